@@ -70,7 +70,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   })
   const keys = openKeys(openPool('keys', 2, 2))
   const mayListen = async (text: string, stationId: number, address?: string) => {
-    const key = await keys.listener(text, address)
+    const key = await keys.findOptional(text, address)
     return key !== null && maySeePrivate(key, stationId)
   }
   const addressOf = openAddressResolver(config.TRUSTED_PROXIES)

@@ -1,20 +1,19 @@
 import type { JsonSchema } from '../fields/field.ts'
+import { ApiError, Overloaded } from '../runtime/errors.ts'
 import { auditEntrySchema, auditLogRoutes } from './admin/audit-log.ts'
 import { articleSchema, newsRoutes } from './admin/news.ts'
 import { notificationRoutes, notificationSchema } from './admin/notifications.ts'
 import { queuesRoutes } from './admin/queues.ts'
-import { sftpAuthRoutes } from './admin/sftp-auth.ts'
 import { sftpUserRoutes, sftpUsers } from './admin/sftp-users.ts'
 import { statsRoutes } from './admin/stats.ts'
 import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes, storageLocations } from './admin/storage-locations.ts'
 import { apiKeyRoutes, apiKeySchema } from './auth/api-keys.ts'
-import { answeringContention } from './core/contention.ts'
 import { docsRoutes } from './core/docs.ts'
 import { describeApi } from './core/openapi.ts'
 import { recordSchema } from './core/resource-routes.ts'
 import type { DeclaredResource } from './core/resource.ts'
-import type { ApiRoute, Route } from './core/route.ts'
+import { type ApiRoute, apiRoute, type Route } from './core/route.ts'
 import { schemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
 import { artRoutes } from './library/art.ts'
@@ -63,7 +62,6 @@ const documented: readonly ApiRoute[] = [
   ...remoteRoutes,
   ...pollRoutes,
   ...sftpUserRoutes,
-  ...sftpAuthRoutes,
   ...streamerRoutes,
   ...streamerArtRoutes,
   ...broadcastRoutes,
@@ -100,7 +98,7 @@ const documented: readonly ApiRoute[] = [
   ...queuesRoutes
 ]
 
-/** Every declared resource. */
+/** Every resource. */
 export const resources: readonly DeclaredResource[] = [
   playlists,
   files,
@@ -132,26 +130,47 @@ const records: Readonly<Record<string, JsonSchema>> = {
   Notification: notificationSchema
 }
 
-const openApi: ApiRoute = {
-  method: 'GET',
-  path: '/api/openapi.json',
-  access: 'public',
-  operation: {
-    id: 'getOpenApi',
-    tag: 'Status',
-    summary: 'This document',
-    answer: { type: 'object' }
-  },
+const openApi: ApiRoute = apiRoute('GET', '/api/openapi.json', 'public', {
+  id: 'getOpenApi',
+  tag: 'Status',
+  summary: 'This document',
+  answer: { type: 'object' },
   handle: (_, { config }) => ({
     body: (document ??= JSON.stringify(describeApi([...documented, openApi], records, config.BASE_URL)))
   })
-}
+})
 
 let document: string | null = null
 
+/** Postgres: deadlock, serialization failure, and a reference that was deleted or inserted meanwhile. */
+const conflictCodes: ReadonlySet<unknown> = new Set(['40P01', '40001', '23503'])
+/** Postgres: a lock timeout. */
+const lockTimeoutCode = '55P03'
+const retryAfterSeconds = 5
+
+/** The same route, with a 409 for a conflict with a concurrent write, and a 503 for a lock timeout. */
+function withContentionErrors(route: ApiRoute): ApiRoute {
+  if (route.method === 'GET') return route
+  return {
+    ...route,
+    handle: async (request, services) => {
+      try {
+        return await route.handle(request, services)
+      } catch (error) {
+        const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+        if (conflictCodes.has(code))
+          throw new ApiError('conflict', 'Conflict with a concurrent change: try again.')
+        if (code === lockTimeoutCode)
+          throw new Overloaded(retryAfterSeconds, 'A concurrent change takes too long: try again later.')
+        throw error
+      }
+    }
+  }
+}
+
 /** Every route of the API. */
 export const apiRoutes: readonly Route<ApiServices>[] = [
-  ...documented.map(answeringContention),
+  ...documented.map(withContentionErrors),
   openApi,
   ...docsRoutes
 ]

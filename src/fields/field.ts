@@ -23,6 +23,8 @@ export interface Field<Value> {
   readonly isStored: boolean
   /** Whether the value cannot be changed after creation. */
   readonly isFixed: boolean
+  /** Whether a secret is stored as a hash, which cannot be turned back, instead of sealed. */
+  readonly isHashed?: boolean
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>
@@ -246,6 +248,11 @@ export function secret(options: TextOptions): Field<string> {
 /** Makes a field write-only. */
 export function hidden<Value>(field: Field<Value>): Field<Value> {
   return { ...withNote(field, 'Write-only: reads "".'), kind: 'secret' }
+}
+
+/** Makes a secret one of which only a hash is stored. */
+export function hashed(field: Field<string>): Field<string> {
+  return { ...field, isHashed: true }
 }
 
 /** Makes an address private, because it may contain a token: only callers who may set it read it whole. */

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
-import { withoutSecret } from '../api/auth/keys.ts'
+import { redactKeys } from '../api/auth/keys.ts'
 import type { Reply, SentFile } from '../api/core/route.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { ApiError, Overloaded, renderError, StoreAway } from '../runtime/errors.ts'
@@ -164,7 +164,7 @@ export function sendError(
 
 /** Without a stack for store errors, which affect many requests at once. */
 function logFailure({ head, server: { log } }: Exchange, error: unknown): void {
-  const details = { request: head.requestId, method: head.method, path: withoutSecret(head.path) }
+  const details = { request: head.requestId, method: head.method, path: redactKeys(head.path) }
   if (isStoreFault(error)) log.warn({ reason: reasonOf(error), ...details }, 'request failed')
   else log.error({ err: error, ...details }, 'request failed')
 }

@@ -27,12 +27,12 @@ import { seedStation } from '../support/stations.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-test('routes that the matrix leaves out exist', () => {
+test('routes that the matrix excludes exist', () => {
   const names = everyRoute.map(nameOf)
   for (const name of Object.keys(uncalled)) expect(names).toContain(name)
 })
 
-describe('every right at every route', () => {
+describe('every permission at every route', () => {
   test.for(everyCaller.map(caller => [caller.name, caller] as const))('%s', async ([, caller], { sql }) => {
     const [open, hidden, other] = [await seedStation(sql), await seedStation(sql), await seedStation(sql)]
     await sql`update stations set is_public = false where id in ${sql([hidden, other])}`
@@ -50,7 +50,7 @@ describe('every right at every route', () => {
     const isRemembered = new Set(
       [open, hidden].filter((_, index) => (everyCaller.indexOf(caller) & (1 << index)) > 0)
     )
-    const authorise = openAuthorizer({
+    const authorize = openAuthorizer({
       keys: { findFrom: async () => key },
       // For some callers both are found in memory, for others one or both in Postgres.
       live: {
@@ -77,7 +77,7 @@ describe('every right at every route', () => {
       }
       const params = isAboutStation(route) ? request.params : {}
       try {
-        await authorise({ ...request, params }, route)
+        await authorize({ ...request, params }, route)
         return 'let through'
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
@@ -87,7 +87,7 @@ describe('every right at every route', () => {
         throw error
       }
     }
-    // Handlers of public routes decide by themselves: the next test calls them.
+    // Handlers of public routes check access themselves: see the next test.
     const routes = everyRoute.filter(({ access }) => access !== 'public')
     const stations = [
       [open, false],
@@ -151,7 +151,7 @@ describe('the running program at every route', () => {
 
 const unknownId = 987_654_321
 
-/** A public and a private station, another private one, and the name of none. */
+/** A public and a private station, another private one, and an unknown name. */
 async function openStations(program: Program) {
   const { open, hidden, other } = await program.sql.begin(async tx => {
     const made = { open: await seedStation(tx), hidden: randomInt(1e8, 9e8), other: await seedStation(tx) }
@@ -212,7 +212,7 @@ function outcomeOf({ status, body }: Answered): Outcome {
   throw new Error(`403: ${JSON.stringify(body)}`)
 }
 
-/** Headers that may differ between two answers to the same request. */
+/** Headers that may differ between two responses to the same request. */
 const varying = new Set(['date', 'x-request-id'])
 
 function comparable(headers: Headers): Record<string, string> {

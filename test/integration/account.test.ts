@@ -15,13 +15,13 @@ const namesOf = (record: object) => Object.keys(record).toSorted()
 const fieldsOf = ({ body }: Answer) =>
   body.extra_data.errors.map((each: { field: string; code: string }) => `${each.field} ${each.code}`)
 
-/** A key with exactly these rights. */
+/** A key with exactly these permissions. */
 async function keyWith(program: Program, permissions: string[]): Promise<string> {
   const body = { name: permissions.join(', ') || 'nothing', permissions }
   return (await program.ask('POST', `${path}/api-keys`, { body })).body.key
 }
 
-/** What was written down of the changes of a record. */
+/** The audit entries of a record. */
 async function auditOf(program: Program, record: string, id: string | number) {
   const query = new URLSearchParams({ record, record_id: String(id) })
   return (await program.ask('GET', `/api/admin/auditlog?${query.toString()}`)).body
@@ -32,7 +32,7 @@ describe('API keys', () => {
   const record =
     'created_at expires_at id identifier last_used_at name permissions revoked_at station_permissions'
 
-  test('are shown once, listed without their secret, and written down by the names of fields', async ({
+  test('are returned once, listed without their secret, and audited by the names of fields', async ({
     program
   }) => {
     const stationId = await seedStation(program.sql)
@@ -73,7 +73,7 @@ describe('API keys', () => {
     ])
   })
 
-  test('are listed by pages, by words and in order', async ({ program }) => {
+  test('are paged, searched and sorted', async ({ program }) => {
     for (const name of ['Zulu 100%', 'Alpha 100%']) await program.ask('POST', keys, { body: { name } })
     const search = `searchPhrase=${encodeURIComponent('100%')}&sort=name`
     const { body, headers } = await program.ask('GET', `${keys}?${search}&per_page=1&page=2`)
@@ -115,14 +115,14 @@ describe('API keys', () => {
     expect(fieldsOf(answer)).toEqual(problems)
   })
 
-  test('name a station once', async ({ program }) => {
+  test('with a duplicate station are refused', async ({ program }) => {
     const station = await seedStation(program.sql)
     const twice = [{ station }, { station: String(station) }]
     const answer = await program.ask('POST', keys, { body: { name: 'x', station_permissions: twice } })
     expect(fieldsOf(answer)).toEqual(['station_permissions.1.station duplicate'])
   })
 
-  test('carry no right that their maker does not hold', async ({ program }) => {
+  test('cannot have permissions that the creating key lacks', async ({ program }) => {
     const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
     const { body } = await program.ask('POST', keys, {
       body: {
@@ -184,7 +184,9 @@ describe('API keys', () => {
     }
   })
 
-  test('are not ended by weaker ones, nor do those that expire count as others', async ({ program }) => {
+  test('are not revoked by weaker keys, and expiring keys do not count as administrators', async ({
+    program
+  }) => {
     const weak = await keyWith(program, ['administer api keys'])
     const make = async (body: object) =>
       (await program.ask('POST', keys, { body: { name: 'x', ...body } })).body
@@ -202,8 +204,8 @@ describe('API keys', () => {
     await program.sql`update api_keys set expires_at = now() where id = ${passing.api_key.id}`
   })
 
-  test('with all rights are never all revoked', async ({ program }) => {
-    // Of those that other tests made, only two are left to count; one that expires does not.
+  test('with all permissions are never all revoked', async ({ program }) => {
+    // Of the keys of other tests only two count; an expiring one does not.
     await program.sql`update api_keys set expires_at = now() where permissions ? 'administer all'
       and identifier <> '0123456789abcdef'`
     const make = async (body: object) =>
@@ -216,7 +218,7 @@ describe('API keys', () => {
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = both.find(({ status }) => status === 409)
     expect(fieldsOf(refused)).toEqual(['key in_use'])
-    expect(refused?.body.message).toContain('last key with all rights')
+    expect(refused?.body.message).toContain('last key with all permissions')
     await program.sql`update api_keys set revoked_at = null where identifier = '0123456789abcdef'`
     await waitFor(async () => (await program.ask('GET', '/api/health')).status === 200, {
       deadlineMs: 3_000,
@@ -231,7 +233,7 @@ describe('news', () => {
   const news = `${path}/news`
   const record = 'article_id body created_at is_published title type updated_at'
 
-  test('are made from a title, found under its words, changed in part and deleted', async ({ program }) => {
+  test('are created from a title, found by search, partly changed and deleted', async ({ program }) => {
     const body = { title: 'Größere  Antenne!', article_id: 'mine', created_at: 5 }
     const made = await program.ask('POST', news, { body })
     expect([made.status, namesOf(made.body)]).toEqual([200, ['article', 'status']])
@@ -265,12 +267,12 @@ describe('news', () => {
     expect(JSON.stringify(entries)).not.toContain('Größere')
   })
 
-  test('without a letter in their title get an id all the same', async ({ program }) => {
+  test('with a title without letters get an id', async ({ program }) => {
     const { body } = await program.ask('POST', news, { body: { title: '新しいアンテナ' } })
     expect(body.article.article_id).toMatch(/^[0-9a-f]{16}$/)
   })
 
-  test('are made under the id that a path gives, with a title', async ({ program }) => {
+  test('are created under the id in the path, with a title', async ({ program }) => {
     const one = `${news}/Launch_1.0`
     const refused = await program.ask('PUT', one, { body: { body: 'Soon.' } })
     expect([refused.status, fieldsOf(refused)]).toEqual([400, ['title required']])
@@ -289,7 +291,7 @@ describe('news', () => {
     }
   })
 
-  test('that are not published are for those who may publish', async ({ program }) => {
+  test('that are unpublished are visible only to keys that may publish', async ({ program }) => {
     await program.ask('PUT', `${news}/draft-1`, { body: { title: 'Hush', is_published: false } })
     await program.ask('PUT', `${news}/open-1`, { body: { title: 'Hush no more' } })
     const reader = await keyWith(program, [])
@@ -356,7 +358,7 @@ describe('notifications', () => {
   const idsOf = ({ body }: Answer) =>
     body.notifications.map((each: { notification_id: string }) => each.notification_id)
 
-  test('are made, read, marked and deleted', async ({ program }) => {
+  test('are created, read, marked and deleted', async ({ program }) => {
     const body = { title: 'Maintenance', body: 'At noon.', type: 'warning', source: 'me', is_read: true }
     const made = await program.ask('POST', notifications, { body })
     expect([made.status, namesOf(made.body)]).toEqual([200, ['notification', 'status']])
@@ -387,7 +389,7 @@ describe('notifications', () => {
     expect(entries.map((each: { method: string }) => each.method)).toEqual(['DELETE', 'PUT', 'PUT', 'POST'])
   })
 
-  test('that are unknown are 404 under any id', async ({ program }) => {
+  test('with an unknown id return 404', async ({ program }) => {
     for (const id of ['1', 'nothing', '%00', '00000000-0000-0000-0000-000000000000', `%20${'a'.repeat(35)}`])
       expect([id, (await program.ask('GET', `${notifications}/${id}`)).status]).toEqual([id, 404])
   })
@@ -480,7 +482,7 @@ describe('notifications', () => {
   })
 })
 
-describe('facts', () => {
+describe('alerts', () => {
   const fact = {
     fact: 'hook:7',
     title: 'x'.repeat(300),
@@ -489,7 +491,7 @@ describe('facts', () => {
     source: 'webhooks'
   } as const
 
-  test('are told once, by whomever, until they are settled', async ({ sql }) => {
+  test('are raised once by any process, until they are resolved', async ({ sql }) => {
     const told = await Promise.all(Array.from({ length: 5 }, () => raiseAlert(sql, fact)))
     expect(told.filter(Boolean)).toHaveLength(1)
     const [row] = await sql<{ title: string }[]>`select title from notifications`
@@ -502,7 +504,7 @@ describe('facts', () => {
     expect(await raiseAlert(sql, fact)).toBe(true)
   })
 
-  test('a station that goes silent is told of, once, and again after it has played', async ({ sql }) => {
+  test('a silent station raises one alert, and another one after it has played', async ({ sql }) => {
     const id = await seedStation(sql)
     const nowMs = Date.now()
     const titles = async () =>
@@ -528,7 +530,7 @@ describe('facts', () => {
     expect(await titles()).toHaveLength(2)
   })
 
-  test('a station that is switched off, or steered by others, may be silent', async ({ sql }) => {
+  test('a disabled station and one without a clock raise no alert of silence', async ({ sql }) => {
     const [off, steered] = [await seedStation(sql), await seedStation(sql)]
     await sql`insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
       select unnest(${[off, steered]}::bigint[]), md5('x'), 0, 1`
@@ -543,7 +545,7 @@ describe('facts', () => {
     expect(await sql`select from open_facts`).toHaveLength(0)
   })
 
-  test('the workers tell of a station that went silent', async ({ program }) => {
+  test('the workers raise an alert for a silent station', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     await program.sql`update stations set name = 'Quiet FM' where id = ${id}`
     await program.sql`insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
@@ -559,7 +561,7 @@ describe('facts', () => {
   })
 })
 
-test('old notifications and entries of the audit log go, newer ones stay', async ({ sql }) => {
+test('old notifications and audit entries are deleted, newer ones remain', async ({ sql }) => {
   const nowMs = Date.now()
   await sql`insert into notifications (title, created_at)
     values ('old', now() - interval '91 days'), ('new', now() - interval '89 days')`
@@ -574,7 +576,7 @@ test('old notifications and entries of the audit log go, newer ones stay', async
 describe('the audit log', () => {
   const log = '/api/admin/auditlog'
 
-  test('tells who changed what, newest first, by every filter', async ({ program }) => {
+  test('lists changes newest first, by every filter', async ({ program }) => {
     const id = await seedStation(program.sql)
     const [station] = await program.sql<{ name: string }[]>`
       select short_name as name from stations where id = ${id}`
@@ -617,7 +619,7 @@ describe('the audit log', () => {
     expect(page.body).toMatchObject({ total: 2, rows: [{ method: 'POST' }] })
   })
 
-  test('refuses what it cannot filter by, and keys without the right', async ({ program }) => {
+  test('refuses invalid filters, and keys without the permission', async ({ program }) => {
     for (const query of ['since=yesterday', 'until=1.5', 'station=nobody', 'page=0'])
       expect([query, (await program.ask('GET', `${log}?${query}`)).status]).toEqual([query, 400])
     const reader = await keyWith(program, ['view administration'])
@@ -627,7 +629,7 @@ describe('the audit log', () => {
   })
 })
 
-test('stats count what there is', async ({ program }) => {
+test('stats count all records', async ({ program }) => {
   const key = await keyWith(program, ['view administration'])
   const before = (await program.ask('GET', '/api/stats', { key })).body
   expect(namesOf(before)).toEqual(
@@ -659,9 +661,9 @@ test('stats count what there is', async ({ program }) => {
     media: before.media + 7,
     version: expect.stringMatching(/^\d+\.\d+\.\d+/)
   })
-  // Its own three; those of other stations come and go.
+  // The three of the own station; those of other stations vary.
   expect(after.queue).toBeGreaterThanOrEqual(3)
-  // The thousand plays of yesterday are not counted.
+  // The thousand older plays are not counted.
   expect(after.history_24h).toBeLessThan(1_000)
   expect(after.listeners.total).toBe(before.listeners.total + 30)
   expect(after.uptime).toBeGreaterThanOrEqual(before.uptime)

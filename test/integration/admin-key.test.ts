@@ -17,7 +17,7 @@ import { waitFor } from '../support/wait.ts'
 const one = '0123456789abcdef:0123456789abcdef0123456789abcdef'
 const two = 'fedcba9876543210:0123456789abcdef0123456789abcdef'
 
-test('a key is made once, told once, and kept for its owner only', async ({ sql }) => {
+test('a key is generated once, returned once, and stored in a file for its owner only', async ({ sql }) => {
   await using folder = await openTempFolder()
   const config = parseConfig({ DATA_DIR: folder.path })
   const key = await ensureAdminKey(sql, config)
@@ -29,7 +29,7 @@ test('a key is made once, told once, and kept for its owner only', async ({ sql 
   await expect(openKeys(sql).find(key ?? '')).resolves.toMatchObject({ permissions: ['administer all'] })
 })
 
-test('a revoked key stays revoked, however often the program starts with it', async ({ sql }) => {
+test('a revoked key remains revoked when the program starts with it again', async ({ sql }) => {
   await using folder = await openTempFolder()
   const config = parseConfig({ DATA_DIR: folder.path, ADMIN_API_KEY: one })
   await ensureAdminKey(sql, config)
@@ -38,7 +38,7 @@ test('a revoked key stays revoked, however often the program starts with it', as
   expect(await openKeys(sql).find(one)).toBeNull()
 })
 
-test('another ADMIN_API_KEY ends the former one, also for processes that still start with that', async ({
+test('a new ADMIN_API_KEY revokes the previous one, even if processes still start with that', async ({
   sql
 }) => {
   await using folder = await openTempFolder()
@@ -86,7 +86,7 @@ const wholeProgram = () => [
   'src/main.ts'
 ]
 
-test('a log says where a new key is kept, and never the key', async ({ databaseUrl, redisUrl }) => {
+test('the log has the file of a new key, never the key', async ({ databaseUrl, redisUrl }) => {
   await using folder = await openTempFolder()
   const variables = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR: folder.path }
   const output = await outputOf(server(), 'pipe', variables)

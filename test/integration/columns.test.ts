@@ -4,7 +4,7 @@ import { resources } from '../../src/api/routes.ts'
 import { columnOf } from '../../src/fields/field.ts'
 import { test } from '../support/fixtures.ts'
 
-/** What Postgres may keep the values of a JSON type in. */
+/** The types of Postgres for each JSON type. */
 const kept: Record<string, string[]> = {
   string: ['text', 'numeric'],
   integer: ['integer', 'bigint'],
@@ -31,7 +31,7 @@ describe.for(resources.map(resource => [resource.table, resource] as const))(
       expect(found).toEqual(stored.map(([name]) => ({ name, isThere: true, isRight: true })))
     })
 
-    test('belongs to a station exactly where its path names one', async ({ sql }) => {
+    test('belongs to a station if and only if its path has one', async ({ sql }) => {
       const [column] = await sql`
       select from information_schema.columns
       where table_name = ${table} and table_schema = 'public' and column_name = 'station_id'`
@@ -40,7 +40,7 @@ describe.for(resources.map(resource => [resource.table, resource] as const))(
   }
 )
 
-test('a constraint that a resource explains is there', async ({ sql }) => {
+test('every declared constraint exists', async ({ sql }) => {
   const names = resources.flatMap(({ unique = {} }) => Object.keys(unique))
   const rows = await sql<
     { name: string }[]

@@ -10,7 +10,7 @@ import { seedStation, seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 interface Holder extends AsyncDisposable {
-  /** Its process of Postgres. */
+  /** The process id of its Postgres backend. */
   readonly pid: number
 }
 
@@ -21,7 +21,7 @@ async function holdStation({ sql }: Pick<Program, 'sql'>, stationId: number): Pr
   let isHeld = (_pid: number) => {}
   const held = new Promise<number>(resolve => (isHeld = resolve))
   const holding = sql.begin(async tx => {
-    // Longer than a transaction of the program may do nothing.
+    // Longer than the idle timeout of a transaction of the program.
     await tx`set local idle_in_transaction_session_timeout = 0`
     await tx`select from stations where id = ${stationId} for update`
     const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
@@ -37,7 +37,7 @@ async function holdStation({ sql }: Pick<Program, 'sql'>, stationId: number): Pr
   }
 }
 
-/** How many connections wait for a holder, also behind others that do. */
+/** Number of connections that wait for a holder, directly or behind others. */
 async function lockWaits({ sql }: Pick<Program, 'sql'>, { pid }: Holder): Promise<number> {
   const [waiting] = await sql<{ rows: number }[]>`
     with recursive waiting (pid) as (
@@ -49,8 +49,8 @@ async function lockWaits({ sql }: Pick<Program, 'sql'>, { pid }: Holder): Promis
   return waiting?.rows ?? 0
 }
 
-describe('a write that loses against another one', () => {
-  test('is refused and leaves nothing behind, whatever it is', { timeout: 30_000 }, async ({ program }) => {
+describe('a write in conflict with another one', () => {
+  test('is refused without effect, for every kind of write', { timeout: 30_000 }, async ({ program }) => {
     const id = await seedStation(program.sql)
     const station = `/api/station/${id}`
     await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
@@ -80,7 +80,7 @@ describe('a write that loses against another one', () => {
     expect((await program.ask('GET', `${station}/playlists`)).body).toHaveLength(1)
   })
 
-  test('leaves connections to writes of other stations', { timeout: 30_000 }, async ({ program }) => {
+  test('leaves connections for writes of other stations', { timeout: 30_000 }, async ({ program }) => {
     const [locked, other] = await seedStations(program.sql, { stations: 2 })
     if (!locked || !other) throw new Error('no stations were made')
     const held = await holdStation(program, locked.id)
@@ -105,7 +105,7 @@ describe('a write that loses against another one', () => {
     expect((await write(locked.id)).status).toBe(200)
   })
 
-  test('is not made after all for somebody who has left', async ({ program }) => {
+  test('is not committed after the client has left', async ({ program }) => {
     const id = await seedStation(program.sql)
     const name = `given up ${randomBytes(4).toString('hex')}`
     const leaving = new AbortController()
@@ -130,7 +130,10 @@ describe('a write that loses against another one', () => {
     expect(names).toEqual(['Rotation', 'afterwards'])
   })
 
-  test('does not keep the others from showing a fact of all stations', async ({ databaseUrl, sql }) => {
+  test('does not prevent other stations from showing a fact of all stations', async ({
+    databaseUrl,
+    sql
+  }) => {
     const stations = await seedStations(sql, { stations: 3 })
     await sql`insert into settings (name, value) values ('shown everywhere', '1')`
     await using second = {
@@ -148,8 +151,8 @@ describe('a write that loses against another one', () => {
   })
 })
 
-describe('names made at once', () => {
-  test('of custom fields are all different', async ({ program }) => {
+describe('names generated concurrently', () => {
+  test('of custom fields are distinct', async ({ program }) => {
     const name = `Field ${randomBytes(3).toString('hex')}`
     const made = await Promise.all(
       Array.from({ length: 8 }, () => program.ask('POST', '/api/admin/custom_fields', { body: { name } }))

@@ -10,9 +10,9 @@ import type { Answer } from '../support/program.ts'
 
 interface List {
   readonly path: string
-  /** Where the three records, and a fourth that only looks alike, have their word. */
+  /** The field with the search word, in three records and a similar fourth one. */
   readonly word: string
-  /** Three bodies in the order of making, then the one that looks alike. */
+  /** Three bodies in the order of creation, then the similar one. */
   readonly made: readonly Record<string, unknown>[]
   readonly sortKeys: readonly string[]
   readonly sortedBy: string
@@ -121,7 +121,7 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
   return { call, station }
 })
 
-/** A list that is asked with a query, after making its records where that was not done yet. */
+/** Requests a list with a query; creates its records first if needed. */
 const full = test.extend('ask', { scope: 'file' }, async ({ world: { call, station } }) => {
   const filled = new Set<string>()
   return async ({ path, made }: List, query: string) => {
@@ -135,11 +135,11 @@ const full = test.extend('ask', { scope: 'file' }, async ({ world: { call, stati
 const named = lists.map((list): [string, List] => [list.path, list])
 const found = 'searchPhrase=NEEDLE_'
 
-/** Rows without what others change meanwhile: the room on a disk, and the custom fields of songs. */
+/** Rows without what other tests change: the space on a disk, and the custom fields of songs. */
 const still = (rows: readonly Answer[]) =>
   withoutCustomFields(rows.map(({ storageAvailable: _room, storageAvailableBytes: _bytes, ...row }) => row))
 
-/** Checks one page: its keys, its rows, its numbers, and that each link asks for the page it names. */
+/** Checks one page: its keys, its rows, its numbers, and that each link leads to its page. */
 async function expectPage(
   call: Call,
   at: string,

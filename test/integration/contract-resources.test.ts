@@ -19,7 +19,7 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
   return { call, station, other }
 })
 
-/** Fails on an answer that holds a secret: each of them has `secret-word` in it here. */
+/** Fails if a response contains a secret: each of them contains `secret-word`. */
 function guardSecrets(call: Call): Call {
   return async (method, path, options) => {
     const answer = await call(method, path, options)
@@ -51,7 +51,7 @@ async function countOf(call: Call, { collection }: Resource, station: Station): 
   return body.length
 }
 
-/** What an answer must show: a hook shows settings with a default beside those sent, an item its id. */
+/** The expected response: a hook has settings with defaults in addition to those sent, an item its id. */
 function shown(body: Body): Body {
   const { config, schedule_items: items } = body
   return {
@@ -141,7 +141,7 @@ function hidden({ record }: Resource): Body {
   return Object.fromEntries(secrets.map(([field]) => [field, '']))
 }
 
-/** Items that were sent without their ids are new ones. */
+/** Items without ids are new ones. */
 function shownItems({ schedule_items: items }: { schedule_items?: { id: number }[] }): Body {
   if (items === undefined) return {}
   return { schedule_items: items.map(item => ({ ...item, id: expect.any(Number) })) }
@@ -241,7 +241,7 @@ describe('a bad value', () => {
     expect(codes.split(' ')).toContain(about[0]?.code)
   })
 
-  test('of several fields: all are named, and the first is the message', async ({
+  test('of several fields: all are listed, and the first is the message', async ({
     world: { call, station }
   }) => {
     const body = { name: '', weight: 101, play_per_hour_minute: 60, type: 'nonsense', order: 5 }
@@ -279,7 +279,9 @@ describe('a value that is taken', () => {
     }
   )
 
-  test('an SFTP name is one in the whole installation, a stream name in its station', async ({ world }) => {
+  test('the name of an SFTP user is unique in the installation, of a stream in its station', async ({
+    world
+  }) => {
     const { call, station, other } = world
     const user = { username: 'one-of-all', password: 'secret-word' }
     expectStatus(await call('POST', `/api/station/${station.id}/sftp-users`, { body: user }), 200)
@@ -289,7 +291,7 @@ describe('a value that is taken', () => {
     expectStatus(await call('POST', `/api/station/${other.id}/hls_streams`, { body: stream }), 200)
   })
 
-  test('short names of custom fields are compared without case, and made up when none is given', async ({
+  test('short names of custom fields are compared without case, and derived if omitted', async ({
     world
   }) => {
     const { call } = world
@@ -300,7 +302,7 @@ describe('a value that is taken', () => {
     expect((await make({ name: '1984' })).body.short_name).toBe('custom_field_1984')
   })
 
-  test('of twenty at once exactly one gets it', async ({ world: { call } }) => {
+  test('of twenty concurrent requests exactly one gets it', async ({ world: { call } }) => {
     const body = { name: 'Race', short_name: 'race' }
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => call('POST', '/api/admin/custom_fields', { body }))
@@ -341,7 +343,9 @@ describe('what is fixed after creation', () => {
 })
 
 describe('secrets', () => {
-  test('an SFTP user keeps its password until it is cleared, and needs one way in', async ({ world }) => {
+  test('an SFTP user keeps its password until it is cleared, and needs a password or a key', async ({
+    world
+  }) => {
     const { call, station } = world
     const path = `/api/station/${station.id}/sftp-users`
     expectStatus(await call('POST', path, { body: { username: 'no-way-in' } }), 400)
@@ -368,7 +372,7 @@ describe('secrets', () => {
     expect(wrongFields(cleared.body)).toEqual(['s3CredentialSecret'])
   })
 
-  test('a hook keeps its required secret when its config comes back without', async ({ world }) => {
+  test('a hook keeps its required secret if a config omits it', async ({ world }) => {
     const { call, station } = world
     const path = `/api/station/${station.id}/webhooks`
     const config = { bot_token: 'secret-word', chat_id: '1', text: 'Now' }
@@ -421,7 +425,7 @@ describe('hooks', () => {
   const state = (body: { metadata: { key: string; value: unknown }[] }) =>
     body.metadata.find(({ key }) => key === 'state')?.value
 
-  test('one without a config is a draft until it gets one, and again when it loses it', async ({ world }) => {
+  test('one without a config is a draft', async ({ world }) => {
     const { call, station } = world
     const made = await call('POST', `/api/station/${station.id}/webhooks`, {
       body: { type: 'generic', name: 'Draft' }
@@ -436,14 +440,14 @@ describe('hooks', () => {
     expect(state((await call('GET', path)).body)).toBe('draft')
   })
 
-  test('one of a retired type is kept and read', async ({ world: { call, station } }) => {
+  test('one of a retired type is still readable', async ({ world: { call, station } }) => {
     const body = { type: 'twitter', name: 'Old', config: { anything: 'goes' } }
     const made = await call('POST', `/api/station/${station.id}/webhooks`, { body })
     expectStatus(made, 200)
     expect(state(made.body)).toBe('retired')
   })
 
-  test('a signing secret is made when none is given, and shown once', async ({
+  test('a signing secret is generated if omitted, and returned once', async ({
     world: { call, station }
   }) => {
     const config = { webhook_url: 'https://hooks.invalid/' }

@@ -13,7 +13,7 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
   return { call, station, other }
 })
 
-/** Gives a key with exactly these rights, on one station or on all. */
+/** Creates a key with exactly these permissions, for one station or for all. */
 const holders = test.extend('keyWith', { scope: 'file' }, async ({ world: { call } }) => {
   const made = new Map<string, string>()
   return async (permissions: string[], station?: number): Promise<string> => {
@@ -37,7 +37,7 @@ const allRows = [...interfaceRows, ...addedRows]
 const named = (rows: readonly Row[]) => rows.map((row): [string, Row] => [`${row.method} ${row.path}`, row])
 const isKeyed = ({ right }: Row) => right !== 'public'
 const isOfStation = ({ path }: Row) => path.includes('{station_id}')
-/** `PUT` of a news article makes the one it names. */
+/** `PUT` of a news article creates it. */
 const mustExist = ({ method, path }: Row) =>
   recordParameter(path) !== undefined && !(method === 'PUT' && path.includes('{article_id}'))
 
@@ -46,7 +46,7 @@ const notIds = ['abc', '-1', '1.5', '1e3', '0x1', '%20', '9223372036854775808', 
 const unknownIds = ['0', '9007199254740993', '9223372036854775807']
 const unknownStations = ['nobody', '0', '-1', '1.5', '%2e%2e', 'a%00b', '9007199254740993', '9'.repeat(40)]
 
-/** Asks a row about a new record of its group. */
+/** Calls a route with a new record of its group. */
 async function ask(call: Call, row: Row, station: Station, byName: string | number = station.id) {
   const record = recordParameter(row.path) === undefined ? '' : await makeRecord(call, row, station)
   return call(row.method, pathOf(row.path, byName, record), { body: bodyOf(row) })
@@ -66,7 +66,7 @@ describe('success', () => {
     }
   })
 
-  test('an id of one’s own for a request comes back', async ({ world: { station }, program }) => {
+  test('a request id of the client is returned', async ({ world: { station }, program }) => {
     const answer = await fetch(`${program.baseUrl}/api/nowplaying/${station.id}`, {
       headers: { 'X-Request-Id': 'my.request-1_A' }
     })
@@ -92,7 +92,7 @@ describe('success', () => {
 
 describe('keys', () => {
   test.for(named(allRows.filter(isKeyed)))('%s needs one', async ([, row], { world: { call, station } }) => {
-    // The key is looked at before the station: without one, nobody learns which stations there are.
+    // The key is checked first, so that stations are not revealed without one.
     for (const [key, byName] of [
       ['', 'nobody'],
       [wrongKey, station.id]
@@ -131,8 +131,8 @@ describe('keys', () => {
             await keyWith(rights, other.id)
           ]
         : [await keyWith(['view system logs']), await keyWith(['administer all'], station.id)]
-      // Nobody has this record, not even other tests, so nothing is lost where a delete is allowed.
-      // A PUT may make it, where ids are the caller's: it gets another one than the rest.
+      // The record does not exist, so an allowed deletion deletes nothing.
+      // A PUT may create it, so it has an id of its own.
       const path = pathOf(
         row.path,
         station.id,
@@ -150,7 +150,7 @@ describe('keys', () => {
   )
 })
 
-describe('what is not there', () => {
+describe('what does not exist', () => {
   test.for(named(allRows.filter(mustExist)))('%s: no such record', async ([, row], { world }) => {
     const { call, station } = world
     const bad = row.path.includes('{id}')
@@ -254,7 +254,7 @@ describe('API keys', () => {
     return { sent, key: String(body.key), record: body.api_key }
   }
 
-  test('a new key shows once, works, and is listed without its secret', async ({ world: { call } }) => {
+  test('a new key is returned once, works, and is listed without its secret', async ({ world: { call } }) => {
     const { sent, key, record } = await make(call)
     expect(record).toMatchObject({ ...sent, identifier: key.slice(0, 16), revoked_at: 0 })
     expect((await call('GET', '/api/admin/custom_fields', { key })).status).toBe(200)
@@ -316,7 +316,7 @@ describe('API keys', () => {
     }
   )
 
-  test('nobody makes a key that may do more than the own one', async ({ world: { call } }) => {
+  test('a key cannot create a key with more permissions', async ({ world: { call } }) => {
     const { key } = await make(call, { permissions: ['administer api keys'] })
     const body = { name: 'More', permissions: ['administer all'], station_permissions: [], expires_at: 0 }
     expect((await call('POST', '/api/v1/main/api-keys', { body, key })).status).not.toBe(200)
@@ -324,7 +324,7 @@ describe('API keys', () => {
 })
 
 describe('news', () => {
-  test('an article is made and changed under the name its path gives it', async ({ world: { call } }) => {
+  test('an article is created and changed under the id in the path', async ({ world: { call } }) => {
     const path = fill('/api/v1/main/news/opening-{n}')
     const made = await call('PUT', path, {
       body: { title: 'We open', body: 'Today.', type: 'info', is_published: false }
@@ -408,7 +408,7 @@ describe('notifications', () => {
     expect((await call('GET', '/api/v1/main/notifications')).body.notifications).toEqual([])
   })
 
-  test('a bulk delete that names nothing deletes nothing', async ({ world: { call } }) => {
+  test('a bulk delete without a criterion deletes nothing', async ({ world: { call } }) => {
     const kept = await make(call, 'success')
     for (const body of [{ ids: 'all' }, { ids: {} }, { all: 'maybe' }, { is_read: 5 }, []]) {
       const { status } = await call('POST', '/api/v1/main/notifications/bulk-delete', { body })

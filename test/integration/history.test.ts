@@ -16,7 +16,7 @@ interface Row {
   lengthMs?: number
 }
 
-/** Ended plays of a station that is switched off, of a minute each. */
+/** Ended plays of a disabled station, of a minute each. */
 async function recordPlays(sql: Sql, rows: Row[], timezone = 'UTC'): Promise<number> {
   const id = await seedStation(sql, { tracks: 0 })
   await sql`update stations set is_enabled = false, timezone = ${timezone} where id = ${id}`
@@ -40,9 +40,7 @@ async function recordPlays(sql: Sql, rows: Row[], timezone = 'UTC'): Promise<num
 const titles = (items: Answer[]) => items.map(({ song }) => song.title)
 
 describe('the history', () => {
-  test('has what plays now and what has played, newest first, as now playing shows it', async ({
-    program
-  }) => {
+  test('has the current and past plays, newest first, as in now playing', async ({ program }) => {
     const { id } = await startPlaying(program, { tracks: 4 })
     await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood of history' } })
     await program.ask('POST', `/api/station/${id}/backend/skip`)
@@ -64,7 +62,7 @@ describe('the history', () => {
     expect(headers.get('x-total-count')).toBe('3')
   })
 
-  test('leaves jingles out and tells the real length where none was known', async ({ program }) => {
+  test('omits jingles, and returns the actual length if none was known', async ({ program }) => {
     const id = await recordPlays(program.sql, [
       { at: '2026-01-01T00:00:00Z', lengthMs: 0 },
       { at: '2026-01-01T00:10:00Z', visible: false },
@@ -129,7 +127,7 @@ describe('the history', () => {
     }
   )
 
-  test('is in the order in which the plays began, whenever they were reported', async ({ program }) => {
+  test('is in the order of starts, not of reports', async ({ program }) => {
     const id = await recordPlays(program.sql, [
       { at: '2026-01-01T00:20:00Z', title: 'second' },
       { at: '2026-01-01T00:00:00Z', title: 'first' },
@@ -139,7 +137,7 @@ describe('the history', () => {
     expect(titles(body)).toEqual(['third', 'second', 'first'])
   })
 
-  test('tells in detail what is known of the listeners, of jingles too', async ({ program }) => {
+  test('has listener statistics if detailed, of jingles too', async ({ program }) => {
     const id = await recordPlays(program.sql, [
       { at: '2026-01-01T00:00:00Z', title: 'song' },
       { at: '2026-01-01T00:10:00Z', title: 'jingle', visible: false }
@@ -166,7 +164,7 @@ describe('the history', () => {
     expect(body[0]).toMatchObject({ is_visible: false, unique_listeners: 0 })
   })
 
-  test('is a file as well: times of the station’s zone, and no formula', async ({ program }) => {
+  test('is available as a file, with local times and without formulas', async ({ program }) => {
     const id = await recordPlays(
       program.sql,
       [
@@ -192,7 +190,7 @@ describe('the history', () => {
     )
   })
 
-  test('is a file of thousands of plays', async ({ program }) => {
+  test('is available as a file of thousands of plays', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     await program.sql`
       insert into song_history (station_id, song_id, title, started_at_ms, ended_at_ms)
@@ -224,7 +222,7 @@ describe('the history', () => {
     expect([status, body.extra_data.errors[0].field]).toEqual([400, field])
   })
 
-  test('takes the right to see reports, and a station', async ({ program }) => {
+  test('requires the permission to view reports, and a station', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const key = 'adadadadadadadad:dededededededededededededededede'
     await program.sql`

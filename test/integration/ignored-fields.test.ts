@@ -15,7 +15,7 @@ const writes = everyRoute.filter(
 )
 const takesList = ({ operation }: AnyRoute) => operation?.body?.['type'] === 'array'
 
-test('every write names a field that it does not know, whatever it answers', async ({ program }) => {
+test('every write lists unknown fields, with any status', async ({ program }) => {
   const playout = await openPlayoutClient(program)
   const station = await seedStation(program.sql)
   const field = { 'no such field': 1 }
@@ -33,7 +33,7 @@ test('every write names a field that it does not know, whatever it answers', asy
   expect(answers).toEqual(writes.map(route => [nameOf(route), false, takesList(route) ? `0.${name}` : name]))
 })
 
-test('the description of a body refers to no other', () => {
+test('the schema of a body has no references', () => {
   const bodies = writes.map(({ operation }) => JSON.stringify(operation?.body ?? {}))
   expect(bodies.filter(body => body.includes('$ref'))).toEqual([])
 })
@@ -52,7 +52,7 @@ test('every record may be sent back as it was read', () => {
   }
 })
 
-test('a body that is known, or that is not read, brings no such header', async ({ program }) => {
+test('a body with known fields only, or one that is not read, has no such header', async ({ program }) => {
   const station = await seedStation(program.sql)
   const path = `/api/station/${station}/playlists`
   const made = await program.ask('POST', path, { body: { name: 'Known' } })
@@ -62,7 +62,7 @@ test('a body that is known, or that is not read, brings no such header', async (
   for (const { headers } of [made, read, refused]) expect(headers.get('x-ignored-fields')).toBeNull()
 })
 
-test('fields of a form are named, and browsers may read the header', async ({ program }) => {
+test('fields of a form are listed, and browsers may read the header', async ({ program }) => {
   const { id } = await openPlayoutClient(program)
   const answer = await askPlainly(`${program.baseUrl}/api/station/${id}/nowplaying/update`, {
     method: 'POST',

@@ -14,7 +14,7 @@ import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
 const keys = '/api/v1/main/api-keys'
-/** What a second may take on a machine that does other things as well. */
+/** The tolerance for a second on a busy machine. */
 const lateMs = sized({ quick: 10_000, deep: 1_500 })
 
 type Asked = Pick<Program | RunningServer, 'ask'>
@@ -25,7 +25,7 @@ interface Made {
   readonly identifier: string
 }
 
-/** Makes a key with these rights, for one station or everywhere. */
+/** Creates a key with these permissions, for one station or everywhere. */
 async function makeKey(program: Asked, permissions: string[], station?: number): Promise<Made> {
   const rights = station === undefined ? { permissions } : { station_permissions: [{ station, permissions }] }
   const { status, body } = await program.ask('POST', keys, { body: { name: 'made', ...rights } })
@@ -35,7 +35,7 @@ async function makeKey(program: Asked, permissions: string[], station?: number):
 
 interface Group {
   readonly name: string
-  /** The right to read, `any` for any valid key; null where nothing can be read. */
+  /** The permission to read, `any` for any valid key; null if nothing can be read. */
   readonly read: string | null
   readonly write: string | null
   /** Calls as `METHOD path`; records 0 and bodies without a field change nothing. */
@@ -132,7 +132,7 @@ const ofInstallation: readonly Group[] = [
   }
 ]
 
-/** Rights of the table that hold at a station, and those that hold for the installation. */
+/** Permissions of the table for a station, and those for the installation. */
 const rightsOf = (groups: readonly Group[]) =>
   new Set(
     groups.flatMap(({ read, write }) => [read, write]).filter(right => right !== null && right !== 'any')
@@ -140,7 +140,7 @@ const rightsOf = (groups: readonly Group[]) =>
 const stationRights = [...rightsOf(ofStation)]
 const installationRights = [...rightsOf(ofInstallation)]
 
-/** Calls that the key is refused for want of a right; throws where one is refused for another reason. */
+/** Calls that are refused because of a missing permission; throws if one is refused for another reason. */
 async function refusedOf(program: Program, key: string, calls: readonly string[]): Promise<string[]> {
   const refused: string[] = []
   for (const call of calls) {
@@ -164,7 +164,7 @@ const everything = (groups: readonly Group[]) => ({
   writes: groups.flatMap(({ writes }) => writes)
 })
 
-describe('a right opens what it says and nothing else', () => {
+describe('a permission allows its routes and no others', () => {
   const includes = (held: string, wanted: string | null, isRead: boolean) =>
     held === wanted ||
     (isRead && wanted === 'any') ||
@@ -172,7 +172,7 @@ describe('a right opens what it says and nothing else', () => {
       /^(manage station (media|mounts|broadcasting)|delete station media)$/.test(held)) ||
     (wanted === 'view administration' && /^administer (custom fields|settings|storage locations)$/.test(held))
 
-  /** What a key with the right is refused of these groups. */
+  /** The calls of these groups that are refused with the permission. */
   const closed = (held: string, groups: readonly Group[]) =>
     groups.flatMap(({ read, write, reads, writes }) => [
       ...(includes(held, read, true) ? [] : reads),
@@ -214,12 +214,12 @@ describe('a right opens what it says and nothing else', () => {
     expect(await refusedOf(program, key, atStation)).toEqual(atStation)
   })
 
-  test('no right at all', async ({ program }) => {
+  test('no permission', async ({ program }) => {
     const { key } = await makeKey(program, [])
     expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed('', ofInstallation))
   })
 
-  test('all rights at one station', async ({ program }) => {
+  test('all permissions for one station', async ({ program }) => {
     const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
     const { key } = await makeKey(program, ['administer all'], mine)
     expect(await refusedOf(program, key, below(mine, calls(ofStation)))).toEqual([])
@@ -228,7 +228,7 @@ describe('a right opens what it says and nothing else', () => {
     expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed('', ofInstallation))
   })
 
-  test('all rights at all stations', async ({ program }) => {
+  test('all permissions for all stations', async ({ program }) => {
     const station = await seedStation(program.sql)
     const { key } = await makeKey(program, ['administer stations'])
     expect(await refusedOf(program, key, below(station, calls(ofStation)))).toEqual([])
@@ -250,7 +250,7 @@ describe('a right opens what it says and nothing else', () => {
   })
 })
 
-test('a key of one private station shows that one and no other', async ({ program }) => {
+test('a key of one private station can see that one and no other', async ({ program }) => {
   const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
   await changeUnpublished(
     program.sql,
@@ -299,7 +299,7 @@ test('a key works until the second it expires in', async ({ program }) => {
   expect(Date.now()).toBeLessThan(expiresAt * 1000 + lateMs)
 })
 
-test('the use of a key is noted', async ({ program }) => {
+test('the last use of a key is recorded', async ({ program }) => {
   const { key, id } = await makeKey(program, [])
   await program.ask('GET', '/api/health', { key })
   const used = await waitFor(
@@ -312,7 +312,7 @@ test('the use of a key is noted', async ({ program }) => {
   expect(Math.abs(used - Date.now() / 1000)).toBeLessThan(10)
 })
 
-test('a key is taken from either header', async ({ program }) => {
+test('a key is accepted in either header', async ({ program }) => {
   const { key } = await makeKey(program, [])
   const status = async (headers: Record<string, string>) =>
     (await fetch(`${program.baseUrl}/api/health`, { headers })).status
@@ -322,7 +322,7 @@ test('a key is taken from either header', async ({ program }) => {
   expect((await program.ask('GET', `/api/health?api_key=${key}`, { key: '' })).status).toBe(403)
 })
 
-/** Sends wrong keys from our address until no more are looked at. */
+/** Sends wrong keys until the address is limited. */
 async function flood(program: Asked) {
   for (let index = 0; index < 1_000; index++) {
     const key = index.toString(16).padStart(16, '0') + ':' + '0'.repeat(32)
@@ -342,7 +342,7 @@ test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
     return status === 200
   }
 
-  // Revoked at one, a key ends there at once and elsewhere within a second.
+  // Revoked on one server, a key is invalid there at once and elsewhere within a second.
   const first = await makeKey(one, [])
   expect([await works(one, first.key), await works(other, first.key)]).toEqual([true, true])
   await one.ask('POST', `${keys}/revoke/${first.identifier}`)
@@ -354,7 +354,7 @@ test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
   })
   expect(Date.now() - revokedAtMs).toBeLessThan(lateMs)
 
-  // Where too many were wrong, only keys that are known are looked at.
+  // After too many wrong keys, only cached keys are checked.
   const known = await makeKey(one, [])
   expect(await works(other, known.key)).toBe(true)
   const limited = await flood(other)
@@ -363,7 +363,7 @@ test('two servers on the same stores', async ({ databaseUrl, redisUrl }) => {
   expect(await works(other, known.key)).toBe(true)
 })
 
-/** Asks the authoriser of a server for a method of a route that any key may call. */
+/** Authorizes a method of a route that any key may call. */
 function openGate(sql: Sql) {
   const empty = { body: Buffer.from('[]'), etag: 'W/"none"', position: null }
   const live = {
@@ -376,7 +376,7 @@ function openGate(sql: Sql) {
     catchUp: async () => {},
     health: () => ({ isCurrent: true, stations: 0 })
   }
-  const authorise = openAuthorizer({ keys: openKeys(sql), live, sql })
+  const authorize = openAuthorizer({ keys: openKeys(sql), live, sql })
   const asked = {
     path: '/',
     params: {},
@@ -397,7 +397,7 @@ function openGate(sql: Sql) {
     }: { method?: 'GET' | 'POST'; access?: 'any key' | 'playout key'; station?: string } = {}
   ) => {
     const route = { method, path: '/', access, handle: () => ({}) } as const
-    return authorise(
+    return authorize(
       { ...asked, method, apiKey, address, params: station === '' ? {} : { station_id: station } },
       route
     )
@@ -423,7 +423,7 @@ test('writes are limited by key, reads and other keys are not', async ({ sql }) 
   })
 })
 
-test('a flood of wrong keys keeps no revoked key alive', async ({ sql }) => {
+test('a flood of wrong keys does not keep a revoked key valid', async ({ sql }) => {
   const key = generateKey()
   await storeKey(sql, key, { name: 'leaked', permissions: [] })
   const ask = openGate(sql)
@@ -464,9 +464,7 @@ test.for(['any key', 'playout key'] as const)(
   }
 )
 
-test('a playout whose key was right is let through whatever others send from its address', async ({
-  sql
-}) => {
+test('a playout with the correct key is authorized despite wrong keys from its address', async ({ sql }) => {
   const id = await seedStation(sql)
   await sql`update stations set playout_key = ${hashPlayoutKey('right')} where id = ${id}`
   const ask = openGate(sql)
@@ -481,7 +479,7 @@ test('a playout whose key was right is let through whatever others send from its
   await expect(ask('right', address, of)).rejects.toBeInstanceOf(TooManyRequests)
 })
 
-test('a key learns what it may read and write', async ({ program }) => {
+test('a key can read its effective permissions', async ({ program }) => {
   const id = await seedStation(program.sql)
   const own = { station: id, permissions: ['manage station broadcasting'] }
   const { body: made } = await program.ask('POST', keys, {

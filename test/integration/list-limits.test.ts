@@ -19,7 +19,7 @@ const full = test.extend('station', { scope: 'file' }, async ({ program }) => {
       insert into playlist_tracks (playlist_id, media_id, position)
       select p.id, m.id, m.id from playlists p join media m on m.station_id = p.station_id
       where p.station_id = ${body.id}`
-    // In parts, since a statement has a timeout.
+    // In batches, since a statement has a timeout.
     for (let part = 0; part < 11; part++)
       await tx`
         insert into song_history (station_id, song_id, artist, title, started_at_ms, ended_at_ms)
@@ -100,7 +100,7 @@ full(
       expect(answer.status).toBe(200)
       leaving.abort()
       await Promise.all(asked)
-      // The lock stands for five seconds more, and for a query that goes on as long as its timeout.
+      // The lock lasts five seconds more, which a query spends until its timeout.
       await waitFor(async () => (await running()) === 0, {
         deadlineMs: 2_000,
         what: 'the end of the queries'

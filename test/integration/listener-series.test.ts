@@ -25,7 +25,7 @@ describe('the series of listeners', () => {
     ['2026-07-07T22:03Z', 2, 9, 1]
   ]
 
-  test('has a point a minute, and carries the count over those without a change', async ({ program }) => {
+  test('has a point per minute, and keeps the count in those without a change', async ({ program }) => {
     const id = await recordMinutes(program.sql, rows)
     const from = seconds('2026-07-07T22:00Z')
     const { body } = await program.ask(
@@ -57,7 +57,7 @@ describe('the series of listeners', () => {
     ])
   })
 
-  test('of a day is that of the station’s zone, and a file has its times', async ({ program }) => {
+  test('of a day uses the time zone of the station, and a file has local times', async ({ program }) => {
     const id = await recordMinutes(program.sql, rows, 'Europe/Berlin')
     const path = `/api/station/${id}/listeners/series?start=2026-07-08&end=2026-07-08`
     const { body } = await program.ask('GET', path)
@@ -84,7 +84,7 @@ describe('the series of listeners', () => {
     ])
   })
 
-  test('is that of the last 24 hours unless told, up to what was just counted', async ({ program }) => {
+  test('covers the last 24 hours by default, including the last count', async ({ program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const askedAt = Math.floor(Date.now() / 60_000) * 60
     await program.sql`update stations set created_at = '2020-01-01' where id = ${id}`
@@ -97,7 +97,7 @@ describe('the series of listeners', () => {
     expect(Math.max(...since.map(({ most }: Answer) => most))).toBe(5)
   })
 
-  test('of a station whose count has never changed is that count', async ({ program }) => {
+  test('of a station whose count never changed has that count', async ({ program }) => {
     const id = await recordMinutes(program.sql, [])
     await program.sql`update stations set listeners_total = 6, listeners_unique = 5 where id = ${id}`
     const { body } = await program.ask('GET', `/api/station/${id}/listeners/series`)
@@ -117,7 +117,7 @@ describe('the series of listeners', () => {
     expect(body.points).toHaveLength(points)
   })
 
-  test('of all times has no more than 1,500 points', async ({ program }) => {
+  test('has at most 1,500 points', async ({ program }) => {
     const id = await recordMinutes(program.sql, rows)
     const { body } = await program.ask('GET', `/api/station/${id}/listeners/series?start=0001-01-01`)
     expect(body.points.length).toBeGreaterThan(1_000)

@@ -5,7 +5,7 @@ import { seedStations } from '../support/stations.ts'
 
 const address = 'http://192.0.2.10:8000/T0KEN-in-path/radio?token=T0KEN-in-query'
 
-test('addresses that may hold a token are shown whole only to keys that may set them', async ({
+test('addresses that may contain a token are redacted for keys that cannot write them', async ({
   program
 }) => {
   const { ask, sql } = program

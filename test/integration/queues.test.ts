@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 
-test('the queues tell who works on them, and what will have to be done', async ({ program }) => {
+test('the queues report their workers and jobs', async ({ program }) => {
   await startPlaying(program)
   const { status, body } = await program.ask('GET', '/api/queues')
   expect([status, body.status]).toEqual([200, 'success'])

@@ -61,7 +61,7 @@ describe('an SFTP user', () => {
     expect(await login(program, { username, password: 'second' })).toEqual({ allow: false })
     const refused = await program.ask('PUT', user.one, { body: { publicKeys: '' } })
     expect(refused.body.extra_data.errors).toEqual([
-      { field: 'password', code: 'required', message: 'password is required where there is no public key.' }
+      { field: 'password', code: 'required', message: 'password is required without a public key.' }
     ])
     expect(await login(program, { username, public_key: key })).toMatchObject({ allow: true })
   })

@@ -39,7 +39,7 @@ async function create({ ask }: RunningServer, name: string): Promise<number> {
   return body.id
 }
 
-test('every server shows what one of them did, and one that was paused does so when it goes on', async ({
+test('every server shows a deletion, and a paused one shows it when it resumes', async ({
   databaseUrl,
   redisUrl
 }) => {
@@ -64,7 +64,7 @@ test('every server shows what one of them did, and one that was paused does so w
   await waitFor(async () => (await statusAt(first, last)) === 404, soon)
 })
 
-test('a server that is killed right after a deletion leaves the rest to the workers', async ({
+test('workers finish a deletion after the server was killed', async ({
   databaseUrl,
   redisUrl,
   sql,
@@ -74,7 +74,7 @@ test('a server that is killed right after a deletion leaves the rest to the work
   const { first, second } = pair
   const id = await create(first, 'Gone')
   await waitFor(async () => (await statusAt(second, id)) === 200, soon)
-  // The commit takes a while, and the server does not live to see its end.
+  // The server is killed during the commit.
   await sql`create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end'`
   await sql`create constraint trigger linger after update of deleted_at on stations deferrable initially deferred
     for each row execute function linger()`

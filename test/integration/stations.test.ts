@@ -22,7 +22,7 @@ const keys = `
 
 let made = 0
 
-/** Creates a station under a name of its own, unless given, and gives its record. */
+/** Creates a station, with a unique name by default, and returns its record. */
 async function create(program: Program, body: object = {}): Promise<Answer> {
   const answer = await program.ask('POST', '/api/admin/stations', {
     body: { name: `Made ${++made}`, ...body }
@@ -108,7 +108,7 @@ describe('a station', () => {
     for (const method of ['GET', 'DELETE', 'PUT']) expect((await program.ask(method, path)).status).toBe(404)
   })
 
-  test('sent back as it was read is not changed at all', async ({ program }) => {
+  test('is not changed if it is written as it was read', async ({ program }) => {
     const record = await create(program, { is_public: false, hls_enabled: true, url: 'https://example.com' })
     const revisions = () => program.sql`select revision from stations where id = ${record.id}`
     // A new custom field raises the revisions of all stations.
@@ -123,7 +123,7 @@ describe('a station', () => {
     expect((await program.ask('GET', `/api/admin/station/${record.id}`)).body).toEqual(record)
   })
 
-  test('keeps a given short name to itself, and a made one makes way', async ({ program }) => {
+  test('has a unique short name, and a derived one gets a suffix', async ({ program }) => {
     const first = await create(program, { name: 'Rock', short_name: 'Rock.FM' })
     const taken = await program.ask('POST', '/api/admin/stations', {
       body: { name: 'Other', short_name: 'Rock.FM' }
@@ -141,7 +141,7 @@ describe('a station', () => {
     expect((await program.ask('GET', `/api/admin/station/${first.id}`)).body.short_name).toBe('station_1984')
   })
 
-  test('is made and changed by many at once without a loss', async ({ program }) => {
+  test('is created and changed concurrently without lost updates', async ({ program }) => {
     const records = await Promise.all(Array.from({ length: 8 }, () => create(program, { name: 'Twins' })))
     const names = Array.from({ length: 7 }, (_, index) => `twins_${index + 2}`)
     expect(new Set(records.map(({ short_name }) => short_name))).toEqual(new Set(['twins', ...names]))
@@ -235,7 +235,7 @@ describe('a station', () => {
     await program.sql`delete from storage_locations where id in (${media.id}, ${podcasts.id})`
   })
 
-  test('that somebody else holds can be tried again later', { timeout: 15_000 }, async ({ program }) => {
+  test('that is locked returns an error to retry later', { timeout: 15_000 }, async ({ program }) => {
     const { id } = await create(program)
     await program.sql.begin(async tx => {
       await tx`select from stations where id = ${id} for update`
@@ -247,7 +247,7 @@ describe('a station', () => {
     await put(program, id, { name: 'Later' })
   })
 
-  test('takes a change while something is added to it', async ({ program }) => {
+  test('can be changed while records are added to it', async ({ program }) => {
     const { id } = await create(program)
     await program.sql.begin(async tx => {
       await tx`insert into playlists (station_id, name) values (${id}, 'Being imported')`
@@ -255,7 +255,7 @@ describe('a station', () => {
     })
   })
 
-  test('needs the right to administer stations', async ({ program }) => {
+  test('requires the permission to administer stations', async ({ program }) => {
     const { id } = await create(program)
     const weak = '5747a10357471035:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
     await program.sql`
@@ -279,7 +279,7 @@ describe('a station', () => {
 })
 
 describe('what is changed', () => {
-  test('shows before the answer comes: a new station, its stream, its new name', async ({ program }) => {
+  test('is published before the response: a new station, its stream, its new name', async ({ program }) => {
     for (let round = 0; round < 10; round++) {
       const { id, short_name } = await create(program)
       const byId = await shown(program, id)
@@ -297,7 +297,7 @@ describe('what is changed', () => {
     }
   })
 
-  test('reaches sockets under the id; a former short name falls silent until it is taken', async ({
+  test('reaches sockets by id; a former short name gets no messages until it is used again', async ({
     program
   }) => {
     const { id, short_name } = await create(program)
@@ -312,7 +312,7 @@ describe('what is changed', () => {
     const channels = [await both.until(isRenamed), await both.until(isRenamed)]
     expect(channels.map(({ channel }) => channel)).toEqual([`station:${id}`, 'station:renamed_live'])
     expect(former.frames.filter(isRenamed)).toEqual([])
-    // Whoever saw the first station under this name has to begin anew.
+    // Subscribers of the first station with this name must start again.
     const heir = await create(program, { short_name })
     expect((await former.until(isDisconnect)).disconnect.code).toBe(3010)
     const again = await subscribeLive(socketOf(program), message)
@@ -320,7 +320,7 @@ describe('what is changed', () => {
     expect(publication?.data.np.station.id).toBe(heir.id)
   })
 
-  test('at the length of the history shows at once, and starts no song', async ({ program }) => {
+  test('in the length of the history is published at once, and starts no song', async ({ program }) => {
     const id = await playing(program)
     for (let play = 0; play < 3; play++) await program.ask('POST', `/api/station/${id}/backend/skip`)
     await waitFor(async () => (await shown(program, id)).body.song_history.length === 3, {
@@ -336,7 +336,7 @@ describe('what is changed', () => {
     expect(after.now_playing.sh_id).toBe(body.now_playing.sh_id)
   })
 
-  test('at the length of the queue fills it up, or lets it run down', async ({ program }) => {
+  test('in the length of the queue refills it, or lets it run down', async ({ program }) => {
     const id = await playing(program, { queueLength: 3 })
     const queue = () => queueOf(program, id)
     const before = await queue()
@@ -349,8 +349,8 @@ describe('what is changed', () => {
   })
 })
 
-describe('a station that is switched off', () => {
-  test('ends its play, keeps its queue and goes on when it is switched on', async ({ program }) => {
+describe('a disabled station', () => {
+  test('ends its play, keeps its queue and resumes when it is enabled', async ({ program }) => {
     const id = await playing(program)
     const queue = await queueOf(program, id)
     await put(program, id, { is_enabled: false })
@@ -365,7 +365,7 @@ describe('a station that is switched off', () => {
     expect(await readHistory(program.sql, id)).toHaveLength(2)
   })
 
-  test('may be made so, and plays nothing', async ({ program }) => {
+  test('can be created disabled, and plays nothing', async ({ program }) => {
     const { id } = await create(program, { is_enabled: false, offline_text: 'Soon' })
     expect((await shown(program, id)).body).toMatchObject({
       is_online: false,
@@ -400,7 +400,7 @@ describe('a station that is switched off', () => {
   })
 })
 
-test('a deleted station leaves nothing behind, and its neighbours alone', async ({ program }) => {
+test('a deleted station leaves no rows, and other stations are unchanged', async ({ program }) => {
   const id = await playing(program)
   const neighbour = await playing(program)
   await program.sql`insert into sftp_users (station_id, username) values (${id}, ${`user${id}`})`
@@ -423,7 +423,7 @@ test('a deleted station leaves nothing behind, and its neighbours alone', async 
         (await program.sql`select from ${program.sql(name)} where station_id = ${id} limit 1`).length === 0,
       { deadlineMs: 15_000, what: `${name} to be empty` }
     )
-  // Who comes back hears nothing of the deleted station.
+  // A client that reconnects gets nothing of the deleted station.
   expect(await witness.until(isDisconnect)).toMatchObject({ disconnect: { code: 3010 } })
   const { connect: _connect, ...client } = await subscribeLive(socketOf(program), { subs })
   await program.ask('POST', `/api/station/${neighbour}/backend/skip`)

@@ -10,18 +10,19 @@ import { succeeded, succeededList, successListSchema, successSchema } from '../a
 import { recordAudit } from '../core/audit.ts'
 import { likePattern, listParameters, parseListQuery, readList } from '../core/list.ts'
 import { filtersOf, parseBody } from '../core/parse.ts'
-import type { ApiRequest, ApiRoute } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute } from '../core/route.ts'
+import { exactly, int64, ref, string } from '../core/schemas.ts'
 
 const path = '/api/v1/main/news'
 const tag = 'News'
 const types = ['info', 'success', 'warning', 'danger'] as const
+const idPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 const fields = {
   title: text({ min: 1, max: 200, isTrimmed: true, about: 'The headline.', example: 'We are moving' }),
   body: text({ max: 20_000, fallback: '', isLong: true, about: 'The article.' }),
   type: choice(types, { fallback: 'info', about: 'How it is presented.' }),
-  is_published: flag({ fallback: true, about: 'Whether everybody with a key sees it.' })
+  is_published: flag({ fallback: true, about: 'Whether every key may read it.' })
 }
 type Article = ValuesOf<typeof fields>
 
@@ -29,64 +30,56 @@ const creation = formOf(fields)
 const changes = changesOf(fields)
 const filters = filtersOf({
   type: choice(types, { about: 'Only articles of this type.' }),
-  is_published: flag({ about: 'Only articles that are published, or are not.' })
+  is_published: flag({ about: 'Only published, or only unpublished articles.' })
 })
 
 interface ArticleRow extends Article {
   readonly article_id: string
-  readonly created_at: number
-  readonly updated_at: number
 }
 
 const columns = (sql: Sql | Tx) => sql`
   article_id, title, body, type, is_published, floor(extract(epoch from created_at))::bigint as created_at,
   floor(extract(epoch from updated_at))::bigint as updated_at`
 
-const seconds = { type: 'integer', format: 'int64', description: 'Unix seconds' }
+const seconds = { ...int64, description: 'Unix seconds' }
 const readOnly = {
-  article_id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$', examples: ['we-are-moving'] },
+  article_id: { ...string, pattern: idPattern.source, examples: ['we-are-moving'] },
   created_at: seconds,
   updated_at: seconds
 }
 export const articleSchema = exactly({
   ...readOnly,
   title: fields.title.schema,
-  body: { type: 'string' },
-  type: { type: 'string', enum: types },
+  body: string,
+  type: { ...string, enum: types },
   is_published: { type: 'boolean' }
 })
-const record = { $ref: '#/components/schemas/Article' }
+const record = ref('Article')
 const oneArticle = successSchema({ article: record })
 
-/** Drafts are for those who may publish them. */
+/** Only keys that may publish articles see unpublished ones. */
 function visible(sql: Sql, { caller }: ApiRequest): Fragment {
   return maySeeDrafts(caller?.key ?? null) ? sql`true` : sql`is_published`
 }
 
-/** The id a path names. Throws 404 for what can be none. */
-function articleIdOf({ params }: ApiRequest): string {
+/** Parses the id in the path. Throws 404. */
+function parseArticleId({ params }: ApiRequest): string {
   const id = params['article_id'] ?? ''
-  if (!/^[A-Za-z0-9._-]{1,64}$/.test(id)) throw new ApiError('not-found')
+  if (!idPattern.test(id)) throw new ApiError('not-found')
   return id
 }
 
-const list: ApiRoute = {
-  method: 'GET',
-  path,
-  access: 'any key',
-  operation: {
-    id: 'listArticles',
-    tag,
-    summary: 'All articles, newest first',
-    query: { ...listParameters([]), ...filters.schemas },
-    answer: successListSchema('articles', record)
-  },
+const list = apiRoute('GET', path, 'any key', {
+  id: 'listArticles',
+  tag,
+  summary: 'All articles, newest first',
+  query: { ...listParameters([]), ...filters.schemas },
+  answer: successListSchema('articles', record),
   async handle(request, services) {
     const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
-    const wanted = Object.entries(filters.parse(request.query))
-    const where = wanted.reduce(
+    const where = Object.entries(filters.parse(request.query)).reduce(
       (all, [name, value]) => sql`${all} and ${sql(name)} = ${value}`,
       sql`where ${visible(sql, request)} and (title ilike ${pattern} or body ilike ${pattern})`
     )
@@ -96,77 +89,65 @@ const list: ApiRoute = {
     })
     return succeededList('articles', rows, query, request, config.BASE_URL)
   }
-}
+})
 
-const create: ApiRoute = {
-  method: 'POST',
-  path,
-  access: 'administer settings',
-  operation: {
-    id: 'createArticle',
-    tag,
-    summary: 'Write an article; its id is made from the title',
-    body: bodySchema(fields, { readOnly }),
-    answer: oneArticle
-  },
+const create = apiRoute('POST', path, 'administer settings', {
+  id: 'createArticle',
+  tag,
+  summary: 'Create an article; its id is derived from the title',
+  body: bodySchema(fields, { readOnly }),
+  answer: oneArticle,
   async handle(request, { sql }) {
-    const article = parseBody(creation, request.body)
+    const values = parseBody(creation, request.body)
     return sql.begin(async tx => {
-      await oneAtATime(tx)
-      return succeeded({
-        article: await insert(tx, request, await freeId(tx, slugOf(article.title)), article)
-      })
+      await lockNews(tx)
+      const id = await findFreeId(tx, slugify(values.title))
+      return succeeded({ article: await insert(tx, request, id, values) })
     })
   }
-}
+})
 
-const read: ApiRoute = {
-  method: 'GET',
-  path: `${path}/:article_id`,
-  access: 'any key',
-  operation: { id: 'getArticle', tag, summary: 'Read an article', answer: oneArticle },
+const read = apiRoute('GET', `${path}/:article_id`, 'any key', {
+  id: 'getArticle',
+  tag,
+  summary: 'Read an article',
+  answer: oneArticle,
   async handle(request, { reads: sql }) {
     const [article] = await sql<ArticleRow[]>`
-      select ${columns(sql)} from news where article_id = ${articleIdOf(request)} and ${visible(sql, request)}`
+      select ${columns(sql)} from news where article_id = ${parseArticleId(request)} and ${visible(sql, request)}`
     if (!article) throw new ApiError('not-found')
     return succeeded({ article })
   }
-}
+})
 
-const write: ApiRoute = {
-  method: 'PUT',
-  path: `${path}/:article_id`,
-  access: 'administer settings',
-  operation: {
-    id: 'editArticle',
-    tag,
-    summary: 'Change an article, or write it; what the body leaves out stays, or is the default',
-    body: bodySchema(fields, { isPartial: true, readOnly }),
-    answer: oneArticle
-  },
+const write = apiRoute('PUT', `${path}/:article_id`, 'administer settings', {
+  id: 'editArticle',
+  tag,
+  summary: 'Change or create an article; omitted fields keep their values, or have the defaults',
+  body: bodySchema(fields, { isPartial: true, readOnly }),
+  answer: oneArticle,
   async handle(request, { sql }) {
-    const id = articleIdOf(request)
-    const asked = parseBody(changes, request.body)
+    const id = parseArticleId(request)
+    const values = parseBody(changes, request.body)
     return sql.begin(async tx => {
-      await oneAtATime(tx)
-      const [before] = await tx<
-        ArticleRow[]
-      >`select ${columns(tx)} from news where article_id = ${id} for update`
+      await lockNews(tx)
+      const [before] = await tx<ArticleRow[]>`
+        select ${columns(tx)} from news where article_id = ${id} for update`
       const article = before
-        ? await update(tx, request, before, asked)
+        ? await update(tx, request, before, values)
         : await insert(tx, request, id, parseBody(creation, request.body))
       return succeeded({ article })
     })
   }
-}
+})
 
-const remove: ApiRoute = {
-  method: 'DELETE',
-  path: `${path}/:article_id`,
-  access: 'administer settings',
-  operation: { id: 'deleteArticle', tag, summary: 'Delete an article', answer: successSchema() },
+const remove = apiRoute('DELETE', `${path}/:article_id`, 'administer settings', {
+  id: 'deleteArticle',
+  tag,
+  summary: 'Delete an article',
+  answer: successSchema(),
   async handle(request, { sql }) {
-    const id = articleIdOf(request)
+    const id = parseArticleId(request)
     await sql.begin(async tx => {
       const { count } = await tx`delete from news where article_id = ${id}`
       if (count === 0) throw new ApiError('not-found')
@@ -174,51 +155,48 @@ const remove: ApiRoute = {
     })
     return succeeded()
   }
-}
+})
 
-/** Articles are few, and two that are made at once must not get one id. */
-async function oneAtATime(tx: Tx): Promise<void> {
+/** Serializes creations, so that two articles do not get one id. */
+async function lockNews(tx: Tx): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('cuewire news'))`
 }
 
 async function insert(tx: Tx, request: ApiRequest, id: string, article: Article): Promise<ArticleRow> {
   const [row] = await tx<ArticleRow[]>`
     insert into news ${tx({ article_id: id, ...article })} returning ${columns(tx)}`
-  if (!row) throw new Error('insert gave no row')
+  if (!row) throw new Error('insert returned no row')
   await recordAudit(tx, request, { record: 'Article', id, fields: Object.keys(article) })
   return row
 }
 
-async function update(tx: Tx, request: ApiRequest, before: ArticleRow, asked: Partial<Article>) {
-  const changed = Object.entries(asked).filter(
-    ([name, value]) => !isDeepStrictEqual(value, Reflect.get(before, name))
+async function update(tx: Tx, request: ApiRequest, before: ArticleRow, values: Partial<Article>) {
+  const { article_id: id } = before
+  const changed = Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, Reflect.get(before, name)))
   )
-  if (changed.length === 0) return before
+  const names = Object.keys(changed)
+  if (names.length === 0) return before
   const [row] = await tx<ArticleRow[]>`
-    update news set ${tx(Object.fromEntries(changed))}, updated_at = now()
-    where article_id = ${before.article_id} returning ${columns(tx)}`
-  const names = changed.map(([name]) => name)
-  await recordAudit(tx, request, { record: 'Article', id: before.article_id, fields: names })
+    update news set ${tx(changed)}, updated_at = now() where article_id = ${id} returning ${columns(tx)}`
+  await recordAudit(tx, request, { record: 'Article', id, fields: names })
   return row
 }
 
-/**
- * A title as an id: lower case, without accents, words joined by `-`; a random one for titles without
- * letters.
- */
-export function slugOf(title: string): string {
-  const plain = title
+/** Derives an id from a title: lower case, ASCII, words joined by `-`; random if no character remains. */
+export function slugify(title: string): string {
+  const slug = title
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 50)
     .replace(/^-+|-+$/g, '')
-  return plain === '' ? randomBytes(8).toString('hex') : plain
+  return slug === '' ? randomBytes(8).toString('hex') : slug
 }
 
-/** The id, or the first of `id-2`, `id-3`, ... that is free. */
-async function freeId(tx: Tx, id: string): Promise<string> {
+/** Returns the id, or the first of `id-2`, `id-3`, ... that is free. */
+async function findFreeId(tx: Tx, id: string): Promise<string> {
   const rows = await tx<{ id: string }[]>`
     select article_id as id from news where starts_with(article_id, ${id})`
   const taken = new Set(rows.map(row => row.id))

@@ -1,6 +1,6 @@
 import { notificationTypes } from '../../db/notifications.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
-import { choice, type Field, flag, listOf, text } from '../../fields/field.ts'
+import { choice, flag, listOf, text } from '../../fields/field.ts'
 import { bodySchema, changesOf, formOf } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { visibleSources } from '../auth/access.ts'
@@ -8,8 +8,8 @@ import { succeeded, succeededList, successListSchema, successSchema } from '../a
 import { recordAudit } from '../core/audit.ts'
 import { likePattern, listParameters, newestRows, parseListQuery, readList } from '../core/list.ts'
 import { filtersOf, parseBody } from '../core/parse.ts'
-import type { ApiRequest, ApiRoute } from '../core/route.ts'
-import { exactly, oneOf } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute } from '../core/route.ts'
+import { arrayOf, boolean, exactly, int64, oneOf, ref, string } from '../core/schemas.ts'
 
 const path = '/api/v1/main/notifications'
 const tag = 'Notifications'
@@ -17,27 +17,21 @@ const write = 'administer settings'
 
 const fields = {
   title: text({ min: 1, max: 200, isTrimmed: true, about: 'The headline.', example: 'Maintenance' }),
-  body: text({ max: 20_000, fallback: '', isLong: true, about: 'The rest.' }),
+  body: text({ max: 20_000, fallback: '', isLong: true, about: 'The text.' }),
   type: choice(notificationTypes, { fallback: 'info', about: 'How it is presented.' })
 }
 const creation = formOf(fields)
-const reading = { is_read: flag({ about: 'Whether somebody has read it.' }) }
-const readForm = formOf(reading)
+const readState = { is_read: flag({ about: 'Whether it was read.' }) }
+const readStateForm = formOf(readState)
 const filters = filtersOf({
   type: choice(notificationTypes, { about: 'Only notifications of this type.' }),
-  is_read: flag({ about: 'Only those that were read, or were not.' }),
-  source: text({ max: 100, about: 'Only those from there: operator, or a part of the system.' })
+  is_read: flag({ about: 'Only read, or only unread notifications.' }),
+  source: text({ max: 100, about: 'Only notifications of this source: operator, or a part of the system.' })
 })
 
+/** A notification as `columns` selects it. */
 interface NotificationRow {
   readonly notification_id: string
-  readonly title: string
-  readonly body: string
-  readonly type: string
-  readonly source: string
-  readonly is_read: boolean
-  readonly created_at: number
-  readonly read_at: number
 }
 
 const columns = (sql: Sql | Tx) => sql`
@@ -45,26 +39,24 @@ const columns = (sql: Sql | Tx) => sql`
   floor(extract(epoch from created_at))::bigint as created_at,
   coalesce(floor(extract(epoch from read_at)), 0)::bigint as read_at`
 
-const word = { type: 'string' }
-const type = { type: 'string', enum: notificationTypes }
-const seconds = { type: 'integer', format: 'int64', description: 'Unix seconds' }
+const integer = { type: 'integer' }
 const readOnly = {
-  notification_id: word,
-  source: { ...word, description: 'operator, or the part of the system that raised it.' },
-  created_at: seconds,
-  read_at: { ...seconds, description: 'Unix seconds; 0: not read.' }
+  notification_id: string,
+  source: { ...string, description: 'operator, or the part of the system that raised it.' },
+  created_at: { ...int64, description: 'Unix seconds' },
+  read_at: { ...int64, description: 'Unix seconds; 0: not read.' }
 }
 export const notificationSchema = exactly({
   ...readOnly,
-  title: word,
-  body: word,
-  type,
-  is_read: { type: 'boolean' }
+  title: string,
+  body: string,
+  type: { ...string, enum: notificationTypes },
+  is_read: boolean
 })
-const record = { $ref: '#/components/schemas/Notification' }
+const record = ref('Notification')
 const oneNotification = successSchema({ notification: record })
 
-/** The condition that the caller may see a notification: what it is about may be told to some only. */
+/** The condition that the caller may see a notification. It depends on the source. */
 function visible(sql: Sql | Tx, { caller }: ApiRequest): Fragment {
   const sources = caller?.key ? visibleSources(caller.key) : []
   return sources === null ? sql`true` : sql`source = any(${[...sources]}::text[])`
@@ -75,35 +67,30 @@ const newest = (sql: Sql, request: ApiRequest): Fragment => sql`
   select * from notifications where ${visible(sql, request)}
   order by notifications.created_at desc, notification_id ${newestRows(sql)}`
 
-/** The id a path names. Throws 404 for what can be none. */
-function idOf({ params }: ApiRequest): string {
+/** Parses the id in the path. Throws 404. */
+function parseNotificationId({ params }: ApiRequest): string {
   const id = params['notification_id'] ?? ''
   if (!/^[0-9a-f-]{36}$/.test(id)) throw new ApiError('not-found')
   return id
 }
 
-const list: ApiRoute = {
-  method: 'GET',
-  path,
-  access: 'view administration',
-  operation: {
-    id: 'listNotifications',
-    tag,
-    summary: 'The notifications that the key may see, newest first',
-    query: { ...listParameters([]), ...filters.schemas },
-    answer: successListSchema('notifications', record)
-  },
+const list = apiRoute('GET', path, 'view administration', {
+  id: 'listNotifications',
+  tag,
+  summary: 'The notifications that the key may see, newest first',
+  query: { ...listParameters([]), ...filters.schemas },
+  answer: successListSchema('notifications', record),
   async handle(request, services) {
     const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
-    const { type: ofType, is_read: isRead, source } = filters.parse(request.query)
+    const { type, is_read: isRead, source } = filters.parse(request.query)
     const pattern = likePattern(query.search)
-    const where = sql`
+    const found = sql`
+      select * from (${newest(sql, request)}) n
       where ${query.search === '' ? sql`true` : sql`(title ilike ${pattern} or body ilike ${pattern})`}
-        ${ofType === undefined ? sql`` : sql`and type = ${ofType}`}
-        ${isRead === undefined ? sql`` : sql`and ${readOrNot(sql, isRead)}`}
+        ${type === undefined ? sql`` : sql`and type = ${type}`}
+        ${isRead === undefined ? sql`` : sql`and ${hasReadState(sql, isRead)}`}
         ${source === undefined ? sql`` : sql`and source = ${source}`}`
-    const found = sql`select * from (${newest(sql, request)}) n ${where}`
     const rows = await readList<NotificationRow>(request, services, query, {
       select: found,
       expand: page => sql`select ${columns(sql)} from (${page}) n`,
@@ -111,109 +98,94 @@ const list: ApiRoute = {
     })
     return succeededList('notifications', rows, query, request, config.BASE_URL)
   }
-}
+})
 
-const readOrNot = (sql: Sql | Tx, isRead: boolean): Fragment =>
+const hasReadState = (sql: Sql | Tx, isRead: boolean): Fragment =>
   isRead ? sql`read_at is not null` : sql`read_at is null`
 
-const create: ApiRoute = {
-  method: 'POST',
-  path,
-  access: write,
-  operation: {
-    id: 'createNotification',
-    tag,
-    summary: 'Notify the operators',
-    body: bodySchema(fields, { readOnly }),
-    answer: oneNotification
-  },
+const create = apiRoute('POST', path, write, {
+  id: 'createNotification',
+  tag,
+  summary: 'Create a notification for the operators',
+  body: bodySchema(fields, { readOnly }),
+  answer: oneNotification,
   async handle(request, { sql }) {
-    const asked = parseBody(creation, request.body)
+    const values = parseBody(creation, request.body)
     return sql.begin(async tx => {
       const [notification] = await tx<NotificationRow[]>`
-        insert into notifications ${tx(asked)} returning ${columns(tx)}`
-      if (!notification) throw new Error('insert gave no row')
-      const change = { id: notification.notification_id, fields: Object.keys(asked) }
-      await recordAudit(tx, request, { record: 'Notification', ...change })
+        insert into notifications ${tx(values)} returning ${columns(tx)}`
+      if (!notification) throw new Error('insert returned no row')
+      const id = notification.notification_id
+      await recordAudit(tx, request, { record: 'Notification', id, fields: Object.keys(values) })
       return succeeded({ notification })
     })
   }
-}
+})
 
-const stats: ApiRoute = {
-  method: 'GET',
-  path: `${path}/stats`,
-  access: 'view administration',
-  operation: {
-    id: 'countNotifications',
-    tag,
-    summary: 'How many notifications there are that the key may see, among the newest 100,000',
-    answer: successSchema({
-      total: { type: 'integer' },
-      unread: { type: 'integer' },
-      by_type: exactly(Object.fromEntries(notificationTypes.map(name => [name, { type: 'integer' }])))
-    })
-  },
+const stats = apiRoute('GET', `${path}/stats`, 'view administration', {
+  id: 'countNotifications',
+  tag,
+  summary: 'Number of visible notifications, among the newest 100,000',
+  answer: successSchema({
+    total: integer,
+    unread: integer,
+    by_type: exactly(Object.fromEntries(notificationTypes.map(name => [name, integer])))
+  }),
   async handle(request, { reads: sql }) {
     const rows = await sql<{ type: string; total: number; unread: number }[]>`
       select type, count(*) as total, count(*) filter (where read_at is null) as unread
       from (${newest(sql, request)}) n group by type`
     const sum = (of: 'total' | 'unread') => rows.reduce((all, row) => all + row[of], 0)
-    const totalOf = (name: string) => rows.find(row => row.type === name)?.total ?? 0
-    const byType = Object.fromEntries(notificationTypes.map(name => [name, totalOf(name)]))
+    const totals = new Map(rows.map(({ type, total }) => [type, total]))
+    const byType = Object.fromEntries(notificationTypes.map(name => [name, totals.get(name) ?? 0]))
     return succeeded({ total: sum('total'), unread: sum('unread'), by_type: byType })
   }
+})
+
+const read = apiRoute('GET', `${path}/:notification_id`, 'view administration', {
+  id: 'getNotification',
+  tag,
+  summary: 'Read a notification',
+  answer: oneNotification,
+  handle: async (request, { reads: sql }) =>
+    succeeded({ notification: await find(sql, request, parseNotificationId(request)) })
+})
+
+/** Reads a notification. Throws 404 if it does not exist or the caller may not see it. */
+async function find(sql: Sql | Tx, request: ApiRequest, id: string): Promise<NotificationRow> {
+  const [notification] = await sql<NotificationRow[]>`
+    select ${columns(sql)} from notifications where notification_id = ${id} and ${visible(sql, request)}`
+  if (!notification) throw new ApiError('not-found')
+  return notification
 }
 
-const read: ApiRoute = {
-  method: 'GET',
-  path: `${path}/:notification_id`,
-  access: 'view administration',
-  operation: { id: 'getNotification', tag, summary: 'Read a notification', answer: oneNotification },
-  async handle(request, { reads: sql }) {
-    const [notification] = await sql<NotificationRow[]>`
-      select ${columns(sql)} from notifications
-      where notification_id = ${idOf(request)} and ${visible(sql, request)}`
-    if (!notification) throw new ApiError('not-found')
-    return succeeded({ notification })
-  }
-}
-
-const mark: ApiRoute = {
-  method: 'PUT',
-  path: `${path}/:notification_id`,
-  access: write,
-  operation: {
-    id: 'markNotification',
-    tag,
-    summary: 'Mark a notification as read, or as not read',
-    body: bodySchema(reading, { readOnly }),
-    answer: oneNotification
-  },
+const mark = apiRoute('PUT', `${path}/:notification_id`, write, {
+  id: 'markNotification',
+  tag,
+  summary: 'Mark a notification as read or unread',
+  body: bodySchema(readState, { readOnly }),
+  answer: oneNotification,
   async handle(request, { sql }) {
-    const id = idOf(request)
-    const { is_read: isRead } = parseBody(readForm, request.body)
+    const id = parseNotificationId(request)
+    const { is_read: isRead } = parseBody(readStateForm, request.body)
     return sql.begin(async tx => {
       const { count } = await tx`
         update notifications set read_at = ${isRead ? tx`now()` : null}
-        where notification_id = ${id} and ${visible(tx, request)} and not ${readOrNot(tx, isRead)}`
-      const [notification] = await tx<NotificationRow[]>`
-        select ${columns(tx)} from notifications
-        where notification_id = ${id} and ${visible(tx, request)}`
-      if (!notification) throw new ApiError('not-found')
+        where notification_id = ${id} and ${visible(tx, request)} and not ${hasReadState(tx, isRead)}`
+      const notification = await find(tx, request, id)
       if (count > 0) await recordAudit(tx, request, { record: 'Notification', id, fields: ['is_read'] })
       return succeeded({ notification })
     })
   }
-}
+})
 
-const remove: ApiRoute = {
-  method: 'DELETE',
-  path: `${path}/:notification_id`,
-  access: write,
-  operation: { id: 'deleteNotification', tag, summary: 'Delete a notification', answer: successSchema() },
+const remove = apiRoute('DELETE', `${path}/:notification_id`, write, {
+  id: 'deleteNotification',
+  tag,
+  summary: 'Delete a notification',
+  answer: successSchema(),
   async handle(request, { sql }) {
-    const id = idOf(request)
+    const id = parseNotificationId(request)
     await sql.begin(async tx => {
       const { count } = await tx`delete from notifications
         where notification_id = ${id} and ${visible(tx, request)}`
@@ -222,61 +194,54 @@ const remove: ApiRoute = {
     })
     return succeeded()
   }
-}
+})
 
-/** A field that a body may leave out altogether. */
-const optional = <Value>(field: Field<Value>): Field<Value> => ({ ...field, fallback: undefined })
 const id = text({ min: 1, max: 64, about: 'The id of a notification.' })
+const maxIds = 10_000
 const criteria = {
-  ids: optional(
-    listOf(id.input, { max: 10_000, items: id.schema, about: 'These; ids that are not there count as gone.' })
-  ),
-  is_read: flag({ about: 'All that were read, or that were not.' }),
-  read: flag({ about: 'The same as is_read.' }),
-  all: flag({ about: 'True: all of them.' })
+  ids: {
+    ...listOf(id.input, { max: maxIds, items: id.schema, about: 'Notifications with these ids.' }),
+    fallback: undefined
+  },
+  is_read: flag({ about: 'All read, or all unread notifications.' }),
+  read: flag({ about: 'Alias of is_read.' }),
+  all: flag({ about: 'True: all notifications.' })
 }
 const criteriaForm = changesOf(criteria)
-
-/** Exactly one of the criteria. */
 const bulkSchema = {
   ...oneOf({
-    ids: { type: 'array', items: id.schema, maxItems: 10_000 },
-    is_read: { type: 'boolean' },
-    read: { type: 'boolean' },
+    ids: { ...arrayOf(id.schema), maxItems: maxIds },
+    is_read: boolean,
+    read: boolean,
     all: { const: true }
   }),
   examples: [{ is_read: true }]
 }
 
-const bulkDelete: ApiRoute = {
-  method: 'POST',
-  path: `${path}/bulk-delete`,
-  access: write,
-  operation: {
-    id: 'deleteNotifications',
-    tag,
-    summary: 'Delete many notifications that the key may see; the body says by exactly one word which',
-    body: bulkSchema,
-    answer: successSchema({ deleted: { type: 'integer' } })
-  },
+const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
+  id: 'deleteNotifications',
+  tag,
+  summary: 'Delete visible notifications; the body has exactly one criterion',
+  body: bulkSchema,
+  answer: successSchema({ deleted: integer }),
   async handle(request, { sql }) {
-    const asked = parseBody(criteriaForm, request.body)
-    const names = Object.keys(asked)
+    const values = parseBody(criteriaForm, request.body)
+    const names = Object.keys(values)
     if (names.length !== 1) refuse('', 'The body must have exactly one of ids, is_read and all.')
-    if (asked.all === false) refuse('all', 'all must be true.')
-    const isRead = asked.is_read ?? asked.read
+    if (values.all === false) refuse('all', 'all must be true.')
+    const isRead = values.is_read ?? values.read
     return sql.begin(async tx => {
-      const which = asked.ids
-        ? tx`notification_id = any(${asked.ids}::text[])`
+      const which = values.ids
+        ? tx`notification_id = any(${values.ids}::text[])`
         : isRead === undefined
           ? tx`true`
-          : readOrNot(tx, isRead)
+          : hasReadState(tx, isRead)
       const { count } = await tx`delete from notifications where ${which} and ${visible(tx, request)}`
       if (count > 0) await recordAudit(tx, request, { record: 'Notification', id: '*', fields: names })
       return succeeded({ deleted: count })
     })
   }
-}
+})
 
 function refuse(field: string, message: string): never {
   throw ApiError.ofFields([{ field, code: field === '' ? 'required' : 'out_of_range', message }])

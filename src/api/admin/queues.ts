@@ -4,47 +4,39 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { StoreAway } from '../../runtime/errors.ts'
 import { succeeded, successSchema } from '../auth/account.ts'
-import type { ApiRoute } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { apiRoute } from '../core/route.ts'
+import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 
 const timeoutMs = 2_000
 
-const whole = { type: 'integer', format: 'int64' }
-
-const queues: ApiRoute = {
-  method: 'GET',
-  path: '/api/queues',
-  access: 'view administration',
-  operation: {
-    id: 'getQueues',
-    tag: 'Status',
-    summary: 'Workers and pending jobs',
-    answer: successSchema({
-      queues: {
-        type: 'array',
-        items: exactly({
-          name: {
-            type: 'string',
-            enum: ['advance', 'deliver'],
-            description: 'advance: ends of songs; deliver: web hooks with due deliveries.'
-          },
-          workers: { ...whole, description: 'Connected worker processes.' },
-          waiting: { ...whole, description: 'Jobs that are ready to run.' },
-          active: { ...whole, description: 'Jobs that are running.' },
-          delayed: { ...whole, description: 'Jobs that are scheduled for later.' },
-          overdue: {
-            ...whole,
-            description: 'Scheduled jobs that are late by more than two seconds; at most 1,000 are counted.'
-          },
-          late_ms: {
-            ...whole,
-            description: 'How late the most overdue job is, in milliseconds; 0 if none is overdue.'
-          }
-        })
-      }
-    }),
-    errors: [503]
-  },
+const queues = apiRoute('GET', '/api/queues', 'view administration', {
+  id: 'getQueues',
+  tag: 'Status',
+  summary: 'Workers and pending jobs',
+  answer: successSchema({
+    queues: arrayOf(
+      exactly({
+        name: {
+          ...string,
+          enum: ['advance', 'deliver'],
+          description: 'advance: ends of songs; deliver: web hooks with due deliveries.'
+        },
+        workers: { ...int64, description: 'Connected worker processes.' },
+        waiting: { ...int64, description: 'Jobs that are ready to run.' },
+        active: { ...int64, description: 'Jobs that are running.' },
+        delayed: { ...int64, description: 'Jobs that are scheduled for later.' },
+        overdue: {
+          ...int64,
+          description: 'Scheduled jobs that are late by more than two seconds; at most 1,000 are counted.'
+        },
+        late_ms: {
+          ...int64,
+          description: 'How late the most overdue job is, in milliseconds; 0 if none is overdue.'
+        }
+      })
+    )
+  }),
+  errors: [503],
   async handle(_, { advances, deliveries }) {
     const read = () => Promise.all([readQueue('advance', advances), readQueue('deliver', deliveries)])
     const found = await withDeadline(timeoutMs, 'reading the queues', read).catch(() => {
@@ -52,7 +44,7 @@ const queues: ApiRoute = {
     })
     return succeeded({ queues: found })
   }
-}
+})
 
 async function readQueue(name: string, queue: Queue) {
   const [workers, counts, late] = await Promise.all([

@@ -1,14 +1,24 @@
 import * as v from 'valibot'
 
-import { custom, problem, secret, text } from '../../fields/field.ts'
-import { hashPassword } from '../../security/passwords.ts'
-import { maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
+import { custom, hashed, problem, secret, text } from '../../fields/field.ts'
+import { formOf } from '../../fields/form.ts'
+import { withDeadline } from '../../runtime/deadline.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
+import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
+import { locationUri } from '../../storage/location.ts'
+import { type LocationRecord, withoutSecrets, recordColumns } from '../../storage/record.ts'
+import { parseBody } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceRules, resource } from '../core/resource.ts'
+import { type ResourceHooks, resource } from '../core/resource.ts'
+import { apiRoute, json } from '../core/route.ts'
+import { boolean, exactly, int64, oneOf, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { defaultMediaFolder, resolveMediaFolder } from '../library/media-folder.ts'
 
-const problemsAtMost = 20
+const maxProblems = 20
 
-/** OpenSSH keys, one per line. Every line that begins with a type of key must be one. */
+/** OpenSSH keys, one per line. Every line that begins with the type of a key must be valid. */
 const publicKeys = v.pipe(
   v.string(problem('invalid_type', 'must be text.')),
   v.check(
@@ -17,17 +27,16 @@ const publicKeys = v.pipe(
   ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
-    if (Buffer.byteLength(dataset.value) > maxPublicKeysBytes) {
+    const isTooLong = Buffer.byteLength(dataset.value) > maxPublicKeysBytes
+    if (isTooLong)
       addIssue({ message: problem('too_long', `must have at most ${maxPublicKeysBytes} bytes.`) })
-      return
-    }
-    const { problems } = parsePublicKeys(dataset.value)
-    for (const { message } of problems.slice(0, problemsAtMost))
+    const { problems } = isTooLong ? { problems: [] } : parsePublicKeys(dataset.value)
+    for (const { message } of problems.slice(0, maxProblems))
       addIssue({ message: problem('invalid_public_key', `is not valid. ${message}`) })
   })
 )
 
-/** Who may log in to an SFTP server in front of a station's storage. */
+/** The users of an SFTP server in front of the storage of a station. */
 export const sftpUsers = resource({
   name: 'SftpUser',
   title: 'SFTP user',
@@ -41,10 +50,10 @@ export const sftpUsers = resource({
       max: 32,
       pattern: /^[A-Za-z0-9._~-]+$/,
       says: 'may hold letters, digits and . _ ~ - only.',
-      about: 'Unique on the whole installation.',
+      about: 'Unique in the installation.',
       example: 'morning-show'
     }),
-    password: secret({ max: 255, about: 'Null takes it away.' }),
+    password: hashed(secret({ max: 255, about: 'Null removes it.' })),
     publicKeys: custom(publicKeys, {
       fallback: '',
       schema: { type: 'string', maxLength: maxPublicKeysBytes },
@@ -57,14 +66,111 @@ export const sftpUsers = resource({
   unique: { sftp_users_username: 'username' }
 })
 
-const rules: ResourceRules<typeof sftpUsers.fields> = {
-  prepare({ values }) {
-    if (values.password !== '' || parsePublicKeys(values.publicKeys).keys.length > 0) return []
-    return [
-      { field: 'password', code: 'required', message: 'password is required where there is no public key.' }
-    ]
-  },
-  protect: password => hashPassword(password)
+const hooks: ResourceHooks<typeof sftpUsers.fields> = {
+  beforeWrite({ values }) {
+    if (values === null || values.password !== '' || parsePublicKeys(values.publicKeys).keys.length > 0)
+      return []
+    const message = 'password is required without a public key.'
+    return [{ field: 'password', code: 'required', message }]
+  }
 }
 
-export const sftpUserRoutes = resourceRoutes(sftpUsers, rules)
+const loginFields = {
+  username: text({ min: 1, max: 4_096, about: 'The user who logs in.', example: 'morning-show' }),
+  password: text({ max: 4_096, isLong: true, fallback: '', about: 'The password of the user.' }),
+  public_key: text({
+    max: maxPublicKeysBytes,
+    isLong: true,
+    isTrimmed: true,
+    fallback: '',
+    about: 'An OpenSSH public key that the SFTP server has verified.'
+  })
+}
+const loginForm = formOf(loginFields)
+type Login = v.InferOutput<typeof loginForm>
+
+const timeoutMs = 5_000
+
+interface UserRow {
+  readonly username: string
+  readonly password: string
+  readonly publicKeys: string
+  readonly stationId: number
+  readonly locationId: number | null
+  readonly quotaBytes: string | null
+}
+
+/** Called by an SFTP server. An unknown user and a missing password take as long as a wrong password. */
+const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media', {
+  id: 'checkSftpLogin',
+  tag: 'SFTP users',
+  summary: 'Check a login to an SFTP server, and return the folder of the user',
+  body: {
+    ...oneOf(
+      { password: loginFields.password.schema, public_key: loginFields.public_key.schema },
+      { username: loginFields.username.schema }
+    ),
+    examples: [{ username: 'morning-show', password: 'correct horse' }]
+  },
+  answer: {
+    oneOf: [
+      exactly({
+        allow: { ...boolean, const: true },
+        username: string,
+        station_id: int64,
+        home: { ...string, description: 'The media folder of the station.' },
+        quota_bytes: { ...int64, description: 'The maximum size of the folder; 0: no limit.' }
+      }),
+      exactly({ allow: { ...boolean, const: false } })
+    ]
+  },
+  async handle({ body }, services) {
+    const credentials = parseBody(loginForm, body)
+    const has = (name: string) => typeof body === 'object' && body !== null && name in body
+    if (has('password') === has('public_key')) {
+      const message = 'password or public_key is required, and not both.'
+      throw ApiError.ofFields([{ field: 'password', code: 'required', message }])
+    }
+    const user = await findUser(services, credentials.username)
+    const home = (await isAllowed(user, credentials)) && user ? await findHome(user, services) : null
+    if (!user || home === null) return json({ allow: false })
+    return json({
+      allow: true,
+      username: user.username,
+      station_id: user.stationId,
+      home,
+      quota_bytes: Number(user.quotaBytes ?? 0)
+    })
+  }
+})
+
+async function findUser({ reads: sql }: ApiServices, username: string): Promise<UserRow | undefined> {
+  const [user] = await sql<UserRow[]>`
+    select u.username, u.password, u.public_keys as "publicKeys", s.id as "stationId",
+      l.id as "locationId", l.storage_quota_bytes as "quotaBytes"
+    from sftp_users u join stations s on s.id = u.station_id
+    left join storage_locations l on l.id = s.media_storage_location_id
+    where u.username = ${username}`
+  return user
+}
+
+async function isAllowed(user: UserRow | undefined, { password, public_key: key }: Login): Promise<boolean> {
+  if (key !== '') return user !== undefined && matchesKey(parsePublicKeys(user.publicKeys).keys, key)
+  return user === undefined || user.password === ''
+    ? verifyNoPassword(password)
+    : verifyPassword(user.password, password)
+}
+
+/** Returns the station's folder or the URI of a remote one; null if it is outside of the allowed folders. */
+async function findHome({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
+  const { reads: sql, config } = services
+  const [record] = await sql<LocationRecord[]>`
+    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+  if (locationId !== null && !record) return null
+  if (record && record.adapter !== 'local') return locationUri(withoutSecrets(record))
+  const folder = record?.path ?? defaultMediaFolder(stationId, config.DATA_DIR)
+  const real = await withDeadline(timeoutMs, 'reading a folder', () => resolveMediaFolder(folder, config))
+  return real === null ? null : folder
+}
+
+export const sftpUserRoutes = [...resourceRoutes(sftpUsers, hooks), login]

@@ -1,8 +1,5 @@
-import pLimit from 'p-limit'
-
 import {
   choice,
-  type Field,
   fixed,
   readOnly,
   integer,
@@ -11,49 +8,36 @@ import {
   text,
   webAddress
 } from '../../fields/field.ts'
-import { isInsideRoots, resolveInside } from '../../runtime/contained-files.ts'
-import { ApiError, type FieldError, TooManyRequests } from '../../runtime/errors.ts'
-import { StorageFault, type StorageFaultReason } from '../../storage/fault.ts'
-import { locationIdentity, locationUri, normalizePath, type StorageLocation } from '../../storage/location.ts'
-import {
-  allowedRoots,
-  blankLocation,
-  type StoredLocation,
-  type LocationRecord,
-  openStoredSecret,
-  openLocation,
-  passwordTarget,
-  withoutSecrets,
-  recordColumns
-} from '../../storage/record.ts'
+import { isInsideRoots } from '../../runtime/contained-files.ts'
+import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { locationIdentity, locationUri, normalizePath } from '../../storage/location.ts'
+import { allowedRoots, passwordTarget, withoutSecrets } from '../../storage/record.ts'
 import { resolveStorageAlerts } from '../../storage/refresh.ts'
 import { capacityOf, formatSize, isFull, parseSize, usedPercent } from '../../storage/size.ts'
-import { runStorageTask } from '../../storage/tasks.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import {
-  type WriteRequest,
+  type Deletion,
   type RenderContext,
-  type ResourceRules,
+  type ResourceHooks,
   type StoredRecord,
   resource,
   type Write
 } from '../core/resource.ts'
+import { checkConnection, missingSettings } from './storage-check.ts'
 
 const types = ['backup', 'station_media', 'station_recordings', 'station_podcasts'] as const
 
-/** Where stations point to a location of each type. */
-const uses = {
+/** The columns of stations that refer to a location of each type. */
+const references = {
   station_media: 'media_storage_location_id',
   station_recordings: 'recordings_storage_location_id',
   station_podcasts: 'podcasts_storage_location_id'
 } as const
 
-const size = (about: string, example: string) =>
+const computed = (about: string, example: string) =>
   readOnly<string>({ schema: { type: 'string' }, about, example })
 
-const shown = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isStored: false })
-
-/** Places where media, recordings, podcasts and backups are kept. */
+/** Folders and buckets for media, recordings, podcasts and backups. */
 export const storageLocations = resource({
   name: 'StorageLocation',
   title: 'storage location',
@@ -64,10 +48,10 @@ export const storageLocations = resource({
   fields: {
     links: readOnly<object>({
       schema: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } },
-      about: 'Addresses of the record.'
+      about: 'URLs of the record.'
     }),
-    type: fixed(choice(types, { about: 'What it keeps; fixed once it is there.' })),
-    adapter: fixed(choice(['local', 's3', 'dropbox', 'sftp'], { about: 'How it is reached; fixed.' })),
+    type: fixed(choice(types, { about: 'Its content; cannot be changed.' })),
+    adapter: fixed(choice(['local', 's3', 'dropbox', 'sftp'], { about: 'The protocol; cannot be changed.' })),
     path: text({
       max: 255,
       fallback: '',
@@ -80,27 +64,30 @@ export const storageLocations = resource({
     s3Region: text({ max: 150, fallback: '', about: 'The region.', example: 'eu-central-1' }),
     s3Version: text({ max: 150, fallback: 'latest', about: 'The version of the API.' }),
     s3Bucket: text({ max: 255, fallback: '', about: 'The bucket.' }),
-    s3Endpoint: privateAddress(webAddress({ max: 255, about: "The server, if not Amazon's." })),
+    s3Endpoint: privateAddress(
+      webAddress({ max: 255, about: 'The URL of a server other than that of Amazon.' })
+    ),
     dropboxAppKey: text({ max: 50, fallback: '', about: 'The key of the app.' }),
     dropboxAppSecret: secret({ max: 150, about: 'The secret of the app.' }),
-    dropboxAuthToken: secret({ max: 255, about: 'The token that opens the Dropbox.' }),
+    dropboxAuthToken: secret({ max: 255, about: 'The access token.' }),
     sftpHost: text({ max: 255, fallback: '', isTrimmed: true, about: 'The server.' }),
     sftpUsername: text({ max: 255, fallback: '', about: 'The user.' }),
     sftpPassword: secret({ max: 255, about: 'The password.' }),
     sftpPort: integer({ min: 0, max: 65_535, fallback: 0, about: 'The port; 0 means 22.' }),
     sftpPrivateKey: secret({ max: 16_384, isLong: true, about: 'The private key.' }),
-    sftpPrivateKeyPassPhrase: secret({ max: 255, about: 'What opens the private key.' }),
-    storageQuota: shown(
-      text({ max: 64, fallback: '', about: 'The most it may hold; empty: no quota.', example: '50.0 GB' })
-    ),
-    storageQuotaBytes: text({ max: 64, fallback: '', about: 'The same in bytes.', example: '53687091200' }),
-    storageUsed: size('What it holds.', '1.5 GB'),
-    storageUsedBytes: size('The same in bytes.', '1610612736'),
-    storageAvailable: size('What it can hold; empty: unknown.', '50.0 GB'),
-    storageAvailableBytes: size('The same in bytes.', '53687091200'),
-    storageUsedPercent: size('Whole percent.', '3'),
-    isFull: size('Whether nothing more fits.', 'false'),
-    uri: size('Its address.', '/srv/radio/media'),
+    sftpPrivateKeyPassPhrase: secret({ max: 255, about: 'The passphrase of the private key.' }),
+    storageQuota: {
+      ...text({ max: 64, fallback: '', about: 'The maximum size; empty: no quota.', example: '50.0 GB' }),
+      isStored: false
+    },
+    storageQuotaBytes: text({ max: 64, fallback: '', about: 'In bytes.', example: '53687091200' }),
+    storageUsed: computed('The used space.', '1.5 GB'),
+    storageUsedBytes: computed('In bytes.', '1610612736'),
+    storageAvailable: computed('The available space; empty: unknown.', '50.0 GB'),
+    storageAvailableBytes: computed('In bytes.', '53687091200'),
+    storageUsedPercent: computed('The used space in percent.', '3'),
+    isFull: computed('Whether it is full.', 'false'),
+    uri: computed('The URI of the location.', '/srv/radio/media'),
     stations: readOnly<string[]>({
       schema: { type: 'array', items: { type: 'string' } },
       about: 'Names of the stations that use it.'
@@ -115,43 +102,48 @@ export const storageLocations = resource({
 
 type StorageFields = typeof storageLocations.fields
 
-const rules: ResourceRules<StorageFields> = {
-  ahead: async plan => (['1', 'true'].includes(plan.query.get('check') ?? '') ? check(plan) : []),
-  prepare(write) {
-    return [...settleQuota(write), ...settlePath(write), ...missingSettings(write.values)]
+const hooks: ResourceHooks<StorageFields> = {
+  validate: async request =>
+    ['1', 'true'].includes(request.query.get('check') ?? '') ? checkConnection(request) : [],
+  async beforeWrite(write) {
+    if (write.values === null) {
+      await assertUnused(write)
+      return []
+    }
+    return [...applyQuota(write), ...applyPath(write), ...missingSettings(write.values)]
   },
-  async wrote({ tx, before, values }, id) {
+  async afterWrite({ tx, before, values }, id) {
+    if (values === null) {
+      await resolveStorageAlerts(tx, id)
+      return
+    }
     const isMoved =
       before === null || locationIdentity(withoutSecrets(before)) !== locationIdentity(withoutSecrets(values))
     await tx`update storage_locations set place = ${locationIdentity(withoutSecrets(values))} where id = ${id}`
-    // Only who sends a password says where it may go.
+    // A stored password is sent only to the server that it was entered for.
     if (values.sftpPassword !== before?.sftpPassword)
       await tx`update storage_locations set sftp_password_for = ${passwordTarget(values)} where id = ${id}`
     if (isMoved) await tx`update storage_locations set measure_at = now() where id = ${id}`
   },
-  async deleting({ tx, before }) {
-    const names = await stationsOf(tx, [before])
-    const stations = names.get(before.id) ?? []
-    if (stations.length === 0) return
-    const message = `The storage location is used by ${stations.slice(0, 10).join(', ')}.`
-    throw ApiError.ofFields([{ field: 'stations', code: 'in_use', message }], 'conflict')
-  },
-  deleted: ({ tx, before }) => resolveStorageAlerts(tx, before.id),
-  shown: render
+  render
 }
 
-/** Both quota fields are views of one value; see `storageQuotaBytes` for what is kept. */
-function settleQuota({ before, values, sent }: Write<StorageFields>): FieldError[] {
+/** Throws 409 if a station uses the location. */
+async function assertUnused({ tx, before }: Deletion<StorageFields>): Promise<void> {
+  const stations = (await readStationNames(tx, [before])).get(before.id) ?? []
+  if (stations.length === 0) return
+  const message = `The storage location is used by ${stations.slice(0, 10).join(', ')}.`
+  throw ApiError.ofFields([{ field: 'stations', code: 'in_use', message }], 'conflict')
+}
+
+/** Both quota fields render one value, which is stored in `storageQuotaBytes`. */
+function applyQuota({ before, values, sent }: Write<StorageFields>): FieldError[] {
   const stored = BigInt(before?.storageQuotaBytes || '0')
   const isBytesNew = sent.has('storageQuotaBytes') && values.storageQuotaBytes !== bytesText(stored)
   const isTextNew = sent.has('storageQuota') && values.storageQuota !== sizeText(stored)
-  const isBytesMeant = isBytesNew && (values.storageQuotaBytes !== '' || !isTextNew)
-  if (!isBytesMeant && !isTextNew) {
-    values.storageQuotaBytes = String(stored)
-    return []
-  }
-  const field = isBytesMeant ? 'storageQuotaBytes' : 'storageQuota'
-  const quota = parseSize(values[field])
+  const usesBytes = isBytesNew && (values.storageQuotaBytes !== '' || !isTextNew)
+  const field = usesBytes ? 'storageQuotaBytes' : 'storageQuota'
+  const quota = usesBytes || isTextNew ? parseSize(values[field]) : stored
   if (quota === null)
     return [{ field, code: 'invalid_format', message: `${field} must be a size like 50 GB or 53687091200.` }]
   if (quota > 9_223_372_036_854_775_807n)
@@ -163,7 +155,7 @@ function settleQuota({ before, values, sent }: Write<StorageFields>): FieldError
 const bytesText = (quota: bigint) => (quota === 0n ? '' : String(quota))
 const sizeText = (quota: bigint) => (quota === 0n ? '' : formatSize(quota))
 
-function settlePath({ values, services }: Write<StorageFields>): FieldError[] {
+function applyPath({ values, services }: Write<StorageFields>): FieldError[] {
   const { adapter } = values
   const path = normalizePath(adapter, values.path)
   if (path === null) {
@@ -177,88 +169,12 @@ function settlePath({ values, services }: Write<StorageFields>): FieldError[] {
   return [{ field: 'path', code: 'out_of_range', message: `path must lie below one of ${roots.join(', ')}.` }]
 }
 
-function missingSettings(values: LocationRecord): FieldError[] {
-  const required = (...names: readonly (keyof LocationRecord)[]) =>
-    names
-      .filter(name => values[name] === '')
-      .map(name => ({ field: name, code: 'required', message: `${name} is required.` }))
-  switch (values.adapter) {
-    case 's3':
-      return required('s3Bucket', 's3CredentialKey', 's3CredentialSecret')
-    case 'dropbox':
-      return required('dropboxAuthToken')
-    case 'sftp':
-      return [
-        ...required('sftpHost', 'sftpUsername'),
-        ...(values.sftpPrivateKey === '' ? required('sftpPassword') : [])
-      ]
-    case 'local':
-      return []
-    default:
-      return values.adapter satisfies never
-  }
-}
-
-const checkMs = 5_000
-/** Each look takes a thread for seconds. */
-const checks = pLimit(2)
-const waitingAtMost = 8
-
-/**
- * Reaches for the place, where the request asked for that. What is wrong with the record itself is told
- * later.
- */
-async function check({ services, id, values }: WriteRequest<StorageFields>): Promise<FieldError[]> {
-  const { reads: sql, secrets, config } = services
-  const [stored] =
-    id === null
-      ? []
-      : await sql<StoredLocation[]>`select ${recordColumns(sql)} from storage_locations where id = ${id}`
-  if (id !== null && !stored) throw new ApiError('not-found')
-  const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
-  const record: LocationRecord = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
-  const path = normalizePath(record.adapter, record.path)
-  if (path === null || missingSettings(record).length > 0) return []
-  const location = openLocation({ ...record, path }, field => {
-    const isKept = stored !== undefined && record[field] === stored[field]
-    return isKept
-      ? openStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
-      : record[field]
-  })
-  if (checks.pendingCount >= waitingAtMost) throw new TooManyRequests(checkMs / 1_000)
-  try {
-    if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
-      throw new StorageFault('denied')
-    const task = { work: 'check', location, timeoutMs: checkMs } as const
-    await checks(() => runStorageTask(task, AbortSignal.timeout(2 * checkMs)))
-    return []
-  } catch (error) {
-    if (!(error instanceof StorageFault)) throw error
-    if (error.reason === 'incomplete') {
-      const message = 'sftpPassword is required again, because the server or the user changed.'
-      return [{ field: 'sftpPassword', code: 'required', message }]
-    }
-    const isDenied = error.reason === 'denied' || error.reason === 'bad_key'
-    const field = blamed(location.adapter, error.reason)
-    return [{ field, code: isDenied ? 'invalid_format' : 'not_found', message: error.message }]
-  }
-}
-
-/** The field that an operator has to look at. */
-function blamed(adapter: StorageLocation['adapter'], reason: StorageFaultReason): string {
-  if (reason === 'no_folder' || reason === 'not_a_folder' || adapter === 'local') return 'path'
-  if (adapter === 'dropbox') return 'dropboxAuthToken'
-  if (adapter === 's3')
-    return reason === 'denied' ? 's3CredentialKey' : reason === 'no_bucket' ? 's3Bucket' : 's3Endpoint'
-  return reason === 'denied' ? 'sftpUsername' : reason === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
-}
-
 async function render(rows: readonly StoredRecord<StorageFields>[], { services, sql }: RenderContext) {
   const ids = rows.map(({ id }) => id)
   const [measured, stations] = await Promise.all([
     sql<{ id: number; used: string; free: string | null }[]>`
       select id, used_bytes as used, free_bytes as free from storage_locations where id = any(${ids}::bigint[])`,
-    stationsOf(sql, rows)
+    readStationNames(sql, rows)
   ])
   const usage = new Map(measured.map(row => [row.id, row]))
   return rows.map(row => {
@@ -282,13 +198,10 @@ async function render(rows: readonly StoredRecord<StorageFields>[], { services, 
   })
 }
 
-/** Names of the stations that use locations, by id. */
-async function stationsOf(
-  sql: RenderContext['services']['sql'] | Write<StorageFields>['tx'],
-  rows: readonly StoredRecord<StorageFields>[]
-) {
+/** Reads the names of the stations that use locations, by the id of the location. */
+async function readStationNames(sql: RenderContext['sql'], rows: readonly StoredRecord<StorageFields>[]) {
   const names = new Map<number, string[]>()
-  for (const [type, column] of Object.entries(uses)) {
+  for (const [type, column] of Object.entries(references)) {
     const ids = rows.filter(row => row.type === type).map(({ id }) => id)
     if (ids.length === 0) continue
     const stations = await sql<{ id: number; name: string }[]>`
@@ -299,13 +212,10 @@ async function stationsOf(
 }
 
 const checkParameter = {
-  check: {
-    type: 'boolean',
-    description: 'Reach for the place before it is saved; it has to answer within seconds.'
-  }
+  check: { type: 'boolean', description: 'Test the connection first; it must succeed within seconds.' }
 }
 
-export const storageLocationRoutes = resourceRoutes(storageLocations, rules).map(route => {
+export const storageLocationRoutes = resourceRoutes(storageLocations, hooks).map(route => {
   const isWrite = route.method === 'POST' || route.method === 'PUT'
   return isWrite ? { ...route, operation: { ...route.operation, query: checkParameter } } : route
 })

@@ -1,11 +1,9 @@
 import { type NotificationSource, notificationSources } from '../../db/notifications.ts'
 
-/*
- * Decides what a caller may do and see. Routes declare the right that they require (`Route.access`), and `authorise.ts` applies
- * it; what else differs between callers is decided by the functions here.
- */
+// Decides what a caller may do and see. `authorize.ts` checks the permission that a route declares; all other
+// differences between callers are decided by the functions here.
 
-const stationRights = [
+const stationSpecific = [
   'view station management',
   'view station reports',
   'view station logs',
@@ -21,7 +19,7 @@ const stationRights = [
   'manage station podcasts'
 ] as const
 
-const installationRights = [
+const installationWide = [
   'view administration',
   'view system logs',
   'administer settings',
@@ -32,98 +30,79 @@ const installationRights = [
   'administer storage locations'
 ] as const
 
-export type StationRight = (typeof stationRights)[number]
-export type Permission = StationRight | (typeof installationRights)[number] | 'administer all' | 'view all'
-
-/** Rights a key may carry everywhere: a station's right then holds for every station. */
-export const globalPermissions: readonly Permission[] = [
+/** Permissions that a key may have everywhere; those of stations then apply to every station. */
+export const globalPermissions = [
   'administer all',
   'view all',
-  ...installationRights,
-  ...stationRights
-]
+  ...installationWide,
+  ...stationSpecific
+] as const
 
-/** Rights a key may carry for one station. `view all` is every read, `administer all` everything there. */
-export const stationPermissions: readonly Permission[] = ['administer all', 'view all', ...stationRights]
+export type Permission = (typeof globalPermissions)[number]
 
-const permissionNames: ReadonlySet<string> = new Set(globalPermissions)
+/** Permissions that a key may have for one station. */
+export const stationPermissions = ['administer all', 'view all', ...stationSpecific] as const
 
-/** Whether a stored right is one that this version knows. */
+/** Whether this version knows a stored permission. */
 export function isPermission(text: string): text is Permission {
-  return permissionNames.has(text)
+  return globalPermissions.some(permission => permission === text)
 }
 
-/** Rights as stored: some may be unknown to this version. Those of a station by its id. */
-export interface Rights {
+/** Permissions as stored, those of stations by id. Some may be unknown to this version. */
+export interface Grants {
   readonly permissions: readonly string[]
   readonly stationPermissions: Readonly<Record<string, readonly string[]>>
 }
 
-/** What a request needs: a right, for a station or (null) the installation, to read or to write. */
+/** The permission that a request requires, for a station or (null) everywhere. */
 export interface RequiredPermission {
   readonly permission: Permission
   readonly stationId: number | null
   readonly isRead: boolean
 }
 
-/** Whether the rights include what is needed. */
-export function allows(
-  { permissions, stationPermissions: byStation }: Rights,
-  need: RequiredPermission
+/** Whether the grants include a permission. */
+export function allows(grants: Grants, required: RequiredPermission): boolean {
+  const { stationId } = required
+  if (grants.permissions.some(granted => includes(granted, required))) return true
+  if (stationId === null || !Object.hasOwn(grants.stationPermissions, stationId)) return false
+  const granted = grants.stationPermissions[stationId] ?? []
+  return granted.some(each => each !== 'administer stations' && includes(each, required))
+}
+
+/** Whether a caller may grant a permission, for a station or (null) everywhere: only one that it has. */
+export function mayGrant(grants: Grants, permission: Permission, stationId: number | null): boolean {
+  if (stationId !== null && grants.permissions.includes('administer stations')) return true
+  return allows(grants, { permission, stationId, isRead: permission.startsWith('view ') })
+}
+
+/** Whether a caller has any permission for a station, and so may see it even if it is private. */
+export function maySeePrivate(grants: Grants, stationId: number): boolean {
+  return (
+    grants.permissions.some(isStationPermission) ||
+    allows(grants, { permission: 'view station management', stationId, isRead: true }) ||
+    (grants.stationPermissions[stationId]?.length ?? 0) > 0
+  )
+}
+
+/** Whether a caller (null: without a key) may know that a station exists. */
+export function maySeeStation(
+  grants: Grants | null,
+  { id, isPublic }: { readonly id: number; readonly isPublic: boolean }
 ): boolean {
-  if (permissions.some(held => includes(held, need))) return true
-  if (need.stationId === null) return false
-  const held = Object.hasOwn(byStation, need.stationId) ? (byStation[need.stationId] ?? []) : []
-  return held.some(right => right !== 'administer stations' && includes(right, need))
+  return isPublic || (grants !== null && maySeePrivate(grants, id))
 }
 
-/**
- * Whether somebody with these rights may hand a right on, for a station or (null) everywhere: nobody gives
- * away more than they hold.
- */
-export function mayGrant(rights: Rights, permission: Permission, stationId: number | null): boolean {
-  if (stationId !== null && rights.permissions.includes('administer stations')) return true
-  return allows(rights, { permission, stationId, isRead: permission.startsWith('view ') })
-}
-
-/**
- * Whether the rights include any right for a station: then its holder may see it, also while it is private.
- */
-export function maySeePrivate(rights: Rights, stationId: number): boolean {
-  const need: RequiredPermission = { permission: 'view station management', stationId, isRead: true }
-  const isForAll = rights.permissions.some(isStationRight)
-  return isForAll || allows(rights, need) || (rights.stationPermissions[stationId]?.length ?? 0) > 0
-}
-
-/** What decides who may see a station. */
-export interface StationVisibility {
-  readonly id: number
-  readonly isPublic: boolean
-}
-
-/** Whether a caller with these rights (null: without a key) may know that a station exists. */
-export function maySeeStation(rights: Rights | null, { id, isPublic }: StationVisibility): boolean {
-  return isPublic || (rights !== null && maySeePrivate(rights, id))
-}
-
-/** What a caller may read and write, each by the name of the permission that it requires. */
-export interface EffectivePermissions {
-  readonly read: readonly Permission[]
-  readonly write: readonly Permission[]
-}
-
-/** What these rights allow at a station, or (null) everywhere. */
-export function effectivePermissions(rights: Rights, stationId: number | null): EffectivePermissions {
-  const names = stationId === null ? globalPermissions : stationPermissions
+/** The permissions with which a caller may read and write, for a station or (null) everywhere. */
+export function effectivePermissions(grants: Grants, stationId: number | null) {
+  const names: readonly Permission[] = stationId === null ? globalPermissions : stationPermissions
   const allowed = (isRead: boolean) =>
-    names.filter(permission => allows(rights, { permission, stationId, isRead }))
+    names.filter(permission => allows(grants, { permission, stationId, isRead }))
   return { read: allowed(true), write: allowed(false) }
 }
 
-/**
- * The right that a notification of each source requires of its reader, for the installation and all stations.
- */
-const sourceRights: Readonly<Record<NotificationSource, Permission>> = {
+/** The permission, for everything, that the notifications of each source require. */
+const sourcePermissions: Readonly<Record<NotificationSource, Permission>> = {
   operator: 'view administration',
   broadcast: 'view station management',
   playout: 'view station management',
@@ -131,43 +110,37 @@ const sourceRights: Readonly<Record<NotificationSource, Permission>> = {
   webhooks: 'manage station web hooks'
 }
 
-/**
- * The sources of the notifications that a caller may see; null: all, also those that this version does not
- * know.
- */
-export function visibleSources(rights: Rights): readonly NotificationSource[] | null {
-  const mayRead = (permission: Permission) => allows(rights, { permission, stationId: null, isRead: true })
-  return mayRead('view all') ? null : notificationSources.filter(source => mayRead(sourceRights[source]))
+/** The sources of notifications that a caller may see; null: all, including unknown ones. */
+export function visibleSources(grants: Grants): readonly NotificationSource[] | null {
+  if (mayRead(grants, 'view all', null)) return null
+  return notificationSources.filter(source => mayRead(grants, sourcePermissions[source], null))
 }
 
-/** Whether a caller may see articles that are not published. */
-export function maySeeDrafts(rights: Rights | null): boolean {
-  return (
-    rights !== null && allows(rights, { permission: 'administer settings', stationId: null, isRead: true })
-  )
+/** Whether a caller may see unpublished articles. */
+export function maySeeDrafts(grants: Grants | null): boolean {
+  return mayRead(grants, 'administer settings', null)
 }
 
-/** Whether a caller may see the addresses of who requested songs: only who has to deal with listeners. */
-export function maySeeAddresses(rights: Rights | null, stationId: number): boolean {
-  return (
-    rights !== null && allows(rights, { permission: 'manage station broadcasting', stationId, isRead: true })
-  )
+/** Whether a caller may see the addresses of listeners who requested songs. */
+export function maySeeAddresses(grants: Grants | null, stationId: number): boolean {
+  return mayRead(grants, 'manage station broadcasting', stationId)
 }
 
-/**
- * Whether a caller may see whole the addresses in records that are written with a right: only who may set
- * them.
- */
+function mayRead(grants: Grants | null, permission: Permission, stationId: number | null): boolean {
+  return grants !== null && allows(grants, { permission, stationId, isRead: true })
+}
+
+/** Whether addresses are not redacted: only for callers with the permission to write them. */
 export function maySeeWholeAddresses(
-  rights: Rights | null,
+  grants: Grants | null,
   permission: Permission,
   stationId: number | null
 ): boolean {
-  return rights !== null && allows(rights, { permission, stationId, isRead: false })
+  return grants !== null && allows(grants, { permission, stationId, isRead: false })
 }
 
-/** A right to write includes the right to read the same. */
-const reads: Partial<Record<Permission, readonly string[]>> = {
+/** Permissions that include the permission to read what they write. */
+const writers: Partial<Record<Permission, readonly string[]>> = {
   'view station management': [
     'manage station media',
     'delete station media',
@@ -178,12 +151,11 @@ const reads: Partial<Record<Permission, readonly string[]>> = {
   'view administration': ['administer custom fields', 'administer settings', 'administer storage locations']
 }
 
-function includes(held: string, { permission, isRead }: RequiredPermission): boolean {
-  if (held === permission || held === 'administer all') return true
-  if (held === 'view all') return isRead
-  if (held === 'administer stations' && isStationRight(permission)) return true
-  return reads[permission]?.includes(held) ?? false
+function includes(granted: string, { permission, isRead }: RequiredPermission): boolean {
+  if (granted === permission || granted === 'administer all') return true
+  if (granted === 'view all') return isRead
+  if (granted === 'administer stations' && isStationPermission(permission)) return true
+  return writers[permission]?.includes(granted) ?? false
 }
 
-const stationRightNames: ReadonlySet<string> = new Set(stationRights)
-const isStationRight = (text: string) => stationRightNames.has(text)
+const isStationPermission = (text: string) => stationSpecific.some(each => each === text)

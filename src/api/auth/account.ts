@@ -1,17 +1,14 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { describePage, type ListQuery, type ListResult, pageSchemas, withElements } from '../core/list.ts'
-import type { ApiRequest, Reply } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { type ApiRequest, json, type Reply } from '../core/route.ts'
+import { arrayOf, exactly } from '../core/schemas.ts'
 
-/** The answer of an account-level call: `status`, and what there is to tell beside it. */
-export function succeeded(beside: Readonly<Record<string, unknown>> = {}): Reply {
-  return { body: JSON.stringify({ status: 'success', ...beside }) }
+/** The response of an account-level call: `status` and other members. */
+export function succeeded(members: Readonly<Record<string, unknown>> = {}): Reply {
+  return json({ status: 'success', ...members })
 }
 
-/**
- * A list of the account level: its records under `name`, and beside them what an envelope says where pages
- * were asked for.
- */
+/** The response of an account-level list: its records under `name`, beside the envelope of a page. */
 export function succeededList(
   name: string,
   { elements, total }: ListResult,
@@ -25,17 +22,13 @@ export function succeededList(
 
 const status: JsonSchema = { type: 'string', const: 'success' }
 
-/** The schema of such an answer. */
-export function successSchema(beside: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  return exactly({ status, ...beside })
+/** The schema of the response of an account-level call. */
+export function successSchema(members: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+  return exactly({ status, ...members })
 }
 
-/** The schema of such a list. */
+/** The schema of the response of an account-level list. */
 export function successListSchema(name: string, record: JsonSchema): JsonSchema {
-  return {
-    type: 'object',
-    properties: { status, ...pageSchemas, [name]: { type: 'array', items: record } },
-    required: ['status', name],
-    additionalProperties: false
-  }
+  const members = exactly({ status, ...pageSchemas, [name]: arrayOf(record) })
+  return { ...members, required: ['status', name] }
 }

@@ -3,194 +3,167 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
-import { type Permission, type Rights } from './access.ts'
+import { type Permission, type Grants } from './access.ts'
 
-/**
- * Keys look like `<16 hex>:<32 hex>`: an identifier that finds the row, and a secret of which only the
- * SHA-256 hash is stored.
- */
-const shape = /^([0-9a-f]{16}):([0-9a-f]{32})$/
+/** `<identifier>:<secret>`. The identifier finds the row, and only the SHA-256 hash of the secret is stored. */
+const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
-/**
- * A path as it may be written down: a key can be named in it to revoke it, and the second half of a key is a
- * secret. It is found under any spelling of the path.
- */
-export function withoutSecret(path: string): string {
+/** Removes the secrets of keys from a path, which may name a key to revoke it, in any encoding. */
+export function redactKeys(path: string): string {
   const decoded = path.includes('%') ? decode(path) : path
-  const hidden = decoded.replace(/([0-9a-f]{16}):[0-9a-f]{32}/gi, '$1')
-  return hidden === decoded ? path : hidden
+  const redacted = decoded.replace(/([0-9a-f]{16}):[0-9a-f]{32}/gi, '$1')
+  return redacted === decoded ? path : redacted
 }
 
 function decode(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    // Nobody is named by such a path, but somebody may have tried.
+    // The path is invalid, but it may contain a key nevertheless.
     return path.replace(/%3a/gi, ':')
   }
 }
 
-/**
- * Which row a text names that is a whole key: its identifier, and the hash of its secret. Null for another
- * text.
- */
-export function rowOfKey(text: string): { readonly identifier: string; readonly verifier: Buffer } | null {
-  const [, identifier, secret] = shape.exec(text) ?? []
-  return identifier && secret ? { identifier, verifier: verifierOf(secret) } : null
+/** Parses a key into its identifier and the hash of its secret. Null for other text. */
+export function parseKey(text: string): { readonly identifier: string; readonly verifier: Buffer } | null {
+  const [, identifier, secret] = format.exec(text) ?? []
+  return identifier && secret ? { identifier, verifier: createHash('sha256').update(secret).digest() } : null
 }
 
-/** A valid key and its rights. */
-export interface Key extends Rights {
+/** A valid key and its permissions. */
+export interface Key extends Grants {
   readonly id: number
   readonly name: string
 }
 
-/** Rights of a key by station id. */
-export type StationPermissions = Readonly<Record<string, readonly string[]>>
-
-/** What a new key is given. `expiresAt` null: it lasts. */
+/** A key to store. Without `expiresAt` it does not expire. */
 export interface NewKey {
   readonly name: string
   readonly permissions: readonly Permission[]
-  readonly stationPermissions?: StationPermissions
+  readonly stationPermissions?: Grants['stationPermissions']
   readonly expiresAt?: Date | null
 }
 
-const verifierOf = (secret: string) => createHash('sha256').update(secret).digest()
-
-/** A new random key in clear. */
+/** Generates a random key. */
 export function generateKey(): string {
   return `${randomBytes(8).toString('hex')}:${randomBytes(16).toString('hex')}`
 }
 
-/**
- * Stores a key and gives its id, null if it was there. One that was there keeps what became of it: a revoked
- * key stays revoked, however often it is stored.
- */
-export async function storeKey(tx: Sql | Tx, key: string, of: NewKey): Promise<number | null> {
-  const row = rowOfKey(key)
-  if (!row) throw new Error('a key of the wrong shape')
+/** Stores a key. Returns its id, or null if it exists: a revoked key remains revoked. */
+export async function storeKey(tx: Sql | Tx, key: string, options: NewKey): Promise<number | null> {
+  const { name, permissions, stationPermissions = {}, expiresAt = null } = options
+  const parsed = parseKey(key)
+  if (!parsed) throw new Error('malformed key')
+  const byStation = Object.entries(stationPermissions).map(([id, granted]) => [id, [...granted]])
   const [stored] = await tx<{ id: number }[]>`
     insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at)
-    values (${of.name}, ${row.identifier}, ${row.verifier}, ${tx.json([...of.permissions])},
-      ${tx.json(mutable(of.stationPermissions ?? {}))}, ${of.expiresAt ?? null})
+    values (${name}, ${parsed.identifier}, ${parsed.verifier}, ${tx.json([...permissions])},
+      ${tx.json(Object.fromEntries(byStation))}, ${expiresAt})
     on conflict (identifier) do nothing returning id`
   return stored?.id ?? null
 }
 
-function mutable(permissions: StationPermissions) {
-  return Object.fromEntries(Object.entries(permissions).map(([id, rights]) => [id, [...rights]]))
-}
-
-/**
- * A key stays valid in a server's memory for this long after it was read: a revocation works within a second.
- */
-const cacheMs = 900
-/** While Postgres cannot be asked, a key that was valid lately still is. */
-const outageMs = 60_000
+/** A cached key remains valid for this long, so a revocation takes effect within a second. */
+const cacheTtlMs = 900
+/** While Postgres is unavailable, a key that was valid within this time remains valid. */
+const outageTtlMs = 60_000
 const timeoutMs = 1_500
 const cacheSize = 10_000
-/** How exact `last_used_at` is. */
-const noteMs = 30_000
+/** The precision of `last_used_at`. */
+const lastUsedStepMs = 30_000
 
-/** Refused keys that an address may send: so many a second, and so many at once. */
-const refusedPerSecond = 5
-const refusedBurst = 100
+/** Refused keys that an address may send. */
+const refusalsPerSecond = 5
+const refusalsBurst = 100
 
-interface Remembered {
+interface CachedKey {
   readonly key: Key | null
   /** By `performance.now()`. */
   readonly readAtMs: number
 }
 
 /**
- * Checks keys against Postgres, at most once a second each. `find` gives null for a key that is missing,
- * malformed, unknown, expired or revoked; it throws when Postgres does not answer and the key was not valid a
- * minute ago.
+ * Checks keys against Postgres, each at most once a second. `find` returns null for a key that is missing,
+ * malformed, unknown, expired or revoked. It throws if Postgres does not answer and the key was not valid
+ * within a minute.
  */
 export function openKeys(sql: Sql) {
-  const valid = new Map<string, Remembered>()
-  /** Apart, so that a flood of guesses drives no valid key out. */
-  const invalid = new Map<string, Remembered>()
-  const refusals = openAddressBuckets(refusedPerSecond, refusedBurst)
-  /** Questions under way: many requests with one key ask once. */
-  const asked = new Map<string, Promise<Key | null>>()
-  const notedAtMs = new Map<number, number>()
+  const valid = new Map<string, CachedKey>()
+  /** Separate, so that a flood of guesses evicts no valid key. */
+  const invalid = new Map<string, CachedKey>()
+  const refusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
+  const inFlight = new Map<string, Promise<Key | null>>()
+  const usedAtMs = new Map<number, number>()
 
   async function read(text: string): Promise<Key | null> {
-    const named = rowOfKey(text)
-    if (!named) return null
+    const parsed = parseKey(text)
+    if (!parsed) return null
     const [row] = await sql<(Key & { verifier: Uint8Array })[]>`
       select id, name, permissions, station_permissions as "stationPermissions", verifier from api_keys
-      where identifier = ${named.identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
-    if (!row || !timingSafeEqual(row.verifier, named.verifier)) return null
+      where identifier = ${parsed.identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
+    if (!row || !timingSafeEqual(row.verifier, parsed.verifier)) return null
     const { verifier: _verifier, ...key } = row
-    noteUse(key.id)
+    recordUse(key.id)
     return key
   }
 
-  /** Nobody waits for it, and a failure costs a time stamp. */
-  function noteUse(id: number): void {
+  /** Not awaited: a failure only loses a time stamp. */
+  function recordUse(id: number): void {
     const nowMs = performance.now()
-    if (nowMs - (notedAtMs.get(id) ?? -Infinity) < noteMs) return
-    if (notedAtMs.size >= cacheSize) notedAtMs.clear()
-    notedAtMs.set(id, nowMs)
+    if (nowMs - (usedAtMs.get(id) ?? -Infinity) < lastUsedStepMs) return
+    if (usedAtMs.size >= cacheSize) usedAtMs.clear()
+    usedAtMs.set(id, nowMs)
     sql`update api_keys set last_used_at = now() where id = ${id}`.catch(() => {})
   }
 
-  async function ask(text: string): Promise<Key | null> {
+  async function readAndCache(text: string): Promise<Key | null> {
     const key = await withDeadline(timeoutMs, 'checking a key', () => read(text))
     valid.delete(text)
     invalid.delete(text)
     const cache = key ? valid : invalid
-    const oldest = cache.size >= cacheSize ? cache.keys().next() : { done: true as const }
-    if (!oldest.done) cache.delete(oldest.value)
+    const oldest = cache.keys().next()
+    if (cache.size >= cacheSize && !oldest.done) cache.delete(oldest.value)
     cache.set(text, { key, readAtMs: performance.now() })
     return key
   }
 
   async function find(text: string): Promise<Key | null> {
-    if (!shape.test(text)) return null
+    if (!format.test(text)) return null
     const cached = valid.get(text) ?? invalid.get(text)
     const ageMs = cached ? performance.now() - cached.readAtMs : Infinity
-    if (cached && ageMs < cacheMs) return cached.key
-    const running = asked.get(text) ?? ask(text).finally(() => asked.delete(text))
-    asked.set(text, running)
+    if (cached && ageMs < cacheTtlMs) return cached.key
+    const reading = inFlight.get(text) ?? readAndCache(text).finally(() => inFlight.delete(text))
+    inFlight.set(text, reading)
     try {
-      return await running
+      return await reading
     } catch (error) {
-      if (cached?.key && ageMs < outageMs) return cached.key
+      if (cached?.key && ageMs < outageTtlMs) return cached.key
       throw error
     }
   }
 
   /**
-   * The same for a request from an address. Where too much was refused, only a key that was valid a moment
-   * ago is looked at: somebody else may share the address. Whether it is valid still has to be asked, or a
-   * flood would keep a revoked key alive. Gives the seconds to wait (0: none) instead of a key that is
-   * refused.
+   * Finds the key of a request. Returns the seconds to wait (0: none) for a key that is refused. After too
+   * many refusals of an address only recently valid keys are checked, since others may share the address. They
+   * are read again nevertheless, or a flood would keep a revoked key valid.
    */
   async function findFrom(text: string, address: string): Promise<Key | number> {
-    const known = valid.get(text)
-    const isRemembered = known !== undefined && performance.now() - known.readAtMs < outageMs
-    const isHeard = isRemembered || refusals.peek(address) === 0
-    const key = isHeard ? await find(text) : null
+    const cached = valid.get(text)
+    const wasValid = cached !== undefined && performance.now() - cached.readAtMs < outageTtlMs
+    const key = wasValid || refusals.peek(address) === 0 ? await find(text) : null
     return key ?? refusals.take(address)
   }
 
   return {
     find,
     findFrom,
-    /**
-     * The key of somebody who asks for what is public, and may see more with it; `address` where it came with
-     * a request. Never rejects: a key that cannot be checked is no key.
-     */
-    async listener(text: string, address?: string): Promise<Key | null> {
+    /** Finds the key of a request for public data; null if it is refused or cannot be checked. */
+    async findOptional(text: string, address?: string): Promise<Key | null> {
       if (text === '') return null
       const found = await (address === undefined ? find(text) : findFrom(text, address)).catch(() => null)
       return typeof found === 'number' ? null : found
     },
-    /** Forgets what is remembered of a key, so that this server knows at once. */
+    /** Removes a key from the cache, so that its revocation takes effect on this server at once. */
     forget(keyId: number): void {
       for (const [text, { key }] of valid) if (key?.id === keyId) valid.delete(text)
     }

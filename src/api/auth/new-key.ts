@@ -5,6 +5,7 @@ import { choice, custom, integer, listOf, problem, text, type ValuesOf } from '.
 import { formOf } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { assertNoProblems } from '../core/accept.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { globalPermissions, mayGrant, maySeeStation, type Permission, stationPermissions } from './access.ts'
@@ -13,111 +14,98 @@ import type { NewKey } from './keys.ts'
 /** The last second of the year 9999. */
 const lastSecond = 253_402_300_799
 
-/** A list of rights, each at most once. */
-function rightsOf(names: readonly Permission[], about: string) {
-  const [first, ...others] = names
-  if (!first) throw new Error('no rights to choose from')
-  const right = choice([first, ...others], { about })
-  const list = listOf(right.input, { max: 100, items: right.schema, about })
-  return {
-    ...list,
-    input: v.pipe(
-      list.input,
-      v.transform(rights => [...new Set(rights)])
-    )
-  }
+/** A list of permissions without duplicates. */
+function permissionList(names: readonly [Permission, ...Permission[]], about: string) {
+  const permission = choice(names, { about })
+  const list = listOf(permission.input, { max: 100, items: permission.schema, about })
+  const input = v.pipe(
+    list.input,
+    v.transform(permissions => [...new Set(permissions)])
+  )
+  return { ...list, input }
 }
 
-const rightsOfStation = rightsOf(stationPermissions, 'What the key may do there.')
-const stationRights = formOf({
-  station: custom(
-    v.pipe(
-      v.union(
-        [v.number(), v.string()],
-        problem('invalid_type', 'must be the id of a station or its short name.')
-      ),
-      v.transform(String)
-    ),
-    { schema: { type: ['integer', 'string'] }, about: 'The id of the station, or its short name.' }
+const stationSchema = {
+  type: ['integer', 'string'],
+  description: 'The id or short name of the station.'
+} as const
+const stationName = v.pipe(
+  v.union(
+    [v.number(), v.string()],
+    problem('invalid_type', 'must be the id of a station or its short name.')
   ),
-  permissions: rightsOfStation
-})
+  v.transform(String)
+)
+const ofStation = {
+  station: custom(stationName, { schema: stationSchema, about: stationSchema.description }),
+  permissions: permissionList(stationPermissions, 'Permissions for the station.')
+}
 
-/** What a body says of a new key. */
+/** The fields of a new key. */
 export const newKeyFields = {
-  name: text({ min: 1, max: 200, isTrimmed: true, about: 'What operators read.', example: 'Website' }),
-  permissions: rightsOf(globalPermissions, 'What the key may do on all stations and the installation.'),
-  station_permissions: listOf(stationRights, {
+  name: text({ min: 1, max: 200, isTrimmed: true, about: 'Shown to operators.', example: 'Website' }),
+  permissions: permissionList(globalPermissions, 'Permissions for the installation and all stations.'),
+  station_permissions: listOf(formOf(ofStation), {
     max: 1_000,
     items: {
       type: 'object',
-      properties: {
-        station: { type: ['integer', 'string'], description: 'The id of the station, or its short name.' },
-        permissions: rightsOfStation.schema
-      },
+      properties: { station: stationSchema, permissions: ofStation.permissions.schema },
       required: ['station']
     },
-    about: 'What it may do on single stations.'
+    about: 'Permissions for single stations.'
   }),
-  expires_at: integer({
-    min: 0,
-    max: lastSecond,
-    fallback: 0,
-    about: 'Unix seconds from which on it is refused; 0: never.'
-  })
+  expires_at: integer({ min: 0, max: lastSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
 }
 const form = formOf(newKeyFields)
-type Asked = ValuesOf<typeof newKeyFields>
 
 /**
- * Reads the key that a body asks for, and the names of the fields that say something. Throws a 400 that lists
- * every problem, and 403 for rights that the caller does not hold.
+ * Parses the body for a new key, and the names of the fields that have a value. Throws 400 with all problems,
+ * and 403 for permissions that the caller cannot grant.
  */
 export async function parseNewKey(
   sql: Sql,
   request: ApiRequest
 ): Promise<{ readonly key: NewKey; readonly fields: readonly string[] }> {
-  const asked = parseBody(form, request.body)
-  const stationIds = await findStations(sql, request, asked)
-  const byStation = asked.station_permissions.map(({ permissions }, index) => ({
-    stationId: stationIds[index] ?? 0,
-    permissions
-  }))
-  refuseGrants(request, asked.permissions, byStation)
+  const body = parseBody(form, request.body)
+  const stationIds = await findStationIds(sql, request, body)
+  const byStation = body.station_permissions.map(
+    ({ permissions }, index) => [stationIds[index] ?? 0, permissions] as const
+  )
+  assertGrantable(request, body.permissions, byStation)
   const key: NewKey = {
-    name: asked.name,
-    permissions: asked.permissions,
-    stationPermissions: Object.fromEntries(byStation.map(each => [each.stationId, each.permissions])),
-    expiresAt: asked.expires_at === 0 ? null : new Date(asked.expires_at * 1000)
+    name: body.name,
+    permissions: body.permissions,
+    stationPermissions: Object.fromEntries(byStation),
+    expiresAt: body.expires_at === 0 ? null : new Date(body.expires_at * 1000)
   }
-  const said = Object.entries(asked).filter(([, value]) => isSaid(value))
-  return { key, fields: said.map(([name]) => name) }
+  const given = Object.entries(body).filter(([, value]) =>
+    Array.isArray(value) ? value.length > 0 : value !== 0
+  )
+  return { key, fields: given.map(([name]) => name) }
 }
 
-const isSaid = (value: unknown) => (Array.isArray(value) ? value.length > 0 : value !== 0)
-
-/** The ids of the stations that a body names, in its order. Throws a 400 for what can be no key's. */
-async function findStations(
+/** Finds the stations of a body, in its order. Throws 400 with the problems of stations and expiry. */
+async function findStationIds(
   sql: Sql,
   { caller }: ApiRequest,
-  { station_permissions: asked, expires_at: expiresAt }: Asked
-) {
-  const given = asked.map(({ station }) => station)
-  const ids = given.map(Number).filter(id => Number.isSafeInteger(id))
-  const shortNames = given.filter(name => !name.includes('\0'))
+  { station_permissions: byStation, expires_at: expiresAt }: ValuesOf<typeof newKeyFields>
+): Promise<number[]> {
+  const names = byStation.map(({ station }) => station)
+  const ids = names.map(Number).filter(id => Number.isSafeInteger(id))
+  const shortNames = names.filter(name => !name.includes('\0'))
   const rows =
-    given.length === 0
+    names.length === 0
       ? []
       : await sql<{ id: number; shortName: string; isPublic: boolean }[]>`
           select id, short_name as "shortName", is_public as "isPublic" from stations
           where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
-  // A short name is never all digits, so that no station is found under another one's id.
-  const idOf = new Map(
+  // A short name is never all digits, so it never equals the id of another station.
+  const idsByName = new Map(
     rows
       .filter(station => maySeeStation(caller?.key ?? null, station))
       .flatMap(({ id, shortName }) => [[String(id), id] as const, [shortName, id] as const])
   )
-  const found = given.map(name => idOf.get(name))
+  const found = names.map(name => idsByName.get(name))
   const problems = found.flatMap((id, index): FieldError[] => {
     const field = `station_permissions.${index}.station`
     if (id === undefined) return [{ field, code: 'not_found', message: `${field} is no station.` }]
@@ -126,22 +114,20 @@ async function findStations(
   })
   if (expiresAt !== 0 && expiresAt * 1000 <= engineTimeMs())
     problems.push({ field: 'expires_at', code: 'out_of_range', message: 'expires_at is in the past.' })
-  const [first, ...others] = problems
-  if (first) throw ApiError.ofFields([first, ...others])
+  assertNoProblems(problems)
   return found.map(id => id ?? 0)
 }
 
-/** Nobody gives away more than they hold. */
-function refuseGrants(
+/** Throws 403 unless the caller may grant all of the permissions. */
+function assertGrantable(
   { caller }: ApiRequest,
   permissions: readonly Permission[],
-  byStation: readonly { readonly stationId: number; readonly permissions: readonly Permission[] }[]
+  byStation: readonly (readonly [stationId: number, permissions: readonly Permission[]])[]
 ): void {
-  const key = caller?.key ?? null
-  const isHeld = (permission: Permission, stationId: number | null) =>
-    key !== null && mayGrant(key, permission, stationId)
-  const isAllowed =
-    permissions.every(permission => isHeld(permission, null)) &&
-    byStation.every(each => each.permissions.every(permission => isHeld(permission, each.stationId)))
-  if (!isAllowed) throw new ApiError('forbidden')
+  const key = caller?.key
+  const mayGrantAll = (names: readonly Permission[], stationId: number | null) =>
+    key && names.every(name => mayGrant(key, name, stationId))
+  const isGrantable =
+    mayGrantAll(permissions, null) && byStation.every(([stationId, names]) => mayGrantAll(names, stationId))
+  if (!isGrantable) throw new ApiError('forbidden')
 }

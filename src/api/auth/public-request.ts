@@ -4,36 +4,32 @@ import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
 
-/** Who asks a public route about which station. */
+/** A request to a public route for a station, named by id or short name. */
 export interface PublicRequest {
   readonly name: string
   readonly apiKey: string
   readonly address: string
 }
 
-/** The visit that a request to a station's public route is. */
 export const publicRequestOf = ({ params, apiKey, address }: ApiRequest): PublicRequest => ({
   name: params['station_id'] ?? '',
   apiKey,
   address
 })
 
-/**
- * The station of a visit. Throws 404 where there is none; a private one is there only for a key that may see
- * it.
- */
+/** Finds the station of a public request. Throws 404 if it does not exist or the key may not see it. */
 export async function findVisibleStation(
   { name, apiKey, address }: PublicRequest,
   { live, keys }: Pick<ApiServices, 'live' | 'keys'>
 ): Promise<StationState> {
-  const shown = live.get(name)
-  if (shown?.profile.isPublic) return shown
-  // A key is looked at for an unknown station as well, or the time it takes would tell it from a private one.
-  const key = await keys.listener(apiKey, address)
-  // It may have been deleted meanwhile.
-  const found = live.get(name)
-  if (!found) throw new ApiError('not-found')
-  const { stationId: id, profile } = found
-  if (!maySeeStation(key, { id, isPublic: profile.isPublic })) throw new ApiError('not-found')
-  return found
+  const station = live.get(name)
+  if (station?.profile.isPublic) return station
+  // Also for an unknown station: otherwise the time of the response would reveal private ones.
+  const key = await keys.findOptional(apiKey, address)
+  // Read again: it may have changed while the key was checked.
+  const current = live.get(name)
+  const isVisible =
+    current && maySeeStation(key, { id: current.stationId, isPublic: current.profile.isPublic })
+  if (!isVisible) throw new ApiError('not-found')
+  return current
 }

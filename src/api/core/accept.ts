@@ -4,16 +4,16 @@ import type { Fields } from '../../fields/field.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { parseBody } from './parse.ts'
 
-/** A body as far as it makes sense, and what is wrong with the rest. */
+/** The valid part of a body, and the problems of the rest. */
 export interface Accepted<Values> {
   readonly values: Values
   readonly problems: readonly FieldError[]
 }
 
 /**
- * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the rules of
- * the resource can add their problems to the response; then `problems` is not empty, and nothing may be
- * written. Throws 400 if a field is invalid that the rules depend on, or that is required.
+ * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the hooks
+ * can add their problems to the response; then `problems` is not empty, and nothing may be written. Throws
+ * 400 if a field is invalid that is required or that the hooks depend on.
  */
 export function acceptBody<Values>(
   schema: v.GenericSchema<unknown, Values>,
@@ -25,7 +25,7 @@ export function acceptBody<Values>(
     return { values: parseBody(schema, body), problems: [] }
   } catch (error) {
     const problems = problemsIn(error)
-    const rest = problems.length === 0 ? null : withoutBad(fields, body, problems, isPartial)
+    const rest = problems.length === 0 ? null : withoutInvalid(fields, body, problems, isPartial)
     if (rest === null) throw error
     try {
       return { values: parseBody(schema, rest), problems }
@@ -35,31 +35,36 @@ export function acceptBody<Values>(
   }
 }
 
-/** All problems of a write: those of its fields, and those of the rules that are about other fields. */
-export function allProblems(problems: readonly FieldError[], ofRules: readonly FieldError[]): FieldError[] {
-  const bad = badFields(problems)
-  return [...problems, ...ofRules.filter(({ field }) => !bad.has(rootOf(field)))]
+/** Returns the problems, and of the others those of other fields. */
+export function mergeProblems(problems: readonly FieldError[], others: readonly FieldError[]): FieldError[] {
+  const invalid = invalidFields(problems)
+  return [...problems, ...others.filter(({ field }) => !invalid.has(rootOf(field)))]
 }
 
-/** The problems an error tells of; none where it is no 400. */
+/** Throws 400 with all problems, if there are any. */
+export function assertNoProblems([first, ...others]: readonly FieldError[]): void {
+  if (first) throw ApiError.ofFields([first, ...others])
+}
+
+/** Returns the problems that an error lists; none unless it is a 400. */
 export function problemsIn(error: unknown): FieldError[] {
   if (!(error instanceof ApiError) || error.kind !== 'invalid') return []
   const { errors } = error.extraData
   return Array.isArray(errors) ? errors.filter(isFieldError) : []
 }
 
-function withoutBad(
+function withoutInvalid(
   fields: Fields,
   body: unknown,
   problems: readonly FieldError[],
   isPartial: boolean
 ): object | null {
   if (typeof body !== 'object' || body === null) return null
-  const bad = badFields(problems)
-  const rest = Object.entries(body).filter(([name]) => !bad.has(name))
-  for (const name of bad) {
+  const invalid = invalidFields(problems)
+  const rest = Object.entries(body).filter(([name]) => !invalid.has(name))
+  for (const name of invalid) {
     const field = fields[name]
-    // What the record is decides what the rules ask of it.
+    // The hooks decide by these what else they require.
     if (!field || field.isFixed || 'enum' in field.schema) return null
     if (field.fallback === undefined && !isPartial) return null
   }
@@ -67,7 +72,7 @@ function withoutBad(
 }
 
 const rootOf = (field: string) => field.split('.')[0] ?? ''
-const badFields = (problems: readonly FieldError[]) => new Set(problems.map(({ field }) => rootOf(field)))
+const invalidFields = (problems: readonly FieldError[]) => new Set(problems.map(({ field }) => rootOf(field)))
 
 function isFieldError(value: unknown): value is FieldError {
   return typeof value === 'object' && value !== null && 'field' in value && 'code' in value

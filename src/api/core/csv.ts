@@ -1,33 +1,30 @@
 import type { Reply } from './route.ts'
 
-/** What stands in a cell; text is quoted where it has to be. */
 export type Cell = string | number | boolean
 
 /**
- * A line of a CSV file by RFC 4180, with its line end. A text that a spreadsheet would take for a formula
- * gets an apostrophe in front.
+ * Renders a line of a CSV file (RFC 4180), with its line end. Text that a spreadsheet would take for a
+ * formula is prefixed with an apostrophe.
  */
 export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(written).join(',')}\r\n`
+  return `${cells.map(renderCell).join(',')}\r\n`
 }
 
-function written(cell: Cell): string {
+function renderCell(cell: Cell): string {
   if (typeof cell !== 'string') return String(cell)
   const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Answers a CSV file. */
+/** The response with a CSV file. */
 export function csvReply(name: string, body: string | Uint8Array): Reply {
-  return {
-    body,
-    headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': attachment(`${name}.csv`) }
-  }
+  const disposition = attachment(`${name}.csv`)
+  return { body, headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': disposition } }
 }
 
-/** The header that has browsers save an answer as a file: its name in ASCII, and as it is (RFC 6266). */
+/** The `Content-Disposition` of a download: its name in ASCII and in UTF-8 (RFC 6266). */
 export function attachment(name: string): string {
-  const plain = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
-  const whole = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
-  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`
+  const ascii = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

@@ -4,7 +4,7 @@ import { builtFile, programFile } from '../../runtime/program-files.ts'
 import type { Route } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/** Reads a file at the first call and keeps it in memory. A call after a failure reads again. */
+/** Returns a function that reads a file once. A failed read is repeated by the next call. */
 function readOnce(file: URL): () => Promise<Uint8Array> {
   let bytes: Promise<Uint8Array> | null = null
   return () => {
@@ -16,13 +16,8 @@ function readOnce(file: URL): () => Promise<Uint8Array> {
   }
 }
 
-const page = readOnce(programFile('assets/docs.html'))
-
-/**
- * What the page may load: files of this server, and pictures inside its style sheet. Requests that a reader
- * tries out go to this server, or to `BASE_URL` where the page was opened under another name.
- */
-const policy = (baseUrl: string) =>
+/** Allows requests to `BASE_URL` too, since the page may be open under another name of the server. */
+const contentSecurityPolicy = (baseUrl: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -34,38 +29,38 @@ const policy = (baseUrl: string) =>
     "frame-ancestors 'none'"
   ].join('; ')
 
-/** The API for people to read and to try, drawn by Swagger UI from `/api/openapi.json`. */
+const readPage = readOnce(programFile('assets/docs.html'))
+
+/** The page of Swagger UI with `/api/openapi.json`. */
 const docs: Route<ApiServices> = {
   method: 'GET',
   path: '/api/docs',
   access: 'public',
   handle: async (_, { config }) => ({
-    body: await page(),
+    body: await readPage(),
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-cache',
-      'Content-Security-Policy': policy(config.BASE_URL),
+      'Content-Security-Policy': contentSecurityPolicy(config.BASE_URL),
       'Referrer-Policy': 'no-referrer'
     }
   })
 }
 
-const file = (name: string, contentType: string, body: () => Promise<Uint8Array>): Route<ApiServices> => ({
-  method: 'GET',
-  path: `/api/docs/${name}`,
-  access: 'public',
-  handle: async () => ({
-    body: await body(),
-    headers: {
-      'Content-Type': `${contentType}; charset=utf-8`,
-      'Cache-Control': 'public, max-age=3600'
-    }
-  })
-})
+function fileRoute(name: string, contentType: string, file: URL): Route<ApiServices> {
+  const read = readOnce(file)
+  const headers = { 'Content-Type': `${contentType}; charset=utf-8`, 'Cache-Control': 'public, max-age=3600' }
+  return {
+    method: 'GET',
+    path: `/api/docs/${name}`,
+    access: 'public',
+    handle: async () => ({ body: await read(), headers })
+  }
+}
 
 export const docsRoutes = [
   docs,
-  file('start.js', 'text/javascript', readOnce(programFile('assets/docs.js'))),
-  file('swagger-ui-bundle.js', 'text/javascript', readOnce(builtFile('web/swagger-ui-bundle.js'))),
-  file('swagger-ui.css', 'text/css', readOnce(builtFile('web/swagger-ui.css')))
+  fileRoute('start.js', 'text/javascript', programFile('assets/docs.js')),
+  fileRoute('swagger-ui-bundle.js', 'text/javascript', builtFile('web/swagger-ui-bundle.js')),
+  fileRoute('swagger-ui.css', 'text/css', builtFile('web/swagger-ui.css'))
 ]

@@ -3,120 +3,91 @@ import { setImmediate } from 'node:timers/promises'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ownerOf } from '../../outbound/networks.ts'
 import { ApiError, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
-import {
-  type FairSemaphore,
-  openFairSemaphore,
-  type FairSemaphoreOptions,
-  type PermitRefusal
-} from '../../runtime/fair-semaphore.ts'
-import type { ApiRequest } from './route.ts'
+import { openFairSemaphore, type PermitRefusal } from '../../runtime/fair-semaphore.ts'
 
-/** Statements of one heavy read. They end in Postgres too when the client leaves. */
+/** The part of an `ApiRequest` that a heavy read depends on. */
+export interface ReadRequest {
+  readonly address: string
+  readonly caller: { readonly key: { readonly id: number } | null } | null
+  readonly isOpen: () => boolean
+  readonly onSettled: (callback: () => void) => void
+}
+
+/** Runs the statements of a heavy read. Postgres cancels them when the client leaves. */
 export interface HeavyRead {
   readonly rows: <Row extends object>(statement: Fragment) => Promise<readonly Row[]>
-  /** The same, a hundred rows at a time. Other statements of this read wait until it ends. */
+  /** Yields a hundred rows at a time. Other statements of this read wait until the end. */
   readonly batches: <Row extends object>(statement: Fragment) => AsyncIterable<readonly Row[]>
 }
 
-/** Reads whose cost grows with what is stored: lists, exports, series. */
-export interface HeavyReads {
-  /**
-   * Runs a read on connections that key checks and other reads never wait for. Limits count per address, or
-   * per key on keyed routes, until the answer is sent. Light reads never wait for others. Throws 429 above
-   * the caller's limit, and 503 where the server has no room or a statement exceeds its timeout.
-   */
-  readonly run: <Result>(
-    request: ApiRequest,
-    options: HeavyReadOptions,
-    work: (read: HeavyRead) => Promise<Result>
-  ) => Promise<Result>
-}
-
-export interface HeavyReadOptions {
-  /** Whether an index finds its rows, and they are few. */
-  readonly isLight: boolean
-  /** About how many rows it returns: of those that wait, the smaller ones run first. */
-  readonly rows: number
-}
-
-/** The pools of heavy reads: of visitors without a key, and of keys. */
-export interface HeavyReadPools {
-  readonly visitors: Sql
-  readonly keys: Sql
-}
-
 const limits = { perOwner: 2, waitingPerOwner: 30, waiting: 300, waitMs: 6_000 }
-/** A read that is not light may keep a core of Postgres busy: visitors get one. */
-const ofVisitors = { light: { ...limits, total: 1 }, heavy: { ...limits, total: 1 } }
-const ofKeys = { light: { ...limits, total: 3 }, heavy: { ...limits, total: 2 } }
+/** A read that is not light may occupy a core of Postgres, so visitors have one at a time. */
+const visitorLimits = { light: { ...limits, total: 1 }, heavy: { ...limits, total: 1 } }
+const keyLimits = { light: { ...limits, total: 3 }, heavy: { ...limits, total: 2 } }
 
-/** How many connections each pool needs. */
+/** Number of connections that each pool needs. */
 export const heavyReadConnections = {
-  visitors: ofVisitors.light.total + ofVisitors.heavy.total,
-  keys: ofKeys.light.total + ofKeys.heavy.total
+  visitors: visitorLimits.light.total + visitorLimits.heavy.total,
+  keys: keyLimits.light.total + keyLimits.heavy.total
 }
 
-/**
- * How many rows are fetched and rendered before other requests may run: few, so that little is kept from one
- * to the next.
- */
+/** Rows that are fetched and rendered in one time slice. */
 const rowsPerBatch = 100
-/**
- * Estimates that only have to tell large reads from small ones. One that is not light also reads what it does
- * not return.
- */
-const expected = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
+/** Rough estimates that tell large reads from small ones. A heavy read also reads rows that it filters out. */
+const estimates = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
 const retryAfterSeconds = 2
 
-const openLimits = (options: { light: FairSemaphoreOptions; heavy: FairSemaphoreOptions }) => ({
-  light: openFairSemaphore(options.light),
-  heavy: openFairSemaphore(options.heavy)
-})
+/**
+ * Limits the heavy reads of a server process: those whose cost grows with the amount of data, such as lists,
+ * exports and series. Visitors have no key. Both pools have `heavyReadConnections`.
+ */
+export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; readonly keys: Sql }) {
+  const open = ({ light, heavy }: typeof visitorLimits) => ({
+    light: openFairSemaphore(light),
+    heavy: openFairSemaphore(heavy)
+  })
+  const semaphores = { visitors: open(visitorLimits), keys: open(keyLimits) }
 
-/** Limits the heavy reads of a server process; both pools have `heavyReadConnections`. */
-export function openHeavyReads({ visitors, keys }: HeavyReadPools): HeavyReads {
-  const visitorLimits = openLimits(ofVisitors)
-  const keyLimits = openLimits(ofKeys)
-
-  return {
-    run: (request, { isLight, rows }, work) => {
-      const weight = isLight ? 'light' : 'heavy'
-      const expectedMs = (isLight ? expected.lightMs : expected.heavyMs) + rows * expected.msPerRow
-      const key = request.caller?.key ?? null
-      return key === null
-        ? run(
-            {
-              request,
-              pool: visitors,
-              limit: visitorLimits[weight],
-              expectedMs,
-              owner: ownerOf(request.address)
-            },
-            work
-          )
-        : run({ request, pool: keys, limit: keyLimits[weight], expectedMs, owner: String(key.id) }, work)
+  /**
+   * Runs a read on connections that key checks and other reads do not use. `isLight`: an index finds its rows,
+   * and they are few. `rows` is their approximate number: smaller reads run first, and light reads do not wait
+   * for others. Limits count per address, or per key on keyed routes, until the response is sent. Throws 429
+   * above the limit of the caller, and 503 if the server is full or a statement exceeds its timeout.
+   */
+  async function run<Result>(
+    request: ReadRequest,
+    { isLight, rows }: { readonly isLight: boolean; readonly rows: number },
+    work: (read: HeavyRead) => Promise<Result>
+  ): Promise<Result> {
+    const key = request.caller?.key ?? null
+    const { light, heavy } = key === null ? semaphores.visitors : semaphores.keys
+    const owner = key === null ? ownerOf(request.address) : String(key.id)
+    const expectedMs = (isLight ? estimates.lightMs : estimates.heavyMs) + rows * estimates.msPerRow
+    const { permit, drop } = (isLight ? light : heavy).acquire(owner, expectedMs)
+    request.onSettled(drop)
+    const granted = await permit
+    if (typeof granted === 'string') throw errorFor(granted)
+    try {
+      return await runReadOnly(key === null ? visitors : keys, request, work)
+    } finally {
+      granted.done()
+      // The response stays in memory until the client has read it.
+      request.onSettled(granted.release)
     }
   }
+
+  return { run }
 }
 
-interface Run {
-  readonly request: ApiRequest
-  readonly pool: Sql
-  readonly limit: FairSemaphore
-  readonly expectedMs: number
-  readonly owner: string
-}
+export type HeavyReads = ReturnType<typeof openHeavyReads>
 
-async function run<Result>(
-  { request, pool, limit, expectedMs, owner }: Run,
+async function runReadOnly<Result>(
+  pool: Sql,
+  request: ReadRequest,
   work: (read: HeavyRead) => Promise<Result>
 ): Promise<Result> {
-  const { permit, drop } = limit.acquire(owner, expectedMs)
-  request.onSettled(drop)
-  const granted = await permit
-  if (typeof granted === 'string') throw errorOf(granted)
   try {
-    // In a box, because `begin` unpacks arrays of promises.
+    // Wrapped in an object, because `begin` unpacks arrays of promises.
     const { result } = await pool.begin('read only', async tx => ({
       result: await readIn(tx, request, work)
     }))
@@ -124,16 +95,12 @@ async function run<Result>(
   } catch (error) {
     if (!isCancelled(error)) throw error
     throw request.isOpen()
-      ? new Overloaded(retryAfterSeconds, 'The query took too long: narrow it, or ask for fewer records.')
-      : errorOf('dropped')
-  } finally {
-    granted.done()
-    // A client that has not read its answer yet keeps that in memory.
-    request.onSettled(granted.release)
+      ? new Overloaded(retryAfterSeconds, 'The query took too long: narrow it, or request fewer records.')
+      : errorFor('dropped')
   }
 }
 
-function errorOf(refusal: PermitRefusal): ApiError {
+function errorFor(refusal: PermitRefusal): ApiError {
   if (refusal === 'dropped') return new ApiError('invalid', 'The client left.')
   const message = 'Too many lists are requested at once: try again later.'
   return refusal === 'owner-full'
@@ -146,38 +113,35 @@ const isCancelled = (error: unknown) =>
 
 async function readIn<Result>(
   tx: Tx,
-  request: ApiRequest,
+  request: ReadRequest,
   work: (read: HeavyRead) => Promise<Result>
 ): Promise<Result> {
   let current: { cancel: () => unknown } | null = null
-  let cancelling: unknown
+  let cancellation: unknown
   request.onSettled(() => {
-    cancelling = current?.cancel()
+    cancellation = current?.cancel()
   })
-  const assertOpen = () => {
-    if (!request.isOpen()) throw errorOf('dropped')
+  function start<Row extends object>(statement: Fragment) {
+    if (!request.isOpen()) throw errorFor('dropped')
+    const query = tx<Row[]>`${statement}`
+    current = query
+    return query
   }
 
   async function rows<Row extends object>(statement: Fragment): Promise<readonly Row[]> {
-    assertOpen()
-    const query = tx<Row[]>`${statement}`
-    current = query
     try {
-      return await query
+      return await start<Row>(statement)
     } finally {
       current = null
     }
   }
 
   async function* batches<Row extends object>(statement: Fragment): AsyncIterable<readonly Row[]> {
-    assertOpen()
-    const query = tx<Row[]>`${statement}`
-    current = query
     try {
-      for await (const batch of query.cursor(rowsPerBatch)) {
+      for await (const batch of start<Row>(statement).cursor(rowsPerBatch)) {
         yield batch
         await setImmediate()
-        assertOpen()
+        if (!request.isOpen()) throw errorFor('dropped')
       }
     } finally {
       current = null
@@ -187,7 +151,7 @@ async function readIn<Result>(
   try {
     return await work({ rows, batches })
   } finally {
-    // The connection must not go on to another statement before Postgres has handled the cancellation.
-    await Promise.resolve(cancelling).catch(() => {})
+    // The connection must not run another statement before Postgres has handled the cancellation.
+    await Promise.resolve(cancellation).catch(() => {})
   }
 }

@@ -1,16 +1,14 @@
 import type { JsonSchema } from '../../fields/field.ts'
 
-const mostNames = 20
-const mostCharacters = 1_000
+const maxNames = 20
+const maxCharacters = 1_000
 
 /**
  * Returns a function from a body to the value of `X-Ignored-Fields`: the fields that the schema does not
- * describe, as dotted paths (`items.0.name`), and `...` where there are more than fit; empty if there are
- * none. Whatever the names are, the value is printable ASCII: other characters, commas and blanks in names
- * are percent-encoded.
+ * describe, as dotted paths (`items.0.name`), and `...` if there are more than fit; empty if there are none.
+ * Names are percent-encoded, so the value is printable ASCII.
  *
- * Without a schema no field is known. A schema refers to no other one, and one without fields takes an object
- * as it is.
+ * Without a schema no field is known. A schema has no references; one without fields accepts any field.
  */
 export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body: unknown) => string {
   const known = compile(alternativesOf(schema))
@@ -21,20 +19,17 @@ export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body
   }
 }
 
-/**
- * What a schema describes of a value, made once, as lists may be long. Null: nothing, the value is taken as
- * it is.
- */
+/** A schema, compiled once because lists may be long. Null: any value is accepted. */
 interface Known {
   /** The fields of an object by name. */
   readonly fields: ReadonlyMap<string, Known | null>
-  /** Fields of all other names; undefined: there may be none. */
+  /** Fields of all other names; undefined: they are unknown. */
   readonly others: Known | null | undefined
   /** The elements of a list. */
   readonly items: Known | null
 }
 
-/** What alternatives describe together; null without any. */
+/** Compiles alternatives into one schema; null without any. */
 function compile(schemas: readonly JsonSchema[]): Known | null {
   if (schemas.length === 0) return null
   const named = schemas.flatMap(({ properties }) => (isObject(properties) ? Object.entries(properties) : []))
@@ -52,7 +47,7 @@ function compile(schemas: readonly JsonSchema[]): Known | null {
   }
 }
 
-/** A schema and those that it offers a choice of; none for what is no schema. */
+/** A schema with the alternatives inside it. */
 function alternativesOf(schema: unknown): JsonSchema[] {
   if (schema === true) return [{}]
   if (!isObject(schema)) return []
@@ -60,11 +55,11 @@ function alternativesOf(schema: unknown): JsonSchema[] {
   return [schema, ...offered.flatMap(choice => (Array.isArray(choice) ? choice.flatMap(alternativesOf) : []))]
 }
 
-/** Adds the names of unknown fields inside a value; stops when one is too many. */
+/** Adds the names of unknown fields inside a value, until there is one too many. */
 function collect(value: unknown, known: Known | null, path: string, names: string[]): void {
   if (known === null || !isObject(value)) return
   if (Array.isArray(value)) {
-    for (let index = 0; known.items !== null && index < value.length && names.length <= mostNames; index++)
+    for (let index = 0; known.items !== null && index < value.length && names.length <= maxNames; index++)
       if (isObject(value[index])) collect(value[index], known.items, `${path}${index}.`, names)
     return
   }
@@ -74,7 +69,7 @@ function collect(value: unknown, known: Known | null, path: string, names: strin
     if (described === undefined) names.push(path + encodeName(name))
     else if (described !== null && isObject(value[name]))
       collect(value[name], described, `${path}${encodeName(name)}.`, names)
-    if (names.length > mostNames) return
+    if (names.length > maxNames) return
   }
 }
 
@@ -82,7 +77,7 @@ function join(names: readonly string[]): string {
   let list = ''
   for (const [index, name] of names.entries()) {
     const longer = index === 0 ? name : `${list}, ${name}`
-    if (index === mostNames || longer.length > mostCharacters) return list === '' ? '...' : `${list}, ...`
+    if (index === maxNames || longer.length > maxCharacters) return list === '' ? '...' : `${list}, ...`
     list = longer
   }
   return list
@@ -92,8 +87,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** A name that is too long stays too long, so that no part of it passes for the whole. */
+/** Encodes a name. One that is too long remains too long, so that it is not listed in part. */
 function encodeName(name: string): string {
   if (name === '') return '""'
-  return encodeURIComponent(name.slice(0, mostCharacters + 1).replace(/\p{Surrogate}/gu, '\uFFFD'))
+  return encodeURIComponent(name.slice(0, maxCharacters + 1).replace(/\p{Surrogate}/gu, '\uFFFD'))
 }

@@ -1,128 +1,108 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, type JsonSchema, text } from '../../fields/field.ts'
 import { changesOf } from '../../fields/form.ts'
-import { ApiError } from '../../runtime/errors.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import { parseBody } from './parse.ts'
+import { parseBody, refuseField } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-const perPageDefault = 25
-const perPageMost = 500
-/**
- * A list that is requested without pages, or with all records on a page, has at most this many records in an
- * answer.
- */
-const allMost = 10_000
+const defaultPageSize = 25
+const maxPageSize = 500
+/** Maximum number of records in a response without pages, or with all records on a page. */
+const maxUnpaged = 10_000
 /** Pages reach this many records, and no more are counted. */
-const reachMost = 100_000
-/** Longer lists are refused, since an answer is in memory until it is sent. */
-const bytesMost = 8 * 2 ** 20
+const maxReachable = 100_000
+/** A response is in memory until it is sent. */
+const maxResponseBytes = 8 * 2 ** 20
 
-/** What a list was asked for. `page` null: all of it. */
+/** The query of a list. `page` null: without pages. */
 export interface ListQuery {
   readonly search: string
   readonly sort: string | null
   readonly isDescending: boolean
-  /** `size` 0: as many records as an answer may have. */
+  /** `size` 0: as many records as a response may have. */
   readonly page: { readonly number: number; readonly size: number } | null
 }
 
-const whole = (count: number) => count.toLocaleString('en-US')
-const aboutPage = `Number of the page, from 1. Asking for a page or a size gives an envelope instead of an array. Pages reach the first ${whole(reachMost)} records.`
-const aboutSize = `Records per page, at most ${perPageMost}; 0 gives all records, up to ${whole(allMost)} per page.`
+const format = (count: number) => count.toLocaleString('en-US')
+const aboutPage = `Number of the page, from 1. With a page or a page size, the response is an envelope instead of an array. Pages reach the first ${format(maxReachable)} records.`
+const aboutSize = `Records per page, at most ${maxPageSize}; 0: all records, up to ${format(maxUnpaged)} per page.`
 const parameters = {
   page: integer({ min: 1, max: 1_000_000_000, about: aboutPage }),
-  current: integer({ min: 1, max: 1_000_000_000, about: 'The same as page.' }),
+  current: integer({ min: 1, max: 1_000_000_000, about: 'Alias of page.' }),
   per_page: integer({ min: -1, max: 1_000_000_000, about: aboutSize }),
-  rowCount: integer({ min: -1, max: 1_000_000_000, about: 'The same as per_page.' }),
+  rowCount: integer({ min: -1, max: 1_000_000_000, about: 'Alias of per_page.' }),
   searchPhrase: text({
     max: 200,
     fallback: '',
-    about: `Text that a record must hold, in any case. Of records that grow in number, such as plays, the newest ${whole(reachMost)} are searched.`
+    about: `Text that a record must contain, in any case. Of records that grow in number, such as plays, the newest ${format(maxReachable)} are searched.`
   })
 }
 
-/** The query parameters of every list; `sort` names the keys by which this one can be sorted. */
+/** The query parameters of a list; `sort` names the fields that it can be sorted by. */
 export function listParameters(sort: readonly string[]): Readonly<Record<string, JsonSchema>> {
   const paging = Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, schema]))
   if (sort.length === 0) return paging
   return {
     ...paging,
     sort: { type: 'string', enum: sort, description: 'The field to sort by.' },
-    sortOrder: { type: 'string', enum: ['ASC', 'DESC'], description: 'Ascending unless told otherwise.' }
+    sortOrder: { type: 'string', enum: ['ASC', 'DESC'], description: 'The default is ascending.' }
   }
 }
 
-const paging = changesOf(parameters)
+const parametersForm = changesOf(parameters)
 
-/** Reads a list's query. An empty parameter counts as none. Throws a 400 that names the parameter. */
-export function parseListQuery(query: URLSearchParams, sortKeys: readonly string[]): ListQuery {
-  const named = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(parameters, name))
-  const given = parseBody(paging, Object.fromEntries(named))
+/** Parses the query of a list. Ignores empty parameters. Throws 400 with the name of the parameter. */
+export function parseListQuery(query: URLSearchParams, sortFields: readonly string[]): ListQuery {
+  const present = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(parameters, name))
+  const values = parseBody(parametersForm, Object.fromEntries(present))
   const sort = query.get('sort') ?? ''
   const order = (query.get('sortOrder') ?? '').toUpperCase()
-  if (sort !== '' && sortKeys.length === 0)
-    refuse('sort', 'is not possible: this list has an order of its own.')
-  if (sort !== '' && !sortKeys.includes(sort)) refuse('sort', `must be one of ${sortKeys.join(', ')}.`)
-  if (!['', 'ASC', 'DESC'].includes(order)) refuse('sortOrder', 'must be ASC or DESC.')
-  const number = given.page ?? given.current
-  const size = given.per_page ?? given.rowCount
+  const allowed =
+    sortFields.length > 0 ? `must be one of ${sortFields.join(', ')}.` : 'is not possible in this list.'
+  if (sort !== '' && !sortFields.includes(sort)) refuseField('sort', 'not_in_enum', allowed)
+  if (!['', 'ASC', 'DESC'].includes(order)) refuseField('sortOrder', 'not_in_enum', 'must be ASC or DESC.')
+  const number = values.page ?? values.current
+  const size = values.per_page ?? values.rowCount
   const isPaged = number !== undefined || size !== undefined
   return {
-    search: given.searchPhrase ?? '',
+    search: values.searchPhrase ?? '',
     sort: sort || null,
     isDescending: order === 'DESC',
-    page: isPaged ? { number: number ?? 1, size: sizeOf(size) } : null
+    page: isPaged ? { number: number ?? 1, size: limitPageSize(size) } : null
   }
 }
 
-/** 0 stands for as many as an answer may have. */
-function sizeOf(asked = perPageDefault): number {
-  return asked <= 0 ? 0 : Math.min(asked, perPageMost)
-}
-
-function refuse(field: string, sentence: string, code = 'not_in_enum'): never {
-  throw ApiError.ofFields([{ field, code, message: `${field} ${sentence}` }])
-}
+const limitPageSize = (size = defaultPageSize) => (size <= 0 ? 0 : Math.min(size, maxPageSize))
 
 /** Which records of a list are sent. */
 export function pageWindow({ page }: ListQuery): { readonly limit: number; readonly offset: number } {
-  if (page === null) return { limit: allMost, offset: 0 }
-  const limit = page.size || allMost
+  if (page === null) return { limit: maxUnpaged, offset: 0 }
+  const limit = page.size || maxUnpaged
   return { limit, offset: (page.number - 1) * limit }
 }
 
-/** Where a list comes from. */
+/** The statements of a list. */
 export interface ListSource<Row extends object> {
-  /** A statement for all records, in order, without a limit. */
+  /** Returns all records, in order, without a limit. */
   readonly select: Fragment
-  /**
-   * Makes records of the rows of a page of `select`, in the same order. What it joins and calculates is not
-   * done for the pages before.
-   */
+  /** Makes records of the rows of one page of `select`, in the same order, so that only they are joined. */
   readonly expand?: (page: Fragment) => Fragment
-  /** A statement with one row, of any columns, per record; it is only counted. */
+  /** Returns one row, of any columns, per record; it is only counted. */
   readonly matching: Fragment
-  /** The records as they are sent. Called with a hundred rows at a time. */
+  /** Renders up to a hundred rows. */
   readonly render?: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
-  /** Names a count that may be a few seconds old, for lists that anybody may request. */
+  /** The key under which the count is cached for a few seconds, for public lists. */
   readonly countKey?: string
 }
 
-/**
- * The records of a list's window as the elements of a JSON array, and how many match: `reachMost` stands for
- * that or more.
- */
+/** The records of one page as elements of a JSON array, and the number of matches, up to `maxReachable`. */
 export interface ListResult {
   readonly elements: readonly Uint8Array[]
   readonly total: number
 }
 
-/**
- * Reads the window of a list. Throws a 400 that names the parameter for a page that is too deep, and for more
- * bytes than an answer may have.
- */
+/** Reads one page of a list. Throws 400 if the page is too deep or the response would be too large. */
 export async function readList<Row extends object>(
   request: ApiRequest,
   { heavyReads, reads: sql }: Pick<ApiServices, 'heavyReads' | 'reads'>,
@@ -133,71 +113,61 @@ export async function readList<Row extends object>(
   const count = (read: HeavyRead) =>
     source.countKey === undefined
       ? countMatching(read, sql, source.matching)
-      : keptCounts.get(source.countKey, () => countMatching(read, sql, source.matching))
+      : countCached(source.countKey, () => countMatching(read, sql, source.matching))
   return heavyReads.run(request, { isLight: isLight(query), rows: limit }, async read => {
-    const before = offset === 0 ? null : await count(read)
-    if (before !== null && offset >= before) {
-      if (before >= reachMost) refuseDepth(request, limit)
-      return { elements: [], total: before }
+    const counted = offset === 0 ? null : await count(read)
+    if (counted !== null && offset >= counted) {
+      if (counted >= maxReachable) refuseDepth(request, limit)
+      return { elements: [], total: counted }
     }
-    const page = windowed(sql, source.select, limit, offset)
+    const page = limitRows(sql, source.select, limit, offset)
     const statement = source.expand ? source.expand(page) : page
     const { elements, rows } = await readElements(read, statement, source, request)
-    const total = before ?? (rows < limit ? rows : await count(read))
+    const total = counted ?? (rows < limit ? rows : await count(read))
     return { elements, total }
   })
 }
 
-/** Up to this row a list in its own order is light work. */
+/** Up to this row, a list in its own order is a light read. */
 const lightRows = 100
 
+/** Whether an index returns the page of a list in order. */
 export function isLight(query: ListQuery): boolean {
   const { limit, offset } = pageWindow(query)
   return limit + offset <= lightRows && query.search === '' && query.sort === null
 }
 
-const keptCounts = openKeptCounts()
+const countTtlMs = 5_000
+const maxCachedCounts = 1_000
+const cachedCounts = new Map<string, { readonly total: number; readonly atMs: number }>()
 
-/** Counts that are a few seconds old at most, of the keys that were counted last. */
-function openKeptCounts() {
-  const keptMs = 5_000
-  const keysAtMost = 1_000
-  const counts = new Map<string, { readonly total: number; readonly atMs: number }>()
-  return {
-    get: async (key: string, count: () => Promise<number>): Promise<number> => {
-      const known = counts.get(key)
-      if (known && performance.now() - known.atMs < keptMs) return known.total
-      const total = await count()
-      const oldest = counts.size >= keysAtMost ? counts.keys().next() : { done: true as const }
-      if (!oldest.done) counts.delete(oldest.value)
-      counts.set(key, { total, atMs: performance.now() })
-      return total
-    }
-  }
+async function countCached(key: string, count: () => Promise<number>): Promise<number> {
+  const cached = cachedCounts.get(key)
+  if (cached && performance.now() - cached.atMs < countTtlMs) return cached.total
+  const total = await count()
+  const oldest = cachedCounts.keys().next()
+  if (cachedCounts.size >= maxCachedCounts && !oldest.done) cachedCounts.delete(oldest.value)
+  cachedCounts.set(key, { total, atMs: performance.now() })
+  return total
 }
 
-/** Tiers of how many rows the planner has to expect: statements are planned once, for any numbers. */
-const depths = [perPageMost, allMost, reachMost + allMost]
+/** Tiers of the row count that the planner expects, since a statement is planned once for all values. */
+const depths = [maxPageSize, maxUnpaged, maxReachable + maxUnpaged]
 
-function windowed(sql: Sql, select: Fragment, limit: number, offset: number): Fragment {
-  const depth = depths.find(rows => rows >= limit + offset) ?? reachMost + allMost
+function limitRows(sql: Sql, select: Fragment, limit: number, offset: number): Fragment {
+  const depth = depths.find(rows => rows >= limit + offset) ?? maxReachable + maxUnpaged
   return sql`select * from (${select} limit ${sql.unsafe(String(depth))}) page limit ${limit} offset ${offset}`
 }
 
-/**
- * The limit of the newest rows of a table that grows: pages, filters without an index and searches look no
- * further.
- */
-export const newestRows = (sql: Sql): Fragment => sql.unsafe(`limit ${reachMost}`)
+/** Limits a growing table to its newest rows, for pages, filters without an index and searches. */
+export const newestRows = (sql: Sql): Fragment => sql.unsafe(`limit ${maxReachable}`)
 
-/** Counts the rows of a statement; `reachMost` stands for that or more. */
+/** Counts the rows of a statement, up to `maxReachable`. */
 export async function countMatching(read: HeavyRead, sql: Sql, matching: Fragment): Promise<number> {
   const [counted] = await read.rows<{ total: number }>(sql`
-    select count(*) as total from (${matching} limit ${sql.unsafe(String(reachMost))}) matching`)
+    select count(*) as total from (${matching} limit ${sql.unsafe(String(maxReachable))}) matching`)
   return counted?.total ?? 0
 }
-
-const comma = Buffer.from(',')
 
 async function readElements<Row extends object>(
   read: HeavyRead,
@@ -211,37 +181,33 @@ async function readElements<Row extends object>(
   for await (const rows of read.batches<Row>(statement)) {
     if (rows.length === 0) continue
     const array = JSON.stringify(await render(rows))
-    const rendered = Buffer.from(array.slice(1, -1))
-    if (sent > 0) elements.push(comma)
+    const rendered = Buffer.from(`${sent > 0 ? ',' : ''}${array.slice(1, -1)}`)
     elements.push(rendered)
     sent += rows.length
     bytes += rendered.length
-    if (bytes > bytesMost) {
+    if (bytes > maxResponseBytes) {
       const field = query.has('rowCount') ? 'rowCount' : 'per_page'
-      refuse(
-        field,
-        `is too large: the answer would exceed ${bytesMost / 2 ** 20} MiB. Ask for fewer records, such as ${field}=50.`,
-        'out_of_range'
-      )
+      const limit = `${maxResponseBytes / 2 ** 20} MiB`
+      const sentence = `is too large: the response would exceed ${limit}. Request fewer records, such as ${field}=50.`
+      refuseField(field, 'out_of_range', sentence)
     }
   }
   return { elements, rows: sent }
 }
 
 function refuseDepth({ query }: ApiRequest, size: number): never {
-  refuse(
-    query.has('page') ? 'page' : 'current',
-    `must be at most ${whole(Math.ceil(reachMost / size))}: pages reach the first ${whole(reachMost)} records. Narrow the list by its other parameters.`,
-    'out_of_range'
-  )
+  const field = query.has('page') ? 'page' : 'current'
+  const last = format(Math.ceil(maxReachable / size))
+  const sentence = `must be at most ${last}: pages reach the first ${format(maxReachable)} records. Narrow the list by its other parameters.`
+  refuseField(field, 'out_of_range', sentence)
 }
 
-/** A pattern for `ilike` that finds the text anywhere; `%` and `_` stand for themselves. */
+/** A pattern for `ilike` that finds the text anywhere. `%` and `_` have no special meaning in it. */
 export function likePattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-/** Answers a list. */
+/** Renders the response of a list: an array, or an envelope if pages were requested. */
 export function listReply(
   { elements, total }: ListResult,
   list: ListQuery,
@@ -249,27 +215,23 @@ export function listReply(
   baseUrl: string
 ): Reply {
   const { page, headers } = describePage(total, list, request, baseUrl)
-  return { body: page ? withElements(page, 'rows', elements) : joined('[', elements, ']'), headers }
+  return { body: page ? withElements(page, 'rows', elements) : join('[', elements, ']'), headers }
 }
 
-/** A JSON object with these keys, and the elements as an array under the name. */
+/** Renders a JSON object with the elements as an array under `name`. */
 export function withElements(
   object: Readonly<Record<string, unknown>>,
   name: string,
   elements: readonly Uint8Array[]
 ): Uint8Array {
   const [start = '', end = ''] = JSON.stringify({ ...object, [name]: [] }).split(/(?<=\[)(?=\]\}$)/)
-  return joined(start, elements, end)
+  return join(start, elements, end)
 }
 
-function joined(start: string, elements: readonly Uint8Array[], end: string): Uint8Array {
-  return Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
-}
+const join = (start: string, elements: readonly Uint8Array[], end: string): Uint8Array =>
+  Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
 
-/**
- * What is said about the records of a list: the envelope without its rows (null: none was asked for) and
- * headers.
- */
+/** The envelope of a list without its records (null: no pages were requested), and the headers. */
 export function describePage(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)
@@ -280,15 +242,15 @@ export function describePage(total: number, list: ListQuery, request: ApiRequest
   }
   const count = { 'X-Total-Count': String(total) }
   if (list.page === null) {
-    const more: Record<string, string> =
-      total > allMost ? { Link: `<${link(allMost / perPageMost + 1, perPageMost)}>; rel="next"` } : {}
-    return { page: null, headers: { ...count, ...more } }
+    const next: Record<string, string> =
+      total > maxUnpaged ? { Link: `<${link(maxUnpaged / maxPageSize + 1, maxPageSize)}>; rel="next"` } : {}
+    return { page: null, headers: { ...count, ...next } }
   }
   const { number, size } = list.page
-  const pages = Math.max(1, Math.ceil(total / (size || allMost)))
+  const pages = Math.max(1, Math.ceil(total / (size || maxUnpaged)))
   const page = {
     page: number,
-    per_page: size || Math.min(total, allMost),
+    per_page: size || Math.min(total, maxUnpaged),
     total,
     total_pages: pages,
     links: {
@@ -303,11 +265,11 @@ export function describePage(total: number, list: ListQuery, request: ApiRequest
 
 const url = { type: 'string', format: 'uri' }
 
-/** The schemas of what an envelope says beside its rows. */
+/** The schemas of the envelope of a list, without its records. */
 export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
   page: { type: 'integer' },
   per_page: { type: 'integer' },
-  total: { type: 'integer', description: `Records that match; ${whole(reachMost)} stands for that or more.` },
+  total: { type: 'integer', description: `Number of matches, at most ${format(maxReachable)}.` },
   total_pages: { type: 'integer' },
   links: {
     type: 'object',
@@ -316,7 +278,7 @@ export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
   }
 }
 
-/** The schema of a list's answer: an array, or the envelope where pages were asked for. */
+/** The schema of the response of a list. */
 export function listSchema(record: JsonSchema): JsonSchema {
   const rows = { type: 'array', items: record }
   const envelope = {

@@ -4,32 +4,39 @@ import type { Sql } from '../../db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
 import { changesOf } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { checkTarget } from '../../outbound/guard.ts'
+import { networkList, parseUrl } from '../../outbound/networks.ts'
+import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import type { StationRow } from './route.ts'
+import type { ApiServices } from './services.ts'
 
-/** Checks a body against its schema. Throws a 400 that names every field with its first problem. */
+/** Parses a body. Throws 400 with the first problem of every invalid field. */
 export function parseBody<const T extends v.GenericSchema>(schema: T, body: unknown): v.InferOutput<T> {
   const result = v.safeParse(schema, body === undefined ? {} : body, { abortPipeEarly: true })
   if (result.success) return result.output
   const [first, ...others] = problemsOf(result.issues)
-  if (!first) throw new ApiError('invalid')
-  throw ApiError.ofFields([first, ...others])
+  throw first ? ApiError.ofFields([first, ...others]) : new ApiError('invalid')
 }
 
-/** An id out of a path. Throws 404 for anything but an int64 as it is written: `007` is none. */
+/** Throws 400 for a field or parameter. The message is its name and the sentence. */
+export function refuseField(field: string, code: string, sentence: string): never {
+  throw ApiError.ofFields([{ field, code, message: `${field} ${sentence}` }])
+}
+
+/** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */
 export function parseId(text: string | undefined): number {
   const id = /^(0|[1-9]\d{0,18})$/.test(text ?? '') ? Number(text) : NaN
   if (!Number.isSafeInteger(id)) throw new ApiError('not-found')
   return id
 }
 
-/** The station of an id (all digits) or short name; null if there is none. Takes as long in both cases. */
+/** Finds a station by id (all digits) or short name; null if there is none, after the same time. */
 export async function findStation(
   sql: Sql,
   name: string
 ): Promise<(StationRow & { readonly isPublic: boolean }) | null> {
   const id = /^(0|[1-9]\d{0,15})$/.test(name) ? Number(name) : null
-  // Postgres refuses NUL. Short names are never all digits.
+  // Postgres refuses NUL. A short name is never all digits.
   const shortName = name.includes('\0') || id !== null ? '' : name
   const [station] = await sql<(StationRow & { isPublic: boolean })[]>`
     select id, short_name as "shortName", is_public as "isPublic" from stations
@@ -37,7 +44,7 @@ export async function findStation(
   return station ?? null
 }
 
-/** A whole number of a query, `fallback` where it is not there. Throws a 400 that names the parameter. */
+/** Parses an integer of a query; `fallback` if it is absent. Throws 400 with the name of the parameter. */
 export function wholeNumber(
   query: URLSearchParams,
   name: string,
@@ -47,31 +54,47 @@ export function wholeNumber(
   if (text === null || text === '') return fallback
   const value = /^\d{1,10}$/.test(text) ? Number(text) : -1
   if (value >= least && value <= most) return value
-  const message = `${name} must be a whole number from ${least} to ${most}.`
-  throw ApiError.ofFields([{ field: name, code: 'out_of_range', message }])
+  return refuseField(name, 'out_of_range', `must be a whole number from ${least} to ${most}.`)
 }
 
-/** Query parameters that narrow a list: what a query asks for, and their schemas. */
+/** Query parameters that filter a list. */
 interface Filters<F extends Fields> {
-  /** Throws a 400 that names the parameter. An empty parameter counts as none. */
+  /** Ignores empty parameters. Throws 400 with the name of the parameter. */
   readonly parse: (query: URLSearchParams) => Partial<ValuesOf<F>>
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
-/** The filters by these fields; a parameter is named after its field. */
+/** Filters by the fields; each parameter has the name of its field. */
 export function filtersOf<F extends Fields>(fields: F): Filters<F> {
   const form = changesOf(fields)
   return {
     parse: query => {
-      const named = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(fields, name))
-      return parseBody(form, Object.fromEntries(named))
+      const present = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(fields, name))
+      return parseBody(form, Object.fromEntries(present))
     },
     schemas: Object.fromEntries(
-      Object.entries(fields).map(([name, { schema }]) => [name, withoutDefault(schema)])
+      Object.entries(fields).map(([name, { schema }]) => {
+        const { default: _default, ...withoutDefault } = schema
+        return [name, withoutDefault]
+      })
     )
   }
 }
 
-function withoutDefault({ default: _default, ...schema }: JsonSchema): JsonSchema {
-  return schema
+/**
+ * Looks up URLs that the program will request, and returns those that are not allowed as problems of their
+ * fields. Text that is not a URL is skipped: the field itself reports it.
+ */
+export async function findTargetProblems(
+  { config }: ApiServices,
+  targets: readonly { readonly field: string; readonly url: string }[]
+): Promise<FieldError[]> {
+  const allowed = networkList(config.WEBHOOK_ALLOWED_NETWORKS)
+  const found = await Promise.all(
+    targets.map(async ({ field, url }) => {
+      const refused = parseUrl(url) ? await checkTarget(url, allowed) : null
+      return refused ? [{ field, code: refused.code, message: `${field} ${refused.sentence}` }] : []
+    })
+  )
+  return found.flat()
 }

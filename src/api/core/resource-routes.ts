@@ -2,119 +2,112 @@ import type { Field, Fields, JsonSchema } from '../../fields/field.ts'
 import { bodySchema, exampleOf } from '../../fields/form.ts'
 import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
 import { filtersOf, parseId } from './parse.ts'
-import { openStore } from './resource-store.ts'
-import type { DeclaredResource, Resource, ResourceRules } from './resource.ts'
-import { actionResult, type ApiRequest, type ApiRoute, json, type StationRow } from './route.ts'
+import { openReads } from './resource-reads.ts'
+import { openWrites } from './resource-writes.ts'
+import type { DeclaredResource, Resource, ResourceHooks } from './resource.ts'
+import { actionResult, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
+import { int64, ref } from './schemas.ts'
+import type { ApiServices } from './services.ts'
 
 /** The five routes of a resource. */
 export function resourceRoutes<F extends Fields>(
   resource: Resource<F>,
-  rules: ResourceRules<F> = {}
+  hooks: ResourceHooks<F> = {}
 ): ApiRoute[] {
-  const store = openStore(resource, rules)
+  const reads = openReads(resource, hooks)
+  const writes = openWrites(resource, hooks, reads)
   const { name, tag, title, paths, access, fields, sort, filters = [] } = resource
-  const record = { $ref: `#/components/schemas/${name}` }
-  const done = { $ref: '#/components/schemas/ActionResult' }
+  const record = ref(name)
+  const done = ref('ActionResult')
   const conflicts = resource.unique ? [409] : []
   const filterFields = Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
   const filter = filtersOf(filterFields)
-  const filterSchemas = Object.fromEntries(
-    Object.entries(filter.schemas).map(([key, schema]) => [key, { ...schema, description: onlyThese }])
-  )
+  const filterSchemas = Object.entries(filter.schemas).map(([key, schema]) => [key, describeFilter(schema)])
+
+  const callOf = (request: ApiRequest, services: ApiServices) =>
+    ({ resource, services, request, station: stationIn(request) }) as const
 
   return [
-    {
-      method: 'GET',
-      path: paths.list,
-      access: access.read,
-      operation: {
-        id: `list${name}s`,
-        tag,
-        summary: `All records: ${tag.toLowerCase()}`,
-        query: { ...listParameters(sort), ...filterSchemas },
-        answer: listSchema(record)
-      },
+    apiRoute('GET', paths.list, access.read, {
+      id: `list${name}s`,
+      tag,
+      summary: `All records: ${tag.toLowerCase()}`,
+      query: { ...listParameters(sort), ...Object.fromEntries(filterSchemas) },
+      answer: listSchema(record),
       async handle(request, services) {
         const query = parseListQuery(request.query, sort)
-        const wanted = filter.parse(request.query)
-        const rows = await store.list(services, request, stationNamed(request), query, wanted)
-        return listReply(rows, query, request, services.config.BASE_URL)
+        const values = filter.parse(request.query)
+        const records = await reads.list(services, request, stationIn(request), query, values)
+        return listReply(records, query, request, services.config.BASE_URL)
       }
-    },
-    {
-      method: 'POST',
-      path: paths.list,
-      access: access.write,
-      operation: {
-        id: `create${name}`,
-        tag,
-        summary: `Create a ${title}`,
-        body: bodySchema(fields, { readOnly: { id: idSchema } }),
-        answer: record,
-        errors: conflicts
-      },
-      handle: async (request, services) => json(await store.create(services, request, stationNamed(request)))
-    },
-    {
-      method: 'GET',
-      path: paths.one,
-      access: access.read,
-      operation: { id: `get${name}`, tag, summary: `Read a ${title}`, answer: record },
+    }),
+    apiRoute('POST', paths.list, access.write, {
+      id: `create${name}`,
+      tag,
+      summary: `Create a ${title}`,
+      body: bodySchema(fields, { readOnly: { id: idSchema } }),
+      answer: record,
+      errors: conflicts,
+      handle: async (request, services) => json(await writes.create(callOf(request, services)))
+    }),
+    apiRoute('GET', paths.one, access.read, {
+      id: `get${name}`,
+      tag,
+      summary: `Read a ${title}`,
+      answer: record,
       handle: async (request, services) =>
-        json(await store.read(services, request, stationNamed(request), parseId(request.params['id'])))
-    },
-    {
-      method: 'PUT',
-      path: paths.one,
-      access: access.write,
-      operation: {
-        id: `edit${name}`,
-        tag,
-        summary: `Change a ${title}; what the body leaves out stays`,
-        body: bodySchema(fields, { isPartial: true, readOnly: { id: idSchema } }),
-        answer: done,
-        errors: conflicts
-      },
+        json(await reads.read(services, request, stationIn(request), idIn(request)))
+    }),
+    apiRoute('PUT', paths.one, access.write, {
+      id: `edit${name}`,
+      tag,
+      summary: `Change a ${title}; fields that the body omits keep their values`,
+      body: bodySchema(fields, { isPartial: true, readOnly: { id: idSchema } }),
+      answer: done,
+      errors: conflicts,
       async handle(request, services) {
-        await store.update(services, request, stationNamed(request), parseId(request.params['id']))
+        await writes.update(callOf(request, services), idIn(request))
         return actionResult('Record updated successfully.')
       }
-    },
-    {
-      method: 'DELETE',
-      path: paths.one,
-      access: access.write,
-      operation: { id: `delete${name}`, tag, summary: `Delete a ${title}`, answer: done, errors: [409] },
+    }),
+    apiRoute('DELETE', paths.one, access.write, {
+      id: `delete${name}`,
+      tag,
+      summary: `Delete a ${title}`,
+      answer: done,
+      errors: [409],
       async handle(request, services) {
-        await store.remove(services, request, stationNamed(request), parseId(request.params['id']))
+        await writes.remove(callOf(request, services), idIn(request))
         return actionResult('Record deleted successfully.')
       }
-    }
+    })
   ]
 }
 
-const onlyThese = 'Only records with this value.'
-const stationNamed = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
+const describeFilter = (schema: JsonSchema) => ({ ...schema, description: 'Only records with this value.' })
+const idIn = ({ params }: ApiRequest) => parseId(params['id'])
+const stationIn = ({ caller }: ApiRequest): StationRow | null => caller?.station ?? null
 
-const idSchema = { type: 'integer', format: 'int64', readOnly: true, examples: [1] }
+const idSchema = { ...int64, readOnly: true, examples: [1] }
 
-/** The JSON Schema of a record: exactly its keys, all of them there. */
+/** The JSON Schema of a record, which has exactly these properties. */
 export function recordSchema({ fields, title }: DeclaredResource): JsonSchema {
-  const shown = Object.entries(fields).map(([name, { schema, kind }]) => [name, shownSchema(schema, kind)])
+  const rendered = Object.entries(fields).map(([name, field]) => [name, renderedSchema(field)])
+  const examples = Object.entries(fields).map(([name, field]) => [name, renderedExample(field)])
   return {
     type: 'object',
     title,
-    properties: { id: idSchema, ...Object.fromEntries(shown) },
+    properties: { id: idSchema, ...Object.fromEntries(rendered) },
     required: ['id', ...Object.keys(fields)],
     additionalProperties: false,
-    examples: [{ id: 1, ...Object.fromEntries(Object.entries(fields).map(exampleEntry)) }]
+    examples: [{ id: 1, ...Object.fromEntries(examples) }]
   }
 }
 
-const exampleEntry = ([name, field]: [string, Field<unknown>]) =>
-  [name, field.kind === 'secret' ? '' : exampleOf(field)] as const
+const renderedExample = (field: Field<unknown>) => (field.kind === 'secret' ? '' : exampleOf(field))
 
-/** What limits an input need not hold for what is shown: a secret reads "". */
-function shownSchema({ default: _default, ...schema }: JsonSchema, kind: string): JsonSchema {
-  return kind === 'secret' ? { type: 'string', description: schema['description'], const: '' } : schema
+/** Limits of an input do not apply to a rendered value: a secret is "". */
+function renderedSchema({ schema, kind }: Field<unknown>): JsonSchema {
+  const { default: _default, ...rendered } = schema
+  return kind === 'secret' ? { type: 'string', description: schema['description'], const: '' } : rendered
 }

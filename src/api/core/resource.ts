@@ -6,125 +6,123 @@ import type { Permission } from '../auth/access.ts'
 import type { Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-/**
- * What a write changes of what is shown: the station itself, what the rules mark, or something of all
- * stations.
- */
-export type ShownBy = 'station' | 'by rules' | 'everywhere'
-
-/** What is known of every resource. */
+/** A resource, without the types of its fields. */
 export interface DeclaredResource {
   /** The name of a record's schema: `Playlist`. */
   readonly name: string
-  /** What a person calls one, and where the documentation groups it. */
+  /** The name of a record in sentences, and the group of its routes in the documentation. */
   readonly title: string
   readonly tag: string
   readonly table: string
-  /** A condition of SQL that every record meets, where the table has other rows as well. */
+  /** The SQL condition of the records, if the table has other rows too. */
   readonly only?: string
   /** Paths of the list and of one record (`:id`); with `:station_id` the records belong to a station. */
   readonly paths: { readonly list: string; readonly one: string }
   readonly access: { readonly read: Permission; readonly write: Permission }
   readonly fields: Fields
-  /** Unique constraints, and the field that is to blame. */
+  /** Unique constraints, and the field of each. */
   readonly unique?: Readonly<Record<string, string>>
-  /** What a write changes of what is shown; without it nothing. */
-  readonly shows?: ShownBy
+  /**
+   * What a write publishes: the part `station` of its station, the parts that the hooks mark, or all
+   * stations. By default nothing.
+   */
+  readonly publishes?: 'station' | 'marked parts' | 'all stations'
 }
 
 /**
- * One resource of the REST interface, as data: validation, record type, routes, columns and documentation
- * follow from it. A record has an id, and the fields in the order of their declaration.
+ * A resource of the REST interface, as data: validation, record type, routes, columns and documentation
+ * follow from it. A record has an id, then the fields in the order of their declaration.
  */
 export interface Resource<F extends Fields> extends DeclaredResource {
   readonly fields: F
-  /** Fields that `searchPhrase` looks in, that `sort` may name, and that are filters by their own name. */
+  /** The fields that `searchPhrase` searches, that `sort` may name, and that filter the list. */
   readonly search: readonly (keyof F & string)[]
   readonly sort: readonly ((keyof F & string) | 'id')[]
   readonly filters?: readonly (keyof F & string)[]
-  /** The order without `sort`. */
+  /** The default of `sort`. */
   readonly order: (keyof F & string) | 'id'
 }
 
-/** Declares a resource; the declaration is its only argument and result, so that its types are known. */
+/** Whether the records belong to stations. */
+export const isOfStation = ({ paths }: DeclaredResource) => paths.list.includes(':station_id')
+
+/** Whether the records are the stations themselves. */
+export const isStations = ({ table }: DeclaredResource) => table === 'stations'
+
+/** Returns the declaration. Its purpose is to infer the types of the fields. */
 export function resource<const F extends Fields>(declared: Resource<F>): Resource<F> {
   return declared
 }
 
 /**
- * A row: secrets as they are kept. Computed fields are not in it; a field that bodies have and the table has
- * not is, as the rules show it, when the row is about to be changed.
+ * A row, with secrets sealed or hashed. It has no computed fields. In an update it has the writable fields
+ * without a column, as `render` returns them.
  */
 export type StoredRecord<F extends Fields> = ValuesOf<F> & { readonly id: number }
 
-/** A write on its way, inside its transaction and with the row (and its station's) locked. */
-export interface Write<F extends Fields> {
+interface WriteContext {
   readonly tx: Tx
-  /** The change of the station that the write is part of; null if nothing is shown of the record. */
+  /** The change of the station; null if the resource publishes nothing, or the station is not inserted yet. */
   readonly change: StationChange | null
   readonly services: ApiServices
   readonly station: StationRow | null
-  /** The record as it was; null: it is being made. */
+}
+
+/** A creation or an update in its transaction. The row and its station are locked. */
+export interface Write<F extends Fields> extends WriteContext {
+  /** The stored record; null: it is created. */
   readonly before: StoredRecord<F> | null
-  /** The record as it will be; may be changed. Secrets are as they are kept. */
+  /** The record to be stored, with secrets sealed or hashed. `beforeWrite` may change it. */
   readonly values: ValuesOf<F>
-  /** The fields the body had, but for secrets that it left as they are. */
+  /** The names of the fields in the body, without secrets that keep their stored value. */
   readonly sent: ReadonlySet<string>
-  /** What only the answer of the creation shows. */
+  /** Values that only the response to the creation contains. */
   readonly reveal: Record<string, unknown>
 }
 
-/** A deletion on its way, likewise. */
-export type Deletion<F extends Fields> = Pick<Write<F>, 'tx' | 'change' | 'services' | 'station'> & {
+/** A deletion in its transaction. The row and its station are locked. */
+export interface Deletion<F extends Fields> extends WriteContext {
   readonly before: StoredRecord<F>
+  readonly values: null
 }
 
-/** A write that is asked for and not yet begun; `id` null: a record is to be made. */
+/** The request for a creation (`id` is null) or an update, before its transaction. */
 export interface WriteRequest<F extends Fields> {
   readonly services: ApiServices
   readonly station: StationRow | null
   readonly query: URLSearchParams
   readonly id: number | null
-  /** Secrets are in clear. */
+  /** Secrets are plain text. */
   readonly values: Partial<ValuesOf<F>>
 }
 
-/** Where rendering happens. */
 export interface RenderContext {
   readonly services: ApiServices
-  /** What to read by: the transaction of a write that is on its way. */
+  /** The connection to read from: during a write its transaction. */
   readonly sql: Sql | Tx
   readonly station: StationRow | null
-  /** Who will see it. */
   readonly caller: Caller | null
 }
 
-/** What is special about a resource. Every function may throw `ApiError`. */
-export interface ResourceRules<F extends Fields> {
+/** What a resource does beyond its declaration. Every hook may throw `ApiError`. */
+export interface ResourceHooks<F extends Fields> {
   /**
-   * Precedes the transaction, for checks that wait for others than the database. Its problems join those of
-   * `prepare`.
+   * Runs before the transaction of a creation or an update, for checks that wait for something other than the
+   * database. Returns all problems; `beforeWrite` runs nevertheless, so that a response names all problems.
    */
-  readonly ahead?: (plan: WriteRequest<F>) => Promise<FieldError[]>
-  /** Checks what no field can check alone, and completes the record. Gives every problem. */
-  readonly prepare?: (write: Write<F>) => Promise<FieldError[]> | FieldError[]
-  /** Turns a new secret into what is kept; without it a secret is sealed. */
-  readonly protect?: (text: string, services: ApiServices) => Promise<string> | string
-  /** Follows a write in its transaction. */
-  readonly wrote?: (write: Write<F>, id: number) => Promise<void>
-  /** Precedes a deletion in its transaction. */
-  readonly deleting?: (deletion: Deletion<F>) => Promise<void>
-  /** Takes the place of deleting the row, which stays without being found. */
-  readonly remove?: (deletion: Deletion<F>) => Promise<void>
-  /** Follows a deletion in its transaction. */
-  readonly deleted?: (deletion: Deletion<F>) => Promise<void>
-  /** Follows a committed write or deletion. */
-  readonly committed?: (services: ApiServices, id: number) => Promise<void> | void
+  readonly validate?: (request: WriteRequest<F>) => Promise<FieldError[]>
   /**
-   * The computed fields of records, those that have no column (which `wrote` then writes), and those that are
-   * shown otherwise than they are kept; in the order of `rows`.
+   * Checks across fields, completes the values, and prepares a deletion. Returns all problems; with any,
+   * nothing is written.
    */
-  readonly shown?: (
+  readonly beforeWrite?: (write: Write<F> | Deletion<F>) => Promise<FieldError[]> | FieldError[]
+  /** Runs after the row was written or deleted, in the same transaction. Stores fields without a column. */
+  readonly afterWrite?: (write: Write<F> | Deletion<F>, id: number) => Promise<void>
+  /**
+   * Returns, in the order of `rows`, the fields that have no column and those whose stored value is not the
+   * one to show.
+   */
+  readonly render?: (
     rows: readonly StoredRecord<F>[],
     context: RenderContext
   ) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[]

@@ -7,156 +7,156 @@ import type { Permission } from '../auth/access.ts'
 import type { Key } from '../auth/keys.ts'
 import type { ApiServices } from './services.ts'
 
-/** A station as a path names it. */
+/** A station that a path names. */
 export interface StationRow {
   readonly id: number
   readonly shortName: string
 }
 
-/** Who calls a keyed route, and the station it is about where its path names one. */
+/** The caller of a keyed route. */
 export interface Caller {
-  /** Null for a playout, which has a key of its station instead. */
+  /** Null for a playout, which has a key of its station. */
   readonly key: Key | null
+  /** The station in the path; null if the path has none. */
   readonly station: StationRow | null
 }
 
-/** What a handler sees of a request. Paths and queries are decoded; `body` is undefined without one. */
+/** A request to a handler. Paths and queries are decoded; `body` is undefined without one. */
 export interface ApiRequest {
   readonly method: string
-  /** The path as it was sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** Parsed JSON, text or bytes, as the route has it. */
+  /** Parsed JSON, text or bytes, as the route declares. */
   readonly body: unknown
-  /**
-   * The key as sent in `X-API-Key`, `Authorization: Bearer` or, to public routes, `?api_key=`; empty if none.
-   */
+  /** The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=`; empty without one. */
   readonly apiKey: string
-  /**
-   * The name under which the server was asked, with its port: `radio.example.com:8080`; empty if none was
-   * sent.
-   */
+  /** The `Host` header: `radio.example.com:8080`; empty without one. */
   readonly host: string
-  /** The client's address; empty where a public route was called without a key and does not need it. */
+  /** The client's address; empty on a public route that does not need it and was called without a key. */
   readonly address: string
   /** Null on public routes. */
   readonly caller: Caller | null
-  /** False once the client left, or was answered that it took too long. */
+  /** False after the client left or the request timed out. */
   readonly isOpen: () => boolean
-  /** Calls back once the answer is sent or the client left, or at once if that has happened. */
+  /** Calls back once the response is sent or the client left, or at once if that has happened. */
   readonly onSettled: (callback: () => void) => void
 }
 
-/** An open file to be sent, and its size in bytes. */
+/** An open file to send, and its size in bytes. */
 export interface SentFile {
   readonly handle: FileHandle
   readonly size: number
 }
 
-/**
- * An answer. `body` is sent as it is: text is JSON unless `headers` names another content type; undefined
- * sends none. `status` is 200 unless given.
- *
- * `file` stands in place of `body`: it is read piece by piece as the client reads, and closed once the answer
- * is settled.
- *
- * `document` stands in place of `body` and `status`: it is asked for at the moment of sending, and is sent
- * compressed or as a 304 where the caller is content with that.
- *
- * `later` stands in place of all: it is called at once and calls `answer` when there is something to say.
- * What it gives is called if the client leaves before that.
- */
+/** A response. Exactly one of `body`, `file`, `document` and `later` provides its content. */
 export interface Reply {
+  /** The default is 200. */
   readonly status?: number
+  /** JSON, unless `headers` has another content type. Undefined: without a body. */
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
+  /** Sent as the client reads it, and closed once the response is settled. */
   readonly file?: SentFile
+  /** Called when the response is sent, compressed or as a 304 if the client accepts that. */
   readonly document?: () => CachedResponse
+  /** Called at once. Calls `answer` when the content is known. Returns what to call if the client leaves first. */
   readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
 }
 
-/** What the OpenAPI document says of a route beside what follows from its path, method and access. */
+/** The OpenAPI description of a route, without what follows from its path, method and access. */
 export interface Operation {
   /** The operation's id: `listPlaylists`. */
   readonly id: string
   readonly tag: string
   readonly summary: string
   readonly query?: Readonly<Record<string, JsonSchema>>
-  /** Refers to no other schema. Answers name the fields of a body that it does not describe. */
+  /** Without references to other schemas, since responses name the fields that it does not describe. */
   readonly body?: JsonSchema
-  /** True where there may be no body. */
   readonly isBodyOptional?: boolean
-  /** Another status of success than 200. */
+  /** The status of success, if not 200. */
   readonly status?: 201
-  /** The schema of the answer's body, with its content types where that is not JSON. */
+  /** The schema of the response body. */
   readonly answer: JsonSchema
+  /** The content types of the response, if not JSON. */
   readonly contentTypes?: readonly string[]
-  /** True where `format=csv` asks for a file of the same. */
+  /** Whether `format=csv` returns the same as a file. */
   readonly hasCsv?: boolean
-  /** What a 302 leads to, where that is an answer as well. */
+  /** Describes the target of a 302, if that is a possible response. */
   readonly redirectsTo?: string
-  /** True where there is no other answer than the 302. */
+  /** Whether a 302 is the only response. */
   readonly isRedirect?: boolean
-  /** What a 304 means, where that is an answer as well; then there are entity tags. */
+  /** Describes a 304, if that is a possible response; then there are entity tags. */
   readonly unchanged?: string
-  /** True where the answer tells the position of a station's state. */
+  /** Whether the response has the position of a station's state. */
   readonly isPositioned?: boolean
-  /** Statuses of errors that only this route has (409, 404 of a body's references, ...). */
+  /** Statuses of errors that only this route has (409, 404 for a reference in a body, ...). */
   readonly errors?: readonly number[]
 }
 
-/**
- * One method of one path (`/api/station/:station_id/queue`). `access` is what the caller's key must be
- * allowed, on the station where the path names one; `public` routes ignore a wrong key, and `playout key` is
- * that of the station's playout in its place. A handler throws `ApiError` for what the caller may know.
- */
+/** One method of one path (`/api/station/:station_id/queue`). */
 export interface Route<Services> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly access: 'public' | 'any key' | 'playout key' | Permission
-  /** Content types of text bodies that are welcome beside JSON; the handler gets them as a string. */
-  readonly textTypes?: readonly string[]
-  /** True where the body of an HTML form is welcome beside JSON; the handler gets its fields. */
-  readonly takesForm?: boolean
-  /** True where a GET changes something: a right to read is not enough. */
-  readonly changes?: boolean
   /**
-   * Content types of which one must be said of the body; the handler gets its bytes, and JSON is not welcome.
+   * The permission that the caller's key needs, for the station if the path has one. `public` routes ignore a
+   * wrong key. `playout key` requires the key of the station's playout.
    */
+  readonly access: 'public' | 'any key' | 'playout key' | Permission
+  /** Content types of text bodies that are accepted in addition to JSON; the handler receives a string. */
+  readonly textTypes?: readonly string[]
+  /** Whether the body of an HTML form is accepted in addition to JSON; the handler receives its fields. */
+  readonly takesForm?: boolean
+  /** Whether a GET changes something, so that a permission to read is not enough. */
+  readonly changes?: boolean
+  /** The accepted content types of a body that the handler receives as bytes. JSON is refused. */
   readonly byteTypes?: readonly string[]
-  /** Another limit than 1 MiB. */
+  /** The default is 1 MiB. */
   readonly maxBodyBytes?: number
-  /** True where the client's address is needed although the route is public. */
+  /** Whether a public route needs the client's address. */
   readonly needsAddress?: boolean
   readonly operation?: Operation
+  /** Throws `ApiError` for errors that the caller may see. */
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>
 }
 
-/** A route of the API, with what its documentation says. */
+/** A documented route of the API. */
 export interface ApiRoute extends Route<ApiServices> {
   readonly operation: Operation
+}
+
+type Handling = Omit<ApiRoute, 'method' | 'path' | 'access' | 'operation'>
+
+/** Declares a route of the API: its documentation and its handler together. */
+export function apiRoute(
+  method: ApiRoute['method'],
+  path: string,
+  access: ApiRoute['access'],
+  declared: Operation & Handling
+): ApiRoute {
+  return { ...declared, method, path, access, operation: declared }
 }
 
 /** The content type of an HTML form. */
 export const formType = 'application/x-www-form-urlencoded'
 
-/** The headers that tell a position. */
+/** The headers with the position of a station's state. */
 export function positionHeaders({ epoch, offset }: Position) {
   return { 'X-Cuewire-Epoch': epoch, 'X-Cuewire-Offset': String(offset) }
 }
 
-/** A JSON answer with status 200. */
+/** A JSON response with status 200. */
 export function json(value: unknown): Reply {
   return { body: JSON.stringify(value) }
 }
 
-/** The action result of updates, deletes and other actions. */
+/** The response of updates, deletions and other actions. */
 export function actionResult(message: string): Reply {
   return json({ success: true, message, formatted_message: message })
 }
 
-/** The station a keyed route is about. Throws 404 where its path names none. */
+/** The station of a keyed route. Throws 404 if its path has none. */
 export function stationOf({ caller }: ApiRequest): StationRow {
   if (!caller?.station) throw new ApiError('not-found')
   return caller.station

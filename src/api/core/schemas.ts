@@ -1,17 +1,23 @@
 import type { JsonSchema } from '../../fields/field.ts'
 
-const text: JsonSchema = { type: 'string' }
-const whole: JsonSchema = { type: 'integer', format: 'int64' }
-const truth: JsonSchema = { type: 'boolean' }
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
-const many = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+/** The schemas of single values. */
+export const string: JsonSchema = { type: 'string' }
+export const int64: JsonSchema = { type: 'integer', format: 'int64' }
+export const boolean: JsonSchema = { type: 'boolean' }
+const unixSeconds = { ...int64, description: 'Unix seconds' }
+const html = { ...string, description: 'HTML' }
+
+/** Refers to a record of the API by its name. */
+export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+/** A list of any length. */
+export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
 /** An object with exactly these keys. */
 export function exactly(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** An object with exactly one of these, beside what all have, and what all may have. */
+/** An object with exactly one of the alternatives, all common and any optional properties. */
 export function oneOf(
   alternatives: Readonly<Record<string, JsonSchema>>,
   common: Readonly<Record<string, JsonSchema>> = {},
@@ -26,19 +32,17 @@ export function oneOf(
   }
 }
 
+const fieldsOf = (schema: JsonSchema, ...names: string[]) =>
+  Object.fromEntries(names.map(name => [name, schema]))
+
 const song = {
-  text: { ...text, examples: ['Kimiko Ishizaka - Aria'] },
-  artist: text,
-  title: text,
-  album: text,
-  genre: text,
-  isrc: text,
-  lyrics: text,
-  id: { ...text, description: '32 hexadecimal digits, the same for the same artist and title.' },
-  art: { ...text, format: 'uri' },
+  text: { ...string, examples: ['Kimiko Ishizaka - Aria'] },
+  ...fieldsOf(string, 'artist', 'title', 'album', 'genre', 'isrc', 'lyrics'),
+  id: { ...string, description: '32 hexadecimal digits, the same for the same artist and title.' },
+  art: { ...string, format: 'uri' },
   custom_fields: {
-    ...many(text),
-    description: 'The values of all custom fields, in the order of their ids; "" where unset.'
+    ...arrayOf(string),
+    description: 'The values of all custom fields, in the order of their ids; "" if unset.'
   }
 }
 
@@ -47,85 +51,75 @@ const eventSong = {
   custom_fields: {
     oneOf: [
       { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-      { type: 'array', items: text, maxItems: 0 }
+      { type: 'array', items: string, maxItems: 0 }
     ],
-    description: 'The values of all custom fields by short name, null where unset; [] where there are none.'
+    description: 'The values of all custom fields by short name, null if unset; [] without custom fields.'
   }
 }
 
 const played = {
-  sh_id: whole,
-  played_at: { ...whole, description: 'Unix seconds' },
-  duration: { ...whole, description: 'Seconds' },
-  playlist: text,
-  streamer: text,
-  is_request: truth,
+  sh_id: int64,
+  played_at: unixSeconds,
+  duration: { ...int64, description: 'Seconds' },
+  playlist: string,
+  streamer: string,
+  is_request: boolean,
   song: ref('Song')
 }
 
 const cued = {
-  cued_at: { ...whole, description: 'Unix seconds' },
-  played_at: { ...whole, description: 'Unix seconds' },
-  duration: { ...whole, description: 'Seconds' },
-  playlist: text,
-  is_request: truth,
+  cued_at: unixSeconds,
+  played_at: unixSeconds,
+  duration: { ...int64, description: 'Seconds' },
+  playlist: string,
+  is_request: boolean,
   song: ref('Song')
 }
 
 const source = {
-  id: whole,
-  name: text,
-  url: text,
-  bitrate: whole,
-  format: text,
+  id: int64,
+  name: string,
+  url: string,
+  bitrate: int64,
+  format: string,
   listeners: ref('Listeners')
 }
 
 const problem = exactly({
-  field: { ...text, description: 'A dotted path into the body.' },
-  code: { ...text, examples: ['out_of_range'] },
-  message: text
+  field: { ...string, description: 'A dotted path into the body.' },
+  code: { ...string, examples: ['out_of_range'] },
+  message: string
 })
 
-/** Schemas of records that belong to no resource, by name. */
+const actionResult = { success: boolean, message: string, formatted_message: html }
+const updated = 'Record updated successfully.'
+const notFound = 'Record not found.'
+
+/** The schemas of records that belong to no resource, by name. */
 export const schemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
-    ...exactly({ success: truth, message: text, formatted_message: { ...text, description: 'HTML' } }),
-    examples: [
-      {
-        success: true,
-        message: 'Record updated successfully.',
-        formatted_message: 'Record updated successfully.'
-      }
-    ]
+    ...exactly(actionResult),
+    examples: [{ success: true, message: updated, formatted_message: updated }]
   },
-  PlaylistImport: {
-    ...exactly({
-      success: truth,
-      message: text,
-      formatted_message: { ...text, description: 'HTML' },
-      import_results: many(
-        exactly({
-          path: { ...text, description: 'What the list names.' },
-          match: {
-            type: ['integer', 'null'],
-            format: 'int64',
-            description: 'The id of the song; null: none.'
-          }
-        })
-      )
-    })
-  },
+  PlaylistImport: exactly({
+    ...actionResult,
+    import_results: arrayOf(
+      exactly({
+        path: { ...string, description: 'The entry of the list.' },
+        match: { ...int64, type: ['integer', 'null'], description: 'The id of the song; null: none.' }
+      })
+    )
+  }),
   Error: {
     type: 'object',
     properties: {
-      code: { ...whole, description: 'The HTTP status.' },
-      type: { ...text, examples: ['NotFoundException'] },
-      message: text,
-      formatted_message: { ...text, description: 'HTML' },
+      code: { ...int64, description: 'The HTTP status.' },
+      type: { ...string, examples: ['NotFoundException'] },
+      message: string,
+      formatted_message: html,
       extra_data: {
         type: 'object',
-        properties: { errors: many(problem), request_id: text },
+        properties: { errors: arrayOf(problem), request_id: string },
         description: 'Every problem of a body at once, on 400 and 409; the request id, on 500.'
       },
       success: { type: 'boolean', const: false },
@@ -136,155 +130,132 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
       {
         code: 404,
         type: 'NotFoundException',
-        message: 'Record not found.',
-        formatted_message: 'Record not found.',
+        message: notFound,
+        formatted_message: notFound,
         extra_data: {},
         success: false
       }
     ]
   },
   Song: exactly(song),
-  Listeners: exactly({ total: whole, unique: whole, current: whole }),
-  Mount: exactly({ ...source, path: text, is_default: truth }),
+  Listeners: exactly({ total: int64, unique: int64, current: int64 }),
+  Mount: exactly({ ...source, path: string, is_default: boolean }),
   Remote: exactly(source),
   StationSummary: exactly({
-    id: whole,
-    name: text,
-    shortcode: text,
-    description: text,
-    frontend: text,
-    backend: text,
-    timezone: text,
-    listen_url: text,
-    url: text,
-    public_player_url: text,
-    playlist_pls_url: text,
-    playlist_m3u_url: text,
-    is_public: truth,
-    mounts: many(ref('Mount')),
-    remotes: many(ref('Remote')),
-    hls_enabled: truth,
-    hls_is_default: truth,
-    hls_url: text,
-    hls_listeners: whole
+    id: int64,
+    ...fieldsOf(string, 'name', 'shortcode', 'description', 'frontend', 'backend', 'timezone'),
+    ...fieldsOf(string, 'listen_url', 'url', 'public_player_url', 'playlist_pls_url', 'playlist_m3u_url'),
+    is_public: boolean,
+    mounts: arrayOf(ref('Mount')),
+    remotes: arrayOf(ref('Remote')),
+    hls_enabled: boolean,
+    hls_is_default: boolean,
+    hls_url: string,
+    hls_listeners: int64
   }),
   PlayedItem: exactly(played),
   DetailedPlay: exactly({
     ...played,
-    listeners_start: whole,
-    listeners_end: { ...whole, description: 'So far, while it plays.' },
-    delta_total: { ...whole, description: 'listeners_end - listeners_start' },
-    delta_positive: { ...whole, description: 'The sum of all rises.' },
-    delta_negative: { ...whole, description: 'The sum of all falls.' },
-    listeners_peak: whole,
-    unique_listeners: { ...whole, description: 'Distinct listeners who were connected at any time.' },
-    is_visible: { ...truth, description: 'Whether listeners are shown it.' }
+    listeners_start: int64,
+    listeners_end: { ...int64, description: 'While it plays, the current count.' },
+    delta_total: { ...int64, description: 'listeners_end - listeners_start' },
+    delta_positive: { ...int64, description: 'The sum of all rises.' },
+    delta_negative: { ...int64, description: 'The sum of all falls.' },
+    listeners_peak: int64,
+    unique_listeners: { ...int64, description: 'Distinct listeners during the play.' },
+    is_visible: { ...boolean, description: 'Whether listeners see it.' }
   }),
   ListenerSeries: exactly({
-    step: { ...whole, description: 'Seconds from one point to the next.' },
-    points: many(
+    step: { ...int64, description: 'Seconds from one point to the next.' },
+    points: arrayOf(
       exactly({
-        at: { ...whole, description: 'Unix seconds of the first minute of the step.' },
-        total: { ...whole, description: 'At the end of the step.' },
-        unique: { ...whole, description: 'Distinct ones, at the end of the step.' },
-        most: { ...whole, description: 'The highest total within the step.' },
-        fewest: { ...whole, description: 'The lowest total within the step.' }
+        at: { ...int64, description: 'Unix seconds of the first minute of the step.' },
+        total: { ...int64, description: 'At the end of the step.' },
+        unique: { ...int64, description: 'Distinct listeners at the end of the step.' },
+        most: { ...int64, description: 'The highest total within the step.' },
+        fewest: { ...int64, description: 'The lowest total within the step.' }
       })
     )
   }),
-  CurrentItem: exactly({ ...played, elapsed: whole, remaining: whole }),
+  CurrentItem: exactly({ ...played, elapsed: int64, remaining: int64 }),
   CuedItem: exactly(cued),
   NowPlaying: exactly({
     station: ref('StationSummary'),
     listeners: ref('Listeners'),
-    live: exactly({ is_live: truth, streamer_name: text, broadcast_start: text, art: text }),
+    live: exactly({ is_live: boolean, streamer_name: string, broadcast_start: string, art: string }),
     now_playing: ref('CurrentItem'),
     playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
-    song_history: many(ref('PlayedItem')),
-    is_online: truth,
-    cache: text
+    song_history: arrayOf(ref('PlayedItem')),
+    is_online: boolean,
+    cache: string
   }),
   EventSong: exactly(eventSong),
   NowPlayingEvent: exactly({
     station: ref('StationSummary'),
     listeners: ref('Listeners'),
     live: exactly({
-      is_live: truth,
-      streamer_name: text,
-      broadcast_start: { type: ['integer', 'null'], format: 'int64', description: 'Unix seconds' },
+      is_live: boolean,
+      streamer_name: string,
+      broadcast_start: { ...unixSeconds, type: ['integer', 'null'] },
       art: { type: ['string', 'null'] }
     }),
-    now_playing: exactly({ ...played, song: ref('EventSong'), elapsed: whole, remaining: whole }),
+    now_playing: exactly({ ...played, song: ref('EventSong'), elapsed: int64, remaining: int64 }),
     playing_next: { oneOf: [exactly({ ...cued, song: ref('EventSong') }), { type: 'null' }] },
-    song_history: many(exactly({ ...played, song: ref('EventSong') })),
-    is_online: truth,
-    cache: text
+    song_history: arrayOf(exactly({ ...played, song: ref('EventSong') })),
+    is_online: boolean,
+    cache: string
   }),
   QueueItem: exactly({
     ...cued,
-    links: exactly({ self: { ...text, format: 'uri', description: 'Its last segment is the id.' } }),
-    sent_to_autodj: truth,
-    is_played: truth,
-    autodj_custom_uri: text,
-    log: { type: 'array', items: {}, description: 'Why the AutoDJ chose it.' }
+    links: exactly({ self: { ...string, format: 'uri', description: 'Its last segment is the id.' } }),
+    sent_to_autodj: boolean,
+    is_played: boolean,
+    autodj_custom_uri: string,
+    log: { ...arrayOf({}), description: 'Why the AutoDJ chose it.' }
   }),
   PreviewItem: exactly({
-    played_at: { ...whole, description: 'Unix seconds of its start.' },
-    ends_at: whole,
-    duration: { ...whole, description: 'Seconds; 0: not known.' },
-    playlist: text,
-    is_request: truth,
-    is_jingle: truth,
+    played_at: { ...int64, description: 'Unix seconds of its start.' },
+    ends_at: int64,
+    duration: { ...int64, description: 'Seconds; 0: unknown.' },
+    playlist: string,
+    is_request: boolean,
+    is_jingle: boolean,
     song: { oneOf: [ref('Song'), { type: 'null' }], description: 'Null: silence.' },
-    log: { type: 'array', items: {}, description: 'Why; empty for what stands in the queue already.' }
+    log: { ...arrayOf({}), description: 'Why the AutoDJ chose it; empty if it is in the queue.' }
   }),
   ScheduleEntry: exactly({
-    id: { ...whole, description: 'The id of the schedule item.' },
-    type: { ...text, enum: ['playlist'] },
-    name: text,
-    title: text,
-    description: text,
-    start_timestamp: whole,
-    start: { ...text, format: 'date-time', description: 'On the clock of the station.' },
-    end_timestamp: whole,
-    end: { ...text, format: 'date-time' },
-    is_now: truth
+    id: { ...int64, description: 'The id of the schedule item.' },
+    type: { ...string, enum: ['playlist'] },
+    ...fieldsOf(string, 'name', 'title', 'description'),
+    start_timestamp: int64,
+    start: { ...string, format: 'date-time', description: 'Local time of the station.' },
+    end_timestamp: int64,
+    end: { ...string, format: 'date-time' },
+    is_now: boolean
   }),
   OnDemandSong: exactly({
-    track_id: { ...text, description: 'The id of the song.' },
+    track_id: { ...string, description: 'The id of the song.' },
     media: ref('Song'),
-    download_url: {
-      ...text,
-      description: 'Where the song is.',
-      examples: ['/api/station/1/ondemand/download/12']
-    }
+    download_url: { ...string, examples: ['/api/station/1/ondemand/download/12'] }
   }),
   RequestableSong: exactly({
-    request_id: { ...text, description: 'The id of the song.', examples: ['12'] },
-    request_url: {
-      ...text,
-      description: 'The path that a request is posted to.',
-      examples: ['/api/station/1/request/12']
-    },
+    request_id: { ...string, description: 'The id of the song.', examples: ['12'] },
+    request_url: { ...string, description: 'POST here.', examples: ['/api/station/1/request/12'] },
     song: ref('Song')
   }),
   SongRequest: exactly({
-    id: whole,
-    timestamp: { ...whole, description: 'Unix seconds of the request.' },
-    due_at: { ...whole, description: 'Unix seconds: not played before.' },
-    skip_delay: truth,
+    id: int64,
+    timestamp: { ...int64, description: 'Unix seconds of the request.' },
+    due_at: { ...int64, description: 'Unix seconds; not played earlier.' },
+    skip_delay: boolean,
     state: {
-      ...text,
+      ...string,
       enum: ['pending', 'queued', 'aired', 'cancelled', 'expired'],
-      description: 'What became of it. One that finds no place within three hours expires.'
+      description: 'A request that is not queued within three hours expires.'
     },
-    played_at: { ...whole, description: 'Unix seconds; 0: not played.' },
-    media_id: whole,
+    played_at: { ...int64, description: 'Unix seconds; 0: not played.' },
+    media_id: int64,
     song: ref('Song'),
-    ip: {
-      ...text,
-      description:
-        'The address of the listener, of IPv6 the network; "" for keys that may not manage broadcasting.'
-    }
+    ip: { ...string, description: 'Address of the listener (IPv6: network); "" without permission.' }
   })
 }

@@ -4,12 +4,13 @@ import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
+import type { SendDeps } from '../../webhooks/deliveries/send.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { LongPolls } from '../now-playing/long-polls.ts'
-import type { WebhookTests } from '../webhooks/test.ts'
 import type { HeavyReads } from './heavy-reads.ts'
+import type { TokenBuckets } from './token-buckets.ts'
 
-/** Which document of a station: the two renderings, or one line of text. */
+/** A rendering of a station: for the REST interface, for events, or as one line of text. */
 export type DocumentKind = 'rest' | 'event' | 'line'
 
 /** The now-playing documents and station states that a server keeps in memory. */
@@ -18,21 +19,21 @@ export interface LiveView {
   readonly get: (key: string) => StationState | undefined
   /** All stations, in id order. */
   readonly all: () => readonly StationState[]
-  /** The document of a station's newest version, true at this second; undefined once the station is gone. */
+  /** The current document of a station; undefined if it does not exist. */
   readonly document: (stationId: number, kind: DocumentKind) => CachedResponse | undefined
-  /** The same of a public station by its id or short name; undefined for all others. */
+  /** The current document of a public station by id or short name; undefined for all others. */
   readonly publicDocument: (key: string, kind: DocumentKind) => CachedResponse | undefined
-  /** The REST renderings of all public stations as one array, true at this second. */
+  /** The current documents of all public stations as one array. */
   readonly publicList: () => CachedResponse
-  /** The same of these stations, without those that are gone. */
+  /** The current documents of these stations, without those that do not exist. */
   readonly list: (stationIds: readonly number[]) => CachedResponse
-  /** Calls `listener` after every change of a station; gives the function that ends this. */
+  /** Calls `listener` after every change of a station. Returns the function that unsubscribes it. */
   readonly onChange: (listener: (state: StationState) => void) => () => void
-  /** Makes sure that this server shows a station as it was published last, or no longer. Never rejects. */
+  /** Waits until this server has the last published state of a station. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   /**
-   * `isCurrent`: Redis takes writes, and was looked at within the last 5 seconds. `checkedAtMs`: since then
-   * every station is known to have been what Redis had, in Unix milliseconds.
+   * `isCurrent`: Redis accepts writes and was read within the last 5 seconds. `checkedAtMs`: when all states
+   * were last known to equal those in Redis, in Unix milliseconds.
    */
   readonly health: () => {
     readonly isCurrent: boolean
@@ -41,12 +42,12 @@ export interface LiveView {
   }
 }
 
-/** What the handlers of the API work with. */
+/** The services that handlers of the API use. */
 export interface ApiServices extends PlayoutServices {
   readonly config: Config
-  /** Connections of their own for reads, which then never wait for writes. */
+  /** Separate connections for reads, so that they do not wait for writes. */
   readonly reads: Sql
-  /** The same for public routes, which operators then never wait for. */
+  /** Separate connections for reads of public routes, so that operators do not wait for them. */
   readonly publicReads: Sql
   readonly heavyReads: HeavyReads
   readonly live: LiveView
@@ -54,6 +55,15 @@ export interface ApiServices extends PlayoutServices {
   readonly keys: Keys
   readonly secrets: Secrets
   readonly webhookTests: WebhookTests
-  /** Whether this server was told to stop. */
+  /** Whether this server is shutting down. */
   readonly isDraining: () => boolean
+}
+
+/** The limits and dependencies of tests of web hooks. */
+export interface WebhookTests {
+  readonly parts: Pick<SendDeps, 'allowed' | 'mailer'>
+  /** By API key. */
+  readonly tokens: TokenBuckets
+  /** The web hooks that this process is testing; a web hook is tested once at a time. */
+  readonly inFlight: Set<number>
 }

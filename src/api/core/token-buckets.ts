@@ -1,10 +1,10 @@
 import { ownerOf } from '../../outbound/networks.ts'
 
-/** Buckets that fill with `perSecond` tokens up to `burst`, one per name; they are full at first. */
+/** Rate limits by name: buckets of `burst` tokens that refill with `perSecond` tokens. */
 export interface TokenBuckets {
-  /** Takes a token; gives 0, or the whole seconds until there is one again (at least 1). */
+  /** Takes a token. Returns 0, or the whole seconds until there is one (at least 1). */
   readonly take: (name: string) => number
-  /** What `take` would give, without taking. */
+  /** Returns what `take` would return, without taking. */
   readonly peek: (name: string) => number
 }
 
@@ -13,9 +13,10 @@ interface Bucket {
   readonly atMs: number
 }
 
-/** At most this many names are remembered; the one not used for longest is forgotten first. */
-const namesAtMost = 10_000
+/** The least recently used bucket is dropped first. */
+const maxBuckets = 10_000
 
+/** Opens empty rate limits; `now` returns milliseconds. */
 export function openTokenBuckets(
   perSecond: number,
   burst: number,
@@ -23,32 +24,29 @@ export function openTokenBuckets(
 ): TokenBuckets {
   const buckets = new Map<string, Bucket>()
 
-  function filled(name: string): Bucket {
+  function refill(name: string): Bucket {
     const atMs = now()
-    const known = buckets.get(name)
-    if (!known) return { tokens: burst, atMs }
-    return { tokens: Math.min(burst, known.tokens + ((atMs - known.atMs) * perSecond) / 1000), atMs }
+    const last = buckets.get(name) ?? { tokens: burst, atMs }
+    return { tokens: Math.min(burst, last.tokens + ((atMs - last.atMs) * perSecond) / 1000), atMs }
   }
 
-  const waitOf = ({ tokens }: Bucket) => (tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond)))
+  const waitFor = ({ tokens }: Bucket) => (tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond)))
 
   return {
-    peek: name => waitOf(filled(name)),
+    peek: name => waitFor(refill(name)),
     take: name => {
-      const bucket = filled(name)
-      const wait = waitOf(bucket)
+      const bucket = refill(name)
+      const wait = waitFor(bucket)
       buckets.delete(name)
-      if (buckets.size >= namesAtMost) {
-        const oldest = buckets.keys().next()
-        if (!oldest.done) buckets.delete(oldest.value)
-      }
+      const oldest = buckets.keys().next()
+      if (buckets.size >= maxBuckets && !oldest.done) buckets.delete(oldest.value)
       buckets.set(name, wait === 0 ? { ...bucket, tokens: bucket.tokens - 1 } : bucket)
       return wait
     }
   }
 }
 
-/** The same, one per address: all addresses of an IPv6 host share one. */
+/** Rate limits by address; all addresses of an IPv6 host share a bucket. */
 export function openAddressBuckets(perSecond: number, burst: number): TokenBuckets {
   const { take, peek } = openTokenBuckets(perSecond, burst)
   return { take: address => take(ownerOf(address)), peek: address => peek(ownerOf(address)) }

@@ -36,7 +36,7 @@ export async function sendPicture(
 ): Promise<Reply> {
   const station = live.get(params['station_id'] ?? '')
   const isPublic = station?.profile.isPublic ?? false
-  const key = isPublic ? null : await keys.listener(apiKey, address)
+  const key = isPublic ? null : await keys.findOptional(apiKey, address)
   const isVisible = station && maySeeStation(key, { id: station.stationId, isPublic })
   const found = isVisible ? await find(sql, station.stationId) : null
   if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }

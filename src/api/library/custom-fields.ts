@@ -4,7 +4,7 @@ import type { Tx } from '../../db/sql.ts'
 import { custom, problem, text } from '../../fields/field.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type ResourceRules } from '../core/resource.ts'
+import { resource, type ResourceHooks } from '../core/resource.ts'
 
 /** Metadata that operators define for the songs of all stations. */
 export const customFields = resource({
@@ -36,12 +36,12 @@ export const customFields = resource({
   sort: ['id', 'name', 'short_name'],
   order: 'name',
   unique: { custom_fields_short_name: 'short_name' },
-  shows: 'everywhere'
+  publishes: 'all stations'
 })
 
-const rules: ResourceRules<typeof customFields.fields> = {
-  async prepare({ tx, before, values }) {
-    if (values.short_name !== '') return []
+const hooks: ResourceHooks<typeof customFields.fields> = {
+  async beforeWrite({ tx, before, values }) {
+    if (values === null || values.short_name !== '') return []
     // Fields created at the same time must not get the same name.
     await tx`select pg_advisory_xact_lock(hashtext('cuewire custom fields'))`
     values.short_name = await findFreeName(tx, toShortName(values.name), before?.id ?? 0)
@@ -70,7 +70,7 @@ async function findFreeName(tx: Tx, name: string, ownId: number): Promise<string
   return `${name}_${number}`
 }
 
-export const customFieldRoutes = resourceRoutes(customFields, rules)
+export const customFieldRoutes = resourceRoutes(customFields, hooks)
 
 /** Values of custom fields by short name; `""` if a song has no value. */
 type CustomValues = Readonly<Record<string, string>>

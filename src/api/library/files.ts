@@ -13,7 +13,7 @@ import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { longest, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type ResourceRules, type Write } from '../core/resource.ts'
+import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
 import { customValues, findUnknownFields, updateCustomValues } from './custom-fields.ts'
 import { findMediaFolder } from './media-folder.ts'
 
@@ -96,7 +96,7 @@ export const files = resource({
   sort: ['id', 'path', 'title', 'artist', 'album', 'genre'],
   order: 'path',
   unique: { media_station_id_path_key: 'path' },
-  shows: 'by rules'
+  publishes: 'marked parts'
 })
 
 type FileFields = typeof files.fields
@@ -104,8 +104,13 @@ type FileFields = typeof files.fields
 /** The fields without a column, for a row that was deleted meanwhile. */
 const absent = { art: '', length: 0, size: 0, mtime: 0, playlists: [], custom_fields: {} }
 
-const rules: ResourceRules<FileFields> = {
-  async prepare(write) {
+const hooks: ResourceHooks<FileFields> = {
+  async beforeWrite(write) {
+    if (write.values === null) {
+      await assertNotSent(write)
+      if (write.change) await markMedia(write.change, write.before.id)
+      return []
+    }
     const { before, values } = write
     const problems = [
       ...(await checkPath(write)),
@@ -120,8 +125,12 @@ const rules: ResourceRules<FileFields> = {
     values.custom_fields = { ...before?.custom_fields, ...values.custom_fields }
     return problems
   },
-  async wrote({ tx, change, before, values }, id) {
+  async afterWrite({ tx, change, before, values }, id) {
     if (!change) return
+    if (values === null) {
+      await refillQueue(change)
+      return
+    }
     const { station } = change
     const isResized = values.length !== (before?.length ?? 0)
     const isRenamed = before?.artist !== values.artist || before.title !== values.title
@@ -136,16 +145,7 @@ const rules: ResourceRules<FileFields> = {
     if (before) await markMedia(change, id)
     if (isMoved || (before && isResized)) await refillQueue(change)
   },
-  async deleting({ tx, change, before }) {
-    const [sent] = await tx`select from queue
-      where media_id = ${before.id} and is_sent and played_at_ms is null and skipped_at_ms is null`
-    if (sent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
-    if (change) await markMedia(change, before.id)
-  },
-  async deleted({ change }) {
-    if (change) await refillQueue(change)
-  },
-  async shown(rows, { sql, services, station }) {
+  async render(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof absent)[]>`
       select m.id, ${artId(sql)} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
@@ -163,6 +163,13 @@ const rules: ResourceRules<FileFields> = {
       return { ...fields, art, text: songText(artist, title) }
     })
   }
+}
+
+/** Throws 409 if the song is queued and was sent to the playout. */
+async function assertNotSent({ tx, before }: Deletion<FileFields>): Promise<void> {
+  const [sent] = await tx`select from queue
+    where media_id = ${before.id} and is_sent and played_at_ms is null and skipped_at_ms is null`
+  if (sent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
 }
 
 /** Checks and normalizes a new path. An unchanged path is not checked: imports store paths as they are. */
@@ -210,6 +217,6 @@ async function movePlaylists(change: StationChange, mediaId: number, before: num
 }
 
 /** Deletion requires a separate permission. */
-export const fileRoutes = resourceRoutes(files, rules).map(route =>
+export const fileRoutes = resourceRoutes(files, hooks).map(route =>
   route.method === 'DELETE' ? { ...route, access: 'delete station media' as const } : route
 )

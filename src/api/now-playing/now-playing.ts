@@ -211,7 +211,7 @@ async function sendVisibleList(request: ApiRequest, services: ApiServices): Prom
 
 /** The public stations, and the private ones to which the key has access. */
 async function findVisible({ apiKey, address }: ApiRequest, { live, keys }: ApiServices) {
-  const key = await keys.listener(apiKey, address)
+  const key = await keys.findOptional(apiKey, address)
   const isVisible = ({ profile, stationId }: StationState) =>
     maySeeStation(key, { id: stationId, isPublic: profile.isPublic })
   return live.all().filter(isVisible)

@@ -9,9 +9,9 @@ import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
+import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { refuseProblems } from '../core/resource-store.ts'
 import {
   actionResult,
   type ApiRequest,
@@ -169,7 +169,7 @@ const writeOrder = action(
       const tracks = await tx<{ id: number; mediaId: number }[]>`
         select id, media_id as "mediaId" from playlist_tracks where playlist_id = ${id} order by position, id`
       const known = new Set(tracks.map(track => track.mediaId))
-      refuseProblems(
+      assertNoProblems(
         order.flatMap((each, index) => {
           if (known.has(each)) return []
           const field = `order.${index}`

@@ -18,9 +18,9 @@ import {
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { markPlaylist, refillQueue } from '../../playout/queue/queue.ts'
 import { followSource, keepEntries } from '../../playout/queue/remote-entries.ts'
+import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { resource, type ResourceRules, type StoredRecord } from '../core/resource.ts'
-import { targetProblems } from '../core/target-problems.ts'
+import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
 import { assignItemIds, scheduleItem, scheduleItemSchema } from './schedule-items.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
@@ -104,7 +104,7 @@ export const playlists = resource({
   search: ['name'],
   sort: ['id', 'name', 'weight', 'type'],
   order: 'name',
-  shows: 'by rules'
+  publishes: 'marked parts'
 })
 
 type PlaylistFields = typeof playlists.fields
@@ -121,16 +121,20 @@ function affectsQueue(before: object, values: object): boolean {
 
 const emptySource = { source: 'songs', remote_url: '' }
 
-const rules: ResourceRules<PlaylistFields> = {
-  async ahead({ services, station, id, values }) {
+const hooks: ResourceHooks<PlaylistFields> = {
+  async validate({ services, station, id, values }) {
     const [stored] = await services.reads<Pick<StoredRecord<PlaylistFields>, 'source' | 'remote_url'>[]>`
       select source, remote_url from playlists where id = ${id} and station_id = ${station?.id ?? null}`
     const { source, remote_url: url } = { ...emptySource, ...stored, ...values }
     const isNew = url !== stored?.remote_url || source !== stored.source
     const needsCheck = source === 'remote_url' && isNew && isWebAddress(url)
-    return needsCheck ? targetProblems(services, [{ field: 'remote_url', url }]) : []
+    return needsCheck ? findTargetProblems(services, [{ field: 'remote_url', url }]) : []
   },
-  async prepare({ tx, before, values }) {
+  async beforeWrite({ tx, change, before, values }) {
+    if (values === null) {
+      if (change) await keepEntries(change, { id: before.id, stationId: change.station.id }, [])
+      return []
+    }
     if (values.weight === 0) values.weight = 3
     if (values.source === 'remote_url') values.type = 'default'
     values.schedule_items = await assignItemIds(tx, values.schedule_items, before?.schedule_items ?? [])
@@ -141,19 +145,17 @@ const rules: ResourceRules<PlaylistFields> = {
       { field: 'remote_url', code: isMissing ? 'required' : 'invalid_url', message: `remote_url ${message}` }
     ]
   },
-  async wrote({ tx, change, before, values }, id) {
+  async afterWrite({ tx, change, before, values }, id) {
     if (!change) return
+    if (values === null) {
+      await refillQueue(change)
+      return
+    }
     const hasNewEntries = await followSource(change, { id, stationId: change.station.id }, before, values)
     if (before && before.name !== values.name) await markPlaylist(change, id)
     if (before && before.order !== values.order) await startNewPass(tx, change.station.id, id)
     if (hasNewEntries || (before && affectsQueue(before, values))) await refillQueue(change)
-  },
-  async deleting({ change, before }) {
-    if (change) await keepEntries(change, { id: before.id, stationId: change.station.id }, [])
-  },
-  async deleted({ change }) {
-    if (change) await refillQueue(change)
   }
 }
 
-export const playlistRoutes = resourceRoutes(playlists, rules)
+export const playlistRoutes = resourceRoutes(playlists, hooks)

@@ -12,11 +12,11 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
+import { assertNoProblems } from '../core/accept.ts'
 import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { refuseProblems } from '../core/resource-store.ts'
 import { type ApiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { oneOf } from '../core/schemas.ts'
 
@@ -145,7 +145,7 @@ const add: ApiRoute = {
     const mediaIds = several ?? [single ?? 0]
     const ids = await changeStation(services, station.id, async change => {
       const { tx } = change
-      refuseProblems(await findUnknownSongs(tx, station.id, mediaIds, several ? 'media_ids.' : null))
+      assertNoProblems(await findUnknownSongs(tx, station.id, mediaIds, several ? 'media_ids.' : null))
       const added = await addToQueue(change, mediaIds, first)
       await Promise.all(
         added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))

@@ -18,43 +18,36 @@ import {
 } from '../core/list.ts'
 import { instant, localTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { filtersOf } from '../core/parse.ts'
-import { type ApiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { apiRoute, stationOf, type StationRow } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 
-const shape = filtersOf({
+const options = filtersOf({
   detailed: choice(['1', '0', 'true', 'false'], {
-    about:
-      'With what is known of the listeners of each play, and with the plays that listeners are not shown.'
+    about: 'With the listener statistics of each play, and with plays that listeners do not see.'
   }),
   format: choice(['json', 'csv'], {
     about:
-      'csv: a file of the detailed history, at most 100,000 plays; what is older is found with end. json unless told.'
+      'csv: the detailed history as a file, at most 100,000 plays; use end for older ones. Default: json.'
   })
 })
 
-const list: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/history',
-  access: 'view station reports',
-  operation: {
-    id: 'listHistory',
-    tag: 'History',
-    summary: 'What has been played, newest first, with what plays now',
-    query: {
-      ...listParameters([]),
-      start: momentSchema('Plays that began then or later.'),
-      end: momentSchema('Plays that began then or earlier; a day is meant whole.'),
-      ...shape.schemas
-    },
-    answer: listSchema({
-      anyOf: [{ $ref: '#/components/schemas/PlayedItem' }, { $ref: '#/components/schemas/DetailedPlay' }]
-    }),
-    hasCsv: true
+const list = apiRoute('GET', '/api/station/:station_id/history', 'view station reports', {
+  id: 'listHistory',
+  tag: 'History',
+  summary: 'The plays of a station, newest first, with the current one',
+  query: {
+    ...listParameters([]),
+    start: momentSchema('Only plays that began then or later.'),
+    end: momentSchema('Only plays that began then or earlier; a day is included.'),
+    ...options.schemas
   },
+  answer: listSchema({ anyOf: [ref('PlayedItem'), ref('DetailedPlay')] }),
+  hasCsv: true,
   async handle(request, services) {
     const { reads: sql, config } = services
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
-    const { detailed = '0', format = 'json' } = shape.parse(request.query)
+    const { detailed = '0', format = 'json' } = options.parse(request.query)
     const isDetailed = ['1', 'true'].includes(detailed)
     const pattern = likePattern(query.search)
     const start = parseMoment(request.query, 'start')
@@ -71,35 +64,29 @@ const list: ApiRoute = {
     const plays = sql`
       select h.* from (${newest}) h
       ${query.search === '' ? sql`` : sql`where h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern}`}`
-    if (format === 'csv') {
-      const { bytes, total } = await services.heavyReads.run(
-        request,
-        { isLight: false, rows: csvRowsAtMost },
-        async read => ({
-          bytes: await historyCsv(sql, read, station, plays),
-          total: await countMatching(read, sql, plays)
-        })
-      )
-      const reply = csvReply(`${station.shortName}-history`, bytes)
-      return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
-    }
+    if (format === 'csv')
+      return services.heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read => {
+        const csv = await renderCsv(sql, read, station, plays)
+        const total = await countMatching(read, sql, plays)
+        const reply = csvReply(`${station.shortName}-history`, csv)
+        return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
+      })
     const render = isDetailed ? renderDetailedPlay : renderPlay
     const rows = await readList<PlayedRow>(request, services, query, {
       select: plays,
       expand: page => selectPlays(sql, page),
       matching: plays,
-      render: some => some.map(play => render(play, station, config.BASE_URL))
+      render: played => played.map(play => render(play, station, config.BASE_URL))
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
-}
+})
 
 export const historyRoutes = [list]
 
-/** A file ends here: what comes after is found with `end`. */
-const csvRowsAtMost = 100_000
+const maxCsvRows = 100_000
 
-/** After the id and the time. */
+/** The columns of the file after `sh_id` and `played_at`. */
 const columns = [
   'duration',
   'artist',
@@ -117,38 +104,32 @@ const columns = [
   'delta_negative',
   'listeners_peak',
   'unique_listeners'
-] as const
+]
 
-type Row = Readonly<Record<(typeof columns)[number], Cell>> & { id: number; startedAtMs: number }
+type CsvRow = Readonly<Record<string, Cell>> & { readonly id: number; readonly startedAtMs: number }
 
-/** Plays of a station, at most 100,000, as a CSV file; times are local to the station. */
-async function historyCsv(
-  sql: Sql,
-  read: HeavyRead,
-  station: StationRow,
-  plays: Fragment
-): Promise<Uint8Array> {
+/** Renders plays as a CSV file, with local times of the station. */
+async function renderCsv(sql: Sql, read: HeavyRead, station: StationRow, plays: Fragment): Promise<Buffer> {
   const [settings] = await read.rows<{ timezone: string }>(
     sql`select timezone from stations where id = ${station.id}`
   )
   const zone = openZone(settings?.timezone ?? 'UTC')
-  const columnsOfPlays = sql`
+  const statement = sql`
     select h.id, h.started_at_ms as "startedAtMs", ${playedSeconds(sql)} as duration, h.artist, h.title, h.album,
       h.isrc, h.playlist, h.streamer, h.is_request, h.is_visible, h.listeners_start, h.listeners_end,
       h.listeners_end - h.listeners_start as delta_total, h.delta_positive, h.delta_negative, h.listeners_peak,
       h.unique_listeners
     from (${plays}) h`
   const parts = [Buffer.from(csvLine(['sh_id', 'played_at', ...columns]))]
-  for await (const some of read.batches<Row>(columnsOfPlays)) {
-    const lines = some.map(row =>
-      csvLine([row.id, localTime(zone, row.startedAtMs), ...columns.map(name => row[name])])
+  for await (const rows of read.batches<CsvRow>(statement)) {
+    const lines = rows.map(row =>
+      csvLine([row.id, localTime(zone, row.startedAtMs), ...columns.map(name => row[name] ?? '')])
     )
     parts.push(Buffer.from(lines.join('')))
   }
   return Buffer.concat(parts)
 }
 
-/** A play of the history. The statistics of its listeners are as in the answer of the detailed history. */
 interface PlayedRow {
   readonly shId: number
   readonly playedAt: number
@@ -158,29 +139,16 @@ interface PlayedRow {
   readonly isRequest: boolean
   readonly song: Song
   readonly customFields: { id: number; shortName: string }[]
-  readonly statistics: PlayStatistics
+  /** The additional members of a detailed play. */
+  readonly statistics: object
 }
 
-interface PlayStatistics {
-  readonly listeners_start: number
-  readonly listeners_end: number
-  readonly delta_total: number
-  readonly delta_positive: number
-  readonly delta_negative: number
-  readonly listeners_peak: number
-  readonly unique_listeners: number
-  readonly is_visible: boolean
-}
-
-/** The length of a play, in seconds: what is known of it, else how long it ran. */
+/** The length of a play in seconds: the known one, else the time that it ran. */
 const playedSeconds = (sql: Sql): Fragment => sql`
   (case when h.duration_ms = 0 and h.ended_at_ms is not null then h.ended_at_ms - h.started_at_ms
     else h.duration_ms end) / 1000`
 
-/**
- * Plays, newest first, as on now playing: the text is that of the play, what else is known of the song is
- * that of its media.
- */
+/** Plays, newest first. Texts are those of the play; all else of the song is that of its media. */
 const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as "shId", h.started_at_ms / 1000 as "playedAt", ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request as "isRequest",
@@ -195,7 +163,6 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   from (${plays}) h left join media m on m.id = h.media_id
   order by h.station_id desc, h.started_at_ms desc, h.id desc`
 
-/** A play as now playing shows it. */
 function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
   return {
     sh_id: row.shId,
@@ -208,7 +175,6 @@ function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
   }
 }
 
-/** The same with what is known of its listeners. */
 function renderDetailedPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
   return { ...renderPlay(row, station, baseUrl), ...row.statistics }
 }

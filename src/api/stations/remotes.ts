@@ -13,13 +13,18 @@ import {
   webAddress
 } from '../../fields/field.ts'
 import type { LockedStation } from '../../playout/rows.ts'
+import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceRules, resource, type StoredRecord } from '../core/resource.ts'
-import { targetProblems } from '../core/target-problems.ts'
+import { type ResourceHooks, resource, type StoredRecord } from '../core/resource.ts'
 
-const address = webAddress({ max: 255, about: '' })
+const counted = (about: string) => readOnly<number>({ isStored: true, schema: { type: 'integer' }, about })
 
-/** Streams of a station on servers of somebody else's. */
+const url = v.pipe(
+  webAddress({ max: 255, about: '' }).input,
+  v.check(address => address !== '', problem('blank', 'must not be empty.'))
+)
+
+/** Streams of a station on servers of third parties. */
 export const remotes = resource({
   name: 'Remote',
   title: 'remote',
@@ -28,84 +33,61 @@ export const remotes = resource({
   paths: { list: '/api/station/:station_id/remotes', one: '/api/station/:station_id/remote/:id' },
   access: { read: 'manage station remotes', write: 'manage station remotes' },
   fields: {
-    name: text({
-      min: 1,
-      max: 100,
-      isTrimmed: true,
-      about: 'What listeners read.',
-      example: 'Relay in Oslo'
+    name: text({ min: 1, max: 100, isTrimmed: true, about: 'Shown to listeners.', example: 'Relay in Oslo' }),
+    url: custom(url, {
+      schema: { type: 'string', maxLength: 255, pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
+      about: 'The stream. Its path, and for Shoutcast its number (?sid=2), identify it on the server.',
+      example: 'https://relay.example.com:8000/main.mp3'
     }),
-    url: custom(
-      v.pipe(
-        address.input,
-        v.check(url => url !== '', problem('blank', 'must not be empty.'))
-      ),
-      {
-        schema: { type: 'string', maxLength: 255, pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
-        about:
-          'Where listeners find it. By its path the server is asked for it; Shoutcast also by number: ?sid=2.',
-        example: 'https://relay.example.com:8000/main.mp3'
-      }
-    ),
     type: choice(['icecast', 'shoutcast2', ''], {
       fallback: '',
       about:
-        'What its server is, which is then asked for listeners, titles and sound; empty: it is not asked.'
+        'The server, which is polled for listeners, titles and the audio format; empty: it is not polled.'
     }),
     admin_password: secret({
       max: 255,
-      about: 'Of the user admin there; with it the server tells listeners apart. Null takes it away.'
+      about: 'The password of the user admin of the server, for unique listeners. Null removes it.'
     }),
     is_visible: flag({ fallback: true, about: 'Whether now playing lists it.' }),
-    bitrate: integer({ min: 0, max: 10_000, fallback: 0, about: 'kbit/s; 0: as its server says.' }),
+    bitrate: integer({ min: 0, max: 10_000, fallback: 0, about: 'kbit/s; 0: as reported by its server.' }),
     format: choice(['mp3', 'ogg', 'aac', 'opus', 'flac', ''], {
       fallback: '',
-      about: 'The format of the sound; empty: as its server says.'
+      about: 'The audio format; empty: as reported by its server.'
     }),
-    listeners_unique: readOnly<number>({
-      isStored: true,
-      schema: { type: 'integer' },
-      about: 'Distinct listeners as last counted.'
-    }),
-    listeners_total: readOnly<number>({
-      isStored: true,
-      schema: { type: 'integer' },
-      about: 'Listeners as last counted.'
-    })
+    listeners_unique: counted('Last count of distinct listeners.'),
+    listeners_total: counted('Last count of listeners.')
   },
   search: ['name', 'url'],
   sort: ['id', 'name', 'url'],
   order: 'name',
-  shows: 'station'
+  publishes: 'station'
 })
 
-/** What its server is asked by. */
-const asked = ['url', 'type', 'admin_password'] as const
+/** The fields that polls of its server depend on. */
+const polledBy = ['url', 'type', 'admin_password'] as const
 
-const rules: ResourceRules<typeof remotes.fields> = {
-  async ahead({ services, station, id, values }) {
+const hooks: ResourceHooks<typeof remotes.fields> = {
+  async validate({ services, station, id, values }) {
     const [before] = await services.reads<{ url: string; type: string }[]>`
       select url, type from remotes where id = ${id} and station_id = ${station?.id ?? null}`
-    const { url = before?.url ?? '', type = before?.type ?? '' } = values
-    const isKnown = before !== undefined && before.type !== '' && before.url === url
-    return type === '' || isKnown ? [] : targetProblems(services, [{ field: 'url', url }])
+    const { url: target = before?.url ?? '', type = before?.type ?? '' } = values
+    const isPolled = before !== undefined && before.type !== '' && before.url === target
+    return type === '' || isPolled ? [] : findTargetProblems(services, [{ field: 'url', url: target }])
   },
-  async wrote({ tx, station, before, values }, id) {
-    if (station && asked.some(name => before?.[name] !== values[name])) await resetPolls(tx, station.id, id)
-  },
-  async deleted({ change, before }) {
-    // Its listeners go with it.
-    if (change && before.listeners_total) change.mark(['listeners'], withoutListeners(change.station, before))
+  async afterWrite({ tx, change, station, before, values }, id) {
+    if (values === null) {
+      if (change && before.listeners_total) change.mark(['listeners'], totalsWithout(change.station, before))
+      return
+    }
+    if (station && polledBy.some(name => before?.[name] !== values[name]))
+      await resetPolls(tx, station.id, id)
   }
 }
 
-/** The totals of a station without a remote. */
-const withoutListeners = (
-  { listenersTotal, listenersUnique }: LockedStation,
-  remote: Pick<StoredRecord<typeof remotes.fields>, 'listeners_total' | 'listeners_unique'>
-) => ({
-  listeners_total: Math.max(0, listenersTotal - (remote.listeners_total ?? 0)),
-  listeners_unique: Math.max(0, listenersUnique - (remote.listeners_unique ?? 0))
+/** The totals of a station without the listeners of a remote. */
+const totalsWithout = (station: LockedStation, remote: StoredRecord<typeof remotes.fields>) => ({
+  listeners_total: Math.max(0, station.listenersTotal - (remote.listeners_total ?? 0)),
+  listeners_unique: Math.max(0, station.listenersUnique - (remote.listeners_unique ?? 0))
 })
 
-export const remoteRoutes = resourceRoutes(remotes, rules)
+export const remoteRoutes = resourceRoutes(remotes, hooks)

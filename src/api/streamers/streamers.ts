@@ -1,8 +1,7 @@
 import type { ScheduleItem } from '../../autodj/schedule.ts'
-import { flag, listOf, secret, text } from '../../fields/field.ts'
-import { hashPassword } from '../../security/passwords.ts'
+import { flag, hashed, listOf, secret, text } from '../../fields/field.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceRules, resource } from '../core/resource.ts'
+import { type ResourceHooks, resource } from '../core/resource.ts'
 import { assignItemIds, scheduleItem, scheduleItemSchema } from '../playlists/schedule-items.ts'
 
 /** Accounts of DJs who broadcast live with a streaming client. */
@@ -23,13 +22,15 @@ export const streamers = resource({
       about: 'Unique on the station.',
       example: 'wren'
     }),
-    streamer_password: secret({
-      max: 255,
-      // Liquidsoap's harbor treats a colon as the end of the user name.
-      pattern: /^[^:]*$/,
-      says: 'must not contain a colon, which streaming clients cannot send.',
-      about: 'Without a password the streamer cannot connect; null deletes it.'
-    }),
+    streamer_password: hashed(
+      secret({
+        max: 255,
+        // Liquidsoap's harbor treats a colon as the end of the user name.
+        pattern: /^[^:]*$/,
+        says: 'must not contain a colon, which streaming clients cannot send.',
+        about: 'Without a password the streamer cannot connect; null deletes it.'
+      })
+    ),
     display_name: text({
       max: 255,
       fallback: '',
@@ -52,12 +53,12 @@ export const streamers = resource({
   unique: { streamers_username: 'streamer_username' }
 })
 
-const rules: ResourceRules<typeof streamers.fields> = {
-  async prepare({ tx, before, values }) {
+const hooks: ResourceHooks<typeof streamers.fields> = {
+  async beforeWrite({ tx, before, values }) {
+    if (values === null) return []
     values.schedule_items = await assignItemIds(tx, values.schedule_items, before?.schedule_items ?? [])
     return []
-  },
-  protect: password => hashPassword(password)
+  }
 }
 
-export const streamerRoutes = resourceRoutes(streamers, rules)
+export const streamerRoutes = resourceRoutes(streamers, hooks)

@@ -15,8 +15,8 @@ import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
-import type { ApiServices } from '../core/services.ts'
-import { openTokenBuckets, type TokenBuckets } from '../core/token-buckets.ts'
+import type { ApiServices, WebhookTests } from '../core/services.ts'
+import { openTokenBuckets } from '../core/token-buckets.ts'
 import { type HookRow, readHook, requireUsable } from './webhook-row.ts'
 
 /** A hook may wait 30 seconds for a response, and may send several requests. */
@@ -165,15 +165,6 @@ function renderMail({ to, subject, text: body }: Mail) {
 }
 
 export const webhookTestRoutes = [test]
-
-/** The limits and dependencies of tests. */
-export interface WebhookTests {
-  readonly parts: Pick<SendDeps, 'allowed' | 'mailer'>
-  /** By API key. */
-  readonly tokens: TokenBuckets
-  /** The hooks that this process is testing; a hook is tested once at a time. */
-  readonly inFlight: Set<number>
-}
 
 export function openWebhookTests(config: Config): WebhookTests {
   return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), inFlight: new Set() }

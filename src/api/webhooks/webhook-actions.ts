@@ -5,12 +5,13 @@ import { incompleteConfig, keepFormerSecret } from '../../webhooks/config-change
 import { addGenerated, isSecret, redactedConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import { assertNoProblems } from '../core/accept.ts'
 import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
-import { openStore, refuseProblems } from '../core/resource-store.ts'
+import { openReads } from '../core/resource-reads.ts'
 import { actionResult, type ApiRoute, json, stationOf } from '../core/route.ts'
 import { resetFailures, lockHook, readHook } from './webhook-row.ts'
-import { webhookRules, webhooks } from './webhooks.ts'
+import { webhookHooks, webhooks } from './webhooks.ts'
 
 const toggle: ApiRoute = {
   method: 'PUT',
@@ -25,7 +26,7 @@ const toggle: ApiRoute = {
   async handle(request, { sql }) {
     const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
-      if (!isEnabled) refuseProblems(incompleteConfig(hookTypeOf(type), config))
+      if (!isEnabled) assertNoProblems(incompleteConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await resetFailures(tx, id)
@@ -36,7 +37,7 @@ const toggle: ApiRoute = {
   }
 }
 
-const store = openStore(webhooks, webhookRules)
+const reads = openReads(webhooks, webhookHooks)
 
 const copySuffix = ' (Copy)'
 const maxNameLength = 100
@@ -75,7 +76,7 @@ const clone: ApiRoute = {
       await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, fields })
       return { id: inserted.id, made, shown: redactedConfig(type, kept, true) }
     })
-    const record = await store.read(services, request, station, copy.id)
+    const record = await reads.read(services, request, station, copy.id)
     const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
     return { status: 201, body: JSON.stringify({ ...record, ...reveal }) }
   }

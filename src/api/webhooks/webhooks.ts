@@ -17,9 +17,9 @@ import { cancelDeliveries, disabledFact } from '../../webhooks/deliveries/delive
 import type { HookType } from '../../webhooks/types/hook-type.ts'
 import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
+import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type WriteRequest, resource, type ResourceRules, type StoredRecord } from '../core/resource.ts'
-import { targetProblems } from '../core/target-problems.ts'
+import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
 import { resetFailures } from './webhook-row.ts'
 
 /** The web hooks of a station, called on events. */
@@ -62,9 +62,11 @@ export const webhooks = resource({
 
 type HookFields = typeof webhooks.fields
 
-export const webhookRules: ResourceRules<HookFields> = {
-  ahead: checkUrls,
-  prepare({ services, before, values, sent, reveal }) {
+export const webhookHooks: ResourceHooks<HookFields> = {
+  validate: checkUrls,
+  beforeWrite(write) {
+    if (write.values === null) return []
+    const { services, before, values, sent, reveal } = write
     const type = hookTypeOf(before?.type ?? values.type)
     const problems = sent.has('triggers') ? findUnsupportedTriggers(type, values.triggers) : []
     if (sent.has('triggers')) values.triggers = [...new Set(values.triggers)]
@@ -85,8 +87,9 @@ export const webhookRules: ResourceRules<HookFields> = {
     }
     return [...problems, ...leftBehind, ...settled.problems]
   },
-  async wrote({ tx, services, before, values }, id) {
-    if (!before) return
+  async afterWrite({ tx, services, before, values }, id) {
+    if (values === null) await resolveAlert(tx, disabledFact(before.id))
+    if (values === null || !before) return
     const type = hookTypeOf(before.type)
     const nowMs = engineTimeMs()
     if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
@@ -94,10 +97,7 @@ export const webhookRules: ResourceRules<HookFields> = {
     const change = { before: storedConfig(before), after: storedConfig(values), nowMs }
     await keepFormerSecret(tx, services.secrets, { id, type }, change)
   },
-  async deleted({ tx, before }) {
-    await resolveAlert(tx, disabledFact(before.id))
-  },
-  async shown(rows, { sql, caller, station }) {
+  async render(rows, { sql, caller, station }) {
     const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof noDeliveries)[]>`
@@ -163,10 +163,10 @@ async function checkUrls({ services, station, id, values }: WriteRequest<HookFie
       each.value !== before.get(each.key) &&
       !isRedacted(type, each, stored?.config ?? [])
   )
-  return targetProblems(
+  return findTargetProblems(
     services,
     targets.map(({ key, value }) => ({ field: `config.${key}`, url: String(value) }))
   )
 }
 
-export const webhookRoutes = resourceRoutes(webhooks, webhookRules)
+export const webhookRoutes = resourceRoutes(webhooks, webhookHooks)

@@ -7,12 +7,12 @@ import {
   maySeePrivate,
   type RequiredPermission,
   type Permission,
-  type Rights,
+  type Grants,
   stationPermissions
 } from '../../../src/api/auth/access.ts'
 
-const everywhere = (...permissions: string[]): Rights => ({ permissions, stationPermissions: {} })
-const at = (stationId: number, ...permissions: string[]): Rights => ({
+const everywhere = (...permissions: string[]): Grants => ({ permissions, stationPermissions: {} })
+const at = (stationId: number, ...permissions: string[]): Grants => ({
   permissions: [],
   stationPermissions: { [stationId]: permissions }
 })
@@ -28,7 +28,7 @@ const write = (permission: Permission, stationId: number | null = null): Require
 })
 
 describe('allows', () => {
-  const table: [what: string, rights: Rights, need: RequiredPermission, isAllowed: boolean][] = [
+  const table: [what: string, grants: Grants, need: RequiredPermission, isAllowed: boolean][] = [
     ['nothing', everywhere(), read('view administration'), false],
     ['a right', everywhere('administer settings'), write('administer settings'), true],
     ['another right', everywhere('administer backups'), write('administer settings'), false],
@@ -85,7 +85,7 @@ describe('allows', () => {
 })
 
 describe('private stations', () => {
-  const table: [what: string, rights: Rights, isOpen: boolean][] = [
+  const table: [what: string, grants: Grants, isOpen: boolean][] = [
     ['nothing', everywhere(), false],
     ['any right there', at(7, 'view station reports'), true],
     ['any right elsewhere', at(8, 'administer all'), false],
@@ -100,22 +100,22 @@ describe('private stations', () => {
   })
 })
 
-describe('handing rights on', () => {
-  test('whoever holds everything may hand on everything', () => {
+describe('granting permissions', () => {
+  test('a key with all permissions may grant all permissions', () => {
     for (const right of globalPermissions)
       expect([right, mayGrant(everywhere('administer all'), right, null)]).toEqual([right, true])
     for (const right of stationPermissions)
       expect([right, mayGrant(everywhere('administer all'), right, 7)]).toEqual([right, true])
   })
 
-  test('nobody hands on all rights without holding them', () => {
+  test('only a key with all permissions can grant them', () => {
     for (const held of globalPermissions.filter(right => right !== 'administer all')) {
       expect([held, mayGrant(everywhere(held), 'administer all', null)]).toEqual([held, false])
       expect([held, mayGrant(at(7, held), 'administer all', null)]).toEqual([held, false])
     }
   })
 
-  test('what was handed on allows nothing that the giver may not', () => {
+  test('a granted permission allows nothing that the granting key may not do', () => {
     for (const held of globalPermissions) {
       for (const given of globalPermissions.filter(right => mayGrant(everywhere(held), right, null))) {
         for (const right of globalPermissions) {
@@ -134,7 +134,7 @@ describe('handing rights on', () => {
 
   const table: [
     what: string,
-    rights: Rights,
+    grants: Grants,
     right: Permission,
     stationId: number | null,
     isHeld: boolean

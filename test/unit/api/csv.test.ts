@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { csvLine } from '../../../src/api/core/csv.ts'
 import { anyText } from '../../support/any-text.ts'
 
-test('a line quotes what has to be, and ends with CR LF', () => {
+test('a line quotes cells where required, and ends with CR LF', () => {
   expect(csvLine(['Night Ferry', 'a,b', 'say "hi"', 'two\nlines', '', -2, true])).toBe(
     'Night Ferry,"a,b","say ""hi""","two\nlines",,-2,true\r\n'
   )
@@ -14,7 +14,7 @@ test.for(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])('a text like a formula 
   expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/)
 })
 
-test('a line gives back the texts that were put in', () => {
+test('parsing a line returns the original texts', () => {
   fc.assert(
     fc.property(fc.array(anyText(), { minLength: 2 }), texts => {
       const safe = texts.map(text => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text))

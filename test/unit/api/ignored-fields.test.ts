@@ -52,11 +52,11 @@ describe('the ignored fields of a body', () => {
     expect(ignoredFields(body)).toBe(expected)
   })
 
-  test('are all of them where there is no schema', () => {
+  test('are all fields without a schema', () => {
     expect(ignoredFieldsFor()({ a: 1, b: {} })).toBe('a, b')
   })
 
-  test('are at most 20, and no more characters than 1,000', () => {
+  test('are limited to 20 names and 1,000 characters', () => {
     const named = (count: number, name = 'n') =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [name + index, 1]))
     expect(ignoredFields(named(20))).toMatch(/, n19$/)
@@ -66,7 +66,7 @@ describe('the ignored fields of a body', () => {
   })
 })
 
-test('whatever the body is, the value is a short line of printable ASCII', () => {
+test('for any body, the value is a short line of printable ASCII', () => {
   assert(
     property(jsonValue({ stringUnit: anyCharacter }), body => {
       const value = ignoredFields({ song: body, songs: [body], other: body })
@@ -77,7 +77,7 @@ test('whatever the body is, the value is a short line of printable ASCII', () =>
   )
 })
 
-test('unknown fields are named wherever they are, known ones never', () => {
+test('unknown fields are listed at any depth, known fields never', () => {
   const unknown = anyText({ minLength: 1, maxLength: 8 }).filter(
     name => name !== 'title' && !/\p{Surrogate}/u.test(name)
   )

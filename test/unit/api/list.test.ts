@@ -25,7 +25,7 @@ function reply(query: string, rows: unknown[], total: number) {
 }
 
 describe('a list', () => {
-  test('is an array of everything unless a page or a size is asked for', () => {
+  test('is an array of all records unless a page or a size is requested', () => {
     expect(parse('').page).toBeNull()
     expect(pageWindow(parse(''))).toEqual({ limit: 10_000, offset: 0 })
     expect(reply('', [1, 2], 2)).toEqual({ body: [1, 2], headers: { 'X-Total-Count': '2' } })
@@ -43,7 +43,7 @@ describe('a list', () => {
     expect(parse(query).page).toEqual(page)
   })
 
-  test('names its neighbours and keeps the rest of the query', () => {
+  test('links to the adjacent pages with the rest of the query', () => {
     const { body, headers } = reply('page=2&per_page=2&searchPhrase=a%26b', [3, 4], 5)
     expect(headers).toEqual({ 'X-Total-Count': '5' })
     const link = (page: number) => `http://x/api/things?searchPhrase=a%26b&page=${page}&per_page=2`
@@ -57,7 +57,7 @@ describe('a list', () => {
     })
   })
 
-  test('of everything has a limit, and page numbers beyond it', () => {
+  test('without a page size has a limit, and more pages after it', () => {
     expect(pageWindow(parse('per_page=0'))).toEqual({ limit: 10_000, offset: 0 })
     expect(pageWindow(parse('rowCount=-1&current=3'))).toEqual({ limit: 10_000, offset: 20_000 })
     const { body } = reply('per_page=0', [], 25_000)
@@ -65,14 +65,14 @@ describe('a list', () => {
     expect(body.links.next).toBe('http://x/api/things?page=2&per_page=0')
   })
 
-  test('past its end is empty, and leads back', () => {
+  test('after the last page is empty, and links back', () => {
     const { body } = reply('page=9&per_page=2', [], 5)
     expect(body).toMatchObject({ page: 9, total_pages: 3, rows: [] })
     expect(body.links.previous).toContain('page=3')
     expect(body.links.next).toContain('page=3')
   })
 
-  test('of everything tells how many that are', () => {
+  test('without a page size reports the number of records', () => {
     expect(reply('per_page=0', [1, 2, 3], 3).body).toMatchObject({
       page: 1,
       per_page: 3,
@@ -81,7 +81,7 @@ describe('a list', () => {
     })
   })
 
-  test('that is too long for an array says where it goes on', () => {
+  test('that is too long for an array links to the next page', () => {
     const { headers } = reply('', [], 10_001)
     expect(headers?.['Link']).toBe('<http://x/api/things?page=21&per_page=500>; rel="next"')
   })
@@ -96,12 +96,12 @@ describe('a list', () => {
     expect(() => parse(query)).toThrow(message)
   })
 
-  test('is sorted as asked, in any case', () => {
+  test('is sorted as requested, in any case', () => {
     expect(parse('sort=name&sortOrder=desc')).toMatchObject({ sort: 'name', isDescending: true })
     expect(parse('sort=&sortOrder=')).toMatchObject({ sort: null, isDescending: false })
   })
 
-  test('is searched for the text itself', () => {
+  test('is searched for literal text', () => {
     expect(likePattern('50%_\\')).toBe('%50\\%\\_\\\\%')
   })
 })

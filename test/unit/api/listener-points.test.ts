@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { type Changes, pointsAtMost, pointsOf, spanOf } from '../../../src/api/stations/listener-series.ts'
+import {
+  type Changes,
+  maxPoints,
+  computePoints,
+  computeSpan
+} from '../../../src/api/stations/listener-series.ts'
 
 const minuteMs = 60_000
 
@@ -15,17 +20,17 @@ test.for<[what: string, minutes: number, stepMinutes: number]>([
   ['ten years', 5_256_000, 3 * 1_440],
   ['nothing', 0, 1]
 ])('%s has a handsome step', ([, minutes, stepMinutes]) => {
-  expect(spanOf(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
+  expect(computeSpan(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
 })
 
-test('a step that needs too many points is refused, and the shortest that does not is told', () => {
+test('a step that needs too many points is refused with the shortest allowed step', () => {
   const endMs = 3_000 * minuteMs - 1
-  expect(() => spanOf(0, endMs, 60)).toThrow('step must be at least 120')
-  expect(spanOf(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
+  expect(() => computeSpan(0, endMs, 60)).toThrow('step must be at least 120')
+  expect(computeSpan(0, endMs, 120)).toMatchObject({ stepMinutes: 2 })
 })
 
-test('a minute without a change has the count before it', () => {
-  const points = pointsOf({ firstMinute: 10, lastMinute: 13, stepMinutes: 1 }, { total: 5, unique: 4 }, [
+test('a minute without a change keeps the previous count', () => {
+  const points = computePoints({ firstMinute: 10, lastMinute: 13, stepMinutes: 1 }, { total: 5, unique: 4 }, [
     { index: 1, total: 7, unique: 6, most: 9, fewest: 5 }
   ])
   expect(points).toEqual([
@@ -37,17 +42,17 @@ test('a minute without a change has the count before it', () => {
 })
 
 test('a span that ends before it begins has no points', () => {
-  expect(pointsOf(spanOf(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual([])
+  expect(computePoints(computeSpan(5 * minuteMs, 0, null), { total: 1, unique: 1 }, [])).toEqual([])
 })
 
-test('there are never more points than there may be, and they cover the span', () => {
+test('points never exceed the limit, and cover the span', () => {
   const second = fc.integer({ min: 0, max: 4_000_000_000 })
   fc.assert(
     fc.property(second, second, (one, other) => {
       const [start, end] = [Math.min(one, other) * 1_000, Math.max(one, other) * 1_000]
-      const span = spanOf(start, end, null)
-      const points = pointsOf(span, { total: 0, unique: 0 }, [])
-      expect(points.length).toBeLessThanOrEqual(pointsAtMost)
+      const span = computeSpan(start, end, null)
+      const points = computePoints(span, { total: 0, unique: 0 }, [])
+      expect(points.length).toBeLessThanOrEqual(maxPoints)
       expect(points[0]?.at).toBe(Math.floor(start / minuteMs) * 60)
       const last = points.at(-1)?.at ?? 0
       expect(last).toBeLessThanOrEqual(end / 1_000)
@@ -56,11 +61,11 @@ test('there are never more points than there may be, and they cover the span', (
   )
 })
 
-test('whatever has changed, the count lies between the most and the fewest, and each step begins where the last ended', () => {
+test('for any changes, a count is between the lowest and the highest, and each step begins with the count of the previous one', () => {
   const change = fc.tuple(fc.nat(50), fc.nat(20))
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), fc.nat(20), (totals, first) => {
-      // As the engine writes them: each minute's most and fewest hold what it found.
+      // As the engine writes them: the highest and lowest of a minute include its first count.
       const changes = new Map<number, Changes>()
       let total = first
       for (const [index, next] of totals.toSorted(([a], [b]) => a - b)) {
@@ -75,7 +80,7 @@ test('whatever has changed, the count lies between the most and the fewest, and 
         total = next
       }
       const span = { firstMinute: 0, lastMinute: 50, stepMinutes: 1 }
-      const points = pointsOf(span, { total: first, unique: first }, [...changes.values()])
+      const points = computePoints(span, { total: first, unique: first }, [...changes.values()])
       let before = first
       const wrong: unknown[] = []
       for (const point of points) {

@@ -14,7 +14,7 @@ test('the schema of an exact object requires its members and forbids all others'
   })
 })
 
-test('an alternative requires its own member and what all have', () => {
+test('an alternative requires its own property and the common ones', () => {
   expect(oneOf({ name }, { size }, { note: name })).toEqual({
     oneOf: [{ type: 'object', properties: { size, note: name, name }, required: ['size', 'name'] }]
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { renderTime } from '../../../src/api/admin/status.ts'
 
-test('the clock is told in every form, in UTC', () => {
+test('the time is rendered in every format, in UTC', () => {
   expect(renderTime(new Date('2026-07-08T12:00:00.999Z'))).toEqual({
     timestamp: 1_783_512_000,
     utc_datetime: '2026-07-08 12:00:00',
@@ -12,6 +12,6 @@ test('the clock is told in every form, in UTC', () => {
   })
 })
 
-test('midnight is twelve in the morning', () => {
+test('midnight is 12 am', () => {
   expect(renderTime(new Date('2026-07-08T00:05:00Z')).utc_time).toBe('12:05am')
 })

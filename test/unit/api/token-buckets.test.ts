@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 
 import { openTokenBuckets } from '../../../src/api/core/token-buckets.ts'
 
-/** Buckets on a clock that only the test moves. */
+/** Buckets with a clock that the test controls. */
 function openBuckets(perSecond: number, burst: number) {
   let nowMs = 0
   const buckets = openTokenBuckets(perSecond, burst, () => nowMs)
   return { ...buckets, pass: (ms: number) => void (nowMs += ms) }
 }
 
-test('a full bucket gives its burst, and then tells when there is more', () => {
+test('a full bucket allows its burst, then returns the time until the next token', () => {
   const { take, peek, pass } = openBuckets(5, 3)
   expect([take('a'), take('a'), take('a')]).toEqual([0, 0, 0])
   expect([take('a'), peek('a')]).toEqual([1, 1])
@@ -20,7 +20,7 @@ test('a full bucket gives its burst, and then tells when there is more', () => {
   expect([peek('a'), take('a'), take('a')]).toEqual([0, 0, 1])
 })
 
-test('a slow bucket tells the whole seconds until there is a token', () => {
+test('a slow bucket returns whole seconds until the next token', () => {
   const { take, pass } = openBuckets(0.4, 1)
   expect([take('a'), take('a')]).toEqual([0, 3])
   pass(600)
@@ -29,12 +29,12 @@ test('a slow bucket tells the whole seconds until there is a token', () => {
   expect(take('a')).toBe(0)
 })
 
-test('names do not share, and looking takes nothing', () => {
+test('names have separate buckets, and peek takes no token', () => {
   const { take, peek } = openBuckets(1, 1)
   expect([peek('a'), peek('a'), take('a'), take('a'), take('b')]).toEqual([0, 0, 0, 1, 0])
 })
 
-test('the name that was not used for longest is forgotten, not the busy one', () => {
+test('the least recently used bucket is dropped', () => {
   const { take } = openBuckets(0.001, 1)
   take('quiet')
   take('busy')
@@ -46,7 +46,7 @@ test('the name that was not used for longest is forgotten, not the busy one', ()
   expect(take('quiet')).toBe(0)
 })
 
-test('over any time no more than burst and refill is given, and what was promised is kept', () => {
+test('in any period at most burst and refill are taken, and a token is available after the returned wait', () => {
   const steps = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 3_000 }), times: fc.nat({ max: 20 }) }))
   fc.assert(
     fc.property(

@@ -11,7 +11,7 @@ import { openTempFolder } from '../support/temp-folder.ts'
 const codesOf = ({ body }: { body: { extra_data: { errors: { field: string; code: string }[] } } }) =>
   body.extra_data.errors.map(({ field, code }) => `${field} ${code}`)
 
-describe('every problem of a body is told at once, also those that no field can tell', () => {
+describe('all problems of a body are returned at once, including those across fields', () => {
   test.for<[what: string, path: string, body: object, problems: string[]]>([
     [
       'storage',
@@ -43,7 +43,7 @@ describe('every problem of a body is told at once, also those that no field can 
       ['weight out_of_range', 'remote_url required']
     ],
     ['an SFTP user without a password', 'sftp-users', { username: 'name' }, ['password required']],
-    // Rules are not asked about a record without a field that it must have.
+    // Hooks do not run for a record without a required field.
     ['an SFTP user', 'sftp-users', { username: 'bad name' }, ['username invalid_format']]
   ])('%s', async ([, path, body, problems], { program }) => {
     const id = await seedStation(program.sql)
@@ -54,7 +54,7 @@ describe('every problem of a body is told at once, also those that no field can 
     expect(codesOf(answer)).toEqual(problems)
   })
 
-  test('in a change, which changes nothing', async ({ program }) => {
+  test('in an update, which changes nothing', async ({ program }) => {
     const id = await seedStation(program.sql)
     const list = `/api/station/${id}/playlist`
     const [playlist] = (await program.ask('GET', `${list}s`)).body
@@ -66,7 +66,7 @@ describe('every problem of a body is told at once, also those that no field can 
   })
 })
 
-test('a million bad elements are answered in few words, and no list is looked at beyond its bound', async ({
+test('a million invalid elements return a short error, and lists are not parsed beyond their limit', async ({
   program
 }) => {
   const id = await seedStation(program.sql)
@@ -88,7 +88,7 @@ test('a million bad elements are answered in few words, and no list is looked at
   }
 })
 
-test('a number beyond all numbers is refused', async ({ program }) => {
+test('an infinite number is refused', async ({ program }) => {
   const id = await seedStation(program.sql)
   const answer = await program.ask('POST', `/api/station/${id}/hls_streams`, {
     body: '{"name": "/inf", "frontend_config": [{"key": "a", "value": 1e400}]}'
@@ -96,7 +96,7 @@ test('a number beyond all numbers is refused', async ({ program }) => {
   expect(codesOf(answer)).toEqual(['frontend_config.0.value out_of_range'])
 })
 
-test('guesses of keys are limited where they are asked for on public paths as well', async ({ program }) => {
+test('guesses of keys are limited on public paths too', async ({ program }) => {
   const id = await seedStation(program.sql)
   await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: false } })
   const guess = (number: number) => `${String(number).padStart(16, '0')}:${'0'.repeat(32)}`
@@ -107,7 +107,7 @@ test('guesses of keys are limited where they are asked for on public paths as we
   expect((await program.ask('GET', `/api/nowplaying/${id}`)).status).toBe(200)
 })
 
-test('a playlist that is switched on fills the queue at once', async ({ program }) => {
+test('enabling a playlist fills the queue at once', async ({ program }) => {
   const id = await seedStation(program.sql)
   const [playlist] = (await program.ask('GET', `/api/station/${id}/playlists`)).body
   const path = `/api/station/${id}/playlist/${playlist.id}`
@@ -132,7 +132,7 @@ describe('the home of an SFTP user', () => {
     return (await ask('POST', '/api/internal/sftp-auth', { body: { username, password: 'x' } })).body
   }
 
-  test('is an address where the media are not on this machine', async ({ program }) => {
+  test('is a URI if the media are on another machine', async ({ program }) => {
     const sftp = {
       adapter: 'sftp',
       path: '/etc',
@@ -145,7 +145,7 @@ describe('the home of an SFTP user', () => {
     expect(await homeOf(program, dropbox)).toMatchObject({ allow: true, home: 'dropbox://k/media' })
   })
 
-  test('never lies outside the allowed folders, whatever links say', async ({ program }) => {
+  test('is never outside of the allowed folders, despite symbolic links', async ({ program }) => {
     await using folder = await openTempFolder()
     await mkdir(join(folder.path, 'in'))
     await symlink('/etc', join(folder.path, 'out'))
@@ -155,7 +155,7 @@ describe('the home of an SFTP user', () => {
   })
 })
 
-test('playlists are imported from playlists, not from whatever comes', async ({ program }) => {
+test('only playlist files are imported', async ({ program }) => {
   const id = await seedStation(program.sql)
   const [playlist] = (await program.ask('GET', `/api/station/${id}/playlists`)).body
   const path = `${program.baseUrl}/api/station/${id}/playlist/${playlist.id}/import`

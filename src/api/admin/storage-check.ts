@@ -1,0 +1,98 @@
+import pLimit from 'p-limit'
+
+import { resolveInside } from '../../runtime/contained-files.ts'
+import { ApiError, type FieldError, TooManyRequests } from '../../runtime/errors.ts'
+import { StorageFault, type StorageFaultReason } from '../../storage/fault.ts'
+import { normalizePath, type StorageLocation } from '../../storage/location.ts'
+import {
+  allowedRoots,
+  blankLocation,
+  type StoredLocation,
+  type LocationRecord,
+  openStoredSecret,
+  openLocation,
+  recordColumns
+} from '../../storage/record.ts'
+import { runStorageTask } from '../../storage/tasks.ts'
+import type { ApiServices } from '../core/services.ts'
+
+interface CheckRequest {
+  readonly services: ApiServices
+  readonly id: number | null
+  readonly values: Partial<LocationRecord>
+}
+
+/** Returns a problem for every setting that the adapter requires and that is empty. */
+export function missingSettings(values: LocationRecord): FieldError[] {
+  const required = (...names: readonly (keyof LocationRecord)[]) =>
+    names
+      .filter(name => values[name] === '')
+      .map(name => ({ field: name, code: 'required', message: `${name} is required.` }))
+  switch (values.adapter) {
+    case 's3':
+      return required('s3Bucket', 's3CredentialKey', 's3CredentialSecret')
+    case 'dropbox':
+      return required('dropboxAuthToken')
+    case 'sftp':
+      return [
+        ...required('sftpHost', 'sftpUsername'),
+        ...(values.sftpPrivateKey === '' ? required('sftpPassword') : [])
+      ]
+    case 'local':
+      return []
+    default:
+      return values.adapter satisfies never
+  }
+}
+
+const timeoutMs = 5_000
+/** A check may occupy a thread for seconds. */
+const limitChecks = pLimit(2)
+const maxWaiting = 8
+
+/**
+ * Tests the connection to a location. Returns no problems if the record itself is invalid, since `beforeWrite`
+ * reports that. Throws 429 if too many checks wait.
+ */
+export async function checkConnection({ services, id, values }: CheckRequest): Promise<FieldError[]> {
+  const { reads: sql, secrets, config } = services
+  const [stored] = await sql<StoredLocation[]>`
+    select ${recordColumns(sql)} from storage_locations where id = ${id}`
+  if (id !== null && !stored) throw new ApiError('not-found')
+  const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
+  const record: LocationRecord = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
+  const path = normalizePath(record.adapter, record.path)
+  if (path === null || missingSettings(record).length > 0) return []
+  const location = openLocation({ ...record, path }, field => {
+    const isStored = stored !== undefined && record[field] === stored[field]
+    return isStored
+      ? openStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)
+      : record[field]
+  })
+  if (limitChecks.pendingCount >= maxWaiting) throw new TooManyRequests(timeoutMs / 1_000)
+  try {
+    if (location.adapter === 'local' && (await resolveInside(path, allowedRoots(config))) === null)
+      throw new StorageFault('denied')
+    const task = { work: 'check', location, timeoutMs } as const
+    await limitChecks(() => runStorageTask(task, AbortSignal.timeout(2 * timeoutMs)))
+    return []
+  } catch (error) {
+    if (!(error instanceof StorageFault)) throw error
+    if (error.reason === 'incomplete') {
+      const message = 'sftpPassword is required again, because the server or the user changed.'
+      return [{ field: 'sftpPassword', code: 'required', message }]
+    }
+    const isDenied = error.reason === 'denied' || error.reason === 'bad_key'
+    const field = fieldOfFault(location.adapter, error.reason)
+    return [{ field, code: isDenied ? 'invalid_format' : 'not_found', message: error.message }]
+  }
+}
+
+/** The field that an operator has to correct. */
+function fieldOfFault(adapter: StorageLocation['adapter'], reason: StorageFaultReason): string {
+  if (reason === 'no_folder' || reason === 'not_a_folder' || adapter === 'local') return 'path'
+  if (adapter === 'dropbox') return 'dropboxAuthToken'
+  if (adapter === 's3')
+    return reason === 'denied' ? 's3CredentialKey' : reason === 'no_bucket' ? 's3Bucket' : 's3Endpoint'
+  return reason === 'denied' ? 'sftpUsername' : reason === 'bad_key' ? 'sftpPrivateKey' : 'sftpHost'
+}

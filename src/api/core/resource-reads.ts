@@ -1,0 +1,120 @@
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { columnOf } from '../../fields/field.ts'
+import type { Field, Fields } from '../../fields/field.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { addressPattern, redactedLocation } from '../../webhooks/redact.ts'
+import { maySeeWholeAddresses } from '../auth/access.ts'
+import { likePattern, type ListQuery, type ListResult, readList } from './list.ts'
+import {
+  isOfStation,
+  type RenderContext,
+  type Resource,
+  type ResourceHooks,
+  storedFields,
+  type StoredRecord
+} from './resource.ts'
+import type { ApiRequest, Caller, StationRow } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+/** Opens the reads of a resource. A record of a station is found only together with that station. */
+export function openReads<F extends Fields>(resource: Resource<F>, hooks: ResourceHooks<F> = {}) {
+  const { table, fields, only = 'true' } = resource
+  const columns = ['id', ...storedFields(fields)].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
+
+  const conditionOf = (sql: Sql | Tx, station: StationRow | null): Fragment =>
+    isOfStation(resource)
+      ? sql`station_id = ${station?.id ?? null} and ${sql.unsafe(only)}`
+      : sql`${sql.unsafe(only)}`
+
+  const seesWholeAddresses = (caller: Caller | null, station: StationRow | null) =>
+    maySeeWholeAddresses(caller?.key ?? null, resource.access.write, station?.id ?? null)
+
+  /** Reads a row; `lock` is a locking clause or empty. Throws 404 if it does not exist. */
+  async function find(
+    sql: Sql | Tx,
+    station: StationRow | null,
+    id: number,
+    lock: Fragment
+  ): Promise<StoredRecord<F>> {
+    const [row] = await sql<StoredRecord<F>[]>`
+      select ${sql.unsafe(columns)} from ${sql(table)} where ${conditionOf(sql, station)} and id = ${id} ${lock}`
+    if (!row) throw new ApiError('not-found')
+    return row
+  }
+
+  async function render(rows: readonly StoredRecord<F>[], context: RenderContext) {
+    const rendered = (await hooks.render?.(rows, context)) ?? []
+    const isWhole = seesWholeAddresses(context.caller, context.station)
+    return rows.map((row, index) => renderRecord(fields, row, rendered[index] ?? {}, isWhole))
+  }
+
+  async function read(services: ApiServices, { caller }: ApiRequest, station: StationRow | null, id: number) {
+    const { reads: sql } = services
+    const row = await find(sql, station, id, sql``)
+    const [record] = await render([row], { services, station, caller, sql })
+    return record
+  }
+
+  async function list(
+    services: ApiServices,
+    request: ApiRequest,
+    station: StationRow | null,
+    query: ListQuery,
+    filter: object
+  ): Promise<ListResult> {
+    const { reads: sql } = services
+    const { caller } = request
+    const conditions = [
+      conditionOf(sql, station),
+      ...Object.entries(filter).map(([name, value]) => sql`${sql(columnOf(name))} = ${value}`),
+      ...(query.search === ''
+        ? []
+        : [searchCondition(sql, query.search, seesWholeAddresses(caller, station))])
+    ]
+    const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
+    const sort = sql(columnOf(query.sort ?? resource.order))
+    const direction = query.isDescending ? sql`desc` : sql``
+    return readList<StoredRecord<F>>(request, services, query, {
+      select: sql`
+        select ${sql.unsafe(columns)} from ${sql(table)} where ${where} order by ${sort} ${direction}, id`,
+      matching: sql`select from ${sql(table)} where ${where}`,
+      render: rows => render(rows, { services, station, caller, sql })
+    })
+  }
+
+  /** Redacted addresses are not searched: a caller could find them out piece by piece. */
+  function searchCondition(sql: Sql, search: string, isWhole: boolean): Fragment {
+    const pattern = likePattern(search)
+    const any = resource.search
+      .map(name => {
+        const column = sql(columnOf(name))
+        return isWhole || fields[name]?.kind !== 'private address'
+          ? sql`${column} ilike ${pattern}`
+          : sql`${column} ilike ${pattern} and ${column} !~ ${addressPattern}`
+      })
+      .reduce((all, condition) => sql`${all} or ${condition}`)
+    return sql`(${any})`
+  }
+
+  return { find, list, read }
+}
+
+/** The reads of one resource. */
+export type Reads<F extends Fields> = ReturnType<typeof openReads<F>>
+
+function renderRecord(
+  fields: Fields,
+  row: Readonly<Record<string, unknown>>,
+  rendered: Readonly<Record<string, unknown>>,
+  isWhole: boolean
+) {
+  const record: Record<string, unknown> = { id: row['id'] }
+  for (const [name, { kind }] of Object.entries(fields))
+    record[name] = Object.hasOwn(rendered, name) ? rendered[name] : renderStored(kind, row[name], isWhole)
+  return record
+}
+
+function renderStored(kind: Field<unknown>['kind'], value: unknown, isWhole: boolean): unknown {
+  if (kind === 'secret') return ''
+  return kind === 'private address' && !isWhole ? redactedLocation(String(value)) : value
+}
