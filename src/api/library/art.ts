@@ -5,7 +5,7 @@ import { programFile } from '../../runtime/program-files.ts'
 import { imageTypes } from '../../songs/image-type.ts'
 import { genericArtPath } from '../../station/now-playing.ts'
 import { maySeeStation } from '../auth/access.ts'
-import type { ApiRequest, ApiRoute, Reply } from '../core/route.ts'
+import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const genericCover = readFileSync(programFile('assets/generic_song.jpg'))
@@ -47,34 +47,24 @@ export async function sendPicture(
   }
 }
 
-const genericSong: ApiRoute = {
-  method: 'GET',
-  path: genericArtPath,
-  access: 'public',
-  operation: {
-    id: 'getGenericArt',
-    tag: 'Now playing',
-    summary: 'The built-in picture for songs without a cover',
-    ...pictureAnswer
-  },
+const genericSong = apiRoute('GET', genericArtPath, 'public', {
+  id: 'getGenericArt',
+  tag: 'Now playing',
+  summary: 'The built-in picture for songs without a cover',
+  ...pictureAnswer,
   handle: () => ({ body: genericCover, headers: imageHeaders('image/jpeg', 86_400) })
-}
+})
 
 /**
  * The cover of a song: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. Any version is found.
  * A song that is unknown (players request `-1`) or has no cover has the built-in picture.
  */
-const cover: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/art/:art',
-  access: 'public',
-  operation: {
-    id: 'getArt',
-    tag: 'Now playing',
-    summary: 'The cover of a song',
-    redirectsTo: 'To the built-in picture if there is no cover.',
-    ...pictureAnswer
-  },
+const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
+  id: 'getArt',
+  tag: 'Now playing',
+  summary: 'The cover of a song',
+  redirectsTo: 'To the built-in picture if there is no cover.',
+  ...pictureAnswer,
   handle: (request, services) =>
     sendPicture(request, services, async (sql, stationId) => {
       const art = request.params['art'] ?? ''
@@ -86,6 +76,6 @@ const cover: ApiRoute = {
         where m.unique_id = ${uniqueId} and m.station_id = ${stationId}`
       return found ? { ...found, isVersioned: version !== undefined } : null
     })
-}
+})
 
 export const artRoutes = [genericSong, cover]

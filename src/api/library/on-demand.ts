@@ -8,7 +8,7 @@ import { ApiError, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import type { ApiRequest, ApiRoute, SentFile } from '../core/route.ts'
+import { type ApiRequest, apiRoute, type SentFile } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findMediaFolder, resolveMediaFolder } from './media-folder.ts'
 import { songListRoute } from './song-list.ts'
@@ -86,19 +86,14 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.wav': 'audio/wav'
 }
 
-const download: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/ondemand/download/:media_id',
-  access: 'public',
+const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:media_id', 'public', {
+  id: 'downloadOnDemandSong',
+  tag: 'On demand',
+  summary: 'A song that is available on demand: the file, or a redirect to its URL',
+  answer: { type: 'string', format: 'binary' },
+  contentTypes: ['audio/mpeg'],
+  redirectsTo: 'The URL of the song.',
   needsAddress: true,
-  operation: {
-    id: 'downloadOnDemandSong',
-    tag: 'On demand',
-    summary: 'A song that is available on demand: the file, or a redirect to its URL',
-    answer: { type: 'string', format: 'binary' },
-    contentTypes: ['audio/mpeg'],
-    redirectsTo: 'The URL of the song.'
-  },
   async handle(request, services) {
     const { stationId } = await findVisibleStation(publicRequestOf(request), services)
     const { publicReads: sql } = services
@@ -113,7 +108,7 @@ const download: ApiRoute = {
     const type = contentTypes[extname(media.path).toLowerCase()] ?? 'application/octet-stream'
     return { file, headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' } }
   }
-}
+})
 
 /** Waits for a permit to open a file, held until the response is sent. Throws 503 if too many are waiting. */
 async function acquireFilePermit(request: ApiRequest): Promise<void> {

@@ -9,6 +9,7 @@ import { filtersOf } from '../core/parse.ts'
 import {
   type ApiRequest,
   type ApiRoute,
+  apiRoute,
   json,
   type Operation,
   positionHeaders,
@@ -167,38 +168,28 @@ const artOperation = {
   isRedirect: true
 }
 
-const list: ApiRoute = {
-  method: 'GET',
-  path: '/api/nowplaying',
-  access: 'public',
-  operation: {
-    id: 'listNowPlaying',
-    tag: 'Now playing',
-    summary: 'Now playing on all stations',
-    answer: { type: 'array', items: nowPlaying },
-    unchanged: sameBody
-  },
+const list = apiRoute('GET', '/api/nowplaying', 'public', {
+  id: 'listNowPlaying',
+  tag: 'Now playing',
+  summary: 'Now playing on all stations',
+  answer: { type: 'array', items: nowPlaying },
+  unchanged: sameBody,
   handle: (request, services) =>
     request.apiKey === '' ? sendPublicList(services) : sendVisibleList(request, services)
-}
+})
 
-const stations: ApiRoute = {
-  method: 'GET',
-  path: '/api/stations',
-  access: 'public',
-  operation: {
-    id: 'listStationSummaries',
-    tag: 'Now playing',
-    summary: 'All stations',
-    answer: { type: 'array', items: summary }
-  },
+const stations = apiRoute('GET', '/api/stations', 'public', {
+  id: 'listStationSummaries',
+  tag: 'Now playing',
+  summary: 'All stations',
+  answer: { type: 'array', items: summary },
   async handle(request, services) {
     const states = await findVisible(request, services)
     const { body } = json(states.map(state => renderStation(state, services.config.BASE_URL)))
     const isPublic = states.every(state => state.profile.isPublic)
     return { body, headers: { ...(isPublic ? {} : privateCaching), ...listVary } }
   }
-}
+})
 
 const sendPublicList = ({ live }: ApiServices) => ({ headers: publicHeaders.list, document: live.publicList })
 

@@ -16,6 +16,7 @@ import {
   actionResult,
   type ApiRequest,
   type ApiRoute,
+  apiRoute,
   json,
   type Operation,
   type Reply,
@@ -103,25 +104,20 @@ const empty = action(
     })
 )
 
-const readOrder: ApiRoute = {
-  method: 'GET',
-  path: `${path}/order`,
-  access: 'view station management',
-  operation: {
-    id: 'getPlaylistOrder',
-    tag: 'Playlists',
-    summary: 'The songs of a playlist in order',
-    answer: {
-      type: 'array',
-      items: exactly({
-        media_id: { type: 'integer', format: 'int64' },
-        position: { type: 'integer' },
-        path: { type: 'string' },
-        artist: { type: 'string' },
-        title: { type: 'string' },
-        length: { type: 'integer', description: 'Seconds.' }
-      })
-    }
+const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
+  id: 'getPlaylistOrder',
+  tag: 'Playlists',
+  summary: 'The songs of a playlist in order',
+  answer: {
+    type: 'array',
+    items: exactly({
+      media_id: { type: 'integer', format: 'int64' },
+      position: { type: 'integer' },
+      path: { type: 'string' },
+      artist: { type: 'string' },
+      title: { type: 'string' },
+      length: { type: 'integer', description: 'Seconds.' }
+    })
   },
   async handle(request, { reads: sql }) {
     const station = stationOf(request)
@@ -137,7 +133,7 @@ const readOrder: ApiRoute = {
     const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
     return json(isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) })))
   }
-}
+})
 
 const mediaId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
 const orderFields = {

@@ -23,7 +23,7 @@ import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { attachment } from '../core/csv.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { type ApiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json, stationOf } from '../core/route.ts'
 import { findMediaFolder } from '../library/media-folder.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
@@ -115,19 +115,14 @@ const importTypes = [
   'text/plain'
 ]
 
-const importList: ApiRoute = {
-  method: 'POST',
-  path: '/api/station/:station_id/playlist/:id/import',
-  access: 'manage station media',
+const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/import', 'manage station media', {
+  id: 'importPlaylist',
+  tag: 'Playlists',
+  summary: 'Append the songs of an M3U, M3U8, PLS or JSON list; URLs are added without being fetched',
+  body: importSchema,
+  answer: { $ref: '#/components/schemas/PlaylistImport' },
   textTypes: importTypes,
   maxBodyBytes: maxPlaylistBytes,
-  operation: {
-    id: 'importPlaylist',
-    tag: 'Playlists',
-    summary: 'Append the songs of an M3U, M3U8, PLS or JSON list; URLs are added without being fetched',
-    body: importSchema,
-    answer: { $ref: '#/components/schemas/PlaylistImport' }
-  },
   async handle(request, services) {
     const station = stationOf(request)
     const playlistId = parseId(request.params['id'])
@@ -148,7 +143,7 @@ const importList: ApiRoute = {
     const message = `${count} of ${results.length} entries were matched to songs.`
     return json({ success: true, message, formatted_message: message, import_results: results })
   }
-}
+})
 
 /**
  * Finds the song of each item, and adds a song for each new URL. `match` is the id of the song, null if there
@@ -196,38 +191,38 @@ async function addSongs(tx: Tx, stationId: number, songs: ImportedSong[]): Promi
   return new Map(urls.flatMap((url, index) => (ids[index] === undefined ? [] : [[url, ids[index]]])))
 }
 
-const exportList: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/playlist/:id/export/:format',
-  access: 'view station management',
-  operation: {
+const exportList = apiRoute(
+  'GET',
+  '/api/station/:station_id/playlist/:id/export/:format',
+  'view station management',
+  {
     id: 'exportPlaylist',
     tag: 'Playlists',
     summary: 'The songs of a playlist as a file: m3u or pls',
     answer: { type: 'string' },
-    contentTypes: ['audio/x-mpegurl', 'audio/x-scpls']
-  },
-  async handle(request, { reads: sql }) {
-    const station = stationOf(request)
-    const { format } = request.params
-    const playlistId = parseId(request.params['id'])
-    const [playlist] = await sql<{ name: string }[]>`
+    contentTypes: ['audio/x-mpegurl', 'audio/x-scpls'],
+    async handle(request, { reads: sql }) {
+      const station = stationOf(request)
+      const { format } = request.params
+      const playlistId = parseId(request.params['id'])
+      const [playlist] = await sql<{ name: string }[]>`
       select name from playlists where id = ${playlistId} and station_id = ${station.id}`
-    if (!playlist || (format !== 'm3u' && format !== 'pls')) throw new ApiError('not-found')
-    const songs = await sql<ListedSong[]>`
+      if (!playlist || (format !== 'm3u' && format !== 'pls')) throw new ApiError('not-found')
+      const songs = await sql<ListedSong[]>`
       select m.path, m.artist, m.title, m.duration_ms as "durationMs"
       from playlist_tracks t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
-    const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
-    const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
-    return {
-      body: renderPlaylist(format, shown),
-      headers: {
-        'Content-Type': playlistTypes[format],
-        'Content-Disposition': attachment(`${playlist.name}.${format}`)
+      const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
+      const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
+      return {
+        body: renderPlaylist(format, shown),
+        headers: {
+          'Content-Type': playlistTypes[format],
+          'Content-Disposition': attachment(`${playlist.name}.${format}`)
+        }
       }
     }
   }
-}
+)
 
 export const playlistFileRoutes = [importList, exportList]

@@ -5,7 +5,7 @@ import { TooManyRequests } from '../../runtime/errors.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { localTime } from '../core/moments.ts'
 import { wholeNumber } from '../core/parse.ts'
-import { type ApiRoute, json } from '../core/route.ts'
+import { apiRoute, json } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
 const dayMs = 86_400_000
@@ -14,23 +14,18 @@ const maxRows = 500
 
 const requestLimits = openAddressBuckets(10, 100)
 
-const list: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/schedule',
-  access: 'public',
-  needsAddress: true,
-  operation: {
-    id: 'listSchedule',
-    tag: 'Schedule',
-    summary: 'The periods in which scheduled playlists are active, those active now first',
-    query: {
-      days: { type: 'integer', minimum: 1, maximum: maxDays, description: 'Days to cover; default 7.' },
-      now: { type: 'integer', description: 'Start of the range in Unix seconds; the default is now.' },
-      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number; default 100.' }
-    },
-    answer: { type: 'array', items: { $ref: '#/components/schemas/ScheduleEntry' } },
-    errors: [429]
+const list = apiRoute('GET', '/api/station/:station_id/schedule', 'public', {
+  id: 'listSchedule',
+  tag: 'Schedule',
+  summary: 'The periods in which scheduled playlists are active, those active now first',
+  query: {
+    days: { type: 'integer', minimum: 1, maximum: maxDays, description: 'Days to cover; default 7.' },
+    now: { type: 'integer', description: 'Start of the range in Unix seconds; the default is now.' },
+    rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number; default 100.' }
   },
+  answer: { type: 'array', items: { $ref: '#/components/schemas/ScheduleEntry' } },
+  errors: [429],
+  needsAddress: true,
   async handle(request, services) {
     const { publicReads: sql } = services
     const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
@@ -68,6 +63,6 @@ const list: ApiRoute = {
       }))
     )
   }
-}
+})
 
 export const scheduleRoutes = [list]

@@ -7,7 +7,7 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { parseId } from '../core/parse.ts'
-import { type ApiRoute, json } from '../core/route.ts'
+import { apiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { locateSong, findMediaFolder } from '../library/media-folder.ts'
 import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
@@ -111,17 +111,12 @@ const file = definePlayoutRoutes({
 
 export const liquidsoapRoutes = [...nextSong, ...feedback, ...file]
 
-const script: ApiRoute = {
-  method: 'GET',
-  path: '/api/admin/station/:id/liquidsoap',
-  access: 'administer stations',
-  operation: {
-    id: 'getLiquidsoapScript',
-    tag: 'Playout',
-    summary: 'The Liquidsoap script of the station, without secrets',
-    answer: { type: 'string' },
-    contentTypes: ['text/plain']
-  },
+const script = apiRoute('GET', '/api/admin/station/:id/liquidsoap', 'administer stations', {
+  id: 'getLiquidsoapScript',
+  tag: 'Playout',
+  summary: 'The Liquidsoap script of the station, without secrets',
+  answer: { type: 'string' },
+  contentTypes: ['text/plain'],
   async handle({ params }, { reads: sql, config }) {
     const [station] = await sql<ScriptStation[]>`
       select s.id, s.name, s.description, s.url, s.crossfade_type as "crossfadeType", s.crossfade::float8 as crossfade,
@@ -136,6 +131,6 @@ const script: ApiRoute = {
       headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
     }
   }
-}
+})
 
 export const liquidsoapScriptRoutes = [script]

@@ -11,6 +11,7 @@ import { parseBody } from '../core/parse.ts'
 import {
   type ApiRequest,
   type ApiRoute,
+  apiRoute,
   json,
   type Operation,
   type Reply,
@@ -107,16 +108,11 @@ export const playoutKeySchema = actionSchema({
   playout_key: { type: 'string', description: 'The new key. It is not shown again.' }
 })
 
-const replace: ApiRoute = {
-  method: 'POST',
-  path: '/api/station/:station_id/playout-key',
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'replacePlayoutKey',
-    tag: 'Playout',
-    summary: 'Replace the key of the playout of a station; the former key is rejected',
-    answer: { $ref: '#/components/schemas/PlayoutKey' }
-  },
+const replace = apiRoute('POST', '/api/station/:station_id/playout-key', 'manage station broadcasting', {
+  id: 'replacePlayoutKey',
+  tag: 'Playout',
+  summary: 'Replace the key of the playout of a station; the former key is rejected',
+  answer: { $ref: '#/components/schemas/PlayoutKey' },
   async handle(request, { sql }) {
     const { id } = stationOf(request)
     const key = randomBytes(24).toString('hex')
@@ -126,6 +122,6 @@ const replace: ApiRoute = {
     })
     return json({ ...actionFields('The playout key was replaced.'), playout_key: key })
   }
-}
+})
 
 export const playoutKeyRoutes = [replace]

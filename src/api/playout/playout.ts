@@ -6,7 +6,7 @@ import { countListeners } from '../../playout/listeners/count-listeners.ts'
 import { skipSong } from '../../playout/playouts/commands.ts'
 import { stationAction } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionResult, type ApiRoute, stationOf } from '../core/route.ts'
+import { actionResult, apiRoute, stationOf } from '../core/route.ts'
 
 const skipFields = {
   sh_id: integer({
@@ -102,27 +102,22 @@ const sourcesSchema = {
   }
 }
 
-const listeners: ApiRoute = {
-  method: 'PUT',
-  path: '/api/station/:station_id/listeners',
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'reportListeners',
-    tag: 'Listeners',
-    summary: 'Report the listeners of a station and its sources',
-    body: {
-      type: 'object',
-      properties: {
-        ...counts,
-        total: { ...counts.total, description: 'The default is the sum of all sources.' },
-        mounts: sourcesSchema,
-        remotes: sourcesSchema,
-        hls: sourcesSchema
-      },
-      examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
+const listeners = apiRoute('PUT', '/api/station/:station_id/listeners', 'manage station broadcasting', {
+  id: 'reportListeners',
+  tag: 'Listeners',
+  summary: 'Report the listeners of a station and its sources',
+  body: {
+    type: 'object',
+    properties: {
+      ...counts,
+      total: { ...counts.total, description: 'The default is the sum of all sources.' },
+      mounts: sourcesSchema,
+      remotes: sourcesSchema,
+      hls: sourcesSchema
     },
-    answer: { $ref: '#/components/schemas/ActionResult' }
+    examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
   },
+  answer: { $ref: '#/components/schemas/ActionResult' },
   async handle(request, services) {
     const station = stationOf(request)
     const { total, unique = total, mounts, remotes, hls } = parseBody(report, request.body)
@@ -134,6 +129,6 @@ const listeners: ApiRoute = {
     })
     return actionResult('Record updated successfully.')
   }
-}
+})
 
 export const playoutRoutes = [skip, listeners]

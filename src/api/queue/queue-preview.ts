@@ -8,7 +8,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { wholeNumber } from '../core/parse.ts'
-import { type ApiRoute, json, type StationRow, stationOf } from '../core/route.ts'
+import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const maxHours = 168
@@ -18,26 +18,21 @@ const hourMs = 3_600_000
 /** A preview is CPU-bound, so one is computed at a time. */
 const limit = pLimit(1)
 
-const preview: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/queue/preview',
-  access: 'view station management',
-  operation: {
-    id: 'previewQueue',
-    tag: 'Queue',
-    summary: 'Simulate what will play, for a time or a number of songs; the queue is not changed',
-    query: {
-      hours: {
-        type: 'integer',
-        minimum: 1,
-        maximum: maxHours,
-        description:
-          'Hours to simulate; the default is 24. The result is shorter if that takes over ten seconds.'
-      },
-      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
+const preview = apiRoute('GET', '/api/station/:station_id/queue/preview', 'view station management', {
+  id: 'previewQueue',
+  tag: 'Queue',
+  summary: 'Simulate what will play, for a time or a number of songs; the queue is not changed',
+  query: {
+    hours: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxHours,
+      description:
+        'Hours to simulate; the default is 24. The result is shorter if that takes over ten seconds.'
     },
-    answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } }
+    rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
   },
+  answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } },
   async handle(request, services) {
     const station = stationOf(request)
     const hours = wholeNumber(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
@@ -52,7 +47,7 @@ const preview: ApiRoute = {
     if (!plays) throw new ApiError('not-found')
     return json(await render(services, station, plays))
   }
-}
+})
 
 async function render(services: ApiServices, station: StationRow, plays: readonly SimulatedPlay[]) {
   const { reads: sql, config } = services

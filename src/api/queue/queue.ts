@@ -17,7 +17,7 @@ import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { type ApiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { oneOf } from '../core/schemas.ts'
 
 /** How long a row can be read after it was played. */
@@ -26,17 +26,12 @@ const readableMs = 7 * 86_400_000
 const path = '/api/station/:station_id/queue'
 const item = { $ref: '#/components/schemas/QueueItem' }
 
-const list: ApiRoute = {
-  method: 'GET',
-  path,
-  access: 'view station management',
-  operation: {
-    id: 'listQueue',
-    tag: 'Queue',
-    summary: 'The songs that will play, in order',
-    query: listParameters([]),
-    answer: listSchema(item)
-  },
+const list = apiRoute('GET', path, 'view station management', {
+  id: 'listQueue',
+  tag: 'Queue',
+  summary: 'The songs that will play, in order',
+  query: listParameters([]),
+  answer: listSchema(item),
   async handle(request, services) {
     const { reads: sql, config } = services
     const station = stationOf(request)
@@ -51,13 +46,13 @@ const list: ApiRoute = {
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
-}
+})
 
-const read: ApiRoute = {
-  method: 'GET',
-  path: `${path}/:id`,
-  access: 'view station management',
-  operation: { id: 'getQueueItem', tag: 'Queue', summary: 'Read a row of the queue', answer: item },
+const read = apiRoute('GET', `${path}/:id`, 'view station management', {
+  id: 'getQueueItem',
+  tag: 'Queue',
+  summary: 'Read a row of the queue',
+  answer: item,
   async handle(request, { reads: sql, config }) {
     const station = stationOf(request)
     const [row] = await sql<QueueRow[]>`${selectRows(sql)}
@@ -66,7 +61,7 @@ const read: ApiRoute = {
     if (!row) throw new ApiError('not-found')
     return json(renderRow(row, station, config.BASE_URL))
   }
-}
+})
 
 const mediaId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
 const maxSongs = 100
@@ -127,17 +122,12 @@ const songsSchema: JsonSchema = {
   examples: [{ media_id: 12 }, { media_id: 12, position: 1 }]
 }
 
-const add: ApiRoute = {
-  method: 'POST',
-  path,
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'addToQueue',
-    tag: 'Queue',
-    summary: 'Add songs to the queue, before the songs that the AutoDJ chose, in the order given',
-    body: songsSchema,
-    answer: { oneOf: [item, { type: 'array', items: item }] }
-  },
+const add = apiRoute('POST', path, 'manage station broadcasting', {
+  id: 'addToQueue',
+  tag: 'Queue',
+  summary: 'Add songs to the queue, before the songs that the AutoDJ chose, in the order given',
+  body: songsSchema,
+  answer: { oneOf: [item, { type: 'array', items: item }] },
   async handle(request, services) {
     const { config, reads: sql } = services
     const station = stationOf(request)
@@ -157,7 +147,7 @@ const add: ApiRoute = {
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
     return json(several ? items : items[0])
   }
-}
+})
 
 async function findUnknownSongs(tx: Tx, stationId: number, ids: readonly number[], prefix: string | null) {
   const rows = await tx<{ id: number }[]>`

@@ -16,7 +16,7 @@ import {
   readList
 } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
-import { type ApiRoute, stationOf } from '../core/route.ts'
+import { apiRoute, stationOf } from '../core/route.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 
@@ -32,17 +32,12 @@ interface RequestRow {
   readonly customFields: { id: number; shortName: string }[]
 }
 
-const list: ApiRoute = {
-  method: 'GET',
-  path,
-  access: 'view station reports',
-  operation: {
-    id: 'listRequests',
-    tag: 'Requests',
-    summary: 'The requests of listeners, newest first',
-    query: { ...listParameters([]), ...filter.schemas },
-    answer: listSchema({ $ref: '#/components/schemas/SongRequest' })
-  },
+const list = apiRoute('GET', path, 'view station reports', {
+  id: 'listRequests',
+  tag: 'Requests',
+  summary: 'The requests of listeners, newest first',
+  query: { ...listParameters([]), ...filter.schemas },
+  answer: listSchema({ $ref: '#/components/schemas/SongRequest' }),
   async handle(request, services) {
     const { reads: sql, config } = services
     const station = stationOf(request)
@@ -82,7 +77,7 @@ const list: ApiRoute = {
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
-}
+})
 
 const cancel = stationAction({
   method: 'DELETE',

@@ -10,7 +10,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import { actionResult, type ApiRoute } from '../core/route.ts'
+import { actionResult, apiRoute } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { songListRoute } from '../library/song-list.ts'
 
@@ -36,18 +36,13 @@ const list = songListRoute({
   })
 })
 
-const submit: ApiRoute = {
-  method: 'POST',
-  path: '/api/station/:station_id/request/:media_id',
-  access: 'public',
+const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'public', {
+  id: 'requestSong',
+  tag: 'Requests',
+  summary: 'Request a song; the AutoDJ plays it after the request delay of the station',
+  answer: { $ref: '#/components/schemas/ActionResult' },
+  errors: [403, 409, 429],
   needsAddress: true,
-  operation: {
-    id: 'requestSong',
-    tag: 'Requests',
-    summary: 'Request a song; the AutoDJ plays it after the request delay of the station',
-    answer: { $ref: '#/components/schemas/ActionResult' },
-    errors: [403, 409, 429]
-  },
   async handle(request, services) {
     const { stationId } = await findVisibleStation(publicRequestOf(request), services)
     const media = parseMediaId(request.params['media_id'] ?? '')
@@ -59,7 +54,7 @@ const submit: ApiRoute = {
     )
     return actionResult('Your request has been submitted and will be played soon.')
   }
-}
+})
 
 /** Parses the id or unique id of a song. Throws 404 if the text is neither. */
 function parseMediaId(text: string): NewRequest['media'] {

@@ -7,7 +7,7 @@ import {
   parseListQuery,
   readList
 } from '../core/list.ts'
-import { type ApiRoute, stationOf } from '../core/route.ts'
+import { apiRoute, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 
 const integer = { type: 'integer', format: 'int64' }
@@ -25,17 +25,12 @@ export const broadcastSchema = exactly({
   timestamp_end: { ...nullableInteger, description: 'Unix seconds; null: not ended.' }
 })
 
-const list: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/streamers/broadcasts',
-  access: 'view station reports',
-  operation: {
-    id: 'listBroadcasts',
-    tag: 'Streamers',
-    summary: 'The broadcasts of streamers, newest first',
-    query: listParameters([]),
-    answer: listSchema({ $ref: '#/components/schemas/Broadcast' })
-  },
+const list = apiRoute('GET', '/api/station/:station_id/streamers/broadcasts', 'view station reports', {
+  id: 'listBroadcasts',
+  tag: 'Streamers',
+  summary: 'The broadcasts of streamers, newest first',
+  query: listParameters([]),
+  answer: listSchema({ $ref: '#/components/schemas/Broadcast' }),
   async handle(request, services) {
     const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
@@ -59,6 +54,6 @@ const list: ApiRoute = {
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
-}
+})
 
 export const broadcastRoutes = [list]

@@ -6,7 +6,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { type ImageType, detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
-import { actionResult, type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
+import { actionResult, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import { sendPicture, type Picture, pictureAnswer } from '../library/art.ts'
 
 const maxBytes = 2 * 1024 * 1024
@@ -15,19 +15,14 @@ const access = 'manage station streamers'
 const tag = 'Streamers'
 const answer = { $ref: '#/components/schemas/ActionResult' }
 
-const upload: ApiRoute = {
-  method: 'POST',
-  path,
-  access,
+const upload = apiRoute('POST', path, access, {
+  id: 'setStreamerArt',
+  tag,
+  summary: 'Set the picture of a streamer (at most 2 MiB), shown from the next broadcast',
+  body: { type: 'string', format: 'binary' },
+  answer,
   byteTypes: imageTypes,
   maxBodyBytes: maxBytes,
-  operation: {
-    id: 'setStreamerArt',
-    tag,
-    summary: 'Set the picture of a streamer (at most 2 MiB), shown from the next broadcast',
-    body: { type: 'string', format: 'binary' },
-    answer
-  },
   async handle(request, { sql }) {
     const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array()
     const type = detectImageType(bytes)
@@ -38,31 +33,26 @@ const upload: ApiRoute = {
     await storePicture(sql, request, { bytes, type })
     return actionResult('Record updated successfully.')
   }
-}
+})
 
-const remove: ApiRoute = {
-  method: 'DELETE',
-  path,
-  access,
-  operation: { id: 'deleteStreamerArt', tag, summary: 'Delete the picture of a streamer', answer },
+const remove = apiRoute('DELETE', path, access, {
+  id: 'deleteStreamerArt',
+  tag,
+  summary: 'Delete the picture of a streamer',
+  answer,
   async handle(request, { sql }) {
     await storePicture(sql, request, null)
     return actionResult('Record deleted successfully.')
   }
-}
+})
 
 /** Any version is found; only the current one is cached for long. */
-const read: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/streamer/:id/:art.jpg',
-  access: 'public',
-  operation: {
-    id: 'getStreamerArt',
-    tag,
-    summary: 'The picture of a streamer: art-<version>.jpg',
-    redirectsTo: 'To the built-in picture if there is none.',
-    ...pictureAnswer
-  },
+const read = apiRoute('GET', '/api/station/:station_id/streamer/:id/:art.jpg', 'public', {
+  id: 'getStreamerArt',
+  tag,
+  summary: 'The picture of a streamer: art-<version>.jpg',
+  redirectsTo: 'To the built-in picture if there is none.',
+  ...pictureAnswer,
   handle: (request, services) =>
     sendPicture(request, services, async (sql, stationId) => {
       const { id = '', art = '' } = request.params
@@ -74,7 +64,7 @@ const read: ApiRoute = {
         from streamers where id = ${Number(id)} and station_id = ${stationId} and artwork is not null`
       return found ?? null
     })
-}
+})
 
 /** Replaces the picture of the streamer in the path; null deletes it. Throws 404. */
 async function storePicture(

@@ -15,7 +15,7 @@ import {
   readList
 } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
-import { type ApiRequest, type ApiRoute, json } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { type HookRow, readHook } from './webhook-row.ts'
 
@@ -73,17 +73,12 @@ export const deliveryLogSchema = exactly({
 
 const filter = filtersOf({ status: choice(states, { about: 'Only deliveries in this state.' }) })
 
-const list: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/webhook/:id/deliveries',
-  access: 'manage station web hooks',
-  operation: {
-    id: 'listWebhookDeliveries',
-    tag: 'Web hooks',
-    summary: 'The deliveries of a web hook and their results, newest first',
-    query: { ...listParameters([]), ...filter.schemas },
-    answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' })
-  },
+const list = apiRoute('GET', '/api/station/:station_id/webhook/:id/deliveries', 'manage station web hooks', {
+  id: 'listWebhookDeliveries',
+  tag: 'Web hooks',
+  summary: 'The deliveries of a web hook and their results, newest first',
+  query: { ...listParameters([]), ...filter.schemas },
+  answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' }),
   async handle(request, services) {
     const { reads: sql, config } = services
     const query = parseListQuery(request.query, [])
@@ -109,33 +104,33 @@ const list: ApiRoute = {
     })
     return listReply(rows, query, request, config.BASE_URL)
   }
-}
+})
 
-const read: ApiRoute = {
-  method: 'GET',
-  path: '/api/station/:station_id/webhook/:id/delivery/:delivery_id',
-  access: 'manage station web hooks',
-  operation: {
+const read = apiRoute(
+  'GET',
+  '/api/station/:station_id/webhook/:id/delivery/:delivery_id',
+  'manage station web hooks',
+  {
     id: 'getWebhookDelivery',
     tag: 'Web hooks',
     summary: 'Read a delivery of a web hook with all its attempts',
-    answer: { $ref: '#/components/schemas/WebhookDeliveryLog' }
-  },
-  async handle(request, { reads: sql }) {
-    const hook = await readHook(sql, request)
-    const id = parseId(request.params['delivery_id'])
-    const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
-    const [[found], log] = await Promise.all([
-      sql<Attempted[]>`${withLastAttempts(sql, stored)}`,
-      sql<Attempted[]>`
+    answer: { $ref: '#/components/schemas/WebhookDeliveryLog' },
+    async handle(request, { reads: sql }) {
+      const hook = await readHook(sql, request)
+      const id = parseId(request.params['delivery_id'])
+      const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
+      const [[found], log] = await Promise.all([
+        sql<Attempted[]>`${withLastAttempts(sql, stored)}`,
+        sql<Attempted[]>`
         select attempt, started_at_ms / 1000 as attempted_at, duration_ms, status, error, url, response
         from webhook_attempts where delivery_id = ${id} order by id desc limit ${maxAttempts}`
-    ])
-    if (!found) throw new ApiError('not-found')
-    const attempts = log.map(each => redactAttempt(each, request, hook))
-    return json({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
+      ])
+      if (!found) throw new ApiError('not-found')
+      const attempts = log.map(each => redactAttempt(each, request, hook))
+      return json({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
+    }
   }
-}
+)
 
 /** Redacts the URL for callers without access: its path may contain a token. */
 function redactAttempt(attempted: Attempted, { caller }: ApiRequest, hook: HookRow): Attempted {

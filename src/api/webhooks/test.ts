@@ -13,7 +13,7 @@ import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
 import type { HookRequest, Mail, Sending } from '../../webhooks/types/sending.ts'
 import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
-import { type ApiRequest, type ApiRoute, json, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import type { ApiServices, WebhookTests } from '../core/services.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
@@ -50,17 +50,12 @@ export const webhookTestSchema = actionSchema({
   })
 })
 
-const test: ApiRoute = {
-  method: 'PUT',
-  path: '/api/station/:station_id/webhook/:id/test',
-  access: 'manage station web hooks',
-  operation: {
-    id: 'testWebhook',
-    tag: 'Web hooks',
-    summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
-    answer: { $ref: '#/components/schemas/WebhookTest' },
-    errors: [503]
-  },
+const test = apiRoute('PUT', '/api/station/:station_id/webhook/:id/test', 'manage station web hooks', {
+  id: 'testWebhook',
+  tag: 'Web hooks',
+  summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
+  answer: { $ref: '#/components/schemas/WebhookTest' },
+  errors: [503],
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
     requireUsable(hook)
@@ -91,7 +86,7 @@ const test: ApiRoute = {
       }
     }
   }
-}
+})
 
 interface Message {
   readonly id: string

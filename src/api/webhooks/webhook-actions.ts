@@ -9,20 +9,15 @@ import { assertNoProblems } from '../core/accept.ts'
 import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openReads } from '../core/resource-reads.ts'
-import { actionResult, type ApiRoute, json, stationOf } from '../core/route.ts'
+import { actionResult, apiRoute, json, stationOf } from '../core/route.ts'
 import { resetFailures, lockHook, readHook } from './webhook-row.ts'
 import { webhookHooks, webhooks } from './webhooks.ts'
 
-const toggle: ApiRoute = {
-  method: 'PUT',
-  path: '/api/station/:station_id/webhook/:id/toggle',
-  access: 'manage station web hooks',
-  operation: {
-    id: 'toggleWebhook',
-    tag: 'Web hooks',
-    summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
-    answer: { $ref: '#/components/schemas/ActionResult' }
-  },
+const toggle = apiRoute('PUT', '/api/station/:station_id/webhook/:id/toggle', 'manage station web hooks', {
+  id: 'toggleWebhook',
+  tag: 'Web hooks',
+  summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
+  answer: { $ref: '#/components/schemas/ActionResult' },
   async handle(request, { sql }) {
     const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
@@ -35,24 +30,19 @@ const toggle: ApiRoute = {
     })
     return actionResult(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')
   }
-}
+})
 
 const reads = openReads(webhooks, webhookHooks)
 
 const copySuffix = ' (Copy)'
 const maxNameLength = 100
 
-const clone: ApiRoute = {
-  method: 'POST',
-  path: '/api/station/:station_id/webhook/:id/clone',
-  access: 'manage station web hooks',
-  operation: {
-    id: 'cloneWebhook',
-    tag: 'Web hooks',
-    summary: 'Copy a web hook without its secrets; the copy is disabled',
-    answer: { $ref: '#/components/schemas/Webhook' },
-    status: 201
-  },
+const clone = apiRoute('POST', '/api/station/:station_id/webhook/:id/clone', 'manage station web hooks', {
+  id: 'cloneWebhook',
+  tag: 'Web hooks',
+  summary: 'Copy a web hook without its secrets; the copy is disabled',
+  answer: { $ref: '#/components/schemas/Webhook' },
+  status: 201,
   async handle(request, services) {
     const { sql, secrets } = services
     const station = stationOf(request)
@@ -80,7 +70,7 @@ const clone: ApiRoute = {
     const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
     return { status: 201, body: JSON.stringify({ ...record, ...reveal }) }
   }
-}
+})
 
 const key = 'signing_secret'
 
@@ -93,36 +83,36 @@ export const rotatedSecretSchema = actionSchema({
   }
 })
 
-const rotate: ApiRoute = {
-  method: 'POST',
-  path: '/api/station/:station_id/webhook/:id/rotate-secret',
-  access: 'manage station web hooks',
-  operation: {
+const rotate = apiRoute(
+  'POST',
+  '/api/station/:station_id/webhook/:id/rotate-secret',
+  'manage station web hooks',
+  {
     id: 'rotateWebhookSecret',
     tag: 'Web hooks',
     summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
-    answer: { $ref: '#/components/schemas/RotatedSecret' }
-  },
-  async handle(request, { sql, secrets }) {
-    return beginForStation(sql, stationOf(request).id, async tx => {
-      const hook = await lockHook(tx, request)
-      const { id } = hook
-      const type = hookTypeOf(hook.type)
-      if (!Object.hasOwn(type.made, key))
-        throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
-      const otherSettings = hook.config.filter(each => each.key !== key)
-      const { config, generated: made } = addGenerated(type, otherSettings, secrets)
-      await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
-      const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
-      const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
-      await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
-      return json({
-        ...actionFields('The signing secret was replaced.'),
-        signing_secret: made.find(each => each.key === key)?.value,
-        former_until: Math.floor(untilMs / 1000)
+    answer: { $ref: '#/components/schemas/RotatedSecret' },
+    async handle(request, { sql, secrets }) {
+      return beginForStation(sql, stationOf(request).id, async tx => {
+        const hook = await lockHook(tx, request)
+        const { id } = hook
+        const type = hookTypeOf(hook.type)
+        if (!Object.hasOwn(type.made, key))
+          throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
+        const otherSettings = hook.config.filter(each => each.key !== key)
+        const { config, generated: made } = addGenerated(type, otherSettings, secrets)
+        await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
+        const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
+        const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
+        await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
+        return json({
+          ...actionFields('The signing secret was replaced.'),
+          signing_secret: made.find(each => each.key === key)?.value,
+          former_until: Math.floor(untilMs / 1000)
+        })
       })
-    })
+    }
   }
-}
+)
 
 export const webhookActionRoutes = [toggle, clone, rotate]
