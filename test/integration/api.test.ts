@@ -23,7 +23,7 @@ const keys = {
 const keysOf = (record: object) => Object.keys(record).toSorted()
 const named = (names: string) => names.split(' ').toSorted()
 
-/** A station that plays, with the document it shows. */
+/** Creates a playing station. Returns it with its now-playing document. */
 async function playing(program: Program, shape: Omit<Shape, 'stations'> = {}) {
   const id = await seedStation(program.sql, shape)
   const { body } = await waitFor(
@@ -37,7 +37,7 @@ async function playing(program: Program, shape: Omit<Shape, 'stations'> = {}) {
 }
 
 describe('now playing', () => {
-  test('has exactly the keys of the interface, by id, by short name and in the list', async ({ program }) => {
+  test('has exactly the documented keys, by id, by short name and in the list', async ({ program }) => {
     const { id, shortName, document } = await playing(program)
     expect(keysOf(document)).toEqual(named(keys.document))
     expect(keysOf(document.station)).toEqual(named(keys.station))
@@ -56,7 +56,7 @@ describe('now playing', () => {
     expect(stations.body).toContainEqual(document.station)
   })
 
-  test('tells elapsed as of now: it grows with the clock', async ({ program }) => {
+  test('has an elapsed time that grows with the clock', async ({ program }) => {
     const { id } = await playing(program)
     const later = await waitFor(
       async () => {
@@ -70,7 +70,7 @@ describe('now playing', () => {
     expect(Math.abs(played_at + elapsed - Date.now() / 1000)).toBeLessThan(2)
   })
 
-  test('shows what was announced once the song has ended, and the ended one first in its history', async ({
+  test('shows the announced song once the current one has ended, which is then first in the history', async ({
     program
   }) => {
     const { id, document } = await playing(program, { songMs: 2_000 })
@@ -87,7 +87,7 @@ describe('now playing', () => {
     expect(after.now_playing.sh_id).toBeGreaterThan(document.now_playing.sh_id)
   })
 
-  test('of an unknown station is 404 in the error shape, readable from any page', async ({ program }) => {
+  test('of an unknown station is 404 in the error format, readable from any origin', async ({ program }) => {
     for (const key of [
       'nobody',
       '4711',
@@ -106,7 +106,7 @@ describe('now playing', () => {
     }
   })
 
-  test('of a private station needs a key, and without one it is unknown on every surface', async ({
+  test('of a private station needs a key; without one, every endpoint treats the station as unknown', async ({
     program
   }) => {
     const { id, shortName } = await playing(program)
@@ -136,7 +136,7 @@ describe('now playing', () => {
     }
   })
 
-  test('answers HEAD without a body and ignores a wrong key on a public station', async ({ program }) => {
+  test('answers HEAD without a body and ignores a wrong key for a public station', async ({ program }) => {
     const { id } = await playing(program)
     const head = await program.ask('HEAD', `/api/nowplaying/${id}`, { key: '' })
     expect([head.status, head.body]).toEqual([200, ''])
@@ -145,7 +145,7 @@ describe('now playing', () => {
 })
 
 describe('the queue', () => {
-  test('lists what will play, with exactly the keys of the interface', async ({ program }) => {
+  test('lists the planned songs, with exactly the documented keys', async ({ program }) => {
     const { id, document } = await playing(program, { queueLength: 5 })
     const { body, headers } = await program.ask('GET', `/api/station/${id}/queue`)
     expect(body).toHaveLength(5)
@@ -158,7 +158,7 @@ describe('the queue', () => {
     expect((await program.ask('GET', self.pathname)).body).toEqual(body[0])
   })
 
-  test('loses a deleted item, closes up, and shows it at once', async ({ program }) => {
+  test('closes the gap of a deleted item, and the next song changes at once', async ({ program }) => {
     const { id } = await playing(program)
     const before = (await program.ask('GET', `/api/station/${id}/queue`)).body
     const path = new URL(before[0].links.self).pathname
@@ -185,7 +185,7 @@ describe('the queue', () => {
     expect((await program.ask('GET', path)).status).toBe(404)
   })
 
-  test('keeps another station’s rows apart', async ({ program }) => {
+  test('does not return rows of another station', async ({ program }) => {
     const [one, other] = [await playing(program), await playing(program)]
     const { body } = await program.ask('GET', `/api/station/${one.id}/queue`)
     const queueId = new URL(body[0].links.self).pathname.split('/').at(-1)
@@ -197,7 +197,7 @@ describe('the queue', () => {
     }
   })
 
-  test('can be read after the item has played, which can no longer be deleted', async ({ program }) => {
+  test('returns items that have been played, but does not delete them', async ({ program }) => {
     const { id } = await playing(program)
     const [item] = (await program.ask('GET', `/api/station/${id}/queue`)).body
     await program.ask('POST', `/api/station/${id}/backend/skip`)
@@ -223,12 +223,12 @@ describe('skip', () => {
     expect(after.now_playing.song).toEqual(document.playing_next.song)
   })
 
-  test('of a play that has ended meanwhile leaves the next one alone', async ({ program }) => {
+  test('of a play that has ended meanwhile does not skip the next one', async ({ program }) => {
     const { id, document } = await playing(program)
     const path = `/api/station/${id}/backend/skip`
-    const meant = { body: { sh_id: document.now_playing.sh_id } }
-    expect((await program.ask('POST', path, meant)).status).toBe(200)
-    const { status, body } = await program.ask('POST', path, meant)
+    const precondition = { body: { sh_id: document.now_playing.sh_id } }
+    expect((await program.ask('POST', path, precondition)).status).toBe(200)
+    const { status, body } = await program.ask('POST', path, precondition)
     expect([status, body.message]).toEqual([409, 'Another song is playing now.'])
     const wrong = await program.ask('POST', path, { body: { sh_id: 'x' } })
     expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('sh_id')])
@@ -236,15 +236,17 @@ describe('skip', () => {
     expect(plays).toHaveLength(2)
   })
 
-  test('of the song that is shown ends the jingle during which it is shown', async ({ program }) => {
+  test('of the displayed song ends the jingle that plays while the song is displayed', async ({
+    program
+  }) => {
     const { id, document } = await playing(program)
     await program.sql`update queue set is_visible = false where id = (
       select min(id) from queue where station_id = ${id} and played_at_ms is null and skipped_at_ms is null)`
     const path = `/api/station/${id}/backend/skip`
-    const meant = { body: { sh_id: document.now_playing.sh_id } }
-    expect((await program.ask('POST', path, meant)).status).toBe(200)
-    expect((await program.ask('POST', path, meant)).status).toBe(200)
-    expect((await program.ask('POST', path, meant)).status).toBe(409)
+    const precondition = { body: { sh_id: document.now_playing.sh_id } }
+    expect((await program.ask('POST', path, precondition)).status).toBe(200)
+    expect((await program.ask('POST', path, precondition)).status).toBe(200)
+    expect((await program.ask('POST', path, precondition)).status).toBe(409)
   })
 
   test('of a silent station is refused', async ({ program }) => {
@@ -255,7 +257,7 @@ describe('skip', () => {
 })
 
 describe('listener reports', () => {
-  test('show in the document and at its mounts', async ({ program }) => {
+  test('appear in the document and at its mounts', async ({ program }) => {
     const { id, document } = await playing(program)
     const report = { total: 12, unique: 9, mounts: [{ id: document.station.mounts[0].id, total: 12 }] }
     const { status } = await program.ask('PUT', `/api/station/${id}/listeners`, { body: report })
@@ -285,7 +287,7 @@ describe('listener reports', () => {
     ['no JSON', '{"total":', ['']]
   ]
   test.for(bad)(
-    'that are wrong are refused whole, naming the field: %s',
+    'that are invalid are refused completely, with the name of the field: %s',
     async ([, body, fields], { program }) => {
       const id = await seedStation(program.sql)
       const answer = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
@@ -302,9 +304,9 @@ describe('listener reports', () => {
 })
 
 describe('keys', () => {
-  test('are needed for everything but the public reads', async ({ program }) => {
+  test('are required for everything except public reads', async ({ program }) => {
     const { id } = await playing(program)
-    const protectedOnes = [
+    const protectedEndpoints = [
       ['GET', `/api/station/${id}/queue`],
       ['GET', `/api/station/${id}/queue/1`],
       ['DELETE', `/api/station/${id}/queue/1`],
@@ -313,7 +315,7 @@ describe('keys', () => {
       ['GET', '/api/health'],
       ['GET', '/api/station/4711/queue']
     ] as const
-    for (const [method, path] of protectedOnes) {
+    for (const [method, path] of protectedEndpoints) {
       for (const key of ['', 'wrong', '0123456789abcdef:00000000000000000000000000000000']) {
         const { status, body } = await program.ask(method, path, { key })
         expect([method, path, status, body.type]).toEqual([method, path, 403, 'NotLoggedInException'])
@@ -322,7 +324,7 @@ describe('keys', () => {
     expect((await program.ask('GET', '/api/station/4711/queue')).status).toBe(404)
   })
 
-  test('carry rights, and end when they are revoked or expired', async ({ program }) => {
+  test('have permissions, and stop working when they are revoked or expired', async ({ program }) => {
     const { id } = await playing(program)
     const weak = 'aaaaaaaaaaaaaaaa:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
     await program.sql`
@@ -339,7 +341,7 @@ describe('keys', () => {
   })
 })
 
-test('time, status and health are told', async ({ program }) => {
+test('time, status and health are reported', async ({ program }) => {
   const time = await program.ask('GET', '/api/time', { key: '' })
   expect(Math.abs(time.body.timestamp - Date.now() / 1000)).toBeLessThan(3)
   const { body: status } = await program.ask('GET', '/api/status', { key: '' })
@@ -348,7 +350,7 @@ test('time, status and health are told', async ({ program }) => {
   expect(health.body).toMatchObject({ status: 'success', postgres: 'up', redis: 'up', live_state: 'current' })
 })
 
-test('art that is not there is the built-in image', async ({ program }) => {
+test('missing artwork redirects to the built-in image', async ({ program }) => {
   const { shortName } = await playing(program)
   const missing = await program.ask('GET', `/api/station/${shortName}/art/-1`, { key: '' })
   expect(missing.status).toBe(302)
@@ -361,7 +363,7 @@ test('art that is not there is the built-in image', async ({ program }) => {
   ).toBe('ffd8')
 })
 
-test('art that is there is served with its type and may be kept', async ({ program }) => {
+test('artwork is served with its type and may be cached', async ({ program }) => {
   const { id, shortName } = await playing(program)
   const png = Buffer.from('89504e470d0a1a0a', 'hex')
   await program.sql`insert into artwork (hash, content_type, bytes) values ('abcdef0123', 'image/png', ${png})`
@@ -388,7 +390,7 @@ test('art that is there is served with its type and may be kept', async ({ progr
   expect([withKey.status, withKey.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
 })
 
-test('a request line that is no URL is answered, not fatal', async ({ program }) => {
+test('a malformed URL in the request line gets a response', async ({ program }) => {
   const { hostname, port } = new URL(program.baseUrl)
   const status = await new Promise(resolve => {
     request({ hostname, port, path: '/api/nowplaying/%zz%', method: 'GET' }, answer => {
@@ -399,7 +401,7 @@ test('a request line that is no URL is answered, not fatal', async ({ program })
   expect(status).toBe(404)
 })
 
-test('a server that is told to stop says so to its clients and ends well', async ({ program }) => {
+test('a server that is stopped notifies its clients and exits with 0', async ({ program }) => {
   const client = connectLive(`${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`)
   client.socket.once('open', () => client.socket.send('{}'))
   await waitFor(() => client.frames.length > 0, { deadlineMs: 5_000, what: 'the connect frame' })

@@ -12,7 +12,7 @@ import { isDeep } from '../support/tier.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A project with small programs in the place of ours. */
+/** A project with small programs instead of those of Cuewire. */
 class Project {
   readonly folder: string
 
@@ -26,7 +26,7 @@ class Project {
     await writeFile(path, text)
   }
 
-  /** Runs the server by the command of `npm run server`. */
+  /** Runs the server with the command of `npm run server`. */
   run(): Promise<{ stdout: string; stderr: string }> {
     return promisify(execFile)(process.execPath, [join(this.folder, 'scripts/run.mjs'), 'src/server.ts'])
   }
@@ -57,7 +57,7 @@ const test = base.extend('project', async ({}, { onCleanup }) => {
 
 const line = /^cuewire: built dist in \d+\.\d s\n$/
 
-test('the first start builds with one line, the second starts what is there', async ({ project }) => {
+test('the first start builds and prints one line, the second start uses the build', async ({ project }) => {
   expect(await project.run()).toEqual({ stdout: '42\n', stderr: expect.stringMatching(line) })
   expect(await project.run()).toEqual({ stdout: '42\n', stderr: '' })
   const files = await project.files()
@@ -65,7 +65,7 @@ test('the first start builds with one line, the second starts what is there', as
   expect(files).not.toContain('src/notes.md')
 })
 
-test('a source that was changed, added or deleted makes the build stale, one that was copied does not', async ({
+test('a changed, added or deleted source makes the build stale; a copied one does not', async ({
   project
 }) => {
   const { folder } = project
@@ -84,7 +84,7 @@ test('a source that was changed, added or deleted makes the build stale, one tha
   expect((await project.run()).stdout).toBe('43\n')
 })
 
-test('what is left of a build is no build, whatever its stamp says', async ({ project }) => {
+test('an incomplete build is stale, whatever its stamp contains', async ({ project }) => {
   const { folder } = project
   const stamp = join(folder, 'dist/.build.json')
   await project.run()
@@ -98,7 +98,7 @@ test('what is left of a build is no build, whatever its stamp says', async ({ pr
   expect(await project.run()).toEqual({ stdout: '42\n', stderr: expect.stringMatching(line) })
 })
 
-test.runIf(isDeep)('a file that came or went is built', async ({ project }) => {
+test.runIf(isDeep)('an added or deleted file causes a build', async ({ project }) => {
   const { folder } = project
   await project.run()
   await project.write('web/new/file.ts', '')
@@ -108,19 +108,19 @@ test.runIf(isDeep)('a file that came or went is built', async ({ project }) => {
   expect((await project.run()).stderr).toMatch(line)
 })
 
-test.runIf(isDeep)('two starts at once build without harm', async ({ project }) => {
+test.runIf(isDeep)('concurrent starts build without conflicts', async ({ project }) => {
   const runs = await Promise.all([project.run(), project.run(), project.run()])
   expect(runs.map(({ stdout }) => stdout)).toEqual(['42\n', '42\n', '42\n'])
   expect((await project.files()).filter(name => name.endsWith('.new'))).toEqual([])
 })
 
-test('a stack names the source', async ({ project }) => {
+test('a stack trace contains the source file', async ({ project }) => {
   await project.write('src/answer.ts', 'export const answer: number = 13\n')
   const stderr = expect.stringMatching(/Error: bad luck\n +at .*src\/server\.ts:3:\d+/)
   await expect(project.run()).rejects.toMatchObject({ code: 1, stderr })
 })
 
-test('the licenses of bundled packages are part of the build, and no others', async ({ project }) => {
+test('licenses of bundled packages are part of the build, and no others', async ({ project }) => {
   await project.write('src/server.ts', "import 'ioredis'\nimport 'postgres'\n")
   await project.write('web/player/player-page.ts', "import { html } from 'lit'\nconsole.log(html``)\n")
   await project.write('web/player/player.css', "@import '@fontsource-variable/figtree/wght.css';\n")
@@ -136,11 +136,11 @@ test('the licenses of bundled packages are part of the build, and no others', as
   expect(text).toMatch(/^ioredis .* \(MIT\)\n\n.*\n\nCopyright \(c\) .* Zihua Li/m)
   expect(text).toMatch(/^lit .* \(BSD-3-Clause\)\n\nBSD 3-Clause License\n\nCopyright \(c\) 2017 Google LLC/m)
   expect(text).toMatch(/^postgres .* \(Unlicense\)\n\nThe package has no license file\.$/m)
-  // What swagger-ui bundles itself.
+  // A package that swagger-ui bundles.
   expect(text).toContain('DOMPurify')
 })
 
-test.runIf(isDeep)('what does not compile is named, and what was there before stays', async ({ project }) => {
+test.runIf(isDeep)('a compile error names the file, and the previous build stays', async ({ project }) => {
   await project.run()
   await project.write('src/answer.ts', 'export const = 42\n')
   await expect(project.run()).rejects.toMatchObject({
@@ -153,7 +153,7 @@ test.runIf(isDeep)('what does not compile is named, and what was there before st
 })
 
 test.runIf(isDeep)(
-  'files of the build before stay for the programs that run it, older ones go',
+  'files of the previous build stay for running programs, older ones are removed',
   async ({ project }) => {
     const build = async (text: string) => {
       await project.write('src/simulate/main.ts', `import('../lazy.ts')`)
@@ -173,7 +173,7 @@ test.runIf(isDeep)(
   }
 )
 
-test('without sources, as in an image, the build is started as it is', async ({ project }) => {
+test('without sources, as in an image, the build starts as it is', async ({ project }) => {
   const { folder } = project
   await project.run()
   for (const name of ['src', 'workers', 'web', 'assets'])

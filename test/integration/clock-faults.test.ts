@@ -11,11 +11,11 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-// Debian's package `faketime`.
+// From Debian’s package `faketime`.
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 const hourMs = 3_600_000
 
-/** A worker process whose clock can be set while it runs: `+3600s` is an hour ahead. */
+/** Starts a worker process whose clock can be set while it runs: `+3600s` is an hour ahead. */
 async function startWithClock(databaseUrl: string, redisUrl: string, folder: string, offset: string) {
   const file = join(folder, 'clock')
   await writeFile(file, offset)
@@ -31,7 +31,7 @@ async function startWithClock(databaseUrl: string, redisUrl: string, folder: str
   }
 }
 
-/** Plays follow each other without gap or overlap, and none begins after now. */
+/** Plays follow each other without gap or overlap, and none starts or ends in the future. */
 async function expectInTime(sql: Sql, stationId: number): Promise<void> {
   const plays = await readHistory(sql, stationId)
   const nowMs = Date.now() + 100
@@ -43,7 +43,7 @@ async function expectInTime(sql: Sql, stationId: number): Promise<void> {
 }
 
 test.runIf(existsSync(library))(
-  'workers whose clocks are hours off, and jump, keep the time of all others',
+  'workers with clocks that are hours off, and jump, use the time of the database',
   async ({ sql, databaseUrl, redisUrl }) => {
     await using folder = await openTempFolder()
     const stations = await seedStations(sql, { stations: 6, songMs: 1_500 })
@@ -57,16 +57,16 @@ test.runIf(existsSync(library))(
       })
       for (const { id } of stations) await expectInTime(sql, id)
     }
-    const right = startWorkers(databaseUrl, redisUrl)
-    const odd = await startWithClock(databaseUrl, redisUrl, folder.path, '+3600s')
+    const correct = startWorkers(databaseUrl, redisUrl)
+    const skewed = await startWithClock(databaseUrl, redisUrl, folder.path, '+3600s')
     await plays(3)
-    await odd.set('-3600s')
+    await skewed.set('-3600s')
     await plays(2)
-    await odd.set('+12s')
+    await skewed.set('+12s')
     await plays(2)
-    odd.kill()
-    right.kill('SIGKILL')
-    // The one with a wrong clock alone.
+    skewed.kill()
+    correct.kill('SIGKILL')
+    // Only the worker with a wrong clock.
     const alone = await startWithClock(databaseUrl, redisUrl, folder.path, `+${hourMs / 1_000}s`)
     await plays(2)
     alone.kill()

@@ -27,10 +27,7 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 10_000, what: 'the cluster to do it' }
-/**
- * Everything that reaches a feed later than its start has to come as a message, or by the look after a
- * reconnect.
- */
+/** Changes after the start of a feed must arrive as messages, or by the check after a reconnect. */
 const noChecks = { checkIntervalMs: 3_600_000 }
 
 const test = base
@@ -45,11 +42,11 @@ const test = base
     return clusterOfFile
   })
 
-/** One station of every shard, in its first state, numbered from `from` on. */
+/** One station of each shard in its initial state, numbered from `from`. */
 const oneOfEach = (from: number) =>
   shards.map(shard => aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } }))
 
-test('any node says that it is a cluster', async ({ cluster, redisUrl }) => {
+test('any node reports that it belongs to a cluster', async ({ cluster, redisUrl }) => {
   for (const { url } of cluster.nodes) expect(await checkRedis(url)).toEqual({ urls: [url], isCluster: true })
   expect(await checkRedis(redisUrl)).toEqual({ urls: [redisUrl], isCluster: false })
   const [first, ...others] = cluster.nodes.map(({ url }) => url)
@@ -59,7 +56,7 @@ test('any node says that it is a cluster', async ({ cluster, redisUrl }) => {
   })
 })
 
-test('an operator hears what is wrong with REDIS_URL', async ({ cluster, redisUrl }) => {
+test('an invalid REDIS_URL fails with a message that names the problem', async ({ cluster, redisUrl }) => {
   const [url = ''] = cluster.nodes.map(node => node.url)
   await expect(checkRedis(`${redisUrl},${redisUrl}`)).rejects.toThrow(
     /several nodes, but .* not a Redis Cluster/
@@ -68,21 +65,21 @@ test('an operator hears what is wrong with REDIS_URL', async ({ cluster, redisUr
   await expect(checkRedis(url.replace('cluster-secret', 'wrong'))).rejects.toThrow(/REDIS_URL \(WRONGPASS/)
 })
 
-test('of many commits to a station of each shard one wins', async ({ cluster }) => {
+test('of concurrent commits to a station, one succeeds, in each shard', async ({ cluster }) => {
   const redis = openRedis(await checkRedis(cluster.url), 'test')
   onTestFinished(() => redis.disconnect())
   const first = oneOfEach(16)
   const ids = first.map(({ stationId }) => stationId)
   for (const round of [first, first.map(state => afterSong(state))]) {
     const stored = await readStored(redis, ids)
-    const rivals = round.flatMap((state, index) =>
+    const candidates = round.flatMap((state, index) =>
       Array.from({ length: 10 }, () => ({ state, over: stored[index]?.position ?? '', triggers: [] }))
     )
-    const won = (await Promise.all(rivals.map(rival => commitState(redis, rival)))).flatMap(
+    const committed = (await Promise.all(candidates.map(each => commitState(redis, each)))).flatMap(
       state => state ?? []
     )
-    expect(won).toHaveLength(shards.length)
-    const byId = new Map(won.map(state => [state.stationId, state]))
+    expect(committed).toHaveLength(shards.length)
+    const byId = new Map(committed.map(state => [state.stationId, state]))
     expect(await readStates(redis, ids)).toEqual(ids.map(id => byId.get(id)))
   }
 })
@@ -96,7 +93,7 @@ test('a commit reaches every feed as a message of its shard', async ({ cluster }
   for (const feed of [one, other]) await waitFor(() => feed.all().length === states.length, soon)
 })
 
-test('cut connections of a feed are made good without a check', async ({ cluster }) => {
+test('a feed recovers from closed connections without a periodic check', async ({ cluster }) => {
   const { feed, redis } = await followRedis(cluster.url, noChecks)
   const { lastCheckMs } = feed.health()
   for (const { client } of cluster.nodes) {
@@ -113,7 +110,7 @@ test('cut connections of a feed are made good without a check', async ({ cluster
 })
 
 test(
-  'jobs end tracks, and a feed and a worker outlive a node that dies and comes back',
+  'jobs end tracks, and a feed and a worker survive a node that dies and returns',
   { timeout: 45_000 },
   async ({ cluster, sql }) => {
     await using engine = await openEngine(sql, cluster.url)
@@ -130,9 +127,9 @@ test(
     await node.kill()
     await waitFor(() => !feed.health().connected, soon)
     await waitFor(async () => /cluster.* is down/i.test(await faultOf(checkRedis(cluster.url))), soon)
-    // A client that tries again at once fails a hundred times a second.
+    // A client without backoff would fail a hundred times a second.
     expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
-    // A worker that waited for its copy for ever would take no more jobs.
+    // A worker that waited for this connection forever would take no more jobs.
     const blocking = openBlocking(place, 'test')
     const copy = blocking instanceof Cluster ? blocking.duplicate() : expect.unreachable('one Redis')
     onTestFinished(() => copy.disconnect())
@@ -146,12 +143,12 @@ test(
     for (const state of oneOfEach(32)) await putState(redis, state)
     await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
     await waitFor(() => copy.status === 'ready', soon)
-    // What BullMQ waited for when the node died it gives up after six seconds at most.
+    // BullMQ abandons commands that were in flight when the node died after six seconds at most.
     await playsOn(engine, { ...soon, deadlineMs: 15_000 })
   }
 )
 
-/** The engine with its jobs, and without the sweep that makes good what they miss. */
+/** The playout engine with its jobs, without the sweep that repairs missed ones. */
 async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
   const playout = await openPlayout(sql, redisUrl)
   const worker = startAdvanceWorker(playout, await checkRedis(redisUrl))
@@ -159,15 +156,15 @@ async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices &
   return {
     ...playout,
     async [Symbol.asyncDispose]() {
-      // What it waits for may have died with a node. BullMQ knows no second, forced end: it gives the first
-      // one's promise.
+      // A command in flight may have been lost with a node. A second, forced close of BullMQ returns the
+      // promise of the first one.
       await withDeadline(5_000, 'the end of the worker', () => worker.close()).catch(() => {})
       await playout[Symbol.asyncDispose]()
     }
   }
 }
 
-/** Starts a station, and waits for the end of its first song. */
+/** Starts a station and waits for the end of its first song. */
 async function playsOn(engine: PlayoutServices, limit = soon): Promise<void> {
   const stationId = await seedStation(engine.sql, { songMs: 400 })
   await advance(engine, { stationId, endedShId: 0, cause: 'wake' })
@@ -176,7 +173,7 @@ async function playsOn(engine: PlayoutServices, limit = soon): Promise<void> {
 
 const faultOf = (work: Promise<unknown>): Promise<string> => work.then(() => '', String)
 
-test('one node that may evict is enough for a warning', async ({ cluster, databaseUrl }) => {
+test('a single node that may evict keys causes a warning', async ({ cluster, databaseUrl }) => {
   const [, , node] = cluster.nodes
   await node?.client.config('SET', 'maxmemory-policy', 'allkeys-lru')
   const lines: string[] = []
@@ -190,7 +187,7 @@ test('one node that may evict is enough for a warning', async ({ cluster, databa
 })
 
 test(
-  'servers and workers play on a cluster, also after all of it was away',
+  'servers and workers play on a cluster, also after an outage of all its nodes',
   { timeout: 60_000 },
   async ({ cluster, databaseUrl }) => {
     await using folder = await openTempFolder()

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 
-test('browsers must take every answer for the type it says', async ({ program }) => {
+test('every response forbids browsers to guess its content type', async ({ program }) => {
   const { id, document } = await startPlaying(program)
   const name = document.station.shortcode
   const answers = [

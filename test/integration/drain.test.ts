@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait.ts'
 
 const stations = 150
 
-/** A server whose list has some one and a half megabytes that do not compress well. */
+/** A server whose station list has about 1.5 MB that do not compress well. */
 async function serveMuch(databaseUrl: string, redisUrl: string, folder: string): Promise<RunningServer> {
   const server = await startServer(databaseUrl, redisUrl, folder)
   const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
@@ -42,7 +42,7 @@ async function end({ process }: RunningServer): Promise<number | null> {
   return process.exitCode
 }
 
-test('an answer that is still being compressed is given before a server ends', async ({
+test('a response that is still being compressed is sent before the server exits', async ({
   databaseUrl,
   redisUrl
 }) => {
@@ -52,16 +52,19 @@ test('an answer that is still being compressed is given before a server ends', a
   const answers = Promise.all(
     Array.from({ length: 4 }, async () => askPlainly(`${server.baseUrl}/api/nowplaying`, { headers }))
   )
-  // The health answer comes after the requests before it were read.
+  // The health response arrives after the earlier requests were read.
   await askPlainly(`${server.baseUrl}/api/health/live`)
   expect(await end(server)).toBe(0)
-  for (const { body, headers: told } of await answers) {
-    const text = told['content-encoding'] === 'br' ? brotliDecompressSync(body) : body
+  for (const { body, headers: received } of await answers) {
+    const text = received['content-encoding'] === 'br' ? brotliDecompressSync(body) : body
     expect(JSON.parse(text.toString())).toHaveLength(stations)
   }
 })
 
-test('an answer that is still being read is sent to its end', async ({ databaseUrl, redisUrl }) => {
+test('a response that is still being read is sent completely before the server exits', async ({
+  databaseUrl,
+  redisUrl
+}) => {
   await using folder = await openTempFolder()
   using server = await serveMuch(databaseUrl, redisUrl, folder.path)
   const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')

@@ -28,7 +28,7 @@ import { startWorkers } from '../support/worker-process.ts'
 /** How long stations play, in seconds. */
 const seconds = sized({ quick: 4, deep: 60, soak: 180 })
 
-/** The services and worker processes of one run, any of which may be taken down at any moment. */
+/** The services and worker processes of one run, each of which may be stopped at any moment. */
 async function openRig(folder: string) {
   await copyCluster(join(folder, 'postgres'))
   let postgres: EmbeddedService = await startPostgres(join(folder, 'postgres'))
@@ -36,20 +36,20 @@ async function openRig(folder: string) {
   const sql = openSql(postgres.url, { max: 3, name: 'test' })
   await migrate(sql)
   /**
-   * What processes had to say that ended by themselves, but for those that found a store away when they
+   * The output of processes that exited by themselves, except those that found a store unreachable when they
    * started.
    */
-  const unasked: string[] = []
+  const unexpectedExits: string[] = []
   const workers: ChildProcess[] = []
   const start = (index: number) => {
     const process = startWorkers(postgres.url, redis.url)
     workers[index] = process
-    let words = ''
-    process.stderr?.on('data', (data: Buffer) => (words += data.toString()))
+    let output = ''
+    process.stderr?.on('data', (data: Buffer) => (output += data.toString()))
     process.once('close', (code, signal) => {
       if (signal === 'SIGKILL') return
-      if (!/^cuewire: (Postgres|Redis|Postgres or Redis) (does not answer|went away)/.test(words))
-        unasked.push(`code ${code}: ${words}`)
+      if (!/^cuewire: (Postgres|Redis|Postgres or Redis) (does not answer|went away)/.test(output))
+        unexpectedExits.push(`code ${code}: ${output}`)
       if (workers[index] === process) start(index)
     })
   }
@@ -59,7 +59,7 @@ async function openRig(folder: string) {
   return {
     sql,
     redisUrl: redis.url,
-    unasked,
+    unexpectedExits,
     killWorkers: async (index: number) => {
       workers[index]?.kill('SIGKILL')
       start(index)
@@ -73,13 +73,13 @@ async function openRig(folder: string) {
       await redis.exited
       redis = await startRedis(join(folder, 'redis'), { port: redis.port })
     },
-    /** Redis stands still for so long, with its connections open. */
+    /** Suspends Redis for `downMs`, with its connections open. */
     hangRedis: async (downMs: number) => {
       process.kill(redis.pid, 'SIGSTOP')
       await wait(downMs)
       process.kill(redis.pid, 'SIGCONT')
     },
-    /** Redis is away for so long, and comes back with or without what it held. */
+    /** Stops Redis for `downMs`, and starts it with or without its data. */
     loseRedis: async (downMs: number, isEmptied: boolean) => {
       await redis.stop()
       if (isEmptied) await rm(join(folder, 'redis', 'appendonlydir'), { recursive: true })
@@ -113,11 +113,11 @@ async function openRig(folder: string) {
   }
 }
 
-/** Hears every commit and remembers those that went back within an epoch. */
+/** Follows all commits and records offsets that decreased within an epoch. */
 function watchOffsets(redisUrl: string) {
   const subscriber = new Redis(redisUrl, { retryStrategy: () => 100, maxRetriesPerRequest: null })
   const last = new Map<string, number>()
-  const steppedBack: string[] = []
+  const decreased: string[] = []
   subscriber.on('error', () => {})
   void subscriber.ssubscribe(...shards.map(changesChannel)).catch(() => {})
   subscriber.on('smessage', (_, message) => {
@@ -128,13 +128,13 @@ function watchOffsets(redisUrl: string) {
       position: { epoch, offset }
     } = parsed
     const key = `${stationId} ${epoch}`
-    if (offset <= (last.get(key) ?? 0)) steppedBack.push(`${key}: ${last.get(key)} then ${offset}`)
+    if (offset <= (last.get(key) ?? 0)) decreased.push(`${key}: ${last.get(key)} then ${offset}`)
     last.set(key, offset)
   })
-  return { steppedBack, stop: () => subscriber.disconnect() }
+  return { decreased, stop: () => subscriber.disconnect() }
 }
 
-/** In one snapshot, because the stations play on. Gives the number of plays. */
+/** In one snapshot, because the stations keep playing. Returns the number of plays. */
 async function expectWholeHistory(pool: Sql, stationId: number): Promise<number> {
   return pool.begin('isolation level repeatable read', async sql => expectWhole(sql, stationId))
 }
@@ -146,7 +146,7 @@ async function expectWhole(sql: Tx, stationId: number): Promise<number> {
   }
   const queued = await sql<{ id: number | null }[]>`
     select history_id as id from queue where station_id = ${stationId} and played_at_ms is not null order by position`
-  // Each row of the queue became one play, in the order in which it stood there.
+  // Each row of the queue became one play, in queue order.
   expect(queued.map(row => row.id)).toEqual(plays.map(play => play.id))
   const [lost] = await sql`
     select position from queue where station_id = ${stationId} and played_at_ms is null
@@ -155,20 +155,20 @@ async function expectWhole(sql: Tx, stationId: number): Promise<number> {
   return plays.length
 }
 
-/** The stations play on while they are looked at, so each has its own moment at which both sides agree. */
+/** The stations keep playing during the check, so each has its own moment at which both sides agree. */
 async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[]): Promise<void> {
   const redis = new Redis(redisUrl)
-  let apart = stationIds
+  let diverged = stationIds
   try {
     await waitFor(
       async () => {
-        const facts = await readSnapshots(sql, apart)
-        const states = await readStates(redis, apart)
+        const facts = await readSnapshots(sql, diverged)
+        const states = await readStates(redis, diverged)
         const shown = new Map(states.map(state => [state?.stationId, state?.current?.shId]))
-        apart = facts
+        diverged = facts
           .filter(each => shown.get(each.stationId) !== each.current?.shId)
           .map(each => each.stationId)
-        if (apart.length > 0) throw new Error(`stations ${apart.join(', ')} are apart`)
+        if (diverged.length > 0) throw new Error(`stations ${diverged.join(', ')} have diverged`)
         return true
       },
       { deadlineMs: 10_000, what: 'live state and facts to agree' }
@@ -180,9 +180,9 @@ async function expectConverged(sql: Sql, redisUrl: string, stationIds: number[])
 
 const shape = { stations: sized({ quick: 4, deep: 20 }), tracks: 60, songMs: 1_000 }
 
-// The quick tier finds the same between its kills.
+// In the quick tier the next test covers this between its faults.
 test.runIf(isDeep)(
-  'one-second songs on many stations leave a whole history',
+  'one-second songs on many stations leave a complete history',
   { timeout: (seconds + 60) * 1_000 },
   async () => {
     await using folder = await openStoreFolder()
@@ -199,12 +199,12 @@ test.runIf(isDeep)(
     for (const { id } of stations) {
       expect(await expectWholeHistory(rig.sql, id)).toBeGreaterThan(seconds - 4)
     }
-    expect(versions.steppedBack).toEqual([])
+    expect(versions.decreased).toEqual([])
   }
 )
 
 test(
-  'nothing is lost, doubled or out of order when any process is killed at any moment',
+  'plays are not lost, duplicated or reordered when any process is killed at any moment',
   {
     timeout: (3 * seconds + 120) * 1_000
   },
@@ -239,14 +239,14 @@ test(
     await expectConverged(rig.sql, rig.redisUrl, ids)
     versions.stop()
     for (const id of ids) await expectWholeHistory(rig.sql, id)
-    expect(rig.unasked).toEqual([])
-    expect(versions.steppedBack).toEqual([])
+    expect(rig.unexpectedExits).toEqual([])
+    expect(versions.decreased).toEqual([])
   }
 )
 
-// In the quick tier clients see the same (`live-faults.test.ts`).
+// In the quick tier `live-faults.test.ts` checks the same with clients.
 test.runIf(isDeep)(
-  'servers know that Redis is away, and are current within 5 seconds of its return',
+  'servers report a Redis outage, and are current within 5 seconds of its end',
   { timeout: 90_000 },
   async () => {
     await using folder = await openStoreFolder()
