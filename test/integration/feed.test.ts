@@ -20,15 +20,13 @@ import { putState } from '../support/put-state.ts'
 import { openStoreFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-const plain = (url: string): RedisPlace => ({ urls: [url], isCluster: false })
-/**
- * A feed that compares only when it opens and after a reconnect: everything else has to come as a message.
- */
+const toRedisPlace = (url: string): RedisPlace => ({ urls: [url], isCluster: false })
+/** Without periodic checks, changes must arrive as messages, or by the check after a reconnect. */
 const noChecks = { checkIntervalMs: 3_600_000 }
 const soon = { deadlineMs: 5_000, what: 'the feed to follow' }
 
-test('all stations are there from the start', async ({ redisUrl }) => {
-  const redis = openRedis(plain(redisUrl), 'test')
+test('all stations are available when the feed opens', async ({ redisUrl }) => {
+  const redis = openRedis(toRedisPlace(redisUrl), 'test')
   for (const stationId of [18, 2, 1])
     await putState(redis, aStation({ stationId, profile: { shortName: `s${stationId}` } }))
   redis.disconnect()
@@ -38,22 +36,24 @@ test('all stations are there from the start', async ({ redisUrl }) => {
   expect(feed.health()).toMatchObject({ connected: true, stations: 3 })
 })
 
-test('a change is told with its triggers', async ({ redisUrl }) => {
+test('a change is emitted with its triggers', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  const told: [number, readonly string[]][] = []
-  feed.onChange(({ state }, triggers) => told.push([state.offset, triggers]))
+  const emitted: [number, readonly string[]][] = []
+  feed.onChange(({ state }, triggers) => emitted.push([state.offset, triggers]))
   const first = aStation()
   await putState(redis, first, ['station_online'])
-  await waitFor(() => told.length === 1, soon)
+  await waitFor(() => emitted.length === 1, soon)
   await putState(redis, afterSong(first), ['song_changed'])
-  await waitFor(() => told.length === 2, soon)
-  expect(told).toEqual([
+  await waitFor(() => emitted.length === 2, soon)
+  expect(emitted).toEqual([
     [1, ['station_online']],
     [2, ['song_changed']]
   ])
 })
 
-test('of many quick changes the last one stays, and no trigger is lost', async ({ redisUrl }) => {
+test('after a burst of changes the feed has the newest state, and no trigger is lost', async ({
+  redisUrl
+}) => {
   const { feed, redis } = await followRedis(redisUrl)
   const versions: number[] = []
   const raised = new Set<string>()
@@ -72,7 +72,7 @@ test('of many quick changes the last one stays, and no trigger is lost', async (
   expect(versions).toEqual(versions.toSorted((a, b) => a - b))
 })
 
-test('a change whose message was lost is found all the same', async ({ redisUrl }) => {
+test('a change whose message was lost is found by the check', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const state = aStation()
   const position = positionOf(state)
@@ -83,7 +83,7 @@ test('a change whose message was lost is found all the same', async ({ redisUrl 
   await waitFor(() => feed.get(1), soon)
 })
 
-/** Commits the first state of a station of every shard, numbered from here on. */
+/** Commits the initial state of a station of each shard, numbered from `from`. Returns the ids. */
 async function commitEverywhere(redis: RedisClient, from: number): Promise<number[]> {
   const states = shards.map(shard =>
     aStation({ stationId: from + shard, profile: { shortName: `s${from + shard}` } })
@@ -92,24 +92,24 @@ async function commitEverywhere(redis: RedisClient, from: number): Promise<numbe
   return states.map(({ stationId }) => stationId)
 }
 
-test('every shard has its channel, and a lost connection is made good without a check', async ({
+test('every shard has its channel, and the feed recovers from a lost connection without a periodic check', async ({
   redisUrl
 }) => {
   const { feed, redis } = await followRedis(redisUrl, noChecks)
-  const told: number[] = []
-  feed.onChange(({ state }) => told.push(state.stationId))
+  const emitted: number[] = []
+  feed.onChange(({ state }) => emitted.push(state.stationId))
   const first = await commitEverywhere(redis, 16)
-  await waitFor(() => told.length === first.length, soon)
+  await waitFor(() => emitted.length === first.length, soon)
   const { lastCheckMs } = feed.health()
   await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
   await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
   await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
   const second = await commitEverywhere(redis, 32)
-  await waitFor(() => told.length === 2 * first.length, soon)
-  expect(told).toEqual([...first, ...second])
+  await waitFor(() => emitted.length === 2 * first.length, soon)
+  expect(emitted).toEqual([...first, ...second])
 })
 
-test('a Redis that was restarted is compared and listened to again, without a check', async () => {
+test('after a restart of Redis the feed checks and subscribes again, without a periodic check', async () => {
   await using folder = await openStoreFolder()
   const before = await startRedis(folder.path)
   const { feed, redis } = await followRedis(before.url, noChecks)
@@ -126,7 +126,7 @@ test('a Redis that was restarted is compared and listened to again, without a ch
   expect(after.pid).not.toBe(before.pid)
 })
 
-test('no change stays unseen when the connection is cut while commits go on', async ({ redisUrl }) => {
+test('no change is missed when the connection is closed during commits', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   let states = shards.map(shard => aStation({ stationId: 16 + shard, profile: { shortName: `s${shard}` } }))
   await Promise.all(states.map(state => putState(redis, state)))
@@ -140,7 +140,7 @@ test('no change stays unseen when the connection is cut while commits go on', as
   await waitFor(() => feed.health().connected, soon)
 })
 
-test('after a FLUSHALL the newest known state stays, until a new epoch comes', async ({ redisUrl }) => {
+test('after a FLUSHALL the newest known state is kept until a new epoch starts', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const old = aStation({ offset: 40 })
   await putState(redis, old)
@@ -154,7 +154,7 @@ test('after a FLUSHALL the newest known state stays, until a new epoch comes', a
   expect(feed.get(1)?.state.offset).toBe(1)
 })
 
-test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
+test('an invalid record affects only its own station', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   await redis.hset(stationKey(3), { position: 'x:9:9:3', state: '{"stationId":3,' })
   await redis.hset(positionsKey(3), { 3: 'x:9:9:3' })
@@ -170,7 +170,7 @@ test('a record that cannot be read costs itself only', async ({ redisUrl }) => {
   expect(feed.get(3)).toBeUndefined()
 })
 
-test('a station without a position any more is forgotten', async ({ redisUrl }) => {
+test('a station whose position was removed is removed', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   for (const stationId of [1, 2])
     await putState(redis, aStation({ stationId, profile: { shortName: `s${stationId}` } }))
@@ -184,14 +184,14 @@ test('a station without a position any more is forgotten', async ({ redisUrl }) 
   expect(feed.find('s1')).toBeUndefined()
 })
 
-test('a read that was under way does not bring a deleted station back', async ({ redisUrl }) => {
+test('a read in flight does not restore a deleted station', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  const told: number[] = []
-  feed.onChange(({ state }) => told.push(state.stationId))
+  const emitted: number[] = []
+  feed.onChange(({ state }) => emitted.push(state.stationId))
   const state = aStation()
   const position = positionOf(state)
   const change = { stationId: 1, position, triggers: [] }
-  // The state can still be read when both messages are there.
+  // The state can still be read when both messages have arrived.
   await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: '' })
   await redis
@@ -201,10 +201,10 @@ test('a read that was under way does not bring a deleted station back', async ({
     .exec()
   await putState(redis, aStation({ stationId: 2 }))
   await waitFor(() => feed.get(2), soon)
-  expect([feed.get(1), told]).toEqual([undefined, [2]])
+  expect([feed.get(1), emitted]).toEqual([undefined, [2]])
 })
 
-test('who cannot wait for the message catches up', async ({ redisUrl }) => {
+test('catchUp reads a state whose message was lost', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
   await putState(redis, aStation())
@@ -212,9 +212,9 @@ test('who cannot wait for the message catches up', async ({ redisUrl }) => {
   expect(feed.get(1)?.state.offset).toBe(1)
 })
 
-test('a Redis that hangs is waited out', async ({ redisUrl }) => {
+test('a feed is stale while Redis hangs, and recovers', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
-  const admin = openRedis(plain(redisUrl), 'admin')
+  const admin = openRedis(toRedisPlace(redisUrl), 'admin')
   const first = aStation()
   await putState(redis, first)
   await waitFor(() => feed.get(1), soon)

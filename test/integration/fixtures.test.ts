@@ -9,7 +9,7 @@ for (const round of [1, 2]) {
     await sql`create table left_behind ()`
   })
 
-  test(`each test finds its Redis empty (${round})`, async ({ redis }) => {
+  test(`each test starts with an empty Redis (${round})`, async ({ redis }) => {
     expect(await redis.dbsize()).toBe(0)
     await redis.set('left', 'behind')
   })

@@ -14,7 +14,7 @@ const bodyless = [
 ]
 
 test.for(bodyless)(
-  '%s with two lengths that differ ends its connection without an answer',
+  '%s with two different lengths closes the connection without a response',
   async (target, { program }) => {
     const lines = [`${target} HTTP/1.1`, 'Host: radio', 'Content-Length: 0', 'Content-Length: 44', '', '']
     const smuggled = 'GET /api/status HTTP/1.1\r\nHost: radio\r\nX: y\r\n\r\n'
@@ -23,7 +23,7 @@ test.for(bodyless)(
   }
 )
 
-const unclear = [
+const ambiguous = [
   ['Content-Length:', 'Content-Length: 44'],
   ['Content-Length:  ', 'Content-Length: 44'],
   ['Content-Length: 44', 'Content-Length:'],
@@ -34,10 +34,10 @@ const unclear = [
 
 test.for(
   [...bodyless, 'POST /nowhere', 'GET /api/nowplaying_static/none.txt'].flatMap(target =>
-    unclear.map(lines => [target, ...lines] as const)
+    ambiguous.map(lines => [target, ...lines] as const)
   )
 )(
-  '%s with the lines %s, %s ends its connection without an answer',
+  '%s with the lines %s, %s closes the connection without a response',
   async ([target, ...lines], { program }) => {
     const head = [`${target} HTTP/1.1`, 'Host: radio', ...lines, '', ''].join('\r\n')
     const smuggled = 'GET /api/status HTTP/1.1\r\nHost: radio\r\nX: y\r\n\r\n'
@@ -46,7 +46,7 @@ test.for(
   }
 )
 
-test('a length that is said twice in the same way is one', async ({ program }) => {
+test('a length that is repeated with the same value is accepted', async ({ program }) => {
   const lines = ['GET /api/time HTTP/1.1', 'Host: radio', 'Content-Length: 0', 'Content-Length: 0', '', '']
   expect((await sendRaw(program.baseUrl, lines.join('\r\n'))).status).toBe(200)
 })
@@ -62,10 +62,10 @@ const chunked = (target: string) => `${target} HTTP/1.1\r\nHost: radio\r\nTransf
 const trailers = 'X:GET /api/time HTTP/1.1\r\nHost: radio\r\n\r\n'
 
 /**
- * Sends the second part once the first is answered; returns all that comes until the server closes the
- * connection.
+ * Sends the second part after the first data of the response. Returns everything received until the server
+ * closes the connection.
  */
-async function converse(baseUrl: string, first: string, second: string): Promise<string> {
+async function sendInTwoParts(baseUrl: string, first: string, second: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl)
   const socket = net.connect(Number(port), hostname).setEncoding('latin1')
   onTestFinished(() => void socket.destroy())
@@ -79,10 +79,12 @@ async function converse(baseUrl: string, first: string, second: string): Promise
 }
 
 test.for([...bodyless, ...withBodies])(
-  '%s: trailers behind its chunks are no request',
+  '%s: trailers after its chunks are not parsed as a request',
   async (target, { program }) => {
     const bytes = `${chunked(target)}4\r\njunk\r\n0\r\n`
-    expect(await converse(program.baseUrl, bytes + trailers, '')).toBe('')
-    expect((await converse(program.baseUrl, bytes, trailers)).match(/^HTTP/gm)?.length ?? 0).toBeLessThan(2)
+    expect(await sendInTwoParts(program.baseUrl, bytes + trailers, '')).toBe('')
+    expect(
+      (await sendInTwoParts(program.baseUrl, bytes, trailers)).match(/^HTTP/gm)?.length ?? 0
+    ).toBeLessThan(2)
   }
 )

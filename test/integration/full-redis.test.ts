@@ -8,7 +8,7 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
 test(
-  'a Redis that is full is reported, and what changed meanwhile shows within five seconds',
+  'a full Redis is reported, and changes made meanwhile are published within five seconds of its end',
   { timeout: 60_000 },
   async ({ sql, databaseUrl, redis, redisUrl }) => {
     await using folder = await openTempFolder()
@@ -23,8 +23,8 @@ test(
       },
       { deadlineMs: 10_000, what: 'a song' }
     )
-    const well = { status: 'success', postgres: 'up', redis: 'up', live_state: 'current' }
-    expect(await health()).toMatchObject(well)
+    const healthy = { status: 'success', postgres: 'up', redis: 'up', live_state: 'current' }
+    expect(await health()).toMatchObject(healthy)
 
     await redis.config('SET', 'maxmemory', '1')
     try {
@@ -45,6 +45,6 @@ test(
     const isShown = async () => (await shown()).now_playing.sh_id !== before.now_playing.sh_id
     await waitFor(isShown, { deadlineMs: 5_000, what: 'the skip to show' })
     await waitFor(async () => (await health()).status === 'success', { deadlineMs: 5_000, what: 'the end' })
-    expect(await health()).toMatchObject(well)
+    expect(await health()).toMatchObject(healthy)
   }
 )

@@ -12,10 +12,10 @@ import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-// A firewall forgets connections, or a machine goes without a word: nothing comes any more, and nobody says
-// so.
+// A firewall drops connections, or a machine disappears: no more packets arrive, and neither side is
+// notified.
 
-test('a half-open connection to Postgres costs the queries that are under way, and is replaced with all that are idle', async ({
+test('a half-open connection to Postgres fails the queries in flight, and all idle connections are replaced', async ({
   databaseUrl
 }) => {
   await using proxy = await openCuttableProxy(databaseUrl)
@@ -47,7 +47,7 @@ test('a transaction on a half-open connection fails as a whole', async ({ databa
   await pool.end({ timeout: 1 })
 })
 
-test('when Postgres is back, no query waits for the pause of a connection', async ({ databaseUrl }) => {
+test('queries do not wait for the reconnect backoff once Postgres is back', async ({ databaseUrl }) => {
   await using proxy = await openCuttableProxy(databaseUrl)
   const pool = openSql(proxy.url, { max: 10, name: 'away' })
   const askTen = () => Array.from({ length: 10 }, async () => pool`select pg_sleep(0.05)`)
@@ -62,9 +62,7 @@ test('when Postgres is back, no query waits for the pause of a connection', asyn
   await pool.end({ timeout: 1 })
 })
 
-test('where new connections are closed as soon as they are made, a query fails in time', async ({
-  databaseUrl
-}) => {
+test('if new connections are closed immediately, a query fails in time', async ({ databaseUrl }) => {
   await using proxy = await openCuttableProxy(databaseUrl)
   const pool = openSql(proxy.url, { max: 1, name: 'closed' })
   proxy.refuse(true)
@@ -91,7 +89,7 @@ test('a half-open connection to Redis is replaced', async ({ redisUrl }) => {
   redis.disconnect()
 })
 
-test('a feed whose connections are half-open follows again within 15 seconds', async ({ redisUrl }) => {
+test('a feed with half-open connections is current again within 15 seconds', async ({ redisUrl }) => {
   await using proxy = await openCuttableProxy(redisUrl)
   const { feed, redis } = await followRedis(proxy.url)
   await putState(redis, aStation())
@@ -105,7 +103,7 @@ test('a feed whose connections are half-open follows again within 15 seconds', a
   await waitFor(() => feed.get(1)?.state.offset === 2, { deadlineMs: 1_000, what: 'the change' })
 })
 
-test('workers whose connections are all half-open play on within 15 seconds', async ({
+test('workers with only half-open connections continue to play within 15 seconds', async ({
   sql,
   databaseUrl,
   redisUrl

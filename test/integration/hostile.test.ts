@@ -20,7 +20,7 @@ import { adminKey, type Answer, type RunningProgram } from '../support/program.t
 import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
 import { sized } from '../support/tier.ts'
 
-/** A body must be there within 15 seconds; the rest is for a machine that is busy. */
+/** The limit for a body is 15 seconds; the rest is for a busy machine. */
 const endlessMs = 22_000
 
 const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
@@ -31,21 +31,18 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
 
 const rows = [...interfaceRows, ...addedRows]
 const writes = rows.filter(({ body }) => body !== undefined)
-/**
- * The quick tier takes a fifth of a list, another one for each number: so all of it is used, and no number
- * has it all.
- */
-const fifthOf = <T>(list: readonly T[], number: number): readonly T[] =>
+/** The quick tier uses a fifth of a list, a different one for each number, so that all items are used. */
+const pickFifth = <T>(list: readonly T[], number: number): readonly T[] =>
   sized({ quick: list.filter((_, index) => (index + number) % 5 === 0), deep: list })
 
 const named = (all: readonly Row[]) => all.map((row): [string, Row] => [`${row.method} ${row.path}`, row])
-/** Nobody has this record. */
-const nobody = '9007199254740991'
+/** The id of no record. */
+const unknownRecord = '9007199254740991'
 
 const head = (method: string, path: string, lines: readonly string[] = []) =>
   [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `X-API-Key: ${adminKey}`, ...lines].join('\r\n')
 
-/** Requests that never end, begun before everything else so that it all happens meanwhile. */
+/** Starts requests that never end, before all other tests, so that those run meanwhile. */
 function startEndless(program: RunningProgram, stationId: number): Promise<RawAnswer>[] {
   const type = 'Content-Type: application/json'
   const open = (...lines: string[]) =>
@@ -67,7 +64,7 @@ function startEndless(program: RunningProgram, stationId: number): Promise<RawAn
   ]
   return all.map(({ bytes, drips }) => {
     const answer = sendRaw(program.baseUrl, bytes, { drips, deadlineMs: endlessMs })
-    // It may fail before the test that looks at it begins.
+    // It may reject before the test that awaits it starts.
     answer.catch(() => {})
     return answer
   })
@@ -79,10 +76,8 @@ async function tablesOf({ sql }: RunningProgram): Promise<string[]> {
   return found.map(({ name }) => name)
 }
 
-/**
- * Tables that change by themselves while a station plays, and what is noted of every write and of its end.
- */
-const moving = new Set(
+/** Tables that change by themselves while a station plays, or with every write or deletion. */
+const volatileTables = new Set(
   [
     [
       'audit_log',
@@ -98,10 +93,10 @@ const moving = new Set(
   ].flat()
 )
 
-/** How many rows each other table has. */
+/** The number of rows of each other table. */
 async function countRows({ sql }: RunningProgram, tables: readonly string[]): Promise<Answer> {
   const counts = tables
-    .filter(name => !moving.has(name))
+    .filter(name => !volatileTables.has(name))
     .map(name => `'${name}', (select count(*) from ${name})`)
   const [found] = await sql.unsafe<{ counts: Answer }[]>(
     `select json_build_object(${counts.join()}) as counts`
@@ -109,15 +104,15 @@ async function countRows({ sql }: RunningProgram, tables: readonly string[]): Pr
   return found?.counts
 }
 
-/** What an error tells that nobody outside may know: SQL, classes, stacks, files. */
-const inside =
+/** What an error must not reveal: SQL, classes, stack traces, files. */
+const internals =
   /postgres|syntax error|relation "|constraint|violates|select .* from|insert into|node_modules|\.[jt]s\b|\bat .+:\d+:\d+|\w+Error\b|ECONN|ioredis|valibot/i
 
-/** Faults of an answer to something hostile, in words. */
+/** Returns the faults of a response to a hostile request. */
 function faultsOf(status: number, text: string, tookMs: number): string[] {
   return [
     ...(status >= 500 ? [`status ${status}`] : []),
-    ...(status >= 400 && inside.test(text) ? [`leaks: ${text.slice(0, 300)}`] : []),
+    ...(status >= 400 && internals.test(text) ? [`leaks: ${text.slice(0, 300)}`] : []),
     ...(text.includes(adminKey) ? ['repeats the key'] : []),
     ...(tookMs > 5_000 ? [`took ${tookMs} ms`] : [])
   ]
@@ -128,7 +123,7 @@ interface Sent {
   readonly contentType?: string | undefined
 }
 
-/** Sends a body as it is and checks the answer for faults. A 429 is waited out as long as it asks for. */
+/** Sends a body unchanged and checks the response for faults. After a 429 it waits and retries. */
 async function send(program: RunningProgram, method: string, path: string, { body, contentType }: Sent) {
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = Date.now()
@@ -146,8 +141,8 @@ async function send(program: RunningProgram, method: string, path: string, { bod
   }
 }
 
-/** Sends bytes as they are. A 429 is waited out, a second at a time. */
-async function sendPatiently({ baseUrl }: RunningProgram, bytes: string) {
+/** Sends bytes unchanged. After a 429 it retries every second. */
+async function sendWithRetries({ baseUrl }: RunningProgram, bytes: string) {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await sendRaw(baseUrl, bytes)
     if (answer.status !== 429 || attempt === 20) return answer
@@ -163,7 +158,7 @@ function parsed(text: string): Answer {
   }
 }
 
-/** The server still answers everybody, at once. */
+/** The server still responds quickly. */
 async function expectHealthy(program: RunningProgram): Promise<void> {
   const startedAt = Date.now()
   const { status, body } = await program.ask('GET', '/api/health')
@@ -172,15 +167,15 @@ async function expectHealthy(program: RunningProgram): Promise<void> {
   expect(program.server.exitCode).toBeNull()
 }
 
-describe('a body that no write may take', () => {
+describe('a body that every write must refuse', () => {
   test.for(refusedAttacks.map((attack, index) => [attack.name, attack, index] as const))(
     '%s',
     async ([, { bytes, contentType, statuses }, index], { program, world: { station, tables } }) => {
       const before = await countRows(program, tables)
       const outcomes: string[] = []
-      for (const { method, path } of fifthOf(writes, index)) {
+      for (const { method, path } of pickFifth(writes, index)) {
         const sent = { body: bytes, contentType }
-        const { status } = await send(program, method, pathOf(path, station.id, nobody), sent)
+        const { status } = await send(program, method, pathOf(path, station.id, unknownRecord), sent)
         if (!statuses.includes(status)) outcomes.push(`${method} ${path} answered ${status}`)
       }
       expect(outcomes).toEqual([])
@@ -190,15 +185,15 @@ describe('a body that no write may take', () => {
   )
 })
 
-describe('an odd body does no harm', () => {
+describe('an unusual body does no harm', () => {
   test.for(oddAttacks.map((attack, index) => [attack.name, attack, index] as const))(
     '%s',
     async ([, { spoil, statuses }, index], { program, world: { station } }) => {
       const outcomes: string[] = []
-      for (const { method, path, body } of fifthOf(writes, index)) {
-        const spoilt = spoil(fill(body ?? {}))
-        const { status, text } = await send(program, method, pathOf(path, station.id, nobody), {
-          body: spoilt
+      for (const { method, path, body } of pickFifth(writes, index)) {
+        const spoiled = spoil(fill(body ?? {}))
+        const { status, text } = await send(program, method, pathOf(path, station.id, unknownRecord), {
+          body: spoiled
         })
         if (!statuses.includes(status)) outcomes.push(`${method} ${path} answered ${status}`)
         if (text.includes('polluted')) outcomes.push(`${method} ${path} shows what was smuggled in: ${text}`)
@@ -208,7 +203,7 @@ describe('an odd body does no harm', () => {
     }
   )
 
-  test('__proto__ and constructor set no field, of this record or of the next', async ({
+  test('__proto__ and constructor set no field of this or the next record', async ({
     program,
     world: { station }
   }) => {
@@ -231,13 +226,13 @@ describe('text', () => {
   )
 
   test.for(cases.map((each, index) => [`${each.resource.name}.${each.field}`, each, index] as const))(
-    'with SQL in it is stored as it is or refused: %s',
+    'with SQL in it is stored unchanged or refused: %s',
     async ([, { resource, field }, index], { program, world }) => {
       const { call, station, tables } = world
       const collection = pathOf(resource.collection, station.id)
       const before = await countRows(program, tables)
       const outcomes: string[] = []
-      for (const evil of fifthOf(evilTexts, index)) {
+      for (const evil of pickFifth(evilTexts, index)) {
         const body = JSON.stringify({ ...fill(resource.full), [field]: evil })
         const { status, body: made } = await send(program, 'POST', collection, { body })
         const single = pathOf(resource.single, station.id, made.id)
@@ -256,7 +251,7 @@ describe('text', () => {
   const withText = writes.filter(({ body }) =>
     Object.values(body ?? {}).some(value => typeof value === 'string')
   )
-  const spoilt = ({ body = {} }: Row, json: string) => {
+  const spoiled = ({ body = {} }: Row, json: string) => {
     const texts = Object.entries(fill(body)).filter(([, value]) => typeof value === 'string')
     return `{${texts.map(([key]) => `"${key}":${json}`).join()}}`
   }
@@ -265,9 +260,9 @@ describe('text', () => {
     'with a NUL is refused: %s',
     async ([, row], { program, world: { station, tables } }) => {
       const before = await countRows(program, tables)
-      const path = pathOf(row.path, station.id, nobody)
+      const path = pathOf(row.path, station.id, unknownRecord)
       for (const json of [String.raw`"a\u0000b"`, String.raw`"\u0000"`]) {
-        const { status } = await send(program, row.method, path, { body: spoilt(row, json) })
+        const { status } = await send(program, row.method, path, { body: spoiled(row, json) })
         expect(status).toBe(400)
       }
       expect(await countRows(program, tables)).toEqual(before)
@@ -275,11 +270,11 @@ describe('text', () => {
   )
 
   test.for(named(withText))(
-    'with half a character is refused or stored whole: %s',
+    'with half a surrogate pair is refused or stored as valid text: %s',
     async ([, row], { program, world: { station } }) => {
-      const path = pathOf(row.path, station.id, nobody)
+      const path = pathOf(row.path, station.id, unknownRecord)
       for (const json of [String.raw`"\ud800"`, String.raw`"a\udc00b"`, String.raw`"\ud83d\ude00\ud83d"`]) {
-        const { status, text } = await send(program, row.method, path, { body: spoilt(row, json) })
+        const { status, text } = await send(program, row.method, path, { body: spoiled(row, json) })
         expect([200, 400, 404]).toContain(status)
         expect(text).not.toMatch(/\\ud[89a-f]/i)
       }
@@ -296,7 +291,7 @@ describe('text', () => {
     ['playlist', { name: 'x', schedule_items: [{ start_time: 1, end_time: 2, start_date: '\0' }] }]
   ]
   test.for(nuls)(
-    'with a NUL deep inside is refused: %s %j',
+    'with a nested NUL is refused: %s %j',
     async ([name, body], { program, world: { station } }) => {
       const collection = resources.find(each => each.name === name)?.collection ?? expect.fail(name)
       const sent = { body: JSON.stringify(body) }
@@ -305,12 +300,12 @@ describe('text', () => {
   )
 })
 
-describe('numbers and names nobody has', () => {
+describe('impossible ids', () => {
   const addressed = rows.filter(({ method, path }) => recordParameter(path) !== undefined && method !== 'PUT')
 
   test.for(named(addressed))('%s: 404', async ([, row], { program, world: { station } }) => {
     for (const id of impossibleIds) {
-      const answer = await sendPatiently(
+      const answer = await sendWithRetries(
         program,
         `${head(row.method, pathOf(row.path, station.id, id))}\r\n\r\n`
       )
@@ -319,7 +314,7 @@ describe('numbers and names nobody has', () => {
     }
   })
 
-  test('as a station: 404', async ({ program }) => {
+  test('of a station: 404', async ({ program }) => {
     for (const id of impossibleIds) {
       for (const path of [
         `/api/station/${id}/queue`,
@@ -415,7 +410,7 @@ describe('numbers and names nobody has', () => {
         '%zz=%&&&==&?'
       ]
       for (const [index, query] of queries.entries()) {
-        // Each from another address: there is a limit to what one may search.
+        // Each from another address, because searches have a rate limit.
         const lines = [`X-Forwarded-For: 198.51.100.${index + 1}`]
         const answer = await sendRaw(program.baseUrl, `${head('GET', `${path}?${query}`, lines)}\r\n\r\n`)
         expect([query.slice(0, 60), ...faultsOf(answer.status, answer.body, answer.tookMs)]).toEqual([
@@ -428,7 +423,7 @@ describe('numbers and names nobody has', () => {
 })
 
 describe('the request line and headers', () => {
-  test.for(pathTricks)('%s leads nowhere', async (trick, { program, world: { station } }) => {
+  test.for(pathTricks)('%s does not reach a resource', async (trick, { program, world: { station } }) => {
     const path = trick.replaceAll('{id}', String(station.id))
     for (const method of ['GET', 'POST', 'DELETE']) {
       const { status, body, tookMs } = await sendRaw(program.baseUrl, `${head(method, path)}\r\n\r\n`)
@@ -439,7 +434,7 @@ describe('the request line and headers', () => {
   })
 
   test.for(headerTricks)(
-    '%s gets an answer or an end, and no header of its own',
+    '%s gets a response or a closed connection, and does not inject a header',
     async ([, lines], { program }) => {
       const request = `GET /api/status HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines}\r\n\r\n`
       const answer = await sendRaw(program.baseUrl, request)
@@ -451,7 +446,7 @@ describe('the request line and headers', () => {
   )
 
   test.for(['/api/%0d%0aX-Evil:%201', '/api/nowplaying/a%0d%0aX-Evil:%201', '/api/time?a=%0d%0aX-Evil:%201'])(
-    'a line break in the path is no line break in the answer: %s',
+    'a line break in the path does not inject a header: %s',
     async (path, { program }) => {
       const answer = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
       expect([200, 404]).toContain(answer.status)
@@ -459,7 +454,10 @@ describe('the request line and headers', () => {
     }
   )
 
-  test('a line break in a query is none in the links of a page', async ({ program, world: { station } }) => {
+  test('a line break in a query does not appear in the links of a page', async ({
+    program,
+    world: { station }
+  }) => {
     const path = `/api/station/${station.id}/playlists?per_page=1&x=%0d%0aX-Evil:%201&y=%3Cscript%3E`
     const { status, head: headers, body } = await sendRaw(program.baseUrl, `${head('GET', path)}\r\n\r\n`)
     expect(status).toBe(200)
@@ -495,15 +493,18 @@ describe('the request line and headers', () => {
     'XYZZY /api/time HTTP/1.1\r\nHost: x',
     'GET /api/time',
     '{"a":1} x'
-  ])('what is no request of HTTP/1.1 is refused or closed: %j', async (bytes, { program }) => {
-    const { status, body } = await sendRaw(program.baseUrl, `${bytes}\r\n\r\n`)
-    expect([0, 400, 404, 405, 501, 505]).toContain(status)
-    expect(body).not.toMatch(inside)
-    await expectHealthy(program)
-  })
+  ])(
+    'bytes that are not HTTP/1.1 are refused or the connection is closed: %j',
+    async (bytes, { program }) => {
+      const { status, body } = await sendRaw(program.baseUrl, `${bytes}\r\n\r\n`)
+      expect([0, 400, 404, 405, 501, 505]).toContain(status)
+      expect(body).not.toMatch(internals)
+      await expectHealthy(program)
+    }
+  )
 })
 
-test('requests that never end are given up in time, and nobody else waited', async ({ program, world }) => {
+test('requests that never end time out, without delaying others', async ({ program, world }) => {
   for (const { status, head: headers, body } of await Promise.all(world.endless)) {
     expect([0, 400, 408]).toContain(status)
     expect(headers).not.toMatch(/^x-evil/im)
@@ -512,7 +513,7 @@ test('requests that never end are given up in time, and nobody else waited', asy
   await expectHealthy(program)
 })
 
-test('after all of this every table is there and the station plays', async ({ program, world }) => {
+test('after all these tests every table exists and the station plays', async ({ program, world }) => {
   const { call, station, tables } = world
   expect(await tablesOf(program)).toEqual(tables)
   const { status, body } = await call('GET', `/api/nowplaying/${station.id}`, { key: '' })

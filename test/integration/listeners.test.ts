@@ -17,8 +17,8 @@ import { seedStation } from '../support/stations.ts'
 const nothing: SourceReport = { mounts: [], remotes: [], hls: [] }
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
 
-/** A mount with these listeners, each told by a hash. */
-const heard = (path: string, identities: readonly string[], total = identities.length) => ({
+/** The count of a mount with these listeners, each identified by a hash. */
+const countOf = (path: string, identities: readonly string[], total = identities.length) => ({
   path,
   total,
   unique: new Set(identities).size,
@@ -26,7 +26,7 @@ const heard = (path: string, identities: readonly string[], total = identities.l
 })
 const atRadio = (...identities: string[]): SourceReport => ({
   ...nothing,
-  mounts: [heard('/radio.mp3', identities)]
+  mounts: [countOf('/radio.mp3', identities)]
 })
 
 interface Statistics {
@@ -38,7 +38,7 @@ interface Statistics {
   unique: number
 }
 
-/** Of all plays of a station, oldest first. */
+/** Returns the statistics of all plays of a station, oldest first. */
 function statisticsOf(sql: Sql, stationId: number): Promise<Statistics[]> {
   return sql`
     select listeners_start as start, listeners_end as end, listeners_peak as peak, delta_positive as positive,
@@ -46,7 +46,7 @@ function statisticsOf(sql: Sql, stationId: number): Promise<Statistics[]> {
     from song_history where station_id = ${stationId} order by id`
 }
 
-/** A station whose second play has just begun. */
+/** Opens a station whose first play has just started. */
 async function openStage(sql: Sql, redisUrl: string) {
   const playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
@@ -59,15 +59,15 @@ async function openStage(sql: Sql, redisUrl: string) {
     playout,
     next,
     count: (report: Partial<SourceReport>) => countAtSources(playout, stationId, { ...nothing, ...report }),
-    /** The statistics of the play on air. */
+    /** The statistics of the current play. */
     current: async () => (await statisticsOf(sql, stationId)).at(-1),
     facts: async () => (await readSnapshots(sql, [stationId]))[0],
     [Symbol.asyncDispose]: () => playout[Symbol.asyncDispose]()
   }
 }
 
-describe('what was counted at sources', () => {
-  test('is summed up over all of them, those that are not shown too', async ({ sql, redisUrl }) => {
+describe('the count of listeners at sources', () => {
+  test('is the sum over all sources, including hidden ones', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count({
       mounts: [
@@ -83,7 +83,7 @@ describe('what was counted at sources', () => {
     expect(state?.listeners).toMatchObject({ total: 14, unique: 12 })
   })
 
-  test('is kept with the play on air', async ({ sql, redisUrl }) => {
+  test('is recorded with the current play', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     const total = (count: number) =>
       stage.count({ mounts: [{ path: '/radio.mp3', total: count, unique: 0 }] })
@@ -101,7 +101,7 @@ describe('what was counted at sources', () => {
     expect(await stage.current()).toMatchObject({ start: 7, end: 7, peak: 7, positive: 0, negative: 0 })
   })
 
-  test('was nobody before the first play of a station', async ({ sql, redisUrl }) => {
+  test('starts at zero for the first play of a station', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
     await countAtSources(playout, stationId, atRadio('a', 'b'))
@@ -111,20 +111,20 @@ describe('what was counted at sources', () => {
     ])
   })
 
-  test('counts somebody twice on two mounts, and once who connects twice to one', async ({
+  test('counts a listener of two mounts twice, and a listener with two connections to one mount once', async ({
     sql,
     redisUrl
   }) => {
     await using stage = await openStage(sql, redisUrl)
-    await stage.count({ mounts: [heard('/radio.mp3', ['a', 'a'])] })
+    await stage.count({ mounts: [countOf('/radio.mp3', ['a', 'a'])] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 2, unique: 1 })
     expect(await stage.current()).toMatchObject({ end: 2, unique: 1 })
-    await stage.count({ mounts: [heard('/radio.mp3', ['a']), heard('/low.mp3', ['a'])] })
+    await stage.count({ mounts: [countOf('/radio.mp3', ['a']), countOf('/low.mp3', ['a'])] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 2, unique: 2 })
     expect(await stage.current()).toMatchObject({ end: 2, unique: 2 })
   })
 
-  test('counts once with a play who leaves and comes back, and with the next one who is still there', async ({
+  test('counts a listener who returns once per play, and one who stays also for the next play', async ({
     sql,
     redisUrl
   }) => {
@@ -140,7 +140,7 @@ describe('what was counted at sources', () => {
     expect(await stage.current()).toMatchObject({ start: 2, end: 2, unique: 3 })
   })
 
-  test('counts with a play the largest number of a source that tells nobody apart', async ({
+  test('uses the largest count per play of a source that does not identify listeners', async ({
     sql,
     redisUrl
   }) => {
@@ -148,14 +148,14 @@ describe('what was counted at sources', () => {
     const relay = (unique: number) => ({
       remotes: [{ path: 'https://relay.example.com/radio', total: unique, unique }]
     })
-    await stage.count({ ...relay(4), mounts: [heard('/radio.mp3', ['a', 'b'])] })
+    await stage.count({ ...relay(4), mounts: [countOf('/radio.mp3', ['a', 'b'])] })
     await stage.next()
     for (const unique of [2, 6, 1]) await stage.count(relay(unique))
     await stage.count(atRadio('b', 'c'))
     expect(await stage.current()).toMatchObject({ start: 6, unique: 6 + 3 })
   })
 
-  test('makes nobody count twice where a source stops telling them apart for a while', async ({
+  test('does not count listeners twice if a source temporarily stops identifying them', async ({
     sql,
     redisUrl
   }) => {
@@ -166,7 +166,7 @@ describe('what was counted at sources', () => {
     expect(await stage.current()).toMatchObject({ end: 2, unique: 2 })
   })
 
-  test('is not written again when nothing has changed', async ({ sql, redisUrl }) => {
+  test('is not written again if nothing has changed', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count(atRadio('a', 'b'))
     const rows = async () => sql`
@@ -179,7 +179,7 @@ describe('what was counted at sources', () => {
     expect(await rows()).toEqual(before)
   })
 
-  test('shows nothing new where one listener takes the place of another', async ({ sql, redisUrl }) => {
+  test('publishes no change if one listener replaces another', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count(atRadio('a'))
     const before = await stage.facts()
@@ -188,26 +188,23 @@ describe('what was counted at sources', () => {
     expect(await stage.current()).toMatchObject({ end: 1, unique: 2 })
   })
 
-  test('passes over what the station does not have, and a station that is gone', async ({
-    sql,
-    redisUrl
-  }) => {
+  test('ignores unknown sources and a deleted station', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
-    await stage.count({ mounts: [heard('/other.mp3', ['a']), heard('/radio.mp3', ['a'])] })
+    await stage.count({ mounts: [countOf('/other.mp3', ['a']), countOf('/radio.mp3', ['a'])] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1 })
     await countAtSources(stage.playout, 987_654_321, atRadio('a'))
     expect(await sql`select from listeners`).toHaveLength(1)
   })
 
-  test('does not count any more what was counted at a stream that is gone', async ({ sql, redisUrl }) => {
+  test('does not include a deleted stream', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
-    await stage.count({ mounts: [heard('/radio.mp3', ['a']), heard('/low.mp3', ['b', 'c'])] })
+    await stage.count({ mounts: [countOf('/radio.mp3', ['a']), countOf('/low.mp3', ['b', 'c'])] })
     await sql`delete from hls_streams where name = '/low.mp3'`
     await stage.count({})
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1, unique: 1 })
   })
 
-  test('comes in from many sides at once, while songs change and streams are written, and nothing is lost', async ({
+  test('is complete with concurrent reports, song changes and writes of streams', async ({
     sql,
     redisUrl
   }) => {
@@ -217,7 +214,7 @@ describe('what was counted at sources', () => {
     await Promise.all(
       people.flatMap((_, n) => [
         stage.count(atRadio(...people.slice(0, n + 1))),
-        stage.count({ hls: [heard('/low.mp3', people.slice(n))] }),
+        stage.count({ hls: [countOf('/low.mp3', people.slice(n))] }),
         countListeners(playout, stationId, {
           ...nothing,
           totals: null,
@@ -237,24 +234,24 @@ describe('what was counted at sources', () => {
   })
 })
 
-/** What two mounts tell one after the other; null: the song ends. */
-const told = fc.record({
+/** What two mounts report in turn; null if the song ends. */
+const countReport = fc.record({
   path: fc.constantFrom('/radio.mp3', '/low.mp3'),
   people: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e')),
   more: fc.nat(2),
-  isTold: fc.boolean()
+  hasIdentities: fc.boolean()
 })
 
-test('whatever is counted, the statistics of every play are those of a slow calculation', async ({
+test('the statistics of every play equal those of a simple reference implementation', async ({
   sql,
   redisUrl
 }) => {
   await using stage = await openStage(sql, redisUrl)
-  const step = fc.oneof({ weight: 6, arbitrary: told }, { weight: 1, arbitrary: fc.constant(null) })
+  const step = fc.oneof({ weight: 6, arbitrary: countReport }, { weight: 1, arbitrary: fc.constant(null) })
   const steps = fc.array(step, { minLength: 15, maxLength: 25 })
   await fc.assert(
     fc.asyncProperty(steps, async all => {
-      await stage.count({ mounts: [heard('/radio.mp3', []), heard('/low.mp3', [])] })
+      await stage.count({ mounts: [countOf('/radio.mp3', []), countOf('/low.mp3', [])] })
       const connected = new Map<string, readonly string[]>()
       const counts = new Map<string, { total: number; unique: number }>()
       const sum = (part: 'total' | 'unique') =>
@@ -274,33 +271,33 @@ test('whatever is counted, the statistics of every play are those of a slow calc
         }
         return { play, seen, largest }
       }
-      let on = await began()
+      let playing = await began()
       for (const each of all) {
         if (each === null) {
-          on = await began()
+          playing = await began()
           continue
         }
-        const { path, people, more, isTold } = each
-        const count = heard(path, people, people.length + more)
+        const { path, people, more, hasIdentities } = each
+        const count = countOf(path, people, people.length + more)
         const { identities, ...alone } = count
-        await stage.count({ mounts: [isTold ? { ...alone, identities } : alone] })
+        await stage.count({ mounts: [hasIdentities ? { ...alone, identities } : alone] })
         const before = sum('total')
         counts.set(path, alone)
-        connected.set(path, isTold ? people : [])
-        on.largest.set(path, Math.max(on.largest.get(path) ?? 0, alone.unique))
-        on.seen.set(path, new Set([...(on.seen.get(path) ?? []), ...(isTold ? people : [])]))
+        connected.set(path, hasIdentities ? people : [])
+        playing.largest.set(path, Math.max(playing.largest.get(path) ?? 0, alone.unique))
+        playing.seen.set(path, new Set([...(playing.seen.get(path) ?? []), ...(hasIdentities ? people : [])]))
         const total = sum('total')
-        const { largest, seen } = on
+        const { largest, seen } = playing
         const uniques = [...largest].map(([source, most]) => Math.max(most, seen.get(source)?.size ?? 0))
-        on.play = {
-          ...on.play,
+        playing.play = {
+          ...playing.play,
           end: total,
-          peak: Math.max(on.play.peak, total),
-          positive: on.play.positive + Math.max(0, total - before),
-          negative: on.play.negative + Math.max(0, before - total),
+          peak: Math.max(playing.play.peak, total),
+          positive: playing.play.positive + Math.max(0, total - before),
+          negative: playing.play.negative + Math.max(0, before - total),
           unique: uniques.reduce((sofar, unique) => sofar + unique, 0)
         }
-        expect(await stage.current()).toEqual(on.play)
+        expect(await stage.current()).toEqual(playing.play)
       }
     }),
     { numRuns: 4, endOnFailure: true }
@@ -308,7 +305,7 @@ test('whatever is counted, the statistics of every play are those of a slow calc
 })
 
 describe('a report of a broadcaster', () => {
-  test('gives the totals, or leaves them to be the sums over the sources', async ({ program }) => {
+  test('sets the totals, or leaves them to be the sums over the sources', async ({ program }) => {
     const { id } = await startPlaying(program)
     const put = (body: unknown) => program.ask('PUT', `/api/station/${id}/listeners`, { body })
     const counts = async () =>
@@ -328,19 +325,19 @@ describe('a report of a broadcaster', () => {
     [{ total: 3, unique: 4 }, 'unique'],
     [{ total: -1 }, 'total'],
     [{ hls: [{ path: '/other.mp3', total: 5 }] }, 'hls.0.path']
-  ])('is refused where it does not fit: %j', async ([body, field], { program }) => {
+  ])('is refused if it is invalid: %j', async ([body, field], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const answer = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
     expect([answer.status, answer.body.extra_data.errors[0].field]).toEqual([400, field])
   })
 })
 
-test('who left is forgotten after a day, and who listens to what is gone at once', async ({
+test('listeners who left are removed after a day, those of a deleted source at once', async ({
   sql,
   redisUrl
 }) => {
   await using stage = await openStage(sql, redisUrl)
-  await stage.count({ mounts: [heard('/radio.mp3', ['a', 'b', 'c']), heard('/low.mp3', ['d'])] })
+  await stage.count({ mounts: [countOf('/radio.mp3', ['a', 'b', 'c']), countOf('/low.mp3', ['d'])] })
   await stage.count(atRadio('a'))
   await sql`update listeners set left_at_ms = left_at_ms - 86400001 where identity = (
     select min(identity) from listeners where left_at_ms is not null)`
@@ -352,7 +349,7 @@ test('who left is forgotten after a day, and who listens to what is gone at once
   ])
 })
 
-test('minutes are forgotten after 400 days, but for the one that the series begins with', async ({ sql }) => {
+test('minutes are removed after 400 days, except the one that the series starts with', async ({ sql }) => {
   const ids = [await seedStation(sql), await seedStation(sql)]
   const now = Math.floor(Date.now() / 60_000)
   const days = [401, 402, 403, 399, 1].map(day => now - day * 1_440)
@@ -365,7 +362,7 @@ test('minutes are forgotten after 400 days, but for the one that the series begi
   )
 })
 
-test('commands that no playout took are forgotten after a minute', async ({ sql }) => {
+test('commands that no playout has fetched are removed after a minute', async ({ sql }) => {
   const id = await seedStation(sql)
   const nowMs = Date.now()
   await sql`

@@ -14,7 +14,7 @@ import type { Publication } from '../support/live-frames.ts'
 import { connectBy, livePath, openWebSocket, transports } from '../support/live-ways.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Deltas (PROTOCOL.md, section 6), and the example that reads them.
+// Deltas (PROTOCOL.md, section 6), and the example client that applies them.
 
 type Data = Publication['pub']['data']
 interface Example {
@@ -33,10 +33,10 @@ const { followStation, mergePatch }: Example = await import(file.href)
 const soon = { deadlineMs: 5_000, what: 'the client to follow' }
 const addressAt = (baseUrl: string) => `${baseUrl.replace('http', 'ws')}${livePath}/websocket`
 
-const differing = { recover: true, delta: 'merge-patch' }
-const subsOf = (channel: string) => ({ subs: { [channel]: differing } })
+const withDeltas = { recover: true, delta: 'merge-patch' }
+const subsOf = (channel: string) => ({ subs: { [channel]: withDeltas } })
 
-/** Everything that can change in a document, back and forth, with nulls that come and go. */
+/** Every field that can change in a document, in both directions, with nulls that appear and disappear. */
 const changes: readonly [parts: Partial<StationState>, triggers: readonly Trigger[]][] = [
   [
     { listeners: { total: 1, unique: 1, mounts: { 1: { total: 1, unique: 1 } }, remotes: {}, hls: 0 } },
@@ -91,46 +91,53 @@ const profile = {
   ]
 }
 
-test.for(transports)('%s: patches add up to what a whole publication says', async (way, { stage }) => {
-  const station = await stage.put({ profile })
-  const { baseUrl } = stage
-  const message = subsOf(station.channel)
-  const patched = await connectBy(way, { baseUrl, message })
-  const whole = await connectBy(way, { baseUrl, message: { subs: { [station.channel]: { recover: true } } } })
-  const entry: { delta?: string; publications?: readonly { data: Data }[] } = Object(
-    patched.connect.subs?.[station.channel]
-  )
-  expect(entry.delta).toBe('merge-patch')
-  expect(Object(whole.connect.subs?.[station.channel])).not.toHaveProperty('delta')
-  let data: unknown = entry.publications?.[0]?.data
-  const used = { pub: 0, delta: 0, sameSecond: 0 }
-  for (const [parts, triggers] of [...changes, ...changes]) {
-    const { offset } = await station.change(parts, triggers)
-    const { pub } = await whole.reader.until('pub', frame => frame.pub.offset === offset)
-    await waitFor(() => patched.reader.waiting.some(frame => Object(frame).pub?.offset === offset), soon)
-    for (const frame of patched.reader.waiting) {
-      const { data: given, delta } = Object(frame).pub
-      used[delta === undefined ? 'pub' : 'delta']++
-      data = given ?? mergePatch(data, delta)
-      if (delta !== undefined) expect(JSON.stringify(delta).length).toBeLessThan(JSON.stringify(data).length)
-    }
-    await patched.reader.until(
-      Object(patched.reader.waiting.at(-1)).pub.delta === undefined ? 'pub' : 'delta',
-      frame => frame.pub.offset === offset
+test.for(transports)(
+  '%s: patches result in the same documents as full publications',
+  async (way, { stage }) => {
+    const station = await stage.put({ profile })
+    const { baseUrl } = stage
+    const message = subsOf(station.channel)
+    const patched = await connectBy(way, { baseUrl, message })
+    const whole = await connectBy(way, {
+      baseUrl,
+      message: { subs: { [station.channel]: { recover: true } } }
+    })
+    const entry: { delta?: string; publications?: readonly { data: Data }[] } = Object(
+      patched.connect.subs?.[station.channel]
     )
-    expect(Object(data).triggers).toEqual(triggers)
-    if (Object(data).current_time === pub.data.current_time) {
-      used.sameSecond++
-      expect(data).toEqual(pub.data)
+    expect(entry.delta).toBe('merge-patch')
+    expect(Object(whole.connect.subs?.[station.channel])).not.toHaveProperty('delta')
+    let data: unknown = entry.publications?.[0]?.data
+    const used = { pub: 0, delta: 0, sameSecond: 0 }
+    for (const [parts, triggers] of [...changes, ...changes]) {
+      const { offset } = await station.change(parts, triggers)
+      const { pub } = await whole.reader.until('pub', frame => frame.pub.offset === offset)
+      await waitFor(() => patched.reader.waiting.some(frame => Object(frame).pub?.offset === offset), soon)
+      for (const frame of patched.reader.waiting) {
+        const { data: fullData, delta } = Object(frame).pub
+        used[delta === undefined ? 'pub' : 'delta']++
+        data = fullData ?? mergePatch(data, delta)
+        if (delta !== undefined)
+          expect(JSON.stringify(delta).length).toBeLessThan(JSON.stringify(data).length)
+      }
+      await patched.reader.until(
+        Object(patched.reader.waiting.at(-1)).pub.delta === undefined ? 'pub' : 'delta',
+        frame => frame.pub.offset === offset
+      )
+      expect(Object(data).triggers).toEqual(triggers)
+      if (Object(data).current_time === pub.data.current_time) {
+        used.sameSecond++
+        expect(data).toEqual(pub.data)
+      }
     }
+    expect(used.sameSecond).toBeGreaterThan(changes.length)
+    expect(used.delta).toBeGreaterThan(changes.length)
+    whole.reader.check()
+    patched.reader.check()
   }
-  expect(used.sameSecond).toBeGreaterThan(changes.length)
-  expect(used.delta).toBeGreaterThan(changes.length)
-  whole.reader.check()
-  patched.reader.check()
-})
+)
 
-test('a changed count costs some hundred bytes', async ({ stage }) => {
+test('a changed count takes less than 400 bytes', async ({ stage }) => {
   const station = await stage.put()
   const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
   await client.until('connect')
@@ -145,9 +152,9 @@ test('a changed count costs some hundred bytes', async ({ stage }) => {
   expect(JSON.stringify(frame).length).toBeLessThan(400)
 })
 
-test('after a recover that brought nothing the first publication is whole', async ({ stage }) => {
+test('after a recovery without publications the first publication is full', async ({ stage }) => {
   const station = await stage.put({ offset: 5 })
-  const message = { subs: { [station.channel]: { ...differing, offset: 5, epoch: 'e1' } } }
+  const message = { subs: { [station.channel]: { ...withDeltas, offset: 5, epoch: 'e1' } } }
   const client = openWebSocket({ baseUrl: stage.baseUrl, message })
   const { connect } = await client.until('connect')
   expect(connect.subs?.[station.channel]).toEqual({
@@ -166,7 +173,7 @@ test('after a recover that brought nothing the first publication is whole', asyn
 })
 
 test.for([null, true, 'json-patch', 7, ['merge-patch']])(
-  'a wish for %j is none for merge patches',
+  'delta %j is not a request for merge patches',
   async (delta, { stage }) => {
     const station = await stage.put()
     const message = { subs: { [station.channel]: { recover: true, delta } } }
@@ -179,7 +186,7 @@ test.for([null, true, 'json-patch', 7, ['merge-patch']])(
   }
 )
 
-test('a second subs frame begins with a whole publication', async ({ stage }) => {
+test('a second subs frame starts with a full publication', async ({ stage }) => {
   const station = await stage.put()
   const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
   await client.until('connect')
@@ -215,13 +222,13 @@ test.for<[original: unknown, patch: unknown, result: unknown]>([
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [[1, 2], { a: 'b', c: null }, { a: 'b' }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }]
-])('the example: %j patched with %j', ([original, patch, result]) => {
+])('the example client: %j patched with %j', ([original, patch, result]) => {
   const before = structuredClone(original)
   expect(mergePatch(original, patch)).toEqual(result)
   expect(original).toEqual(before)
 })
 
-test('the example always has the document that others get whole', async ({ stage }) => {
+test('the example client always has the same document as full publications', async ({ stage }) => {
   const station = await stage.put({ profile })
   const seen = new Map<string, Data>()
   let newest = 0
@@ -251,7 +258,7 @@ test('the example always has the document that others get whole', async ({ stage
   expect(compared).toBeGreaterThan(changes.length)
 })
 
-test('the example comes back with its position, and goes on', async ({ stage }) => {
+test('the example client reconnects with its position, and continues', async ({ stage }) => {
   const station = await stage.put()
   const titles: string[] = []
   const client = followStation({
@@ -274,7 +281,7 @@ test.for([
     3505,
     (socket: WebSocket) => socket.send('{"disconnect":{"code":3505,"reason":"channel limit"}}')
   ]
-] as const)('the example does not come back after %s with %i', async ([, code, end]) => {
+] as const)('the example client does not reconnect after %s with %i', async ([, code, end]) => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   onTestFinished(() => server.close())
   let connections = 0
@@ -298,7 +305,7 @@ test.for([
   expect(connections).toBe(1)
 })
 
-test('the example prints title and listeners', async ({ stage }) => {
+test('the example client prints title and listeners', async ({ stage }) => {
   const station = await stage.put()
   const child = spawn(
     process.execPath,
