@@ -10,7 +10,7 @@ import { sendRaw } from '../support/raw-http.ts'
 import { openRaw, openRawWebSocket, rawFrame } from '../support/raw-websocket.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Corners of the protocol where one rule meets another.
+// Cases in which several rules of the protocol apply at once.
 
 const subsOf = (...stations: StagedStation[]) => ({
   subs: Object.fromEntries(stations.map(({ channel }) => [channel, { recover: true }]))
@@ -19,8 +19,8 @@ const subsOf = (...stations: StagedStation[]) => ({
 const entryOf = (connect: { subs?: Record<string, unknown> }, { channel }: StagedStation) =>
   Object(connect.subs?.[channel])
 
-describe('how the message is written', () => {
-  test('a bare colon, a plus for a space, and quotes as they are', async ({ stage }) => {
+describe('the encoding of the subscribe message', () => {
+  test('cf_connect may contain a plain colon, a plus for a space, and quotes', async ({ stage }) => {
     const station = await stage.put()
     const query = `cf_connect={"subs":+{"${station.channel}":+{"recover":true}}}`
     const socket = new WebSocket(`${stage.baseUrl.replace('http', 'ws')}${livePath}/websocket?${query}`)
@@ -36,7 +36,7 @@ describe('how the message is written', () => {
   })
 
   test.for(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-8', ''])(
-    'the body is read whatever its type is called: %j',
+    'a body is read for any content type: %j',
     async (type, { stage }) => {
       const station = await stage.put()
       const { connect } = await connectBy('curl: http_stream', {
@@ -49,7 +49,7 @@ describe('how the message is written', () => {
   )
 
   test.for(['sse', 'http_stream'])(
-    'a chunked body of more than 64 KiB is too big: %s',
+    'a chunked body of more than 64 KiB is refused: %s',
     async (path, { stage }) => {
       const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`
       const answer = await sendRaw(
@@ -60,7 +60,7 @@ describe('how the message is written', () => {
     }
   )
 
-  test.for(['sse', 'http_stream'])('a chunked body is a body: %s', async (path, { stage }) => {
+  test.for(['sse', 'http_stream'])('a chunked body is accepted: %s', async (path, { stage }) => {
     const life = new AbortController()
     const body = new ReadableStream({
       start: controller => {
@@ -83,7 +83,7 @@ describe('how the message is written', () => {
     life.abort()
   })
 
-  test('after cf_connect the first frame is a later one', async ({ stage }) => {
+  test('after cf_connect the first frame is treated as a later frame', async ({ stage }) => {
     const [first, second] = [await stage.put(), await stage.put()]
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: null }, subsOf(first))
     await client.until('connect')
@@ -93,7 +93,7 @@ describe('how the message is written', () => {
     expect(client.kinds).toEqual(['connect', 'pub'])
   })
 
-  test('the message of a POST wins over cf_connect', async ({ stage }) => {
+  test('the message of a POST takes precedence over cf_connect', async ({ stage }) => {
     const [first, second] = [await stage.put(), await stage.put()]
     const { connect } = await connectBy('curl: http_stream', {
       baseUrl: stage.baseUrl,
@@ -104,7 +104,7 @@ describe('how the message is written', () => {
   })
 
   test.for([['json'], ['json', 'centrifuge-json']])(
-    'a client that offers %j as subprotocols is not turned away by its own rules',
+    'a client that offers %j as subprotocols is connected',
     async (protocols, { stage }) => {
       const socket = new WebSocket(
         `${stage.baseUrl.replace('http', 'ws')}${livePath}/websocket?cf_connect=%7B%7D`,
@@ -120,9 +120,9 @@ describe('how the message is written', () => {
   )
 })
 
-describe('who may listen', () => {
+describe('permission to listen', () => {
   test.for(transports)(
-    'a station that becomes private is like one that is not there, for strangers: %s',
+    'a station that becomes private is unknown to clients without a key: %s',
     async (way, { stage }) => {
       const [station, witness] = [await stage.put(), await stage.put()]
       const { key } = await stage.makeKey()
@@ -148,24 +148,27 @@ describe('who may listen', () => {
     }
   )
 
-  test.for(transports)('what a delay held back does not outlive the key: %s', async (way, { stage }) => {
-    const hidden = await stage.put({ profile: { isPublic: false } })
-    const { key, revoke } = await stage.makeKey()
-    const { reader, connect } = await connectBy(way, {
-      baseUrl: stage.baseUrl,
-      message: { ...subsOf(hidden), token: key },
-      query: 'delay=1'
-    })
-    expect(entryOf(connect, hidden).publications).toHaveLength(1)
-    await hidden.play('Secret Ferry')
-    await revoke()
-    expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
-    expect(reader.kinds).toEqual(['connect', 'disconnect'])
-  })
+  test.for(transports)(
+    'a publication held back by a delay is not sent after the key is revoked: %s',
+    async (way, { stage }) => {
+      const hidden = await stage.put({ profile: { isPublic: false } })
+      const { key, revoke } = await stage.makeKey()
+      const { reader, connect } = await connectBy(way, {
+        baseUrl: stage.baseUrl,
+        message: { ...subsOf(hidden), token: key },
+        query: 'delay=1'
+      })
+      expect(entryOf(connect, hidden).publications).toHaveLength(1)
+      await hidden.play('Secret Ferry')
+      await revoke()
+      expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
+      expect(reader.kinds).toEqual(['connect', 'disconnect'])
+    }
+  )
 })
 
 describe('a delay', () => {
-  test('never sends what is older than the client has', async ({ stage }) => {
+  test('never sends a publication older than the position of the client', async ({ stage }) => {
     const { baseUrl } = stage
     const comeBack = async (way: Way) => {
       const station = await stage.put()
@@ -186,7 +189,7 @@ describe('a delay', () => {
     await Promise.all(transports.map(comeBack))
   })
 
-  test('keeps changes in their order, each with its triggers', async ({ stage }) => {
+  test('keeps changes in order, each with its triggers', async ({ stage }) => {
     const station = await stage.put()
     const message = subsOf(station)
     const delayed = await Promise.all(
@@ -212,7 +215,7 @@ describe('a delay', () => {
     }
   })
 
-  test.for(['delay=abc', 'delay=61', 'delay=-1', 'delay=1e1'])('may not be %s', async (query, { stage }) => {
+  test.for(['delay=abc', 'delay=61', 'delay=-1', 'delay=1e1'])('must not be %s', async (query, { stage }) => {
     for (const way of transports) {
       const reader = openWay(way, { baseUrl: stage.baseUrl, message: {}, query })
       expect((await reader.ended).status).toBe(400)
@@ -220,9 +223,9 @@ describe('a delay', () => {
   })
 })
 
-describe('a station that goes', () => {
+describe('a deleted station', () => {
   test.for(transports)(
-    'is unknown once it is deleted, and its name waits for another: %s',
+    'is unknown, and its name can be used by another station: %s',
     async (way, { stage }) => {
       const [station, witness] = [await stage.put(), await stage.put()]
       const { baseUrl } = stage
@@ -234,18 +237,18 @@ describe('a station that goes', () => {
       expect(entryOf(again.connect, station)).toEqual({})
       await witness.play('Night Ferry')
       expect((await again.reader.until('pub')).channel).toBe(witness.channel)
-      const heir = await stage.put({ profile: { shortName: station.shortName }, epoch: 'e2' })
+      const successor = await stage.put({ profile: { shortName: station.shortName }, epoch: 'e2' })
       const { pub } = await again.reader.until('pub')
-      expect(pub.data.np.station.id).toBe(heir.id)
+      expect(pub.data.np.station.id).toBe(successor.id)
     }
   )
 })
 
-test('a slow reader of differences ends up with the right document', async ({ stage }) => {
+test('a client with deltas that reads slowly ends up with the newest document', async ({ stage }) => {
   const station = await stage.put()
   using raw = await openRawWebSocket(stage.baseUrl)
-  const wish = { recover: true, delta: 'merge-patch' }
-  raw.send(rawFrame({ payload: JSON.stringify({ subs: { [station.channel]: wish } }) }))
+  const options = { recover: true, delta: 'merge-patch' }
+  raw.send(rawFrame({ payload: JSON.stringify({ subs: { [station.channel]: options } }) }))
   expect(await raw.nextText()).toContain('"delta":"merge-patch"')
   const witness = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station) })
   await witness.until('connect')
@@ -266,7 +269,7 @@ test('a slow reader of differences ends up with the right document', async ({ st
     const { np } = pub.data ?? pub.delta
     seen.push({ offset: pub.offset, isWhole: 'data' in pub, title: np.now_playing?.song?.title })
   }
-  // After every gap comes a whole document.
+  // A full document follows after every gap.
   for (const [index, { offset, isWhole }] of seen.entries())
     if (offset !== (seen[index - 1]?.offset ?? 1) + 1) expect([offset, isWhole]).toEqual([offset, true])
   expect(seen.length).toBeLessThan(40)
@@ -274,9 +277,9 @@ test('a slow reader of differences ends up with the right document', async ({ st
 })
 
 test.for(['sse', 'http_stream'])(
-  'what a %s could not take at once follows as it reads',
+  'frames that a slow %s client could not receive at once follow when it reads',
   async (path, { stage }) => {
-    // One of these counts leaves something behind in the server, whatever the buffers of the kernel hold.
+    // With one of these counts data remains in the server, whatever the size of the kernel buffers.
     const readers = [2, 3, 4, 5, 6].map(async count => {
       const station = await stage.put()
       const message = JSON.stringify(subsOf(station))

@@ -15,9 +15,9 @@ import { connectBy, livePath, transports } from '../support/live-ways.ts'
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Acceptance checks 26 to 28 of the facts: Python, a real browser, and a proxy that buffers.
+// Acceptance checks 26 to 28: Python, a browser, and a proxy that buffers.
 
-/** How soon a frame is expected; the quick tier runs on machines that are busy with other things. */
+/** The deadline for a frame; longer in the quick tier, which runs on busy machines. */
 const soonMs = sized({ quick: 5_000, deep: 1_000 })
 
 const subsOf = (channel: string) => JSON.stringify({ subs: { [channel]: { recover: true } } })
@@ -48,7 +48,7 @@ describe.skipIf(whyWithout('python') !== null)('Python', () => {
     expect(pub.data.np.now_playing.song.title).toBe('Déjà Vu')
   })
 
-  test('sees the code and reason of the end', async ({ stage }) => {
+  test('receives the close code and reason', async ({ stage }) => {
     const client = startClient('websocket', stage.baseUrl, 'no JSON')
     expect(await client.ended).toEqual({ status: 0, code: 3501, reason: 'bad request' })
   })
@@ -56,7 +56,7 @@ describe.skipIf(whyWithout('python') !== null)('Python', () => {
 
 describe.skipIf(whyWithout('nginx') !== null)('a proxy that buffers and compresses', () => {
   test.for(transports)(
-    'lets the first frame and every change through at once: %s',
+    'passes the first frame and every change on without delay: %s',
     async (way, { stage }) => {
       await using proxy = await startProxy(stage.baseUrl)
       const station = await stage.put()
@@ -72,13 +72,13 @@ describe.skipIf(whyWithout('nginx') !== null)('a proxy that buffers and compress
   )
 })
 
-interface Heard {
+interface ReceivedTitle {
   readonly name: string
   readonly title: string
   readonly atMs: number
 }
 
-/** Serves the page of widgets and the example on an origin of their own. */
+/** Serves the page of widgets and the example client on an origin of their own. */
 async function servePage(): Promise<string> {
   const files = {
     '/': ['text/html', await readFile(new URL('../support/widget.html', import.meta.url))],
@@ -103,7 +103,7 @@ const widgets = ['eventsource', 'eventsource-credentials', 'websocket', 'http-st
 
 describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
   test(
-    'widgets of another origin show the title, follow it, and survive a restart',
+    'widgets of another origin show the title, follow changes, and survive a restart',
     {
       timeout: 60_000
     },
@@ -111,10 +111,10 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
       const station = await stage.put()
       const origin = await servePage()
       const page = await openPage({ allowsErrors: true })
-      const complaints: string[] = []
-      page.on('pageerror', error => complaints.push(String(error)))
+      const consoleErrors: string[] = []
+      page.on('pageerror', error => consoleErrors.push(String(error)))
       page.on('console', line => {
-        if (line.type() === 'error') complaints.push(line.text())
+        if (line.type() === 'error') consoleErrors.push(line.text())
       })
 
       const titles = async () =>
@@ -124,10 +124,10 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
           deadlineMs,
           what: `all widgets to show ${title}`
         })
-      const hearAll = (title: string, deadlineMs: number) =>
+      const waitForAll = (title: string, deadlineMs: number) =>
         waitFor(
           async () => {
-            const heard = await page.evaluate<Heard[]>('heard')
+            const heard = await page.evaluate<ReceivedTitle[]>('heard')
             const names = heard.filter(each => each.title === title).map(({ name }) => name)
             return new Set(names).size === widgets.length
           },
@@ -140,14 +140,14 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
       expect(await titles()).toHaveLength(widgets.length)
 
       await station.play('Night Ferry')
-      await hearAll('Night Ferry', soonMs)
+      await waitForAll('Night Ferry', soonMs)
       await showAll('Night Ferry', 3_000 + soonMs)
-      expect(complaints).toEqual([])
+      expect(consoleErrors).toEqual([])
 
       expect(await stage.restart('SIGTERM')).toBe(0)
       await station.play('Tidewater')
-      // Who found the server away waits longer before each further try.
-      await hearAll('Tidewater', 30_000)
+      // A client whose reconnect failed uses a longer backoff.
+      await waitForAll('Tidewater', 30_000)
       expect(await page.evaluate('errors')).toEqual([])
     }
   )

@@ -4,11 +4,11 @@ import { test } from '../support/fixtures.ts'
 import type { Answer } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
-// The HTTP side of the streams, and acceptance check 17 on the surfaces that are not push.
+// HTTP behavior of the streams, and acceptance check 17 for the endpoints without push.
 
-const ever = { deadlineMs: 10_000, what: 'the key to be forgotten' }
+const forgotten = { deadlineMs: 10_000, what: 'the key to be forgotten' }
 
-describe('HTTP around the streams', () => {
+describe('HTTP behavior of the streams', () => {
   const streamHeaders = {
     'cache-control': 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0',
     pragma: 'no-cache',
@@ -70,7 +70,7 @@ describe('HTTP around the streams', () => {
     expect(answer.headers.get('access-control-allow-headers')?.toLowerCase()).toMatch(/content-type/)
   })
 
-  test('an error tells a page of another origin what it is', async ({ stage }) => {
+  test('a page of another origin can read an error', async ({ stage }) => {
     const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?cf_connect=junk`, {
       headers: { Origin: 'https://widget.example' }
     })
@@ -89,13 +89,13 @@ describe('HTTP around the streams', () => {
     ],
     ['POST', '', 'junk', 'The body must be a subscribe message, such as {"subs": {"station:1": {}}}.']
   ]
-  test.for(refusals)('%s ?%s with the body %s is refused in words', async (refusal, { stage }) => {
+  test.for(refusals)('%s ?%s with the body %s is refused with a message', async (refusal, { stage }) => {
     const [method, query, body = null, message] = refusal
     const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/sse?${query}`, { method, body })
     expect(await answer.json()).toMatchObject({ code: 400, message })
   })
 
-  test('a plain GET of the WebSocket address is an error, not a hanging request', async ({ stage }) => {
+  test('a plain GET of the WebSocket address fails without hanging', async ({ stage }) => {
     const answer = await fetch(`${stage.baseUrl}/api/live/nowplaying/websocket`, {
       signal: AbortSignal.timeout(2_000)
     })
@@ -104,8 +104,8 @@ describe('HTTP around the streams', () => {
   })
 })
 
-describe('acceptance 17: one rule for private stations on every surface', () => {
-  test('REST and static files hide what push hides', async ({ stage }) => {
+describe('acceptance 17: private stations are hidden on every endpoint', () => {
+  test('REST and static files hide the stations that push hides', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
     const paths = [
       `/api/nowplaying/${hidden.id}`,
@@ -126,6 +126,6 @@ describe('acceptance 17: one rule for private stations on every surface', () => 
     expect(await list(key)).toContain(hidden.id)
     await revoke()
     const isShut = async () => (await stage.server.ask('GET', paths[0] ?? '', { key })).status === 404
-    await waitFor(isShut, ever)
+    await waitFor(isShut, forgotten)
   })
 })

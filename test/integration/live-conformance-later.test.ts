@@ -4,7 +4,7 @@ import { test } from '../support/fixtures.ts'
 import { entryOf, subsOf } from '../support/live-frames.ts'
 import { connectBy, openWebSocket } from '../support/live-ways.ts'
 
-// What comes after the connect frame: later frames of the client, and stations that change their name.
+// Behavior after the connect frame: later frames of the client, and renamed stations.
 
 describe('later frames of a WebSocket (R9)', () => {
   test('a second subs frame replaces the first, without a second connect', async ({ stage }) => {
@@ -20,7 +20,7 @@ describe('later frames of a WebSocket (R9)', () => {
     expect(client.kinds).toEqual(['connect', 'pub', 'pub'])
   })
 
-  test('one publication per named channel, also for those it had', async ({ stage }) => {
+  test('each named channel gets one publication, even if it was already subscribed', async ({ stage }) => {
     const [first, second] = [await stage.put(), await stage.put()]
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(first.channel) })
     await client.until('connect')
@@ -42,7 +42,7 @@ describe('later frames of a WebSocket (R9)', () => {
     expect(client.kinds).toEqual(['connect', 'time', 'time'])
   })
 
-  test('anything else changes nothing', async ({ stage }) => {
+  test('any other frame changes nothing', async ({ stage }) => {
     const station = await stage.put()
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
     await client.until('connect')
@@ -54,7 +54,7 @@ describe('later frames of a WebSocket (R9)', () => {
     expect(client.kinds).toEqual(['connect', 'pub'])
   })
 
-  test('its token opens a private station', async ({ stage }) => {
+  test('the token of a later frame opens a private station', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
     const { key } = await stage.makeKey()
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(hidden.channel) })
@@ -63,7 +63,7 @@ describe('later frames of a WebSocket (R9)', () => {
     expect((await client.until('pub')).channel).toBe(hidden.channel)
   })
 
-  test('the limits hold for them: 129 channels', async ({ stage }) => {
+  test('129 channels exceed the channel limit', async ({ stage }) => {
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: {} })
     await client.until('connect')
     const channels = Array.from({ length: 129 }, (_, index) => [`a${index}`, null])
@@ -72,14 +72,14 @@ describe('later frames of a WebSocket (R9)', () => {
     expect(await client.ended).toMatchObject({ code: 3505, reason: 'channel limit' })
   })
 
-  test('the limits hold for them: 64 KiB', async ({ stage }) => {
+  test('more than 64 KiB exceed the size limit', async ({ stage }) => {
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: {} })
     await client.until('connect')
     client.socket.send(JSON.stringify({ data: 'x'.repeat(64 * 1_024) }))
     expect(await client.ended).toMatchObject({ code: 1009 })
   })
 
-  test('more than 20 messages in a second are too many', async ({ stage }) => {
+  test('more than 20 messages in a second exceed the rate limit', async ({ stage }) => {
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: {} })
     await client.until('connect')
     for (let count = 0; count < 40; count++) client.socket.send('{}')
@@ -87,7 +87,7 @@ describe('later frames of a WebSocket (R9)', () => {
     expect(await client.ended).toMatchObject({ code: 3509, reason: 'too many messages' })
   })
 
-  test('20 messages in a second are not', async ({ stage }) => {
+  test('20 messages in a second are accepted', async ({ stage }) => {
     const station = await stage.put()
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(station.channel) })
     await client.until('connect')
@@ -99,31 +99,31 @@ describe('later frames of a WebSocket (R9)', () => {
 })
 
 describe('renamed stations', () => {
-  test('the id goes on, the new name appears, and who has the old name comes back to nothing', async ({
+  test('the id and the new name receive publications, and the old name is unknown after a reconnect', async ({
     stage
   }) => {
     const station = await stage.put()
     const { shortName } = stage.newName()
-    const [old, young, byId] = [station.channel, `station:${shortName}`, `station:${station.id}`]
-    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(young, byId) })
+    const [old, renamed, byId] = [station.channel, `station:${shortName}`, `station:${station.id}`]
+    const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(renamed, byId) })
     const former = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(old) })
     const { connect } = await client.until('connect')
-    entryOf('waiting', connect, young)
+    entryOf('waiting', connect, renamed)
     await former.until('connect')
     await station.change({ profile: { ...station.state().profile, shortName } })
-    const heard = [await client.until('pub'), await client.until('pub')]
-    expect(new Set(heard.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
+    const received = [await client.until('pub'), await client.until('pub')]
+    expect(new Set(received.map(({ channel }) => channel))).toEqual(new Set([renamed, byId]))
     expect((await former.until('disconnect')).disconnect.code).toBe(3010)
     const again = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(old) })
     entryOf('waiting', (await again.until('connect')).connect, old)
     await station.play('Night Ferry')
     const later = [await client.until('pub'), await client.until('pub')]
-    expect(new Set(later.map(({ channel }) => channel))).toEqual(new Set([young, byId]))
+    expect(new Set(later.map(({ channel }) => channel))).toEqual(new Set([renamed, byId]))
     expect(client.kinds).toEqual(['connect', 'pub', 'pub', 'pub', 'pub'])
     expect(again.kinds).toEqual(['connect'])
   })
 
-  test('who saw a name pass to another station is told to start over', async ({ stage }) => {
+  test('a client is disconnected when its name is passed to another station', async ({ stage }) => {
     const first = await stage.put()
     const { shortName } = stage.newName()
     const client = openWebSocket({ baseUrl: stage.baseUrl, message: subsOf(first.channel) })

@@ -11,24 +11,24 @@ import { startServer } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-// What depends on the configuration of a server: origins, the number of connections, and how it ends.
+// Behavior that depends on the configuration of a server: origins, connection limits, and shutdown.
 
-interface Visit {
+interface ConnectionAttempt {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
-  /** What came before the answer ended; '' while it goes on. */
+  /** The body received before the response ended; '' while it is open. */
   readonly body: string
   readonly leave: () => void
 }
 
 type Kind = 'websocket' | 'sse' | 'http_stream'
 
-/** Knocks and gives what the server says; a connection that was let in stays until the test ends. */
-async function knock(
+/** Connects and returns the response. An accepted connection stays open until the test ends. */
+async function tryConnect(
   baseUrl: string,
   kind: Kind,
   { origin, address = '127.0.0.1' }: { origin?: string; address?: string } = {}
-): Promise<Visit> {
+): Promise<ConnectionAttempt> {
   const request = http.request(`${baseUrl}${livePath}/${kind}`, {
     method: kind === 'http_stream' ? 'POST' : 'GET',
     agent: false,
@@ -83,67 +83,67 @@ test(
     })
     const { baseUrl } = server
     const isFree = async (address: string) => {
-      const visit = await knock(baseUrl, 'http_stream', { address })
-      visit.leave()
-      return visit.status === 200
+      const attempt = await tryConnect(baseUrl, 'http_stream', { address })
+      attempt.leave()
+      return attempt.status === 200
     }
 
     for (const kind of kinds) {
-      const stranger = await knock(baseUrl, kind, { origin: 'https://evil.example' })
-      expect(stranger.status).toBe(403)
-      const welcome = await knock(baseUrl, kind, { origin: 'https://other.example' })
-      expect(welcome.status).toBe(kind === 'websocket' ? 101 : 200)
+      const forbidden = await tryConnect(baseUrl, kind, { origin: 'https://evil.example' })
+      expect(forbidden.status).toBe(403)
+      const allowed = await tryConnect(baseUrl, kind, { origin: 'https://other.example' })
+      expect(allowed.status).toBe(kind === 'websocket' ? 101 : 200)
       if (kind !== 'websocket')
-        expect(welcome.headers).toMatchObject({
+        expect(allowed.headers).toMatchObject({
           'access-control-allow-origin': 'https://other.example',
           'access-control-allow-credentials': 'true',
           vary: expect.stringMatching(/origin/i)
         })
-      const program = await knock(baseUrl, kind)
+      const program = await tryConnect(baseUrl, kind)
       expect(program.status).toBe(kind === 'websocket' ? 101 : 200)
-      welcome.leave()
+      allowed.leave()
       program.leave()
     }
 
     const fill = async (address: string, count: number) => {
-      const visits: Visit[] = []
+      const attempts: ConnectionAttempt[] = []
       await waitFor(
         async () => {
-          const visit = await knock(baseUrl, 'websocket', { address })
-          if (visit.status === 101) visits.push(visit)
-          return visits.length === count
+          const attempt = await tryConnect(baseUrl, 'websocket', { address })
+          if (attempt.status === 101) attempts.push(attempt)
+          return attempts.length === count
         },
         { deadlineMs: 5_000, what: `room for ${count} connections` }
       )
-      return visits
+      return attempts
     }
-    const expectTurnedAway = async (address: string, status: number) => {
+    const expectRefused = async (address: string, status: number) => {
       for (const kind of ['websocket', 'http_stream'] as const) {
-        const away = await knock(baseUrl, kind, { address })
-        expect(away.status).toBe(status)
-        expect(Number(away.headers['retry-after'])).toBeGreaterThan(0)
+        const refused = await tryConnect(baseUrl, kind, { address })
+        expect(refused.status).toBe(status)
+        expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
       }
-      // An EventSource would give up for good on a status.
-      const away = await knock(baseUrl, 'sse', { address })
-      expect(away.status).toBe(200)
-      expect(away.headers['content-type']).toBe('text/event-stream; charset=utf-8')
-      const [, ms] = /^\s*retry: (\d+)\n\n$/.exec(away.body) ?? []
+      // An EventSource would never retry after an error status.
+      const refused = await tryConnect(baseUrl, 'sse', { address })
+      expect(refused.status).toBe(200)
+      expect(refused.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+      const [, ms] = /^\s*retry: (\d+)\n\n$/.exec(refused.body) ?? []
       expect(Number(ms)).toBeGreaterThanOrEqual(5_000)
       expect(Number(ms)).toBeLessThanOrEqual(15_000)
     }
 
     const four = await fill('127.0.0.1', 4)
-    await expectTurnedAway('127.0.0.1', 429)
+    await expectRefused('127.0.0.1', 429)
     const two = await fill('127.0.0.2', 2)
-    await expectTurnedAway('127.0.0.3', 503)
-    // Who was turned away costs nothing, and who leaves makes room.
-    for (const visit of [...four, ...two]) visit.leave()
+    await expectRefused('127.0.0.3', 503)
+    // A refused connection does not count, and a closed one makes room.
+    for (const attempt of [...four, ...two]) attempt.leave()
     await waitFor(() => isFree('127.0.0.1'), { deadlineMs: 5_000, what: 'room' })
     const fourAgain = await fill('127.0.0.1', 4)
     expect(fourAgain).toHaveLength(4)
-    for (const visit of fourAgain) visit.leave()
+    for (const attempt of fourAgain) attempt.leave()
 
-    // Long polls take places too: who finds none is told when to come back.
+    // Long polls count as connections too: one above the limit gets a Retry-After.
     using stage = openStage(server, redisUrl)
     const station = await stage.put()
     const life = new AbortController()
@@ -152,14 +152,14 @@ test(
       const path = `/api/nowplaying/${station.id}?wait=${seconds}&since=1&epoch=e1`
       return fetch(baseUrl + path, { signal })
     }
-    const isLast = async () => (await knock(baseUrl, 'http_stream')).status === 429
+    const isLast = async () => (await tryConnect(baseUrl, 'http_stream')).status === 429
     await waitFor(() => isFree('127.0.0.1'), { deadlineMs: 5_000, what: 'room' })
     const waiting = Array.from({ length: 4 }, () => wait(30).catch(() => null))
     await waitFor(isLast, { deadlineMs: 5_000, what: 'no room' })
     const startedAtMs = Date.now()
-    const away = await wait(30)
-    expect(away.status).toBe(429)
-    expect(Number(away.headers.get('retry-after'))).toBeGreaterThanOrEqual(5)
+    const refused = await wait(30)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(5)
     expect(Date.now() - startedAtMs).toBeLessThan(2_000)
     life.abort()
     await Promise.all(waiting)
@@ -168,7 +168,7 @@ test(
 )
 
 test(
-  'R16: a planned end is announced on every transport',
+  'R16: a planned shutdown is announced on every transport',
   { timeout: 40_000 },
   async ({ databaseUrl, redisUrl }) => {
     await using folder = await openTempFolder()
@@ -194,17 +194,17 @@ test(
       const decoder = new TextDecoder()
       for await (const bytes of stream.body ?? []) read(decoder.decode(bytes))
     })()
-    // What it throws is thrown where it is awaited.
+    // A rejection is thrown where it is awaited.
     reading.catch(() => {})
     expect((await fetch(`${baseUrl}/api/health/ready`)).status).toBe(200)
 
     const ended = once(server.process, 'exit')
-    const toldAtMs = Date.now()
+    const signaledAtMs = Date.now()
     server.process.kill('SIGTERM')
-    // For two seconds it still serves, and asks whoever can to go elsewhere.
+    // For two seconds it still serves, and asks clients to reconnect elsewhere.
     await waitFor(async () => (await fetch(`${baseUrl}/api/health/ready`)).status === 503, {
       deadlineMs: 1_500,
-      what: 'readiness to turn'
+      what: 'readiness to end'
     })
     const answer = await fetch(`${baseUrl}/api/nowplaying/${station.id}`)
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
@@ -227,10 +227,10 @@ test(
     expect(retries[0]).toBeLessThanOrEqual(5_000)
     await ended
     expect(server.process.exitCode).toBe(0)
-    expect(Date.now() - toldAtMs).toBeGreaterThan(1_900)
-    expect(Date.now() - toldAtMs).toBeLessThan(6_000)
-    const gone = new WebSocket(`${baseUrl.replace('http', 'ws')}${livePath}/websocket`)
-    const [error] = await once(gone, 'error')
+    expect(Date.now() - signaledAtMs).toBeGreaterThan(1_900)
+    expect(Date.now() - signaledAtMs).toBeLessThan(6_000)
+    const afterExit = new WebSocket(`${baseUrl.replace('http', 'ws')}${livePath}/websocket`)
+    const [error] = await once(afterExit, 'error')
     expect(String(error)).toMatch(/ECONNREFUSED/)
   }
 )

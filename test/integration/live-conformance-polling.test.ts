@@ -7,7 +7,7 @@ import { test } from '../support/fixtures.ts'
 import type { NowPlaying } from '../support/live-frames.ts'
 import type { Stage } from '../support/live-stage.ts'
 
-// Polling, section 9 of PROTOCOL.md, with the client that Node brings.
+// Polling (PROTOCOL.md, section 9) with `fetch` of Node.js.
 
 async function get({ baseUrl }: Stage, path: string, headers: Record<string, string> = {}) {
   const startedAtMs = Date.now()
@@ -35,7 +35,7 @@ const pathsOf = ({ id, shortName }: { id: number; shortName: string }) => [
   `/api/nowplaying_static/${id}.json`
 ]
 
-test('each address tells its position, and may be cached for a second', async ({ stage }) => {
+test('each URL returns its position, and may be cached for a second', async ({ stage }) => {
   const station = await stage.put({ offset: 7 })
   for (const path of pathsOf(station)) {
     const answer = await get(stage, path)
@@ -45,7 +45,7 @@ test('each address tells its position, and may be cached for a second', async ({
   }
 })
 
-/** Asks for more than a second, always with the newest tag. */
+/** Polls for more than a second, always with the newest ETag. */
 async function watchTags(stage: Stage, path: string) {
   const tags = new Set<string>()
   const elapsed = new Set<number>()
@@ -69,7 +69,7 @@ async function watchTags(stage: Stage, path: string) {
   return { tags, elapsed, unchanged }
 }
 
-test('the tag of each address changes with the clock', async ({ stage }) => {
+test('the ETag of each URL changes with the clock', async ({ stage }) => {
   const station = await stage.put({ shown: aPlay({ startedAtMs: Date.now() - 60_000 }) })
   for (const { tags, elapsed, unchanged } of await Promise.all(
     pathsOf(station).map(path => watchTags(stage, path))
@@ -80,7 +80,7 @@ test('the tag of each address changes with the clock', async ({ stage }) => {
   }
 })
 
-test('nobody may keep what a private station answered', async ({ stage }) => {
+test('responses for a private station must not be cached', async ({ stage }) => {
   const station = await stage.put({ profile: { isPublic: false } })
   const { key } = await stage.makeKey()
   for (const path of pathsOf(station)) {
@@ -94,13 +94,13 @@ test('nobody may keep what a private station answered', async ({ stage }) => {
 })
 
 describe('a long poll', () => {
-  test('is answered when something changes', async ({ stage }) => {
+  test('gets a response when something changes', async ({ stage }) => {
     const station = await stage.put()
     const waiting = get(stage, `/api/nowplaying/${station.shortName}?wait=10&since=1&epoch=e1`)
-    const early = await get(stage, `/api/nowplaying/${station.shortName}?wait=1&since=1&epoch=e1`)
-    expect(early).toMatchObject({ status: 304, text: '' })
-    expect(early.tookMs).toBeGreaterThanOrEqual(950)
-    expect(early.tookMs).toBeLessThan(2_000)
+    const timedOut = await get(stage, `/api/nowplaying/${station.shortName}?wait=1&since=1&epoch=e1`)
+    expect(timedOut).toMatchObject({ status: 304, text: '' })
+    expect(timedOut.tookMs).toBeGreaterThanOrEqual(950)
+    expect(timedOut.tookMs).toBeLessThan(2_000)
     const changedAtMs = Date.now()
     await station.play('Night Ferry')
     const answer = await waiting
@@ -115,21 +115,21 @@ describe('a long poll', () => {
     ['a newer offset of another epoch', 'wait=10&since=99&epoch=e0'],
     ['no position', 'wait=10&since=0'],
     ['no patience', 'wait=0&since=2']
-  ] as const)('is answered at once: %s', async ([, query], { stage }) => {
+  ] as const)('gets a response immediately: %s', async ([, query], { stage }) => {
     const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?${query}`)
     expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
     expect(answer.tookMs).toBeLessThan(1_000)
   })
 
-  test('with no patience and nothing new is 304 at once', async ({ stage }) => {
+  test('with wait=0 and without a change returns 304 immediately', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?wait=0&since=3&epoch=e1`)
     expect(answer.status).toBe(304)
     expect(answer.tookMs).toBeLessThan(1_000)
   })
 
-  test('hears of another epoch', async ({ stage }) => {
+  test('gets a response when the epoch changes', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
     const waiting = get(stage, `/api/nowplaying/${station.id}?wait=10&since=3&epoch=e1`)
     await get(stage, `/api/nowplaying/${station.id}?wait=1&since=3&epoch=e1`)
@@ -137,7 +137,7 @@ describe('a long poll', () => {
     expect(await waiting).toMatchObject({ status: 200, position: ['e2', '1'] })
   })
 
-  test('with a position from the future learns the true one at once', async ({ stage }) => {
+  test('with a position from the future gets the current one immediately', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?wait=20&since=${2 ** 53 - 1}&epoch=e1`)
     expect(answer).toMatchObject({ status: 200, position: ['e1', '3'] })
@@ -150,14 +150,14 @@ describe('a long poll', () => {
     ['wait', 'wait=soon&since=1'],
     ['since', 'wait=1&since=-1'],
     ['since', 'wait=1&since=x']
-  ] as const)('that is malformed names %s: %s', async ([name, query], { stage }) => {
+  ] as const)('with an invalid %s is refused with its name: %s', async ([name, query], { stage }) => {
     const station = await stage.put()
     const { status, text } = await get(stage, `/api/nowplaying/${station.id}?${query}`)
     expect(status).toBe(400)
     expect(JSON.parse(text).message).toMatch(new RegExp(`\\b${name}\\b`))
   })
 
-  test('for a private station is a 404, and so for one that is not there', async ({ stage }) => {
+  test('of a private or unknown station returns 404', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
     const { shortName } = stage.newName()
     for (const name of [hidden.shortName, shortName]) {
@@ -168,12 +168,12 @@ describe('a long poll', () => {
   })
 
   test.for(['nowplaying/ID', 'station/ID/nowplaying', 'nowplaying_static/ID.json'])(
-    'of /api/%s does not tell what became private meanwhile',
+    'of /api/%s does not return a station that became private meanwhile',
     async (pattern, { stage }) => {
       const station = await stage.put()
       const path = `/api/${pattern.replace('ID', String(station.id))}`
       const waiting = get(stage, `${path}?wait=3&since=1&epoch=e1`)
-      // The one before is waiting when this one has been answered.
+      // The long poll above is waiting once this request is answered.
       await get(stage, `${path}?wait=0&since=1&epoch=e1`)
       await station.change({ profile: { ...station.state().profile, isPublic: false } })
       const answer = await waiting
@@ -182,7 +182,7 @@ describe('a long poll', () => {
     }
   )
 
-  test('does not outlive its key', async ({ stage }) => {
+  test('ends when its key is revoked', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
     const { key, revoke } = await stage.makeKey()
     const headers = { 'X-API-Key': key }

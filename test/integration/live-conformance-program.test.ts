@@ -5,7 +5,7 @@ import { test } from '../support/fixtures.ts'
 import { connectBy, openWebSocket, transports } from '../support/live-ways.ts'
 import { startPlaying } from '../support/playing.ts'
 
-// Acceptance check 21 of the facts, from the clock to the widget.
+// Acceptance check 21, from the clock to the widget.
 
 test('the same track twice in a row is a change on every transport', async ({ program }) => {
   const { id } = await startPlaying(program, { tracks: 1, songMs: 1_500 })
@@ -28,7 +28,7 @@ test('the same track twice in a row is a change on every transport', async ({ pr
   )
 })
 
-test('a jingle changes no song, and tells when the next one begins', async ({ program }) => {
+test('a jingle does not change the song, and announces the start of the next one', async ({ program }) => {
   const { id } = await startPlaying(program, { tracks: 5, songMs: 1_500 })
   const client = openWebSocket({
     baseUrl: program.baseUrl,

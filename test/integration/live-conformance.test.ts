@@ -9,11 +9,11 @@ import type { StagedStation } from '../support/live-stage.ts'
 import { allWays, connectBy, openWay, quickWays, transports } from '../support/live-ways.ts'
 import { sized } from '../support/tier.ts'
 
-// The requirements R1 to R21 of the facts and the protocol, with clients that were not written here. Each
-// frame of each test is checked to the last key on its way in: see `live-frames.ts`.
+// Requirements R1 to R21 of the protocol, with clients from other projects. All keys of every received frame
+// are checked: see `live-frames.ts`.
 
 describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
-  test('R2, R3: the connect frame comes first, and with recover it holds the state', async ({ stage }) => {
+  test('R2, R3: the connect frame comes first, and contains the state with recover', async ({ stage }) => {
     const station = await stage.put()
     const { reader, connect } = await connectBy(way, {
       baseUrl: stage.baseUrl,
@@ -72,14 +72,14 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     ['nonsense', { offset: 'three', epoch: 7 }],
     ['negative', { offset: -1, epoch: 'e1' }],
     ['a fraction', { offset: 2.5, epoch: 'e1' }]
-  ] as const)('R3: a position that is %s brings the state', async ([, position], { stage }) => {
+  ] as const)('R3: a position that is %s returns the state', async ([, position], { stage }) => {
     const station = await stage.put({ offset: 3 })
     const message = { subs: { [station.channel]: { recover: true, ...position } } }
     const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
     expect(entryOf('recovered', connect, station.channel).publications[0].offset).toBe(3)
   })
 
-  test('R3: a newer position brings nothing until the station has come that far', async ({ stage }) => {
+  test('R3: with a newer position nothing is sent until the station reaches it', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
     const message = { subs: { [station.channel]: { recover: true, offset: 5, epoch: 'e1' } } }
     const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
@@ -90,7 +90,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(pub.offset).toBe(6)
   })
 
-  test('R3: the right position brings nothing, and what follows is newer', async ({ stage }) => {
+  test('R3: with the current position no state is sent, and newer publications follow', async ({ stage }) => {
     const station = await stage.put({ offset: 3 })
     const message = { subs: { [station.channel]: { recover: true, offset: 3, epoch: 'e1' } } }
     const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
@@ -101,7 +101,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(reader.kinds).toEqual(['connect', 'pub'])
   })
 
-  test('R3: an offline station has a state too', async ({ stage }) => {
+  test('R3: an offline station has a state', async ({ stage }) => {
     const station = await stage.put({ shown: null })
     const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
     const { np } = entryOf('recovered', connect, station.channel).publications[0].data
@@ -116,7 +116,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     })
   })
 
-  test('R5: a change comes at once, with its triggers and fresh seconds', async ({ stage }) => {
+  test('R5: a change is sent immediately, with its triggers and the current time', async ({ stage }) => {
     const station = await stage.put()
     const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
     await station.play('Night Ferry')
@@ -129,7 +129,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(Math.abs(pub.data.current_time - Date.now() / 1_000)).toBeLessThan(2)
   })
 
-  test('R6: the id is an alias, each under the name that was asked for', async ({ stage }) => {
+  test('R6: the id is an alias; each channel has the requested name', async ({ stage }) => {
     const station = await stage.put()
     const byId = `station:${station.id}`
     const { reader, connect } = await connectBy(way, {
@@ -144,7 +144,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(both[0]?.pub.offset).toBe(both[1]?.pub.offset)
   })
 
-  test('R7: global:time gives the time at once', async ({ stage }) => {
+  test('R7: global:time sends the time immediately', async ({ stage }) => {
     const station = await stage.put()
     const message = { subs: { [station.channel]: { recover: true }, 'global:time': {} } }
     const { reader, connect } = await connectBy(way, { baseUrl: stage.baseUrl, message })
@@ -155,7 +155,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     await reader.until('pub')
   })
 
-  test('R7: nobody else is told the time', async ({ stage }) => {
+  test('R7: other channels do not receive the time', async ({ stage }) => {
     const station = await stage.put()
     const { reader } = await connectBy(way, {
       baseUrl: stage.baseUrl,
@@ -166,7 +166,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(reader.kinds).toEqual(['connect', 'pub', 'pub'])
   })
 
-  test('R8: other channels are ignored, unknown stations wait', async ({ stage }) => {
+  test('R8: other channels are ignored, unknown stations can be subscribed', async ({ stage }) => {
     const { id, shortName } = stage.newName()
     const byName = `station:${shortName}`
     const message = {
@@ -188,11 +188,11 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(new Set(both.map(({ channel }) => channel))).toEqual(new Set([byName, `station:${id}`]))
   })
 
-  test('R10: without its key a private station is an unknown one', async ({ stage }) => {
+  test('R10: without its key a private station is treated as unknown', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
     const open = await stage.put()
     const message = subsOf(hidden.channel, `station:${hidden.id}`, open.channel)
-    const wishes = [
+    const attempts = [
       { message },
       { message: { ...message, token: 'wrong' } },
       { message, headers: { 'X-API-Key': 'wrong' } },
@@ -200,7 +200,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
       { message, query: 'api_key=wrong' }
     ]
     const strangers = await Promise.all(
-      wishes.map(wish => connectBy(way, { baseUrl: stage.baseUrl, ...wish }))
+      attempts.map(attempt => connectBy(way, { baseUrl: stage.baseUrl, ...attempt }))
     )
     for (const { connect } of strangers) {
       entryOf('waiting', connect, hidden.channel)
@@ -215,12 +215,12 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     }
   })
 
-  test('R10: each place for a key opens the station, until the key is revoked', async ({ stage }) => {
+  test('R10: each way to send a key opens the station, until the key is revoked', async ({ stage }) => {
     const hidden = await stage.put({ profile: { isPublic: false } })
     const open = await stage.put()
     const { key, revoke } = await stage.makeKey()
     const message = subsOf(hidden.channel, open.channel)
-    const wishes = [
+    const attempts = [
       { message: { ...message, token: key } },
       { message, headers: { 'X-API-Key': key } },
       { message, headers: { Authorization: `Bearer ${key}` } },
@@ -228,7 +228,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
       { message: { ...message, token: key }, headers: { 'X-API-Key': 'wrong' } }
     ]
     const listeners = await Promise.all(
-      wishes.map(wish => connectBy(way, { baseUrl: stage.baseUrl, ...wish }))
+      attempts.map(attempt => connectBy(way, { baseUrl: stage.baseUrl, ...attempt }))
     )
     for (const { connect } of listeners) entryOf('recovered', connect, hidden.channel)
     await hidden.play('Night Ferry')
@@ -240,9 +240,12 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
       expect((await reader.until('disconnect')).disconnect.code).toBe(3010)
       expect(reader.kinds).toEqual(['connect', 'pub', 'disconnect'])
     }
-    const again = await Promise.all(wishes.map(wish => connectBy(way, { baseUrl: stage.baseUrl, ...wish })))
+    const again = await Promise.all(
+      attempts.map(attempt => connectBy(way, { baseUrl: stage.baseUrl, ...attempt }))
+    )
     for (const { connect } of again) entryOf('waiting', connect, hidden.channel)
-    // What still came of the hidden one would come before the second of these: a permission takes its time.
+    // Two publications, because permissions are checked asynchronously: one of the hidden station would
+    // precede the second.
     await hidden.play('Another Secret')
     for (const title of ['Paper Lanterns', 'Tidewater']) {
       const { offset } = await open.play(title)
@@ -251,7 +254,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     for (const { reader } of again) expect(reader.kinds).toEqual(['connect', 'pub', 'pub'])
   })
 
-  test('R13: no change falls between the snapshot and what follows', async ({ stage }) => {
+  test('R13: no change is lost between the snapshot and the publications after it', async ({ stage }) => {
     const station = await stage.put()
     const arrivals = Array.from({ length: 8 }, async (_, index) => {
       await sleep(index * 15)
@@ -273,7 +276,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     }
   })
 
-  test('R15: another epoch ends the connection, and the next one knows it', async ({ stage }) => {
+  test('R15: a new epoch ends the connection, and the next connection has it', async ({ stage }) => {
     const station = await stage.put({ offset: 40 })
     const message = subsOf(station.channel)
     const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message })
@@ -289,7 +292,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect([entry.epoch, entry.publications[0].offset]).toEqual(['e2', 1])
   })
 
-  test('R17: whatever is in a title, a frame is one line', async ({ stage }) => {
+  test('R17: a frame is one line, whatever a title contains', async ({ stage }) => {
     const station = await stage.put()
     const { reader } = await connectBy(way, { baseUrl: stage.baseUrl, message: subsOf(station.channel) })
     const titles = [
@@ -308,7 +311,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     }
   })
 
-  test('R19: many stations share one connection, and a busy one delays no other', async ({ stage }) => {
+  test('R19: stations share one connection, and a busy one does not delay another', async ({ stage }) => {
     const stations: StagedStation[] = []
     for (let count = 0; count < 12; count++) stations.push(await stage.put())
     const message = subsOf(...stations.map(({ channel }) => channel))
@@ -332,7 +335,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(pub.data.triggers).toEqual(['live_disconnect', 'live_connect'])
   })
 
-  test('R21: a delay holds changes back, and the clock stays true', async ({ stage }) => {
+  test('R21: a delay holds changes back, and the clock is correct', async ({ stage }) => {
     const station = await stage.put({ shown: aPlay({ startedAtMs: Date.now() - 100_000 }) })
     const message = subsOf(station.channel)
     const { baseUrl } = stage
@@ -348,14 +351,14 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(Math.abs(pub.data.current_time - Date.now() / 1_000)).toBeLessThan(2)
   })
 
-  test('unknown parameters, a plus for a space and a bare colon do no harm', async ({ stage }) => {
+  test('unknown parameters, a plus for a space and a plain colon are accepted', async ({ stage }) => {
     const station = await stage.put()
     const message = `{"subs": {"${station.channel}": {"recover": true}}}`
     const { connect } = await connectBy(way, { baseUrl: stage.baseUrl, message, query: '_=1&1783468800' })
     entryOf('recovered', connect, station.channel)
   })
 
-  test('128 channels are served', async ({ stage }) => {
+  test('128 channels are accepted', async ({ stage }) => {
     const channels = Array.from({ length: 128 }, (_, index) => [
       `station:${'a_long_short_name_'.repeat(4)}${index}`,
       null
@@ -367,7 +370,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(Object.keys(connect.subs ?? {})).toHaveLength(128)
   })
 
-  test('129 channels are one too many', async ({ stage }) => {
+  test('129 channels exceed the channel limit', async ({ stage }) => {
     const channels = Array.from({ length: 129 }, (_, index) => [`a${index}`, null])
     const reader = openWay(way, {
       baseUrl: stage.baseUrl,
@@ -403,7 +406,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(reader.kinds).toEqual([])
   })
 
-  test('a message of more than 64 KiB', async ({ stage }) => {
+  test('a message of more than 64 KiB is refused', async ({ stage }) => {
     const reader = openWay(way, { baseUrl: stage.baseUrl, message: { data: 'x'.repeat(64 * 1_024) } })
     const { status, code } = await reader.ended
     expect(way.includes('cf_connect') ? status : 0).toBe(way.includes('cf_connect') ? 431 : 0)
@@ -413,7 +416,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
   })
 })
 
-describe('dialects that must stay connected', () => {
+describe('message formats of existing clients keep working', () => {
   const dialects = {
     'A and B, 0.17.6 to 0.20.0': (channel: string) => ({ subs: { [channel]: {}, 'global:time': {} } }),
     'C, 0.20.1 to today': (channel: string) => ({ subs: { [channel]: { recover: true } } }),

@@ -26,17 +26,14 @@ import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-// Real processes, and crowds of clients that come back as their kinds do.
+// Real processes, and many clients that reconnect like existing clients.
 
-/**
- * Thousands of clients in one process, beside other tests, take longer than they should on a machine of their
- * own.
- */
+/** The deadline for reconnects; thousands of clients in one process beside other tests are slow. */
 const backMs = sized({ quick: 8_000, deep: 20_000 })
 
 /**
- * Every client is back as soon as it may, which a planned restart puts off by 5 seconds at most, and knows
- * the newest position 5 seconds later.
+ * Expects that all clients have reconnected (a planned restart delays them by up to 5 seconds) and have the
+ * newest position 5 seconds later.
  */
 async function expectConverged(crowd: Crowd, newest: () => Position | Promise<Position>) {
   try {
@@ -53,7 +50,7 @@ async function expectConverged(crowd: Crowd, newest: () => Position | Promise<Po
   expect(crowd.faults).toEqual([])
 }
 
-/** A crowd of so many clients, by kind. */
+/** The options of a crowd with this number of clients, by kind. */
 const crowdOf = (clients: number) => ({
   sockets: 0.5 * clients,
   streams: 0.3 * clients,
@@ -61,7 +58,7 @@ const crowdOf = (clients: number) => ({
   longPollers: 0.1 * clients
 })
 
-/** How many of these hold a connection. */
+/** The number of clients that hold a connection. */
 const connectionsOf = (clients: number) => crowdOf(clients).sockets + crowdOf(clients).streams
 
 const positionOf = ({ epoch, offset }: { epoch: string; offset: number }) => ({ epoch, offset })
@@ -74,7 +71,7 @@ async function stopServer({ process }: RunningServer, signal: NodeJS.Signals): P
 }
 
 test(
-  'a server that is killed and started again gets its clients back',
+  'a server that is killed and restarted gets its clients back',
   { timeout: 60_000 },
   async ({ stage }) => {
     const clients = sized({ quick: 30, deep: 300 })
@@ -104,7 +101,7 @@ test(
 )
 
 test(
-  'Redis stands still for ten seconds, and is emptied',
+  'servers and clients recover after Redis hangs for ten seconds, and after a FLUSHALL',
   { timeout: 90_000 },
   async ({ databaseUrl, sql }) => {
     const clients = sized({ quick: 30, deep: 200 })
@@ -125,7 +122,7 @@ test(
     }
     await waitFor(async () => (await stored())?.current, { deadlineMs: 10_000, what: 'the station to play' })
     const { shortName } = (await newest()) && (await waitFor(stored, soon)).profile
-    // The server has it as well.
+    // The server has read the state as well.
     const shown = async () =>
       (await server.ask('GET', `/api/nowplaying/${shortName}`, { key: '' })).body.is_online
     await waitFor(shown, soon)
@@ -145,7 +142,7 @@ test(
     } finally {
       process.kill(service.pid, 'SIGCONT')
     }
-    // Nobody lost the connection, and every request was answered.
+    // No connection was lost, and every request was answered.
     expect(crowd.faults).toEqual([])
     expect(crowd.counts.connects).toBe(connectionsOf(clients))
     expect(crowd.counts.gets - gets).toBeGreaterThan(crowdOf(clients).pollers * 8)
@@ -166,22 +163,22 @@ test(
 const soon = { deadlineMs: 5_000, what: 'the state to move on' }
 
 test.runIf(canMeasure)(
-  'readers that never read cost a bounded memory and delay nobody',
+  'clients that never read use limited memory and delay no other client',
   { timeout: 60_000 },
   async ({ stage }) => {
     const station = await stage.put()
     const subs = encodeURIComponent(JSON.stringify({ subs: { [station.channel]: { recover: true } } }))
-    const sleepers = Array.from({ length: 12 }, (_, index) => {
+    const stalled = Array.from({ length: 12 }, (_, index) => {
       const raw = openRaw(stage.baseUrl)
       if (index % 2 === 0) raw.send(handshake(stage.baseUrl, `?cf_connect=${subs}`))
       else raw.send(`GET /api/live/nowplaying/sse?cf_connect=${subs} HTTP/1.1\r\nHost: x\r\n\r\n`)
       return raw
     })
-    for (const [index, raw] of sleepers.entries()) {
+    for (const [index, raw] of stalled.entries()) {
       expect(await raw.status()).toBe(index % 2 === 0 ? 101 : 200)
       raw.socket.pause()
     }
-    const awake = await Promise.all(
+    const active = await Promise.all(
       transports.map(
         async way =>
           (
@@ -200,17 +197,17 @@ test.runIf(canMeasure)(
       const { offset } = await station.change({ shown: aPlay({ shId: 5_000 + count, song }) }, [
         'song_changed'
       ])
-      await Promise.all(awake.map(reader => reader.until('pub', ({ pub }) => pub.offset === offset, 1_500)))
+      await Promise.all(active.map(reader => reader.until('pub', ({ pub }) => pub.offset === offset, 1_500)))
     }
     await witnesses.finish()
     const after = await sizeOf(stage.server.process.pid ?? 0)
-    // Twelve times the eighteen megabytes, or twelve, that were not read would be twice as much and more.
+    // 12 clients with 12 or 18 MB of unread frames each would use twice as much or more.
     expect(after.rssMiB - before.rssMiB).toBeLessThan(sized({ quick: 70, deep: 100 }))
 
-    // Who reads on ends up with the newest state, or is told to come back.
+    // A client that reads again gets the newest state or a disconnect frame.
     const { offset } = station.state()
     const newest = `"offset":${offset}}`
-    for (const raw of sleepers) {
+    for (const raw of stalled) {
       let text = ''
       raw.socket.on('data', chunk => (text = (text + chunk.toString('latin1')).slice(-400_000)))
       raw.socket.resume()
@@ -224,7 +221,7 @@ test.runIf(canMeasure)(
 )
 
 test(
-  'a rolling restart of two servers on one port, under many clients',
+  'a rolling restart of two servers on one port, with many clients',
   { timeout: 120_000 },
   async ({ databaseUrl, redisUrl }) => {
     const clients = sized({ quick: 60, deep: 2_000 })
@@ -266,17 +263,17 @@ test(
     await music
     await expectConverged(crowd, () => positionOf(station.state()))
     expect(crowd.epochs).toEqual(new Set(['e1']))
-    // Each connection was told, and came back.
+    // Each connection received a disconnect frame and reconnected.
     expect(crowd.counts.ends['3001']).toBeGreaterThanOrEqual(connectionsOf(clients))
     expect(crowd.counts.connects).toBeGreaterThanOrEqual(2 * connectionsOf(clients))
     expect(Object.keys(crowd.counts.ends)).toEqual(['3001'])
     expect([three.process.exitCode, four.process.exitCode]).toEqual([null, null])
-    // The drain asked clients to close their connections, so that none ended under a client.
+    // The drain asked clients to close their connections, so that no request failed.
     expect(crowd.counts.retried).toBe(0)
   }
 )
 
-test('after a Redis that has lost changes which were shown, offsets go on above them', async ({
+test('after Redis has lost published changes, offsets continue above the published ones', async ({
   sql,
   databaseUrl,
   redisUrl

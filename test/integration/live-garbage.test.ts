@@ -15,15 +15,15 @@ import { handshake, opcodes, openRaw, openRawWebSocket, rawFrame } from '../supp
 import { sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
-// Whatever one client sends: the server stays up, its memory stays flat, and a good client on each transport
-// sees each change in time.
+// Whatever a client sends, the server keeps running, its memory is limited, and a valid client on each
+// transport receives each change in time.
 
 const pidOf = ({ server }: Stage) => server.process.pid ?? 0
 
 /**
- * Runs `attack` beside good clients; afterwards they have missed nothing and the server is the same process.
+ * Runs `attack` beside valid clients. Then these have missed no change, and the server is the same process.
  */
-async function beside(stage: Stage, attack: () => Promise<void>): Promise<void> {
+async function withWitnesses(stage: Stage, attack: () => Promise<void>): Promise<void> {
   const witnesses = await openWitnesses(stage)
   await attack()
   const { changes } = await witnesses.finish()
@@ -84,7 +84,7 @@ describe('the first frame', () => {
     ['arbitrary bytes in a binary frame', anyBytes, true],
     ['arbitrary JSON', anyJson, false]
   ] as const)('%s', async ([, arbitrary, binary], { stage }) => {
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       await inParallel(
         fc.sample<string | Uint8Array>(arbitrary, sized({ quick: 60, deep: 150 })),
         10,
@@ -92,7 +92,7 @@ describe('the first frame', () => {
           using raw = await openRawWebSocket(stage.baseUrl)
           raw.send(rawFrame({ payload, opcode: binary ? opcodes.binary : opcodes.text }))
           const text = await raw.nextText()
-          // Either it made sense and there is a connect frame, or the connection was closed for a reason.
+          // Either it was valid and there is a connect frame, or the connection was closed for a reason.
           if (text !== null) return expect(text).toMatch(/^\{"(connect":|disconnect":\{"code":3505)/)
           expect([3501, 1006, 1007]).toContain(await raw.ended())
         }
@@ -101,7 +101,7 @@ describe('the first frame', () => {
   })
 
   test('arbitrary bytes and JSON as cf_connect and as a body', async ({ stage }) => {
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       const bodies = fc.sample<string | Uint8Array>(
         fc.oneof(anyBytes, anyJson),
         sized({ quick: 40, deep: 100 })
@@ -127,7 +127,7 @@ describe('the first frame', () => {
 
 const subscribe = '{"subs":{"global:time":{}}}'
 
-describe('frames that break RFC 6455', () => {
+describe('frames that violate RFC 6455', () => {
   const closing: [name: string, bytes: () => Buffer, codes: readonly number[]][] = [
     ...[3, 4, 5, 6, 7, 11, 12, 13, 14, 15].map((opcode): (typeof closing)[number] => [
       `opcode ${opcode}`,
@@ -192,8 +192,8 @@ describe('frames that break RFC 6455', () => {
     ]
   ]
 
-  test('each ends its connection and no other', async ({ stage }) => {
-    await beside(stage, async () => {
+  test('each closes its connection and no other', async ({ stage }) => {
+    await withWitnesses(stage, async () => {
       await inParallel(closing, 8, async ([name, bytes, codes]) => {
         // Before and after the subscribe message.
         for (const first of ['', subscribe]) {
@@ -207,8 +207,8 @@ describe('frames that break RFC 6455', () => {
     })
   })
 
-  test('an unmasked frame subscribes nobody', async ({ stage }) => {
-    await beside(stage, async () => {
+  test('an unmasked frame does not subscribe', async ({ stage }) => {
+    await withWitnesses(stage, async () => {
       using raw = await openRawWebSocket(stage.baseUrl)
       raw.send(rawFrame({ payload: subscribe, isMasked: false }))
       raw.send(rawFrame({ payload: subscribe, isMasked: false }))
@@ -222,7 +222,7 @@ describe('frames that break RFC 6455', () => {
       using raw = await openRawWebSocket(stage.baseUrl)
       const payload = Buffer.from([code >> 8, code & 255])
       raw.send(rawFrame({ opcode: opcodes.close, payload }))
-      // A code that may not be sent on the wire must not be sent back either: RFC 6455 section 7.4.
+      // A code that must not be sent on the wire must not be echoed: RFC 6455 section 7.4.
       const forbidden = new Set([0, 1, 999, 1004, 1015, 65_535])
       expect(forbidden.has(await raw.ended())).toBe(false)
     }
@@ -250,7 +250,7 @@ describe('frames that break RFC 6455', () => {
     expect(await raw.nextText()).toMatch(/^\{"connect"/)
   })
 
-  test('a frame that comes byte by byte is a frame', async ({ stage }) => {
+  test('a frame that arrives byte by byte is accepted', async ({ stage }) => {
     using raw = await openRawWebSocket(stage.baseUrl)
     for (const byte of rawFrame({ payload: subscribe })) {
       raw.send(Buffer.from([byte]))
@@ -261,9 +261,9 @@ describe('frames that break RFC 6455', () => {
 })
 
 describe('the handshake', () => {
-  test('split at every byte it is a handshake', async ({ stage }) => {
+  test('is accepted when split at any byte', async ({ stage }) => {
     const whole = handshake(stage.baseUrl, '?cf_connect=%7B%7D')
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       await inParallel([...Array.from(whole).keys()], 32, async at => {
         using raw = openRaw(stage.baseUrl)
         raw.send(whole.slice(0, at))
@@ -275,7 +275,7 @@ describe('the handshake', () => {
     })
   })
 
-  test('garbage instead of one is refused', async ({ stage }) => {
+  test('that is invalid is refused', async ({ stage }) => {
     const key = createHash('md5').update('key').digest('base64')
     const upgrade = `GET ${livePath}/websocket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`
     const requests = [
@@ -286,7 +286,7 @@ describe('the handshake', () => {
       '\u0000\u0001\u0002\u0003\r\n\r\n',
       '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'
     ]
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       for (const bytes of requests) {
         using raw = openRaw(stage.baseUrl)
         raw.send(Buffer.from(bytes, 'latin1'))
@@ -297,9 +297,9 @@ describe('the handshake', () => {
     })
   })
 
-  test('a cf_connect of 64 KB is refused, on either transport', async ({ stage }) => {
+  test('with a cf_connect of 64 KB is refused on each transport', async ({ stage }) => {
     const query = `?cf_connect=${encodeURIComponent(JSON.stringify({ data: 'x'.repeat(64_000) }))}`
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       await inParallel([...Array.from({ length: 20 }).keys()], 5, async () => {
         using raw = openRaw(stage.baseUrl)
         raw.send(handshake(stage.baseUrl, query))
@@ -311,14 +311,14 @@ describe('the handshake', () => {
   })
 })
 
-describe('too much', () => {
-  test('10,000 subscriptions in one message', async ({ stage }) => {
+describe('excessive requests', () => {
+  test('10,000 subscriptions in one message are refused', async ({ stage }) => {
     const channels = Array.from({ length: 10_000 }, (_, index) => [index.toString(36), 0])
     const message = JSON.stringify({ subs: Object.fromEntries(channels) })
     const short = JSON.stringify({ subs: Object.fromEntries(channels.slice(0, 5_000)) })
     expect(short.length).toBeLessThan(64 * 1_024)
     expect(message.length).toBeGreaterThan(64 * 1_024)
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       expect(await openWebSocket({ baseUrl: stage.baseUrl, message }).ended).toMatchObject({ code: 1009 })
       const counted = openWebSocket({ baseUrl: stage.baseUrl, message: short })
       expect(await counted.ended).toMatchObject({ code: 3505 })
@@ -331,7 +331,7 @@ describe('too much', () => {
     })
   })
 
-  test('10,000 subscriptions on 80 connections follow a station, and are gone with them', async ({
+  test('10,000 subscriptions on 80 connections receive a change, and are removed with them', async ({
     stage
   }) => {
     const station = await stage.put()
@@ -340,7 +340,7 @@ describe('too much', () => {
     const clients = Array.from({ length: 80 }, () =>
       openWebSocket({ baseUrl: stage.baseUrl, message: { subs } })
     )
-    await beside(stage, async () => {
+    await withWitnesses(stage, async () => {
       await Promise.all(clients.map(client => client.until('connect')))
       const { offset } = await station.play('Night Ferry')
       await Promise.all(clients.map(client => client.until('pub', ({ pub }) => pub.offset === offset)))
@@ -350,8 +350,8 @@ describe('too much', () => {
   })
 })
 
-/** One client that comes and leaves in one of the ways clients do. */
-async function visit({ baseUrl }: Stage, channel: string, index: number): Promise<void> {
+/** Connects a client and disconnects it in one of four ways. */
+async function connectAndLeave({ baseUrl }: Stage, channel: string, index: number): Promise<void> {
   const message = encodeURIComponent(JSON.stringify({ subs: { [channel]: {} } }))
   if (index % 4 === 0) {
     using raw = openRaw(baseUrl)
@@ -375,20 +375,22 @@ async function visit({ baseUrl }: Stage, channel: string, index: number): Promis
   })
 }
 
-test.runIf(canMeasure)('clients that come and leave are forgotten', async ({ stage }) => {
+test.runIf(canMeasure)('disconnected clients leave no memory or descriptors behind', async ({ stage }) => {
   const { channel } = await stage.put()
-  const visits = Array.from({ length: sized({ quick: 300, deep: 2_000 }) }, (_, index) => index)
-  // The first round warms the heap up.
-  await inParallel(visits, 50, async index => visit(stage, channel, index))
+  const rounds = Array.from({ length: sized({ quick: 300, deep: 2_000 }) }, (_, index) => index)
+  // The first round warms up the heap.
+  await inParallel(rounds, 50, async index => connectAndLeave(stage, channel, index))
   const before = await sizeOf(pidOf(stage))
-  await beside(stage, async () => inParallel(visits, 50, async index => visit(stage, channel, index)))
+  await withWitnesses(stage, async () =>
+    inParallel(rounds, 50, async index => connectAndLeave(stage, channel, index))
+  )
   const isBack = async () => (await sizeOf(pidOf(stage))).descriptors <= before.descriptors + 5
-  await waitFor(isBack, { deadlineMs: 10_000, what: 'the descriptors of those who left' })
+  await waitFor(isBack, { deadlineMs: 10_000, what: 'the descriptors to be closed' })
   const after = await sizeOf(pidOf(stage))
   expect(after.rssMiB - before.rssMiB).toBeLessThan(32)
 })
 
-test.runIf(canMeasure)('after all of it the process is still small', async ({ stage }) => {
+test.runIf(canMeasure)('the process is still small after all these tests', async ({ stage }) => {
   const { rssMiB, descriptors } = await sizeOf(pidOf(stage))
   expect(rssMiB).toBeLessThan(400)
   expect(descriptors).toBeLessThan(200)

@@ -27,11 +27,11 @@ async function serveStation(redisUrl: string, state: StationState, options: Opti
 
 interface Stream {
   readonly socket: Socket
-  /** Everything that came, headers and chunk sizes included. */
+  /** Everything received, including headers and chunk sizes. */
   text: string
 }
 
-/** A stream as it is on the wire. */
+/** Opens a stream and records its bytes. */
 function open(baseUrl: string, path: string, message = harbour): Stream {
   return openWith(
     baseUrl,
@@ -60,7 +60,7 @@ function bodyOf({ text }: Stream): string {
 
 const isStarted = (stream: Stream) => stream.text.includes('{"connect":')
 
-test('a place is taken while a stream is open, and given back however it ends', async ({ redisUrl }) => {
+test('an open stream counts toward the connection limit until it ends', async ({ redisUrl }) => {
   const { baseUrl, audience, admission } = await serveStation(redisUrl, aStation())
   const streams = [events, lines].map(path => open(baseUrl, path))
   await waitFor(() => streams.every(isStarted), soon)
@@ -72,7 +72,7 @@ test('a place is taken while a stream is open, and given back however it ends', 
   expect(audience.size()).toBe(0)
 })
 
-test('a drained stream ends in order, and events say when to come back', async ({ redisUrl }) => {
+test('a drained stream ends properly, and SSE includes a retry time', async ({ redisUrl }) => {
   const { baseUrl, audience } = await serveStation(redisUrl, aStation())
   const [first, second] = [open(baseUrl, events), open(baseUrl, lines)]
   await waitFor(() => isStarted(first) && isStarted(second), soon)
@@ -86,7 +86,7 @@ test('a drained stream ends in order, and events say when to come back', async (
   expect(bodyOf(second).split('\n').slice(-2)).toEqual([last, ''])
 })
 
-test('beyond the limit sockets and lines are refused, and events are told to come later', async ({
+test('beyond the limit, WebSockets and http_stream are refused, and SSE gets a retry time', async ({
   redisUrl
 }) => {
   const admission = openAdmission({ total: 10, perAddress: 1 })
@@ -97,17 +97,17 @@ test('beyond the limit sockets and lines are refused, and events are told to com
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refused.json()).toMatchObject({ code: 429, success: false })
-  const told = await fetch(baseUrl + events)
-  expect(told.status).toBe(200)
-  expect(told.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-  expect(await told.text()).toMatch(/^retry: \d{4,5}\n\n$/)
+  const rejected = await fetch(baseUrl + events)
+  expect(rejected.status).toBe(200)
+  expect(rejected.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(await rejected.text()).toMatch(/^retry: \d{4,5}\n\n$/)
   await expect(subscribeLive(url, {})).rejects.toThrow('no such frame')
   first.socket.destroy()
   await waitFor(() => admission.size() === 0, soon)
   await subscribeLive(url, {})
 })
 
-test('where origins are listed, others stay out of every transport', async ({ redisUrl }) => {
+test('with a list of origins, other origins are refused on every transport', async ({ redisUrl }) => {
   const origins = ['https://radio.example.com']
   const { baseUrl, url } = await serveStation(redisUrl, aStation(), { origins })
   for (const [method, path] of [
@@ -126,13 +126,13 @@ test('where origins are listed, others stay out of every transport', async ({ re
   await subscribeLive(url, {})
 })
 
-test('a stream that stops reading gets the newest state when it reads on', async ({ redisUrl }) => {
+test('a stream that stops reading gets the newest state when it reads again', async ({ redisUrl }) => {
   let state = aStation()
   const { baseUrl, url, redis, feed } = await serveStation(redisUrl, state)
   const witness = await subscribeLive(url, JSON.parse(harbour))
-  const sleeper = open(baseUrl, events)
-  await waitFor(() => isStarted(sleeper), soon)
-  sleeper.socket.pause()
+  const stalled = open(baseUrl, events)
+  await waitFor(() => isStarted(stalled), soon)
+  stalled.socket.pause()
   for (let count = 0; count < 60; count++) {
     const next = afterSong(state, { lyrics: 'la '.repeat(100_000) })
     await putState(redis, next)
@@ -141,19 +141,19 @@ test('a stream that stops reading gets the newest state when it reads on', async
     )
     state = next
   }
-  sleeper.socket.resume()
-  await waitFor(() => sleeper.text.includes(`"offset":${state.offset}}}`), { ...soon, deadlineMs: 10_000 })
-  expect(sleeper.text.split('"pub":').length - 1).toBeLessThan(55)
+  stalled.socket.resume()
+  await waitFor(() => stalled.text.includes(`"offset":${state.offset}}}`), { ...soon, deadlineMs: 10_000 })
+  expect(stalled.text.split('"pub":').length - 1).toBeLessThan(55)
   expect(feed.get(1)?.state.offset).toBe(61)
 })
 
-test('a stream that never reads is cut off', async ({ redisUrl }) => {
+test('a stream that never reads is closed', async ({ redisUrl }) => {
   let state = aStation()
   const { baseUrl, url, redis, audience } = await serveStation(redisUrl, state, { slowMs: 200 })
   const witness = await subscribeLive(url, JSON.parse(harbour))
-  const sleeper = open(baseUrl, lines)
-  await waitFor(() => isStarted(sleeper), soon)
-  sleeper.socket.pause()
+  const stalled = open(baseUrl, lines)
+  await waitFor(() => isStarted(stalled), soon)
+  stalled.socket.pause()
   for (let count = 0; count < 60; count++) {
     const next = afterSong(state, { lyrics: 'la '.repeat(100_000) })
     await putState(redis, next)
@@ -165,7 +165,7 @@ test('a stream that never reads is cut off', async ({ redisUrl }) => {
   await waitFor(() => audience.size() === 1, soon)
 })
 
-test('every line of X-Forwarded-For counts, whoever wrote it', async ({ redisUrl }) => {
+test('all X-Forwarded-For headers are combined, whoever added them', async ({ redisUrl }) => {
   const admission = openAdmission({ total: 10, perAddress: 1 })
   const { baseUrl } = await serveStation(redisUrl, aStation(), { admission, trusted: ['127.0.0.1'] })
   const asking = (text: string) =>
@@ -175,7 +175,7 @@ test('every line of X-Forwarded-For counts, whoever wrote it', async ({ redisUrl
   const forged = openWith(baseUrl, asking('X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.7'))
   await waitFor(() => forged.text.includes('retry: '), soon)
   expect(isStarted(forged)).toBe(false)
-  // Lines and parts that name nobody hide nobody.
+  // Empty headers and entries do not hide the address.
   for (const forwarded of [
     'X-Forwarded-For:\r\nX-Forwarded-For: 192.0.2.7',
     'X-Forwarded-For:  ,\r\nX-Forwarded-For: 192.0.2.7,'

@@ -25,7 +25,7 @@ import { waitFor } from '../support/wait.ts'
 const soon = { deadlineMs: 5_000, what: 'the server to follow' }
 const harbour = { subs: { 'station:harbour_fm': { recover: true } } }
 
-/** A server that knows one station, with the state that is committed. */
+/** Starts a server with one station in this state. */
 async function serveStation(
   redisUrl: string,
   state: StationState,
@@ -42,7 +42,7 @@ const atOffset =
   (frame: unknown): frame is Publication =>
     isPub(frame) && frame.pub.offset >= offset
 
-test('with recover the state comes inside the connect frame, which comes first', async ({ redisUrl }) => {
+test('with recover the state is part of the connect frame, which comes first', async ({ redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
   const client = await subscribeLive(url, harbour)
   expect(client.connect.subs).toMatchObject({
@@ -74,14 +74,14 @@ test.for<[position: object, publications: number]>([
   [{ offset: 8, epoch: 'e1' }, 0],
   [{ offset: 2 ** 53 - 1, epoch: 'e1' }, 1],
   [{ offset: 7, epoch: 'e0' }, 1]
-])('a client that comes back with %j', async ([position, publications], { redisUrl }) => {
+])('a client reconnects with %j', async ([position, publications], { redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
   const client = await subscribeLive(url, { subs: { 'station:1': { recover: true, ...position } } })
   expect(client.connect.subs?.['station:1']?.recovered).toBe(true)
   expect(client.connect.subs?.['station:1']?.publications ?? []).toHaveLength(publications)
 })
 
-test('cf_connect in the query stands for the first frame', async ({ redisUrl }) => {
+test('cf_connect in the query replaces the first frame', async ({ redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation())
   const query = encodeURIComponent(JSON.stringify(harbour))
   const { connect } = await connectLive(`${url}?cf_connect=${query}&_=1`).until(isConnect)
@@ -104,7 +104,7 @@ test('a change is pushed to both channels of a station, under the requested name
     })
 })
 
-test('the newest state arrives although nobody published it', async ({ redisUrl }) => {
+test('the newest state is sent although its message was lost', async ({ redisUrl }) => {
   const first = aStation()
   const { url, redis } = await serveStation(redisUrl, first)
   const client = await subscribeLive(url, harbour)
@@ -115,7 +115,7 @@ test('the newest state arrives although nobody published it', async ({ redisUrl 
   expect(await client.until(atOffset(2))).toMatchObject({ pub: { offset: 2, data: { triggers: [] } } })
 })
 
-test('a heartbeat repeats the offset with fresh seconds', async ({ redisUrl }) => {
+test('a heartbeat has the same offset and the current time', async ({ redisUrl }) => {
   const playing = aPlay({ startedAtMs: Date.now() - 60_000 })
   const { url } = await serveStation(redisUrl, aStation({ shown: playing }), { heartbeatMs: 600 })
   const client = await subscribeLive(url, harbour)
@@ -127,7 +127,7 @@ test('a heartbeat repeats the offset with fresh seconds', async ({ redisUrl }) =
   expect(later.pub.data.np.now_playing.elapsed - earlier.pub.data.np.now_playing.elapsed).toBe(passed)
 })
 
-test('pings go out as announced', async ({ redisUrl }) => {
+test('pings are sent in the announced interval', async ({ redisUrl }) => {
   const { url } = await serveLive(redisUrl, { pingIntervalMs: 1_000 })
   const client = await subscribeLive(url, {})
   expect(client.connect).not.toHaveProperty('subs')
@@ -147,7 +147,7 @@ test('global:time is served beside stations, other channels are ignored', async 
   await client.until(isTime)
 })
 
-test('a station that appears later is pushed to those who wait for it', async ({ redisUrl }) => {
+test('a new station is pushed to clients that have already subscribed to it', async ({ redisUrl }) => {
   const { url, redis } = await serveLive(redisUrl)
   const client = await subscribeLive(url, harbour)
   await putState(redis, aStation(), ['station_online'])
@@ -173,7 +173,7 @@ test('a second subs frame replaces the first, and other frames change nothing', 
   expect(client.frames.filter(isConnect)).toEqual([])
 })
 
-test('a private station looks like an unknown one without its key', async ({ redisUrl }) => {
+test('a private station is treated as unknown without its key', async ({ redisUrl }) => {
   const hidden = aStation({ profile: { isPublic: false } })
   const { url, redis } = await serveStation(redisUrl, hidden)
   const strangers = [
@@ -194,7 +194,7 @@ test('a private station looks like an unknown one without its key', async ({ red
   for (const { frames } of strangers) expect(frames).toEqual([])
 })
 
-test('a revoked key ends delivery, and a wrong key hides no public station', async ({ redisUrl }) => {
+test('a revoked key ends delivery, and a wrong key does not affect public stations', async ({ redisUrl }) => {
   const hidden = aStation({ profile: { isPublic: false } })
   let isRevoked = false
   const mayListen = async () => !isRevoked
@@ -210,11 +210,11 @@ test('a revoked key ends delivery, and a wrong key hides no public station', asy
   isRevoked = true
   await putState(redis, afterSong(hidden))
   expect(await client.until(isDisconnect)).toMatchObject({ disconnect: { code: 3010 } })
-  const wish = {
+  const message = {
     subs: { 'station:harbour_fm': { recover: true }, 'station:open': { recover: true } },
     token: 'good'
   }
-  const again = await subscribeLive(url, wish)
+  const again = await subscribeLive(url, message)
   expect(again.connect.subs).toMatchObject({ 'station:harbour_fm': {}, 'station:open': { recovered: true } })
   await putState(redis, afterSong(open))
   expect(await again.until(isPub)).toMatchObject({ channel: 'station:open' })
@@ -224,7 +224,7 @@ test('a revoked key ends delivery, and a wrong key hides no public station', asy
   expect(await again.until(isPub)).toMatchObject({ channel: 'station:harbour_fm', pub: { offset: 3 } })
 })
 
-test('a message that comes while a key is being checked is heard after that', async ({ redisUrl }) => {
+test('a message that arrives during the check of a key is processed after it', async ({ redisUrl }) => {
   let answer: ((isAllowed: boolean) => void) | null = null
   const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
   const { url } = await serveStation(redisUrl, aStation({ profile: { isPublic: false } }), { mayListen })
@@ -260,7 +260,7 @@ test.for<[text: string, code: number, reason: string, frames: number]>([
   await waitFor(() => audience.size() === 0, soon)
 })
 
-test('a cf_connect that cannot be read is refused with 400', async ({ redisUrl }) => {
+test('an invalid cf_connect is refused with 400', async ({ redisUrl }) => {
   const { url } = await serveLive(redisUrl)
   const client = connectLive(`${url}?cf_connect=junk`)
   const status = await new Promise(resolve => {
@@ -269,7 +269,7 @@ test('a cf_connect that cannot be read is refused with 400', async ({ redisUrl }
   expect(status).toBe(400)
 })
 
-test('a client that says nothing is closed', async ({ redisUrl }) => {
+test('a client that sends no message is disconnected', async ({ redisUrl }) => {
   const { url, audience } = await serveLive(redisUrl, { staleMs: 100 })
   const client = connectLive(url)
   expect(await client.closed).toEqual({ code: 3502, reason: 'stale' })
@@ -277,7 +277,7 @@ test('a client that says nothing is closed', async ({ redisUrl }) => {
   expect(audience.size()).toBe(0)
 })
 
-test('a rebuilt state sends its listeners to connect anew', async ({ redisUrl }) => {
+test('a rebuilt state disconnects its subscribers, so that they reconnect', async ({ redisUrl }) => {
   const { url, redis, feed } = await serveStation(redisUrl, aStation({ offset: 40 }))
   const client = await subscribeLive(url, harbour)
   await redis.flushall()
@@ -297,9 +297,7 @@ test('a rebuilt state sends its listeners to connect anew', async ({ redisUrl })
   })
 })
 
-/**
- * Commits large changes one by one, each seen by `witness`, until the other client must have fallen behind.
- */
+/** Commits large changes one by one, each seen by `witness`, until another client must have fallen behind. */
 async function flood(
   redis: RedisClient,
   first: StationState,
@@ -316,39 +314,39 @@ async function flood(
   return state
 }
 
-test('a reader that stops gets the newest state when it reads on, and delays nobody', async ({
+test('a client that stops reading gets the newest state when it reads again, and delays no other client', async ({
   redisUrl
 }) => {
   const first = aStation()
   const { url, redis } = await serveStation(redisUrl, first)
   const witness = await subscribeLive(url, harbour)
-  const sleeper = await subscribeLive(url, harbour)
-  sleeper.socket.pause()
+  const stalled = await subscribeLive(url, harbour)
+  stalled.socket.pause()
   const last = await flood(redis, first, witness, 60)
-  sleeper.socket.resume()
+  stalled.socket.resume()
   let received = 0
   let newest: Publication
   do {
-    newest = await sleeper.until(isPub)
+    newest = await stalled.until(isPub)
     received++
   } while (newest.pub.offset < last.offset)
   expect(received).toBeLessThan(55)
   expect(newest.pub.data.triggers).toContain('song_changed')
 })
 
-test('a reader that stays behind is cut off', async ({ redisUrl }) => {
+test('a client that stays behind is disconnected', async ({ redisUrl }) => {
   const first = aStation()
   const { url, redis, audience } = await serveStation(redisUrl, first, { slowMs: 100 })
   const witness = await subscribeLive(url, harbour)
-  const sleeper = await subscribeLive(url, harbour)
-  sleeper.socket.pause()
+  const stalled = await subscribeLive(url, harbour)
+  stalled.socket.pause()
   await flood(redis, first, witness, 60)
   await waitFor(() => audience.size() === 1, soon)
-  sleeper.socket.resume()
-  expect((await sleeper.closed).code).toBe(3008)
+  stalled.socket.resume()
+  expect((await stalled.closed).code).toBe(3008)
 })
 
-test('draining tells everybody and sends later comers home', async ({ redisUrl }) => {
+test('draining notifies all clients and closes new connections', async ({ redisUrl }) => {
   const { url, audience } = await serveStation(redisUrl, aStation())
   const clients = await Promise.all(Array.from({ length: 300 }, async () => subscribeLive(url, harbour)))
   const startedAtMs = Date.now()
@@ -363,7 +361,7 @@ test('draining tells everybody and sends later comers home', async ({ redisUrl }
   expect(audience.size()).toBe(0)
 })
 
-test('differences add up to what others get whole', async ({ redisUrl }) => {
+test('deltas result in the same documents as full publications', async ({ redisUrl }) => {
   let state = aStation()
   const { url, redis } = await serveStation(redisUrl, state)
   const whole = await subscribeLive(url, harbour)
@@ -387,19 +385,20 @@ test('differences add up to what others get whole', async ({ redisUrl }) => {
     if (pub.delta !== undefined) patches++
     data = pub.delta === undefined ? JSON.parse(JSON.stringify(pub.data)) : applyMergePatch(data, pub.delta)
     const other = await whole.until(atOffset(next.offset))
-    expect(still(data)).toEqual(still(other.pub.data))
+    expect(withoutTime(data)).toEqual(withoutTime(other.pub.data))
     state = next
   }
-  // To go live is told as a patch; to come off it has to say null, which a patch cannot.
+  // Going live is sent as a patch; going off the air sets a field to null, which a merge patch cannot
+  // express.
   expect(patches).toBe(4)
 })
 
-/** Without what depends on the second: the two frames may have been sent in two of them. */
-function still(data: unknown): unknown {
+/** Without values that depend on the time, because the two frames may have been sent in different seconds. */
+function withoutTime(data: unknown): unknown {
   return JSON.parse(JSON.stringify(data).replaceAll(/"(elapsed|remaining|current_time)":\d+/g, '"$1":0'))
 }
 
-test('after a gap a difference is not enough', async ({ redisUrl }) => {
+test('after a gap a full document is sent instead of a delta', async ({ redisUrl }) => {
   const first = aStation({ offset: 7 })
   const { url, redis } = await serveStation(redisUrl, first)
   const back = { recover: true, offset: 7, epoch: 'e1', delta: 'merge-patch' }
@@ -413,21 +412,21 @@ test('after a gap a difference is not enough', async ({ redisUrl }) => {
   expect((await client.until(atOffset(9))).pub.delta).toBeDefined()
 })
 
-test('a state that may be old says so, whole, until it is true again', async ({ redisUrl }) => {
+test('a stale state is marked and sent in full, until it is current again', async ({ redisUrl }) => {
   const dueAtMs = Date.now() - 60_000
   const first = aStation({ current: { shId: 1, dueAtMs, isVisible: true } })
   const { url, redis } = await serveStation(redisUrl, first, { heartbeatMs: 200, tickMs: 50 })
   const delta = { subs: { 'station:1': { recover: true, delta: 'merge-patch' } } }
   const clients = [await subscribeLive(url, harbour), await subscribeLive(url, delta)]
-  const doubtful = { data: { stale_since: Math.floor(dueAtMs / 1_000) } }
+  const stale = { data: { stale_since: Math.floor(dueAtMs / 1_000) } }
   for (const client of clients) {
     const [entry] = Object.values(client.connect.subs ?? {})
-    expect(entry?.publications).toMatchObject([doubtful])
-    expect(await client.until(isPub)).toMatchObject({ pub: doubtful })
+    expect(entry?.publications).toMatchObject([stale])
+    expect(await client.until(isPub)).toMatchObject({ pub: stale })
   }
   const upToDate = { recover: true, offset: 1, epoch: 'e1' }
   const back = await subscribeLive(url, { subs: { 'station:1': upToDate } })
-  expect(back.connect.subs?.['station:1']?.publications).toMatchObject([doubtful])
+  expect(back.connect.subs?.['station:1']?.publications).toMatchObject([stale])
   const second = afterSong(first)
   await putState(redis, second)
   for (const client of clients) {
@@ -438,7 +437,7 @@ test('a state that may be old says so, whole, until it is true again', async ({ 
   expect((await clients[1]?.until(isPub))?.pub).toHaveProperty('delta')
 })
 
-test('with a delay a change is shown later, and the state of before until then', async ({ redisUrl }) => {
+test('with a delay a change is sent later, and the previous state until then', async ({ redisUrl }) => {
   const first = aStation()
   const { url, redis } = await serveStation(redisUrl, first, { heartbeatMs: 300 })
   const early = await subscribeLive(`${url}?delay=1`, harbour)
@@ -448,22 +447,22 @@ test('with a delay a change is shown later, and the state of before until then',
   await waitFor(() => prompt.frames.some(atOffset(2)) || prompt.connect.subs?.['station:harbour_fm'], soon)
   const late = await subscribeLive(`${url}?delay=1`, harbour)
   expect(late.connect.subs?.['station:harbour_fm']?.publications?.[0]?.offset).toBe(1)
-  // Who was shown more by another server is not sent back.
+  // A client that received a newer state from another server does not go back.
   const ahead = { subs: { 'station:harbour_fm': { recover: true, offset: 2, epoch: 'e1' } } }
-  const guest = await subscribeLive(`${url}?delay=1`, ahead)
-  expect(guest.connect.subs?.['station:harbour_fm']).toMatchObject({ offset: 2 })
-  for (const client of [early, late, guest]) {
+  const aheadClient = await subscribeLive(`${url}?delay=1`, ahead)
+  expect(aheadClient.connect.subs?.['station:harbour_fm']).toMatchObject({ offset: 2 })
+  for (const client of [early, late, aheadClient]) {
     const { pub } = await client.until(atOffset(2))
     expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1_000)
     expect(pub.data.np.now_playing.elapsed).toBeGreaterThanOrEqual(1)
   }
-  expect(guest.frames.filter(isPub).every(({ pub }) => pub.offset >= 2)).toBe(true)
+  expect(aheadClient.frames.filter(isPub).every(({ pub }) => pub.offset >= 2)).toBe(true)
 })
 
-test('a client that comes from a server that is ahead is not sent back', async ({ redisUrl }) => {
+test('a client with the position of a server that is ahead does not go back', async ({ redisUrl }) => {
   const first = aStation()
   const { url, redis, feed } = await serveStation(redisUrl, first)
-  // A commit that no message tells of: as if it came a moment later.
+  // A commit without a message, as if the message arrived later.
   const second = afterSong(first)
   await redis.hset(stationKey(1), 'position', positionOf(second), 'state', JSON.stringify(second))
   const client = await subscribeLive(url, {
@@ -473,14 +472,14 @@ test('a client that comes from a server that is ahead is not sent back', async (
   expect(feed.get(1)?.state.offset).toBe(2)
 })
 
-test('a client that talks too much is sent away', async ({ redisUrl }) => {
+test('a client that sends too many messages is disconnected', async ({ redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation())
   const client = await subscribeLive(url, harbour)
   for (let count = 0; count < 50; count++) client.socket.send('{}')
   expect(await client.closed).toEqual({ code: 3509, reason: 'too many messages' })
 })
 
-test('no message is lost while a key is being checked, and the limits hold', async ({ redisUrl }) => {
+test('no message is lost during the check of a key, and the limits apply', async ({ redisUrl }) => {
   let answer: ((isAllowed: boolean) => void) | null = null
   const mayListen = async () => new Promise<boolean>(resolve => (answer = resolve))
   const hidden = aStation({ profile: { isPublic: false } })
@@ -509,7 +508,7 @@ test('no message is lost while a key is being checked, and the limits hold', asy
   expect(await client.closed).toEqual({ code: 3505, reason: 'channel limit' })
 })
 
-test('a client that names channel after channel is sent away', async ({ redisUrl }) => {
+test('a client that subscribes to too many channels in a second is disconnected', async ({ redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation())
   const client = await subscribeLive(url, harbour)
   const many = JSON.stringify({
@@ -520,22 +519,24 @@ test('a client that names channel after channel is sent away', async ({ redisUrl
 })
 
 test.for(['1e999', '3.5', '-1', '9007199254740992'])(
-  'an offset of %s is none',
+  'an offset of %s is ignored',
   async (offset, { redisUrl }) => {
     const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
-    const wish = JSON.stringify({ subs: { 'station:1': { recover: true, epoch: 'e1', offset: 0 } } })
+    const message = JSON.stringify({ subs: { 'station:1': { recover: true, epoch: 'e1', offset: 0 } } })
     for (const query of ['', '?delay=1']) {
       const client = connectLive(url + query)
-      client.socket.once('open', () => client.socket.send(wish.replace('"offset":0', `"offset":${offset}`)))
+      client.socket.once('open', () =>
+        client.socket.send(message.replace('"offset":0', `"offset":${offset}`))
+      )
       const { connect } = await client.until(isConnect)
       expect(connect.subs?.['station:1']).toMatchObject({ publications: [{ offset: 7 }] })
     }
   }
 )
 
-test('with a delay an offset that nobody can have is answered with the state', async ({ redisUrl }) => {
+test('with a delay an impossible offset returns the state', async ({ redisUrl }) => {
   const { url } = await serveStation(redisUrl, aStation({ offset: 7 }))
-  const wish = { recover: true, epoch: 'e1', offset: 2 ** 53 - 1 }
-  const client = await subscribeLive(`${url}?delay=1`, { subs: { 'station:1': wish } })
+  const options = { recover: true, epoch: 'e1', offset: 2 ** 53 - 1 }
+  const client = await subscribeLive(`${url}?delay=1`, { subs: { 'station:1': options } })
   expect(client.connect.subs?.['station:1']).toMatchObject({ publications: [{ offset: 7 }] })
 })

@@ -10,7 +10,7 @@ import { readHistory, seedStation } from '../support/stations.ts'
 
 const startMs = Date.now() - 600_000
 
-test('a station without a playout plays what its streaming server shows, matched to its library', async ({
+test('a station without a playout shows the song of its streaming server, matched to its library', async ({
   sql,
   redisUrl
 }) => {
@@ -18,20 +18,20 @@ test('a station without a playout plays what its streaming server shows, matched
   const id = await seedStation(sql)
   await sql`update stations set backend = 'none' where id = ${id}`
   await sql`update media set song_id = ${songId('Artist 3 - Title 3')} where station_id = ${id} and title = 'Title 3'`
-  const see = (seconds: number, artist: string, title: string, isConnected = true) =>
+  const observe = (seconds: number, artist: string, title: string, isConnected = true) =>
     observeStream(playout, id, { isConnected, artist, title, atMs: startMs + seconds * 1000 })
-  await see(0, '', '')
+  await observe(0, '', '')
   expect((await publish(playout, id))?.shown?.song.title).toBe('Live Broadcast')
-  await see(5, 'Artist 3', 'Title 3')
-  await see(10, 'Artist 3', 'Title 3')
+  await observe(5, 'Artist 3', 'Title 3')
+  await observe(10, 'Artist 3', 'Title 3')
   const state = await publish(playout, id)
   expect(state).toMatchObject({
     current: { dueAtMs: null },
     shown: { durationMs: 60_000, song: { album: '', title: 'Title 3' } }
   })
-  await see(75, 'Ann', 'Home')
-  await see(80, 'Ann', 'Home', false)
-  await see(85, 'Ann', 'Home', false)
+  await observe(75, 'Ann', 'Home')
+  await observe(80, 'Ann', 'Home', false)
+  await observe(85, 'Ann', 'Home', false)
   expect(isOnline((await publish(playout, id)) ?? { current: 1, live: 1 })).toBe(false)
   const second = (ms: number | null) => (ms === null ? null : (ms - startMs) / 1000)
   const plays = await readHistory(sql, id)
@@ -42,19 +42,19 @@ test('a station without a playout plays what its streaming server shows, matched
   ])
 })
 
-test('a streamer whose stream has ended for half a minute is live no more', async ({ sql, redisUrl }) => {
+test('a streamer whose stream has ended for half a minute is no longer live', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const id = await seedStation(sql)
   await sql`insert into broadcasts (station_id, username, streamer_name, started_at_ms)
     values (${id}, 'source', 'Live', ${startMs})`
-  const see = async (seconds: number, isConnected: boolean) => {
+  const observe = async (seconds: number, isConnected: boolean) => {
     await observeStream(playout, id, { isConnected, artist: '', title: '', atMs: startMs + seconds * 1000 })
     return (await publish(playout, id))?.live !== null
   }
-  expect(await see(5, true)).toBe(true)
-  expect(await see(10, false)).toBe(true)
-  expect(await see(35, true)).toBe(true)
-  expect(await see(40, false)).toBe(true)
-  expect(await see(60, false)).toBe(true)
-  expect(await see(71, false)).toBe(false)
+  expect(await observe(5, true)).toBe(true)
+  expect(await observe(10, false)).toBe(true)
+  expect(await observe(35, true)).toBe(true)
+  expect(await observe(40, false)).toBe(true)
+  expect(await observe(60, false)).toBe(true)
+  expect(await observe(71, false)).toBe(false)
 })

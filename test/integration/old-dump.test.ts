@@ -9,7 +9,7 @@ import { seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { changeUnpublished } from '../support/unpublished.ts'
 
-test('a server that starts on an old dump of Redis shows no station that is private, renamed or deleted by now', async ({
+test('after an old dump of Redis, stations that became private, renamed or deleted are not shown', async ({
   sql,
   databaseUrl,
   redisUrl
@@ -19,7 +19,7 @@ test('a server that starts on an old dump of Redis shows no station that is priv
   const stations = await seedStations(sql, { stations: 4 })
   const ids = stations.map(({ id }) => id)
   for (const id of ids) await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
-  // Redis is left as it was before.
+  // Redis keeps the earlier states.
   const [, hidden = 0, renamed = 0, deleted = 0] = ids
   await changeUnpublished(
     sql,
@@ -31,8 +31,8 @@ test('a server that starts on an old dump of Redis shows no station that is priv
   )
   await sql.begin(tx => markStationDeleted(tx, deleted))
   using server = await startServer(databaseUrl, redisUrl, folder.path)
-  const visit = (path: string) => server.ask('GET', `/api/nowplaying${path}`, { key: '' })
-  const answers = await Promise.all(ids.map(id => visit(`/${id}`)))
+  const getPublic = (path: string) => server.ask('GET', `/api/nowplaying${path}`, { key: '' })
+  const answers = await Promise.all(ids.map(id => getPublic(`/${id}`)))
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 404])
-  expect((await visit('')).body).toHaveLength(1)
+  expect((await getPublic('')).body).toHaveLength(1)
 })

@@ -7,7 +7,7 @@ import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-test('while Postgres is away, requests that need it are answered 503 with a time to try again', async ({
+test('during an outage of Postgres, requests that need it return 503 with a Retry-After', async ({
   sql,
   databaseUrl,
   redisUrl
@@ -27,7 +27,7 @@ test('while Postgres is away, requests that need it are answered 503 with a time
   }
 })
 
-test('while Postgres hangs, keys that cannot be checked are answered 503 as well', async ({
+test('while Postgres hangs, keys that cannot be checked return 503', async ({
   sql,
   databaseUrl,
   redisUrl
@@ -41,7 +41,7 @@ test('while Postgres hangs, keys that cannot be checked are answered 503 as well
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
 })
 
-test('while Redis is away, the state of the queues is answered 503 as well', async ({
+test('during an outage of Redis, the state of the job queues returns 503', async ({
   databaseUrl,
   redisUrl
 }) => {

@@ -19,7 +19,7 @@ import { readHistory, seedStation, seedStations } from '../support/stations.ts'
 import { changeUnpublished } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** As if all epochs had begun long ago. */
+/** Lets all epochs appear to have started long ago. */
 const settleEpochs = (sql: Sql) => sql`update stations set epoch_since = '-infinity'`
 
 const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
@@ -35,7 +35,7 @@ async function queueOf(sql: Sql, stationId: number) {
     where q.station_id = ${stationId} and q.played_at_ms is null and q.skipped_at_ms is null order by q.position`
 }
 
-test('a silent station with songs begins to play and fills its queue ahead', async ({ sql, redisUrl }) => {
+test('a silent station with songs starts to play and fills its queue', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { queueLength: 4 })
   const { state } = await advanceAndRead(playout, wake(stationId))
@@ -47,7 +47,7 @@ test('a silent station with songs begins to play and fills its queue ahead', asy
   expect(state?.next?.song.title).toBe(queue[0]?.title)
 })
 
-test('what was announced is what plays next, and the ended song leads the history', async ({
+test('the announced song plays next, and the ended song is first in the history', async ({
   sql,
   redisUrl
 }) => {
@@ -62,7 +62,7 @@ test('what was announced is what plays next, and the ended song leads the histor
   expect(open?.endedAtMs).toBeNull()
 })
 
-test('the same end reported by twenty callers is one step', async ({ sql, redisUrl }) => {
+test('twenty concurrent reports of the same end advance once', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
@@ -77,7 +77,7 @@ test('the same end reported by twenty callers is one step', async ({ sql, redisU
   expect(stored?.offset).toBeGreaterThan(state?.offset ?? 0)
 })
 
-test('a track that ended a little ago is followed without a gap, one that ended long ago from now', async ({
+test('a track that ended recently is followed without a gap, one that ended long ago from now', async ({
   sql,
   redisUrl
 }) => {
@@ -97,7 +97,7 @@ test('a track that ended a little ago is followed without a gap, one that ended 
   expect(await stepLate(stations[1]?.id ?? 0, 60_000)).toBeGreaterThanOrEqual(60_000)
 })
 
-test('a job that comes before the track is due ends nothing', async ({ sql, redisUrl }) => {
+test('a job before the track is due ends nothing', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
@@ -106,10 +106,10 @@ test('a job that comes before the track is due ends nothing', async ({ sql, redi
   expect(await readHistory(sql, stationId)).toHaveLength(1)
 })
 
-test('every track airs once per pass, whatever is skipped', async ({ sql, redisUrl }) => {
+test('every track plays once per pass, whatever is skipped', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 7 })
-  // Else what was heard longest ago comes first, and all passes are alike.
+  // Otherwise the least recently played track comes first, and all passes are equal.
   await sql`update stations set duplicate_prevention_time_range = 0 where id = ${stationId}`
   await advance(playout, wake(stationId))
   for (let play = 1; play < 21; play++) await advance(playout, skip(stationId))
@@ -120,10 +120,7 @@ test('every track airs once per pass, whatever is skipped', async ({ sql, redisU
   expect(new Set(passes.map(String)).size).toBe(3)
 })
 
-test('a station whose last track is gone goes offline, and comes back by itself', async ({
-  sql,
-  redisUrl
-}) => {
+test('a station without tracks goes offline, and comes back by itself', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 2 })
   await advance(playout, wake(stationId))
@@ -162,7 +159,7 @@ test('a station whose row is locked does not delay the sweep of others', async (
   expect((await readStates(playout.redis, [locked ?? 0]))[0]?.current).not.toBeNull()
 })
 
-test('a deleted queue row is replaced, gives its track back and moves the rest forward', async ({
+test('a deleted queue row is replaced, releases its track, and the remaining rows move forward', async ({
   sql,
   redisUrl
 }) => {
@@ -184,7 +181,7 @@ test('a deleted queue row is replaced, gives its track back and moves the rest f
   })
 })
 
-test('listener reports are counted, kept with the play, and written only when they change', async ({
+test('listener reports are counted, recorded with the play, and written only if they change', async ({
   sql,
   redisUrl
 }) => {
@@ -215,7 +212,7 @@ test('listener reports are counted, kept with the play, and written only when th
   })
 })
 
-test('the sums of a play stop at what they can hold', async ({ sql, redisUrl }) => {
+test('the listener statistics of a play stop at the maximum of their type', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
@@ -229,7 +226,7 @@ test('the sums of a play stop at what they can hold', async ({ sql, redisUrl }) 
   expect(play).toEqual({ delta_positive: 2_147_483_647, delta_negative: 2_147_483_647 })
 })
 
-test('a report that names a foreign mount leaves nothing behind', async ({ sql, redisUrl }) => {
+test('a report with an unknown mount changes nothing', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const report = {
@@ -256,7 +253,7 @@ test('a report that names a foreign mount leaves nothing behind', async ({ sql, 
   expect(await readSnapshots(sql, [stationId])).toEqual(before)
 })
 
-/** As if a process an hour ahead had driven the station. */
+/** As if a process with a clock an hour ahead had advanced the station. */
 async function moveAnHourAhead(sql: Sql, stationId: number): Promise<void> {
   await sql`
     update song_history set started_at_ms = started_at_ms + ${hourMs}, ended_at_ms = ended_at_ms + ${hourMs},
@@ -265,7 +262,10 @@ async function moveAnHourAhead(sql: Sql, stationId: number): Promise<void> {
 
 const hourMs = 3_600_000
 
-test('plays that begin after now begin now, in order and without overlap', async ({ sql, redisUrl }) => {
+test('plays that start in the future are moved to now, in order and without overlap', async ({
+  sql,
+  redisUrl
+}) => {
   await using playout = await openPlayout(sql, redisUrl)
   const [swept = 0, skipped = 0] = (await seedStations(sql, { stations: 2 })).map(({ id }) => id)
   for (const id of [swept, skipped]) {
@@ -302,7 +302,10 @@ test('a station that wakes does not play before its last play has ended', async 
   expect(after?.startedAtMs).toBeGreaterThanOrEqual(before?.endedAtMs ?? Infinity)
 })
 
-test('a step sees what was committed while it waited for its station', async ({ sql, redisUrl }) => {
+test('advancing a station sees changes that were committed while it waited for the lock', async ({
+  sql,
+  redisUrl
+}) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
@@ -312,7 +315,7 @@ test('a step sees what was committed while it waited for its station', async ({ 
     waiting = sql.begin(other => lockStation(other, stationId))
     const isWaiting = async () =>
       (await sql`select from pg_stat_activity where wait_event_type = 'Lock'`).count > 0
-    await waitFor(isWaiting, { deadlineMs: 4_000, what: 'somebody to wait for the station' })
+    await waitFor(isWaiting, { deadlineMs: 4_000, what: 'a connection to wait for the station' })
     await tx`
       insert into broadcasts (station_id, username, streamer_name, started_at_ms) values (${stationId}, 'dj', 'DJ', 1)`
     await tx`insert into webhooks (station_id, type) values (${stationId}, 'generic')`
@@ -320,7 +323,7 @@ test('a step sees what was committed while it waited for its station', async ({ 
   expect(await waiting).toMatchObject({ liveSinceMs: 1, hookTriggers: [[]] })
 })
 
-test('a lost live state is rebuilt under a new epoch, and its next step is scheduled', async ({
+test('a lost live state is rebuilt under a new epoch, and its next advance is scheduled', async ({
   sql,
   redisUrl
 }) => {
@@ -340,7 +343,7 @@ test('a lost live state is rebuilt under a new epoch, and its next step is sched
   expect(await playout.advances.getDelayedCount()).toBe(3)
 })
 
-test('a change that never reached Redis is noticed by the second sweep', async ({ sql, redisUrl }) => {
+test('a change that was not published to Redis is found by the second sweep', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
@@ -359,8 +362,8 @@ test('a change that never reached Redis is noticed by the second sweep', async (
 const positionOf = async (playout: PlayoutServices, stationId: number) =>
   (await readPositions(playout.redis, shardOf(stationId))).get(stationId)
 
-/** Has a station stand somewhere else in Redis, its state being as it was. */
-async function standAt({ redis }: PlayoutServices, stationId: number, position: string): Promise<void> {
+/** Sets the position of a station in Redis without changing its state. */
+async function setPosition({ redis }: PlayoutServices, stationId: number, position: string): Promise<void> {
   await redis.hset(stationKey(stationId), 'position', position)
   await redis.hset(positionsKey(shardOf(stationId)), String(stationId), position)
 }
@@ -369,40 +372,40 @@ const dumpOf = ({ redis }: PlayoutServices, stationId: number) => redis.hgetall(
 
 async function restore(playout: PlayoutServices, stationId: number, dump: Record<string, string>) {
   await playout.redis.hset(stationKey(stationId), dump)
-  await standAt(playout, stationId, dump['position'] ?? '')
+  await setPosition(playout, stationId, dump['position'] ?? '')
 }
 
-test('live states written by another version of the program are made anew by the sweep', async ({
+test('the sweep rebuilds live states that an older version of the program has written', async ({
   sql,
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
-  // As an older version left it: nothing has changed since.
+  // As an older version has written it, without a change since then.
   const [position = ''] = [...(await readPositions(playout.redis, shardOf(stationId))).values()]
-  await standAt(playout, stationId, position.replace(/\d+$/, '1'))
+  await setPosition(playout, stationId, position.replace(/\d+$/, '1'))
   expect(await readStates(playout.redis, [stationId])).toEqual([null])
   await sweep(playout, await sweep(playout, new Set()))
-  const [anew] = await readStates(playout.redis, [stationId])
-  expect(anew?.shown?.shId).toBe(state?.shown?.shId)
-  expect(anew?.epoch).toBe(state?.epoch)
-  expect(anew?.offset).toBeGreaterThan(state?.offset ?? 0)
+  const [rebuilt] = await readStates(playout.redis, [stationId])
+  expect(rebuilt?.shown?.shId).toBe(state?.shown?.shId)
+  expect(rebuilt?.epoch).toBe(state?.epoch)
+  expect(rebuilt?.offset).toBeGreaterThan(state?.offset ?? 0)
 })
 
-test('live states of a newer release are left to it', async ({ sql, redisUrl }) => {
+test('live states of a newer release are not changed', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
   const newer = ((await positionOf(playout, stationId)) ?? '').replace(/\d+$/, '99')
-  await standAt(playout, stationId, newer)
+  await setPosition(playout, stationId, newer)
   const { outcome, state } = await advanceAndRead(playout, skip(stationId))
   expect({ outcome, state }).toEqual({ outcome: 'advanced', state: null })
   await sweep(playout, await sweep(playout, new Set()))
   expect(await positionOf(playout, stationId)).toBe(newer)
 })
 
-test('an epoch that was lost is followed by one other, however many processes notice', async ({
+test('a lost epoch is replaced by one new epoch, however many processes notice it', async ({
   sql,
   redisUrl
 }) => {
@@ -425,7 +428,7 @@ test('an epoch that was lost is followed by one other, however many processes no
   expect((await readSnapshots(sql, [stationId]))[0]?.epoch).toBe([...seen][0])
 })
 
-test('an old dump of Redis is followed by higher offsets, and an epoch that has ended does not come back', async ({
+test('after an old dump of Redis offsets are higher, and an ended epoch does not return', async ({
   sql,
   redisUrl
 }) => {
@@ -450,7 +453,7 @@ test('an old dump of Redis is followed by higher offsets, and an epoch that has 
   expect(new Set([before?.epoch, after?.epoch, newest?.epoch]).size).toBe(3)
 })
 
-test('a state that was shown under a higher offset than Redis has gets a higher one', async ({
+test('a state that was shown with a higher offset than in Redis gets a still higher one', async ({
   sql,
   redisUrl
 }) => {
@@ -465,7 +468,7 @@ test('a state that was shown under a higher offset than Redis has gets a higher 
   expect(await readStates(playout.redis, [stationId])).toEqual([{ ...state, offset: offset + 10 ** 9 + 1 }])
 })
 
-test('a station that was made private is not public again where Redis has gone back', async ({
+test('a station that was made private is not public again after Redis has lost changes', async ({
   sql,
   redisUrl
 }) => {
@@ -488,16 +491,13 @@ test('a station that was made private is not public again where Redis has gone b
   expect(renewed?.offset).toBeGreaterThan(shown.offset)
 })
 
-test('a live state that cannot be read is made anew, and costs no other station', async ({
-  sql,
-  redisUrl
-}) => {
+test('a corrupt live state is rebuilt, and affects no other station', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stations = await seedStations(sql, { stations: 3 })
   for (const { id } of stations) await advance(playout, wake(id))
   const [damaged = 0, foreign = 0, other = 0] = stations.map(({ id }) => id)
   await playout.redis.hset(stationKey(damaged), 'state', '{bad')
-  await standAt(playout, foreign, ((await positionOf(playout, foreign)) ?? '').replace(/\d+$/, '0'))
+  await setPosition(playout, foreign, ((await positionOf(playout, foreign)) ?? '').replace(/\d+$/, '0'))
   for (const id of [damaged, foreign, other]) await advance(playout, skip(id))
   const states = await readStates(playout.redis, [damaged, foreign, other])
   const facts = await readSnapshots(sql, [damaged, foreign, other])
@@ -505,7 +505,7 @@ test('a live state that cannot be read is made anew, and costs no other station'
   for (const state of states) expect(state?.current?.shId).toBe(current.get(state?.stationId ?? 0))
 })
 
-test('a lost entry among the positions is written again', async ({ sql, redisUrl }) => {
+test('a lost position is written again', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
@@ -517,7 +517,7 @@ test('a lost entry among the positions is written again', async ({ sql, redisUrl
   expect((await readStates(playout.redis, [stationId]))[0]).toEqual(state)
 })
 
-test('facts restored from a backup win over a live state that knows more', async ({ sql, redisUrl }) => {
+test('data restored from a backup takes precedence over a newer live state', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   const { state } = await advanceAndRead(playout, wake(stationId))
@@ -532,15 +532,15 @@ test('facts restored from a backup win over a live state that knows more', async
 })
 
 test.for([
-  { by: 'the same step', isRenamed: false },
-  { by: 'another', isRenamed: true }
+  { by: 'the same change', isRenamed: false },
+  { by: 'a different change', isRenamed: true }
 ])(
-  'facts restored from a backup win also where they went on at once by $by',
+  'data restored from a backup also takes precedence if a change follows immediately, by $by',
   async ({ isRenamed }, { sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
     const { state: backedUp } = await advanceAndRead(playout, wake(stationId))
-    const putBack = await backUp(sql)
+    const restoreBackup = await backUp(sql)
     const { state: lost } = await advanceAndRead(playout, skip(stationId))
     if (isRenamed)
       await changeUnpublished(
@@ -549,8 +549,8 @@ test.for([
       station_revision = next_revision(revision) where id = ${stationId}`
       )
     expect((await publish(playout, stationId))?.profile.name === 'Lost').toBe(isRenamed)
-    await putBack()
-    // No sweep has been there yet.
+    await restoreBackup()
+    // No sweep has run since the restore.
     const { state } = await advanceAndRead(playout, skip(stationId))
     expect(state?.current?.shId).toBe(lost?.current?.shId)
     expect(state?.shown?.startedAtMs).toBe((await readHistory(sql, stationId)).at(-1)?.startedAtMs)
@@ -559,7 +559,7 @@ test.for([
   }
 )
 
-/** Keeps what a step writes, and gives what puts it back as it was. */
+/** Copies the tables that a change writes. Returns a function that restores them. */
 async function backUp(sql: Sql): Promise<() => Promise<void>> {
   const tables = ['stations', 'song_history', 'queue']
   for (const table of tables) await sql`create table ${sql(`kept_${table}`)} as table ${sql(table)}`
@@ -579,33 +579,33 @@ async function backUp(sql: Sql): Promise<() => Promise<void>> {
   }
 }
 
-test('a station that is gone from Postgres is forgotten by the next sweep, and stays forgotten', async ({
+test('the sweep removes a station that is missing in Postgres, and it is not restored', async ({
   sql,
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const [gone = 0, other = 0] = (await seedStations(sql, { stations: 2 })).map(({ id }) => id)
-  const { state } = await advanceAndRead(playout, wake(gone))
+  const [deleted = 0, other = 0] = (await seedStations(sql, { stations: 2 })).map(({ id }) => id)
+  const { state } = await advanceAndRead(playout, wake(deleted))
   await advance(playout, wake(other))
-  await sql`delete from stations where id = ${gone}`
+  await sql`delete from stations where id = ${deleted}`
   await sweep(playout, new Set())
-  expect(await positionOf(playout, gone)).toBe('')
-  expect(await playout.redis.exists(stationKey(gone))).toBe(0)
+  expect(await positionOf(playout, deleted)).toBe('')
+  expect(await playout.redis.exists(stationKey(deleted))).toBe(0)
   expect(await positionOf(playout, other)).not.toBe('')
-  // Whoever read it before it went away is late, and so is the job that ends its song.
+  // A process that read it earlier commits too late, and so does the job that ends its song.
   if (state) expect(await commitState(playout.redis, { state, over: '', triggers: [] })).toBe(null)
   const late = await advance(playout, {
-    stationId: gone,
+    stationId: deleted,
     endedShId: state?.current?.shId ?? 0,
     cause: 'due'
   })
   expect(late.outcome).toBe('deleted')
-  expect(await publish(playout, gone)).toBeNull()
-  await sweep(playout, new Set([gone]))
-  expect(await readStates(playout.redis, [gone])).toEqual([null])
+  expect(await publish(playout, deleted)).toBeNull()
+  await sweep(playout, new Set([deleted]))
+  expect(await readStates(playout.redis, [deleted])).toEqual([null])
 })
 
-test('that a station was deleted survives the loss of Redis, and ends after a week', async ({
+test('the tombstone of a station survives the loss of Redis, and is removed after a week', async ({
   sql,
   redisUrl
 }) => {
@@ -624,7 +624,7 @@ test('that a station was deleted survives the loss of Redis, and ends after a we
   expect(await positionOf(playout, stationId)).toBeUndefined()
 })
 
-test('a deleted station that a backup brought back shows again', async ({ sql, redisUrl }) => {
+test('a deleted station that was restored from a backup is shown again', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 0 })
   await publish(playout, stationId)
