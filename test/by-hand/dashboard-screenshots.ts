@@ -5,19 +5,19 @@ import { adminKey } from '../support/program.ts'
 import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// The web hooks of the pictures and their streaming server are on this machine.
+// The targets of the web hooks and the streaming server of the screenshots run on this machine.
 const test = base.extend('serverVariables', { scope: 'file' }, async () => ({
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
 }))
 
-/** The parts of a station's view, with a heading that shows that it is there. */
+/** The pages of a station, each with a heading that shows that it is loaded. */
 const sections = { station: 'History', 'station/schedule': 'Playlists', 'station/hooks': 'Website' }
 
-test('the pictures of the first page, and of what operators see', async ({ program }) => {
+test('screenshots of the first page and of the pages for operators', async ({ program }) => {
   await using receiver = await startWebServer()
   receiver.answer((asked, response) => void response.writeHead(asked.url === '/broken' ? 502 : 200).end('ok'))
   const station = await makeNetwork(program, receiver.url)
-  // So that there is a history, and news for the hooks.
+  // Creates a history and web hook deliveries.
   for (let skipped = 0; skipped < 6; skipped++)
     await program.ask('POST', `/api/station/${station}/backend/skip`)
   await spreadHistory(program, station)

@@ -4,13 +4,13 @@ import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, sights } from '../support/pictures.ts'
 
-/** What is meant for a frame is as large as one. */
+/** The embedded page is shown in a frame of this size. */
 const frame = { width: 384, height: 720 }
 
 const song = (artist: string, title: string, album: string): Song =>
   aSong({ artist, title, album, artId: Buffer.from(title).toString('hex').padEnd(24, '0').slice(0, 24) })
 
-/** A station in the middle of a song, with a past and a future. */
+/** A station in the middle of a song, with a history and a next song. */
 function aBusyStation(): Partial<StationState> {
   const startedAtMs = Date.now() - 97_000
   const earlier = [
@@ -36,7 +36,7 @@ function aBusyStation(): Partial<StationState> {
   }
 }
 
-test('the pictures of all pages', async ({ stage }) => {
+test('screenshots of all pages', async ({ stage }) => {
   const profile = {
     name: 'Harbour FM',
     shortName: 'harbour_fm',

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * What is run by hand, and is no part of the tests: `npm run by-hand -- screenshots` draws the pictures of
+ * Programs that are run manually and are not tests: `npm run by-hand -- screenshots` takes the screenshots in
  * `docs/screenshots`.
  */
 export default defineConfig({

@@ -1,7 +1,7 @@
 import { askPlainly, headersOf } from '../support/plain-http.ts'
 import { adminKey, type Program } from '../support/program.ts'
 
-/** Asks one server after the other until one answers within so many milliseconds. Throws if none does. */
+/** Sends requests to the servers in turn until one responds within `answerMs`. Throws if none does. */
 export function askServers(baseUrls: readonly string[], answerMs = 10_000): Program['ask'] {
   return async (method, path, { body, key = adminKey } = {}) => {
     let last: unknown

@@ -8,7 +8,7 @@ import { parsePosition } from '../../src/redis/positions.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { askServers } from './ask-servers.ts'
 import { publicUrl } from './cuewire-process.ts'
-import { contentOf, readTruths } from './document.ts'
+import { contentOf, readExpectedDocuments } from './document.ts'
 import type { Follower } from './followers.ts'
 import type { Journal } from './journal.ts'
 import { type DeliveryRow, judgeDeliveries, type ReceivedRequest } from './judge-deliveries.ts'
@@ -27,13 +27,13 @@ export interface HookedStation {
   readonly requests: () => readonly ReceivedRequest[]
 }
 
-/** A time during which a fault may delay plays. */
+/** A time span in which a fault may delay plays. */
 export interface DisturbedSpan extends TimeSpan {
-  /** Whether the time of Postgres jumped then. */
+  /** Whether the clock of Postgres jumped in it. */
   readonly isJump: boolean
 }
 
-/** What is checked. */
+/** What the checks need. */
 export interface Checked {
   readonly sql: Sql
   readonly redis: Redis
@@ -46,24 +46,24 @@ export interface Checked {
   readonly clocked: readonly number[]
   readonly hooked: readonly HookedStation[]
   /**
-   * When deliveries were first found due, by message, on the checker's own clock: that of Postgres may jump.
+   * The time at which each delivery was first found due, by message, on the monotonic clock of the checker.
    */
   readonly dueSinceMs: Map<string, number>
-  /** Base URLs of servers that must answer. */
+  /** Base URLs of servers that must respond. */
   readonly servers: () => readonly string[]
   readonly disturbed: () => readonly DisturbedSpan[]
 }
 
-/** Two looks at the same thing are so far apart. */
-const lookEveryMs = 100
-/** Clients reconnect with pauses of their own. */
+/** The interval between two comparisons. */
+const compareIntervalMs = 100
+/** The extra time for clients, which reconnect with a backoff. */
 const clientsMs = 4_000
 const requestMs = 3_000
 
 /**
- * Edits every station once, each through another server than the one before it. Then waits until every server
- * shows for every station what Postgres holds, this edit included, and until every client does. Returns what
- * was still apart at the deadline. `number` tells edits apart.
+ * Edits every station once, each through another server than the previous one. Then waits until all servers
+ * and clients have what Postgres contains for every station, including this edit. Returns the differences at
+ * the deadline. `number` distinguishes edits.
  */
 export async function checkConvergence(
   checked: Checked,
@@ -76,7 +76,7 @@ export async function checkConvergence(
   const stations = [...clocked, playout.stationId]
   const refused = await editStations(checked, stations, number, deadlineMs)
   if (refused.length > 0) return refused
-  /** What stations were at when all servers agreed. */
+  /** The positions of stations when all servers agreed. */
   const agreed = new Map<number, { epoch: string; offset: number }>()
   let why = new Map<number, string>()
   for (;;) {
@@ -93,7 +93,7 @@ export async function checkConvergence(
         stationId,
         detail
       }))
-    await sleep(lookEveryMs)
+    await sleep(compareIntervalMs)
   }
   journal.measure('servers agree with Postgres, ms', elapsedMs())
 
@@ -106,7 +106,7 @@ export async function checkConvergence(
   const clientsDeadlineMs = Math.max(deadlineMs, elapsedMs()) + clientsMs
   let behind = followers.filter(isBehind)
   while (behind.length > 0 && elapsedMs() < clientsDeadlineMs) {
-    await sleep(lookEveryMs)
+    await sleep(compareIntervalMs)
     behind = behind.filter(isBehind)
   }
   journal.measure('clients agree as well, ms', elapsedMs())
@@ -117,7 +117,7 @@ export async function checkConvergence(
   }))
 }
 
-/** Each has to be accepted within the deadline; what is answered otherwise is tried again. */
+/** Edits stations with retries. Returns a violation for each edit that is not accepted in time. */
 async function editStations(
   { servers, journal }: Checked,
   stations: readonly number[],
@@ -141,13 +141,13 @@ async function editStations(
         const rule = `writes are accepted again within ${deadlineMs / 1000} s`
         return [{ rule, stationId, detail: `the last answer was ${status}` }]
       }
-      await sleep(lookEveryMs)
+      await sleep(compareIntervalMs)
     }
   }
   return (await Promise.all(stations.map(edit))).flat()
 }
 
-/** Compares stations; those that agree are added to `agreed`. Returns how the others differ. */
+/** Compares stations and adds those that agree to `agreed`. Returns the differences of the others. */
 async function compare(
   { sql, redis, servers, journal, positions }: Checked,
   stations: readonly number[],
@@ -158,24 +158,26 @@ async function compare(
   const shown = await Promise.all(
     stations.map(async id => Promise.all(urls.map(async url => readShown(url, id))))
   )
-  // Also Redis: servers go on with what they know while it has lost everything.
+  // Redis as well: servers keep their state after Redis has lost everything.
   const stored = await Promise.all(stations.map(async id => redis.hget(stationKey(id), 'position')))
-  // Read last: what servers show can only be older.
-  const truths = new Map((await readTruths(sql, stations, publicUrl)).map(truth => [truth.stationId, truth]))
+  // Read last, so that servers can only show older states.
+  const expectedById = new Map(
+    (await readExpectedDocuments(sql, stations, publicUrl)).map(expected => [expected.stationId, expected])
+  )
   for (const [index, id] of stations.entries()) {
-    const truth = truths.get(id)
+    const expected = expectedById.get(id)
     const faults = (shown[index] ?? []).flatMap(({ url, epoch, content, status }) => {
       if (status !== 200) return [`${url} answers ${status}`]
-      if (epoch !== truth?.epoch) return [`${url} shows epoch ${epoch}, Postgres holds ${truth?.epoch}`]
-      return content === truth.content
+      if (epoch !== expected?.epoch) return [`${url} shows epoch ${epoch}, Postgres holds ${expected?.epoch}`]
+      return content === expected.content
         ? []
-        : [`${url} and Postgres differ: ${describeDifference(content, truth.content)}`]
+        : [`${url} and Postgres differ: ${describeDifference(content, expected.content)}`]
     })
     const offsets = (shown[index] ?? []).map(({ offset }) => offset)
     if (faults.length === 0 && new Set(offsets).size > 1)
       faults.push(`servers show offsets ${offsets.join(' and ')}`)
     const { epoch, offset } = parsePosition(stored[index] ?? '')
-    if (epoch !== truth?.epoch || !offsets.includes(offset))
+    if (epoch !== expected?.epoch || !offsets.includes(offset))
       faults.push(`Redis holds ${stored[index] ?? 'nothing'}, servers show offsets ${offsets.join(' and ')}`)
     journal.count('documents compared with Postgres', offsets.length)
     if (faults.length > 0) differing.set(id, faults.join('; '))
@@ -200,7 +202,7 @@ async function readShown(url: string, stationId: number) {
   }
 }
 
-/** Judges the histories of all stations as they are now. */
+/** Checks the current histories of all stations. */
 export async function checkHistories({
   sql,
   clocked,
@@ -209,7 +211,7 @@ export async function checkHistories({
   disturbed
 }: Checked): Promise<Violation[]> {
   const spans = disturbed()
-  // What is accepted after the snapshot is taken is not in it.
+  // Reports and skips that are accepted after the snapshot are not in it.
   const reported = [...playout.accepted]
   const skipsAccepted = new Set(operators.skipsAccepted)
   return sql.begin('isolation level repeatable read', async tx => {
@@ -235,10 +237,10 @@ export async function checkHistories({
             stationId,
             detail: `play ${id} was skipped and is on`
           })
-      const twice = await tx<{ id: number }[]>`
+      const repeated = await tx<{ id: number }[]>`
         select history_id as id from queue where station_id = ${stationId} and history_id is not null
         group by history_id having count(*) > 1`
-      for (const { id } of twice)
+      for (const { id } of repeated)
         found.push({
           rule: 'one history row per track',
           stationId,
@@ -259,7 +261,7 @@ export async function checkHistories({
   })
 }
 
-/** Judges what operators wrote against what is stored, while nothing is in flight. */
+/** Compares the writes of operators with the stored records while no write is in flight. */
 export async function checkWrites({ sql, operators }: Checked): Promise<Violation[]> {
   const { descriptions, listeners, playlists, queueRows } = operators
   const found: Violation[] = []
@@ -286,10 +288,10 @@ export async function checkWrites({ sql, operators }: Checked): Promise<Violatio
   return found
 }
 
-/** Requests may still be on their way for so long after their delivery was due. */
+/** The time after which a due delivery is overdue. */
 const deliveryMs = 20_000
 
-/** Judges what web hooks received. */
+/** Checks what web hooks received. */
 export async function checkDeliveries({ sql, hooked, playout, dueSinceMs }: Checked): Promise<Violation[]> {
   const found: Violation[] = []
   for (const { stationId, hookId, sinceShId, requests } of hooked) {
@@ -310,7 +312,7 @@ export async function checkDeliveries({ sql, hooked, playout, dueSinceMs }: Chec
       ...judgeDeliveries(requests(), judged, {
         stationId,
         hookId,
-        // A play that was reported late was never the newest, and raised nothing.
+        // A play that was reported late was never the newest one, so it raised no trigger.
         shIds: isReported ? [] : shIds.map(({ id }) => id),
         mayReplacePlays: isReported
       })

@@ -1,12 +1,12 @@
-/** What was opened, to be closed in reverse. */
+/** Opened resources, closed in reverse order. */
 export interface Closers extends AsyncDisposable {
   readonly add: <Item extends AsyncDisposable>(item: Item) => Item
   readonly defer: (close: () => PromiseLike<unknown> | void) => void
 }
 
 /**
- * Opens an empty list. What fails to close does not keep the rest from being closed; the first reason is
- * thrown at the end.
+ * Opens an empty list. If a resource fails to close, the others are closed, and then the first error is
+ * thrown.
  */
 export function openClosers(): Closers {
   const closers: (() => PromiseLike<unknown> | void)[] = []

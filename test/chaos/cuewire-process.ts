@@ -9,21 +9,23 @@ import { waitFor } from '../support/wait.ts'
 import { shared } from '../support/worker-process.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** A server or worker process of Cuewire, as production starts it, with ways of its own to the stores. */
+/** A server or worker process of Cuewire, started as in production, with proxies of its own to the stores. */
 export interface CuewireProcess extends AsyncDisposable {
   readonly name: string
   readonly role: 'server' | 'workers'
-  /** Of a server. */
+  /** Only for servers. */
   readonly baseUrl: string
   readonly proxies: { readonly postgres: CuttableProxy; readonly redis: CuttableProxy }
   readonly clock: FakeClock
-  /** Starts it; it is started again when it gives up because a store is away. Resolves when it is ready. */
+  /**
+   * Starts the process, which is restarted if it exits because a store is down. Resolves when it is ready.
+   */
   readonly start: () => Promise<void>
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL. Resolves when the process has exited. */
   readonly kill: () => Promise<void>
-  /** SIGTERM; resolves when it is gone, and throws if it takes too long. */
+  /** SIGTERM. Resolves when the process has exited. Throws if that takes too long. */
   readonly stop: () => Promise<void>
-  /** Stops it where it is; returns how it goes on. */
+  /** Suspends the process. Returns a function that resumes it. */
   readonly pause: () => () => void
   readonly isReady: () => boolean
 }
@@ -37,19 +39,19 @@ export interface ProcessOptions {
   readonly clock: FakeClock
   /** The folder of another release. */
   readonly release?: string
-  /** Called when it ended although nobody ended it; `wasReady`: not in its start. */
-  readonly onUnaskedEnd: (words: string, wasReady: boolean) => void
+  /** Called when the process exits by itself. `wasReady` is false during its start. */
+  readonly onUnexpectedExit: (output: string, wasReady: boolean) => void
 }
 
-/** What servers call themselves. */
+/** The base URL in the responses of all servers. */
 export const publicUrl = 'http://radio.test'
 
 const startMs = 40_000
 const stopMs = 12_000
-const startAgainMs = 400
-const wordsKept = 3_000
+const restartDelayMs = 400
+const outputKept = 3_000
 
-/** Prepares a process and its proxies; it is not started yet. */
+/** Prepares a process and its proxies without starting it. */
 export async function openCuewireProcess(options: ProcessOptions): Promise<CuewireProcess> {
   const { name, role, clock } = options
   const proxies = {
@@ -78,8 +80,8 @@ export async function openCuewireProcess(options: ProcessOptions): Promise<Cuewi
   let isWanted = false
   let timer: NodeJS.Timeout | null = null
 
-  const spawnIt = () => {
-    let words = ''
+  const spawnProcess = () => {
+    let output = ''
     const spawned = spawn(process.execPath, wordsFor(program, options.release), {
       env,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc']
@@ -87,7 +89,7 @@ export async function openCuewireProcess(options: ProcessOptions): Promise<Cuewi
     child = spawned
     isReady = false
     const keep = (chunk: Buffer) => {
-      words = (words + chunk.toString()).slice(-wordsKept)
+      output = (output + chunk.toString()).slice(-outputKept)
     }
     spawned.stdout?.on('data', keep)
     spawned.stderr?.on('data', keep)
@@ -97,8 +99,8 @@ export async function openCuewireProcess(options: ProcessOptions): Promise<Cuewi
       const wasReady = isReady
       isReady = false
       if (!isWanted) return
-      options.onUnaskedEnd(`${name} ended by itself (${signal ?? code}): ${words}`, wasReady)
-      timer = setTimeout(spawnIt, startAgainMs)
+      options.onUnexpectedExit(`${name} ended by itself (${signal ?? code}): ${output}`, wasReady)
+      timer = setTimeout(spawnProcess, restartDelayMs)
     })
   }
 
@@ -127,7 +129,7 @@ export async function openCuewireProcess(options: ProcessOptions): Promise<Cuewi
     start: async () => {
       if (isWanted) return
       isWanted = true
-      spawnIt()
+      spawnProcess()
       await waitFor(() => isReady, { deadlineMs: startMs, what: `${name} to be ready` })
     },
     kill: async () => end('SIGKILL'),

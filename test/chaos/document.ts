@@ -2,31 +2,35 @@ import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { renderElapsed, renderNowPlaying } from '../../src/station/now-playing.ts'
 
-/** Members that move with the time, and those in which the renderings for REST and for push differ. */
+/** Fields that depend on the time, and those that differ between REST and push. */
 const leftOut = new Set(['elapsed', 'remaining', 'cache', 'broadcast_start', 'custom_fields'])
 
 /**
- * A now-playing document as a text that two documents of the same content have in common, whenever they were
- * sent and whether they were polled or pushed.
+ * Returns a text that is equal for now-playing documents with the same content, whenever they were sent and
+ * whether they were polled or pushed.
  */
 export function contentOf(document: unknown): string {
   const keep = (name: string, value: unknown) => {
     if (leftOut.has(name)) return undefined
-    // Only of a streamer: songs always have a picture.
+    // Only for streamers: songs always have artwork.
     return name === 'art' && (value === null || value === '') ? undefined : value
   }
   return JSON.stringify(document, keep)
 }
 
-/** What a station shows by the facts in Postgres. */
-export interface Truth {
+/** The now-playing document of a station according to Postgres. */
+export interface ExpectedDocument {
   readonly stationId: number
   readonly epoch: string
   readonly content: string
 }
 
-/** Reads the truth about stations in one snapshot; unknown ids are left out. */
-export async function readTruths(sql: Sql, stationIds: readonly number[], baseUrl: string): Promise<Truth[]> {
+/** Reads the documents of stations in one snapshot. Unknown ids are omitted. */
+export async function readExpectedDocuments(
+  sql: Sql,
+  stationIds: readonly number[],
+  baseUrl: string
+): Promise<ExpectedDocument[]> {
   const snapshots = await readSnapshots(sql, stationIds)
   return snapshots.map(each => {
     const document = renderNowPlaying({ ...each, offset: 0 }, 'event', baseUrl)

@@ -5,7 +5,7 @@ const libraries = [
   '/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1'
 ]
 
-/** The path of libfaketime; null where it is not installed. */
+/** Returns the path of libfaketime, or null if it is not installed. */
 export async function findFaketime(): Promise<string | null> {
   for (const path of libraries) {
     const isThere = await access(path).then(
@@ -19,19 +19,19 @@ export async function findFaketime(): Promise<string | null> {
 
 /** The wall clock of a process, which can be set while it runs. */
 export interface FakeClock {
-  /** What the process has to be started with. */
+  /** Environment variables for the process. */
   readonly variables: Readonly<Record<string, string>>
-  /** `+3600s`, `+0 x1.0005`; `+0` is the true time. */
+  /** An offset such as `+3600s` or `+0 x1.0005`; `+0` is the correct time. */
   readonly set: (offset: string) => Promise<void>
 }
 
 export const trueTime = '+0'
 
-/** Opens a clock whose file is at a path, at the true time. Without a library it is always right. */
+/** Opens a clock with its file at a path, at the correct time. Without libfaketime it is always correct. */
 export async function openFakeClock(library: string | null, file: string): Promise<FakeClock> {
   if (library === null) return { variables: {}, set: async () => {} }
   const set = async (offset: string) => {
-    // The process may read it at any moment.
+    // Renamed into place, because the process may read it at any moment.
     await writeFile(`${file}.new`, `${offset}\n`)
     await chmod(`${file}.new`, 0o644)
     await rename(`${file}.new`, file)

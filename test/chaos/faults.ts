@@ -9,17 +9,17 @@ import type { Rig } from './rig.ts'
 
 const recoveryMs = 5_000
 const halfOpenRecoveryMs = 15_000
-/** Of a disk that was full. */
+/** The time for the stores to start after the disk was full. */
 const storeStartMs = 10_000
 
-/** How long a fault may show after it is over. Milliseconds. */
+/** How long the effects of a fault may last after its end, in milliseconds. */
 export function recoveryMsOf(kind: FaultKind): number {
   if (kind === 'half-open-store') return halfOpenRecoveryMs
   return recoveryMs
 }
 
-/** Kinds during which a process may fail to start, or give up its start, for want of a store. */
-export const takesStoresAway: ReadonlySet<FaultKind> = new Set([
+/** Kinds during which a process may fail to start because a store is down. */
+export const stopsStores: ReadonlySet<FaultKind> = new Set([
   'kill-postgres',
   'kill-redis',
   'pause-postgres',
@@ -31,8 +31,8 @@ export const takesStoresAway: ReadonlySet<FaultKind> = new Set([
   'disk-full'
 ])
 
-/** Kinds after which stations may have a new epoch: Redis forgot, or went back. */
-export const mayBeginEpochs: ReadonlySet<FaultKind> = new Set([
+/** Kinds after which stations may have a new epoch, because Redis lost or restored data. */
+export const mayStartEpochs: ReadonlySet<FaultKind> = new Set([
   'flush-redis',
   'restore-redis',
   'promote-replica',
@@ -41,10 +41,10 @@ export const mayBeginEpochs: ReadonlySet<FaultKind> = new Set([
 ])
 
 /**
- * Kinds that must not delay plays at all: the engine goes by the time of Postgres, and other processes and
- * connections do the work at once.
+ * Kinds that must not delay plays: the engine uses the time of Postgres, and other processes and connections
+ * take over at once.
  */
-export const leavesPlaysAlone: ReadonlySet<FaultKind> = new Set([
+export const keepsPlaysOnTime: ReadonlySet<FaultKind> = new Set([
   'kill-server',
   'clock-forward',
   'clock-back',
@@ -53,25 +53,25 @@ export const leavesPlaysAlone: ReadonlySet<FaultKind> = new Set([
   'other-release'
 ])
 
-/** Puts a fault on, and takes it away again; resolves when everything runs again. */
+/** Injects a fault and ends it. Resolves when everything runs again. */
 export async function runFault(rig: Rig, fault: Fault, signal: AbortSignal): Promise<void> {
   await actions[fault.kind](rig, fault, signal)
 }
 
 const pause = async (ms: number, signal: AbortSignal) =>
   sleep(ms, undefined, { signal }).catch(() => {
-    // The run is ended: what was put on is taken away at once.
+    // The run was aborted: the fault ends at once.
   })
 
 type Action = (rig: Rig, fault: Fault, signal: AbortSignal) => Promise<void>
 
-/** Long pauses of a store are seen as its end, and short ones are not. */
+/** The part of the duration after which a killed process is restarted. */
 const restartAfterShare = 0.3
 
-/** How far a replica may be behind: replication does not wait for it. */
+/** The maximum lag of the replica, because replication is asynchronous. */
 const lagAtMostMs = 1_500
 
-/** How often a dump is older than the epoch. */
+/** The probability that a dump is older than the epoch. */
 const oldEpochShare = 0.5
 
 const actions: Readonly<Record<FaultKind, Action>> = {
@@ -103,7 +103,7 @@ const actions: Readonly<Record<FaultKind, Action>> = {
   'flush-redis': async rig => rig.redis.flush(),
   'restore-redis': async (rig, { forMs, share }, signal) => {
     const restore = await rig.redis.dump()
-    // Then the dump is of an epoch that is over.
+    // Then the dump belongs to an ended epoch.
     if (share < oldEpochShare) await rig.redis.flush()
     await pause(forMs, signal)
     await rig.redis.kill()
@@ -174,7 +174,7 @@ const actions: Readonly<Record<FaultKind, Action>> = {
     await pause(forMs, signal)
     await free?.()
     const deadline = AbortSignal.timeout(storeStartMs)
-    // A store that could not write may have ended.
+    // A store that could not write may have exited.
     while (!deadline.aborted && (rig.postgres.hasExited() || rig.redis.hasExited())) {
       await rig.postgres.start()
       await rig.redis.start()
@@ -216,7 +216,7 @@ async function setClock(
   await clock.set(trueTime)
 }
 
-/** Holds locks in a transaction of its own. */
+/** Holds locks in a separate transaction. */
 async function holdLocks(
   rig: Rig,
   forMs: number,

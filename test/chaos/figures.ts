@@ -1,11 +1,11 @@
 import type { RunResult } from './run.ts'
 
-/** What a run has come to, for people. */
+/** Renders the figures of a run as text. */
 export function renderFigures({
   journal,
   faults,
   seconds,
-  slowestTurnMs,
+  maxLoopDelayMs,
   positionsCompared,
   epochs
 }: RunResult): string {
@@ -19,7 +19,7 @@ export function renderFigures({
     ...counts.map(([name, count]) => line(name, String(count))),
     line('documents with the same position compared', String(positionsCompared)),
     line('epochs', String(epochs)),
-    line('slowest turn of the checker itself, ms', slowestTurnMs.toFixed(0)),
+    line('largest event loop delay of the checker, ms', maxLoopDelayMs.toFixed(0)),
     ...[...journal.durations()].map(([name, values]) => line(name, renderQuantiles(values)))
   ].join('\n')
 }

@@ -11,47 +11,44 @@ import type { Journal } from './journal.ts'
 import type { PositionJudge } from './judge-positions.ts'
 import { between, pick } from './plan.ts'
 
-/** How a client follows a station. */
+/** The transports of clients. */
 export const transports = ['websocket', 'delta', 'sse', 'http_stream', 'poll', 'long poll'] as const
 
 export type Transport = (typeof transports)[number]
 
-/** One client over all its connections. */
+/** A client with all its consecutive connections. */
 export interface Follower {
   readonly name: string
   readonly stationId: number
   readonly transport: Transport
-  /** Whether it waits for something now: a connection is open. Polls always are. */
+  /** Whether a connection is open. Always true for polling clients. */
   readonly isConnected: () => boolean
 }
 
 export interface FollowerOptions {
   readonly seed: number
   readonly stationIds: readonly number[]
-  /** Where servers answer, or will answer again. */
+  /** Servers that respond, or will respond again. */
   readonly baseUrls: readonly string[]
   readonly judge: PositionJudge
   readonly journal: Journal
   readonly signal: AbortSignal
-  /** Called with each document that a client gets, and when it was sent. */
+  /** Called with each document that a client receives. */
   readonly onDocument: (stationId: number, document: unknown) => void
 }
 
 const livePath = '/api/live/nowplaying'
-/** A connection lives so long until its client cuts it. Milliseconds. */
+/** The duration of a connection until its client closes it, in milliseconds. */
 const shortestMs = 5_000
 const longestMs = 40_000
 const longestPauseMs = 1_200
 const pollEveryMs = 900
-/**
- * Nothing comes for longer than a heartbeat takes: a client gives the connection up, as one behind a dead
- * network would.
- */
+/** A client closes its connection if nothing arrives for longer than the heartbeat interval. */
 const silenceMs = 20_000
 const connectMs = 10_000
 const waitSeconds = 10
 
-/** Starts one client of each transport for each station. They end when the signal is aborted. */
+/** Starts one client of each transport for each station. They stop when the signal is aborted. */
 export function openFollowers(options: FollowerOptions): Follower[] {
   return options.stationIds.flatMap((stationId, station) =>
     transports.map((transport, index) => {
@@ -167,13 +164,13 @@ async function openStream(
   const isSse = path === 'sse'
   const query = isSse ? `?cf_connect=${encodeURIComponent(message)}` : ''
   return new Promise(resolve => {
-    const asked = request(`${url}${livePath}/${path}${query}`, {
+    const clientRequest = request(`${url}${livePath}/${path}${query}`, {
       method: isSse ? 'GET' : 'POST',
       agent: false,
       signal: ended
     })
-    asked.on('error', () => resolve())
-    asked.on('response', response => {
+    clientRequest.on('error', () => resolve())
+    clientRequest.on('response', response => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => {
@@ -188,11 +185,11 @@ async function openStream(
       response.on('error', () => {})
       response.on('close', () => resolve())
     })
-    asked.end(isSse ? undefined : message)
+    clientRequest.end(isSse ? undefined : message)
   })
 }
 
-/** Reads the frames of one connection. */
+/** Returns a function that processes the frames of one connection. */
 function readFrames(following: Following, name: string): (text: string) => void {
   const { stationId, journal, judge, onDocument } = following
   const channel = `station:${stationId}`
@@ -251,7 +248,7 @@ async function poll(following: Following, name: string, url: string): Promise<vo
   try {
     answer = await get(`${url}/api/nowplaying/${stationId}${query}`, ended)
   } catch {
-    // The server is away; the next request goes to any of them.
+    // The server is down; the next request goes to a random server.
     await sleep(300)
     return
   }
@@ -263,14 +260,14 @@ async function poll(following: Following, name: string, url: string): Promise<vo
     return journal.violate([{ rule, stationId, detail: `${name}: HTTP ${status} ${text.slice(0, 200)}` }])
   }
   if (status === 304) {
-    // Its position is where the server stands, which may be behind the client: the client keeps what it has.
+    // The position of a 304 is that of the server, which may be behind the client: the client keeps its own.
     return
   }
   journal.count('documents polled')
   const document: unknown = JSON.parse(text)
   journal.note(stationId, `${name}: ${epoch} ${offset} ${summaryOf(document)}`)
   const found = judge.see({ client: name, stationId, epoch, offset, content: contentOf(document) })
-  // A plain poll does not say what it has, and servers may be apart for a moment.
+  // A plain poll does not send its position, and servers may differ for a moment.
   journal.violate(transport === 'poll' ? found.filter(({ rule }) => rule !== 'offsets never go back') : found)
   onDocument(stationId, document)
 }
@@ -286,7 +283,7 @@ async function get(url: string, signal: AbortSignal) {
   return { status: response.statusCode ?? 0, epoch: String(epoch), offset: Number(offset), text }
 }
 
-/** What of a document is worth a word in the list of events. */
+/** A summary of a document for the list of events. */
 function summaryOf(document: unknown): string {
   const { now_playing: playing, listeners, station } = Object(document)
   return `play ${playing?.sh_id} +${playing?.elapsed} s, ${listeners?.total} listeners, "${station?.description}"`

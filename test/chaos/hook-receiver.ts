@@ -6,19 +6,22 @@ import { seededRandom } from '../../src/autodj/random.ts'
 import type { Journal } from './journal.ts'
 import type { ReceivedRequest } from './judge-deliveries.ts'
 
-/** A receiver of web hooks that remembers every request. */
+/** A receiver of web hooks that records all requests. */
 export interface HookReceiver extends AsyncDisposable {
-  /** Where a hook sends to; requests are remembered under the id that is given later. */
+  /** The URL for a web hook; its requests are recorded under this name. */
   readonly urlOf: (name: string) => string
-  /** What came for a name. */
+  /** The requests for a name. */
   readonly requestsOf: (name: string, hookId: number) => ReceivedRequest[]
 }
 
 const requestsKept = 20_000
-/** So many of the requests are turned away, never two in a row: then a retry is due within six seconds. */
+/**
+ * The share of requests that are refused, never two attempts in a row, so that a retry is due within six
+ * seconds.
+ */
 const refusedShare = 0.05
 
-/** Opens one on 127.0.0.1. */
+/** Opens a receiver on 127.0.0.1. */
 export async function openHookReceiver(seed: number, journal: Journal): Promise<HookReceiver> {
   const random = seededRandom(seed, 50)
   const received: (Omit<ReceivedRequest, 'hookId'> & { name: string })[] = []
@@ -29,7 +32,7 @@ export async function openHookReceiver(seed: number, journal: Journal): Promise<
         const { now_playing: playing } = Object(body)
         const messageId = String(request.headers['webhook-id'])
         const triggers = String(request.headers['x-cuewire-event'] ?? '').split(',')
-        // Only a first attempt: after a second failure the next one is minutes away.
+        // Only a first attempt is refused: after a second failure the next attempt would be minutes later.
         const wasAccepted = tried.has(messageId) || random() >= refusedShare
         tried.add(messageId)
         journal.count(wasAccepted ? 'deliveries accepted' : 'deliveries turned away')

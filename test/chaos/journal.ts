@@ -1,17 +1,17 @@
 import type { Violation } from './violation.ts'
 
-/** What happened, bounded: the newest events of each station and of the whole run. */
+/** The newest events of each station and of the whole run, with a size limit. */
 export interface Journal {
-  /** Notes an event of a station, or of the run where that is null. */
+  /** Records an event of a station, or of the run if the id is null. */
   readonly note: (stationId: number | null, event: string) => void
-  /** Counts something for the figures. */
+  /** Increases a counter of the figures. */
   readonly count: (name: string, by?: number) => void
-  /** Keeps a duration for the figures. */
+  /** Records a duration for the figures. */
   readonly measure: (name: string, ms: number) => void
-  /** Takes violations in. Events that led to the first one are kept as they are now. */
+  /** Records violations. The report of the first one contains the events before it. */
   readonly violate: (violations: readonly Violation[]) => void
   readonly violations: () => readonly Violation[]
-  /** The first violation with the events before it; null where there was none. */
+  /** The first violation with the events before it, or null. */
   readonly firstReport: () => string | null
   readonly counts: () => ReadonlyMap<string, number>
   readonly durations: () => ReadonlyMap<string, readonly number[]>
@@ -21,13 +21,13 @@ const eventsKept = 60
 const durationsKept = 20_000
 const violationsKept = 100
 
-/** Opens an empty journal. `describeFault` says which fault is on. */
+/** Opens an empty journal. `describeFault` returns the active fault. */
 export function openJournal(describeFault: () => string): Journal {
   const events = new Map<number | null, string[]>()
   const counts = new Map<string, number>()
   const durations = new Map<string, number[]>()
   const violations: Violation[] = []
-  /** The same fault may be found again after each of the following faults. */
+  /** The same violation may be found again after each of the following faults. */
   const known = new Set<string>()
   let first: string | null = null
   const startedAtMs = performance.now()

@@ -4,7 +4,7 @@ import type { Violation } from './violation.ts'
 export interface ReceivedRequest {
   readonly hookId: number
   readonly messageId: string
-  /** The play that its document shows. */
+  /** The current play in its document. */
   readonly shId: number
   readonly triggers: readonly string[]
   readonly wasAccepted: boolean
@@ -16,7 +16,7 @@ export interface DeliveryRow {
   readonly messageId: string
   readonly fact: string
   readonly state: string
-  /** Pending, and its next attempt should have been made. */
+  /** Pending, although its next attempt is due. */
   readonly isOverdue: boolean
 }
 
@@ -25,14 +25,14 @@ export interface DeliveryContext {
   readonly hookId: number
   /** Plays that must each have raised `song_changed`. */
   readonly shIds: readonly number[]
-  /** Whether songs may be announced that have no play any more: a provisional play that a report replaced. */
+  /** Whether triggers may exist for removed plays: provisional ones that a report replaced. */
   readonly mayReplacePlays: boolean
 }
 
 /**
- * Judges what a web hook received: each play was announced under one `webhook-id` of its own, each request
- * belongs to a delivery of the log, each delivery that the log calls delivered arrived, and none is overdue.
- * Returns every violation.
+ * Checks the requests of a web hook: each play was sent under exactly one `webhook-id`, each request belongs
+ * to a logged delivery, each delivery logged as delivered arrived, and none is overdue. Returns all
+ * violations.
  */
 export function judgeDeliveries(
   received: readonly ReceivedRequest[],

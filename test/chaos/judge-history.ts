@@ -1,16 +1,16 @@
 import { overlaps, type TimeSpan, uncoveredMs, type Violation } from './violation.ts'
 
-/** A row of `song_history`. Instants are Unix milliseconds. */
+/** A row of `song_history`. Times are Unix milliseconds. */
 export interface HistoryPlay {
   readonly id: number
   readonly startedAtMs: number
-  /** Null while it is on air. */
+  /** Null for the current play. */
   readonly endedAtMs: number | null
-  /** When the clock has to end it; null where only a report can. */
+  /** When the engine must end it; null if only a report can. */
   readonly dueAtMs: number | null
 }
 
-/** What a station's history is judged by. */
+/** The context for checking the history of a station. */
 export interface HistoryContext {
   readonly stationId: number
   /**
@@ -19,40 +19,40 @@ export interface HistoryContext {
    */
   readonly backend: 'clock' | 'liquidsoap'
   readonly nowMs: number
-  /** While faults were on, and shortly after: plays may be late or long then, and stations silent. */
+  /** Time spans during and shortly after faults: plays may be late or long in them, and stations silent. */
   readonly disturbed: readonly TimeSpan[]
   /**
-   * Those of them in which the time of Postgres jumped, in true time and in that of the jump: from one moment
-   * of them to another hours may lie.
+   * Those of them in which the clock of Postgres jumped, in correct time and shifted by the jump. Between two
+   * moments in them, hours may pass.
    */
   readonly jumps?: readonly TimeSpan[]
   /** Plays that an operator has tried to skip. */
   readonly skipped: ReadonlySet<number>
 }
 
-/** A play may begin or end so much earlier than planned: the tolerance of the engine. Milliseconds. */
+/** How much earlier than planned a play may start or end: the tolerance of the engine. Milliseconds. */
 const earlyByMs = 25
 /**
- * The play on air may be overdue by so much while nothing is disturbed: then it is ended as of its time.
+ * How long the current play may be overdue without a fault before it is ended as of its planned time.
  * Milliseconds.
  */
 const overdueByMs = 4_000
 /**
- * After a fault a playout is heard of again when its next song starts: its songs are shorter. Milliseconds.
+ * The time after a fault within which a playout reports its next song: its songs are shorter. Milliseconds.
  */
 const reportedWithinMs = 8_500
 /**
- * A play that a fault delays may be late for so much longer than the fault disturbs: its job may have been
- * lost with a process, and then the sweep ends it. Milliseconds.
+ * How much longer than the fault a play may be delayed: its job may be lost with a process, and then the
+ * sweep ends it. Milliseconds.
  */
 const lateByMs = 2_500
-/** A play may begin so much after now: clocks are measured. Milliseconds. */
+/** How far in the future a play may start, because clocks are measured. Milliseconds. */
 const aheadByMs = 1_000
 
 /**
- * Judges the history of one station: rows in order, no overlap, one open play at most, and no gap, no play
- * that is shorter than planned without a skip, and none that is longer, but for what a fault explains.
- * `plays` are ordered by id. Returns every violation.
+ * Checks the history of one station: rows are in order without overlap, at most one play is open, and there
+ * are no gaps, no plays cut short without a skip, and no late ends, except those explained by a fault.
+ * `plays` are ordered by id. Returns all violations.
  */
 export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryContext): Violation[] {
   const { stationId, backend } = context
@@ -64,13 +64,13 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
   const isDisturbed = (fromMs: number, toMs: number) =>
     context.disturbed.some(span => overlaps(span, { fromMs, toMs }))
   const undisturbedMs = (fromMs: number, toMs: number) => uncoveredMs({ fromMs, toMs }, context.disturbed)
-  /** A fault explains a delay while it disturbs, and not what goes on after it. */
+  /** A fault explains a delay while it is active, not afterwards. */
   const isIn = (atMs: number, spans: readonly TimeSpan[]) =>
     spans.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
   const { jumps = [] } = context
   const isIntersected = (span: TimeSpan, spans: readonly TimeSpan[]) =>
     spans.some(each => overlaps(each, span))
-  /** Whether the time was set from an instant to another, or to one up to so much before that. */
+  /** Whether the clock was set from one time to another, or up to `earlierMs` before that. */
   const isJump = (fromMs: number, toMs: number, earlierMs = 0) => {
     const reached = { fromMs: toMs - earlierMs, toMs }
     return (
@@ -99,7 +99,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     if (play.endedAtMs > next.startedAtMs)
       report('no overlap', play, `ends ${play.endedAtMs - next.startedAtMs} ms after play ${next.id} starts`)
     const gapMs = next.startedAtMs - play.endedAtMs
-    // A playout may be heard of again a while after the fault.
+    // The next report of a playout may arrive some time after the fault.
     const isAcrossJump = isJump(play.startedAtMs, next.startedAtMs, silenceMs)
     if (gapMs > 0 && !isAcrossJump && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
       report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
@@ -111,7 +111,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     const early = dueAtMs - endedAtMs
     if (early > earlyByMs && !context.skipped.has(id) && !isDisturbed(endedAtMs, dueAtMs))
       report('no play cut short', play, `ended ${early} ms early and nobody skipped it`)
-    // Whoever skips a play that is overdue already ends it when the skip comes.
+    // A skip of an overdue play ends it at the time of the skip.
     const isLateSkip = context.skipped.has(id) && -early <= overdueByMs
     if (early < 0 && !isLateSkip && !isJump(startedAtMs, endedAtMs) && !isExplained(dueAtMs, endedAtMs))
       report('no drift', play, `ended ${-early} ms late and no fault explains it`)

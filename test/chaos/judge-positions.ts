@@ -1,35 +1,35 @@
 import type { Violation } from './violation.ts'
 
-/** What one client saw of one station at one moment. */
+/** The state of one station that one client received at one moment. */
 export interface Sighting {
-  /** Which client; it keeps its name over all its connections. */
+  /** The name of the client, constant over all its connections. */
   readonly client: string
   readonly stationId: number
   readonly epoch: string
   readonly offset: number
-  /** The document without its moving numbers; null where only the position was told. */
+  /** The document without values that depend on the time; null if only the position was received. */
   readonly content: string | null
 }
 
 export interface PositionJudge {
-  /** Takes a sighting in; returns what it violates. */
+  /** Records a sighting. Returns its violations. */
   readonly see: (sighting: Sighting) => Violation[]
-  /** Says that all servers show this epoch, so that no client may see an earlier one from now on. */
+  /** Records that all servers have this epoch, so that clients must not receive another one from now on. */
   readonly retireOthers: (stationId: number, epoch: string) => void
-  /** A client comes without its position: it may be shown an older one than it has seen. */
+  /** The client connects without its position, so it may receive an older one. */
   readonly forget: (client: string, stationId: number) => void
-  /** The newest position that a client saw of a station; null before the first. */
+  /** The newest position that a client received of a station, or null. */
   readonly positionOf: (
     client: string,
     stationId: number
   ) => { readonly epoch: string; readonly offset: number } | null
-  /** How many contents were compared with one that had the same position. */
+  /** The number of contents that were compared with one of the same position. */
   readonly compared: () => number
-  /** Epochs seen, over all stations. */
+  /** The number of epochs of all stations. */
   readonly epochs: () => number
 }
 
-/** Contents that are remembered for each station. */
+/** The number of contents kept for each station. */
 const contentsKept = 600
 
 interface StationSightings {
@@ -40,8 +40,8 @@ interface StationSightings {
 }
 
 /**
- * Judges positions: within an epoch no client sees the offset go back, a pair of epoch and offset never names
- * two contents, whichever client saw them, and an epoch that is over never comes back.
+ * Checks positions: within an epoch the offset of a client never decreases, an epoch and an offset identify
+ * one content for all clients, and an ended epoch never returns.
  */
 export function openPositionJudge(): PositionJudge {
   const stations = new Map<number, StationSightings>()
@@ -51,9 +51,9 @@ export function openPositionJudge(): PositionJudge {
   const sightingsOf = (stationId: number): StationSightings => {
     const known = stations.get(stationId)
     if (known) return known
-    const made = { contents: new Map(), epochs: new Set<string>(), retired: new Set<string>() }
-    stations.set(stationId, made)
-    return made
+    const created = { contents: new Map(), epochs: new Set<string>(), retired: new Set<string>() }
+    stations.set(stationId, created)
+    return created
   }
 
   return {
@@ -99,7 +99,7 @@ export function openPositionJudge(): PositionJudge {
   }
 }
 
-/** The first place where two texts differ, with what surrounds it. */
+/** Describes the first difference of two texts, with its context. */
 export function describeDifference(one: string, other: string): string {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++

@@ -1,33 +1,32 @@
 import type { Violation } from './violation.ts'
 
 /**
- * How a write was answered. `unknown`: there was no answer, or one of 5xx, so that it may have been
- * committed.
+ * The result of a write. `unknown`: there was no response, or a 5xx, so the write may have been committed.
  */
 export type WriteOutcome = 'accepted' | 'refused' | 'unknown'
 
-/** How a status counts; 0 where there was no answer. */
+/** The outcome for a status; 0 means no response. */
 export function outcomeOfStatus(status: number): WriteOutcome {
   if (status >= 200 && status < 300) return 'accepted'
   return status >= 400 && status < 500 ? 'refused' : 'unknown'
 }
 
-/** A value that one operator alone writes, one write after the other. */
+/** A value that a single operator writes, one write after the other. */
 export interface Register {
   readonly stationId: number
   readonly name: string
-  /** Takes a write in whose answer is known by now. */
+  /** Records a write after its response. */
   readonly wrote: (value: string, outcome: WriteOutcome) => void
-  /** Judges the value that is stored. */
+  /** Checks the stored value. */
   readonly judge: (stored: string) => Violation[]
 }
 
-/** Writes without an answer that may still be committed. */
+/** The number of writes without a response that may still be committed. */
 const unknownKept = 20
 
 /**
- * A register holds the value that was accepted last, or one whose answer never came: that may be committed
- * late, even after later writes. A refused value is never stored.
+ * A register must contain the last accepted value, or one with an unknown outcome, which may be committed
+ * late, even after later writes. A refused value must not be stored.
  */
 export function openRegister(stationId: number, name: string, initial: string): Register {
   let accepted = initial
@@ -49,22 +48,24 @@ export function openRegister(stationId: number, name: string, initial: string): 
   }
 }
 
-/** Records that one operator alone creates and deletes. */
+/** Records that a single operator creates and deletes. */
 export interface RecordSet {
   readonly stationId: number
   readonly name: string
   readonly created: (key: string, outcome: WriteOutcome) => void
   readonly removed: (key: string, outcome: WriteOutcome) => void
-  /** From now on nothing is known of the records that exist: something else may have removed them. */
+  /** Forgets the existing records, which something else may have removed. */
   readonly forget: () => void
   /**
-   * Judges the keys that are stored, which may include others that this set never heard of. `live`: those of
-   * records that are not marked as removed.
+   * Checks the stored keys, which may include unknown ones. `live` are the keys of records that are not
+   * marked as removed.
    */
   readonly judge: (keys: readonly string[], live?: readonly string[]) => Violation[]
 }
 
-/** An accepted record is there until its removal was tried; a refused one never is, and none twice. */
+/**
+ * An accepted record must be stored once until its removal was attempted; a refused one must not be stored.
+ */
 export function openRecordSet(stationId: number, name: string): RecordSet {
   const present = new Set<string>()
   const absent = new Set<string>()

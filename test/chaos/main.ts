@@ -1,9 +1,9 @@
 /**
- * The whole program under random faults and load, checked against what must always hold.
+ * Runs the whole program under random faults and load, and checks its invariants.
  *
  *     npm run chaos -- --minutes 10 --seed 7 [--kinds kill-server,flush-redis] [--stations 6] [--keep-going]
  *
- * The same seed draws the same faults and actions. Exits 1 at the first violation, which it prints with the
+ * The same seed results in the same faults and actions. Exits with 1 at the first violation, printed with the
  * events before it; with `--keep-going` at the end. See docs/testing.md.
  */
 import { parseArgs } from 'node:util'
@@ -69,5 +69,5 @@ if (violations.length > 0) {
   print(`\nseed ${seed}: ${violations.length} violations; the first one:\n`)
   print(result.journal.firstReport() ?? '')
 } else print(`seed ${seed}: no violation`)
-// Followers may still wait for answers of servers that are gone.
+// Clients may still wait for responses of stopped servers.
 process.exit(violations.length > 0 ? 1 : stopping.signal.aborted ? 130 : 0)

@@ -6,17 +6,17 @@ import { openPlayoutClient, type PlayoutClient } from '../support/playout-client
 import type { Program } from '../support/program.ts'
 import type { Journal } from './journal.ts'
 
-/** A playout that plays the songs it is handed out, reports each and obeys commands. */
+/** A playout that plays the songs it receives, reports each, and executes commands. */
 export interface PlayoutScript {
   readonly stationId: number
-  /** Rows of the queue whose report was accepted. */
+  /** Queue rows whose report was accepted. */
   readonly accepted: ReadonlySet<number>
 }
 
 export interface PlayoutOptions {
   readonly sql: Sql
   readonly ask: Program['ask']
-  /** Where a server answers now. */
+  /** The base URL of a server that is ready. */
   readonly baseUrl: () => string
   readonly songMs: number
   readonly journal: Journal
@@ -26,7 +26,7 @@ export interface PlayoutOptions {
 const answerMs = 14_000
 const retryMs = 400
 
-/** Creates a station for it and starts it. It ends when the signal is aborted. */
+/** Creates a station with a playout and starts it. It stops when the signal is aborted. */
 export async function openPlayoutScript(options: PlayoutOptions): Promise<PlayoutScript> {
   const { sql, ask, songMs, signal, journal } = options
   const program = {
@@ -57,7 +57,7 @@ interface Playing {
 async function playSongs({ client, accepted, songMs, journal, signal }: Playing): Promise<void> {
   const { id } = client
   let seen = ''
-  /** Calls until the answer is 200; null for one that says there is nothing, or once the script is over. */
+  /** Calls until the status is 200. Returns null after a 404 or 409, or once the signal is aborted. */
   const call = async (action: string, body: () => object) => {
     while (!signal.aborted) {
       const answer = await withDeadline(answerMs, action, () => client.call(action, body())).catch(() => null)
@@ -75,17 +75,17 @@ async function playSongs({ client, accepted, songMs, journal, signal }: Playing)
   }
 
   const current = { isSkipped: false }
-  const obeyCommands = async () => {
+  const executeCommands = async () => {
     while (!signal.aborted) {
-      const heard = await call('commands', () => ({ seen }))
-      if (heard === null) await sleep(retryMs)
+      const received = await call('commands', () => ({ seen }))
+      if (received === null) await sleep(retryMs)
       else {
-        seen = heard.seen
-        current.isSkipped ||= heard.commands.some(({ type }: { type: string }) => type === 'skip')
+        seen = received.seen
+        current.isSkipped ||= received.commands.some(({ type }: { type: string }) => type === 'skip')
       }
     }
   }
-  const obeying = obeyCommands()
+  const executing = executeCommands()
 
   let queued = await nextSong('')
   while (!signal.aborted) {
@@ -107,5 +107,5 @@ async function playSongs({ client, accepted, songMs, journal, signal }: Playing)
     queued = await nextSong(playing)
     while (!current.isSkipped && elapsedMs() < songMs && !signal.aborted) await sleep(50)
   }
-  await obeying
+  await executing
 }

@@ -11,23 +11,23 @@ import { descendantsOf } from '../support/child-process.ts'
 import { waitFor } from '../support/wait.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** A Postgres that can be killed, paused and given another time. */
+/** A Postgres that can be killed, paused, and run with another clock. */
 export interface PostgresStore extends AsyncDisposable {
   readonly url: string
   readonly clock: FakeClock
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL. Resolves when it has exited. */
   readonly kill: () => Promise<void>
-  /** Starts it unless it runs; resolves when it answers. */
+  /** Starts it unless it runs. Resolves when it answers queries. */
   readonly start: () => Promise<void>
   readonly hasExited: () => boolean
-  /** Stops all its processes where they are; returns how they go on. */
+  /** Suspends all its processes. Returns a function that resumes them. */
   readonly pause: () => Promise<() => void>
   readonly lastOutput: () => string
 }
 
 const startMs = 30_000
 
-/** Creates a database cluster in a folder and starts it with a clock of its own. */
+/** Creates a database cluster in a folder and starts it with its own clock. */
 export async function openPostgresStore(folder: string, clock: FakeClock): Promise<PostgresStore> {
   const made = await startPostgres(folder, { durable: false })
   await made.stop()
@@ -45,14 +45,14 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Only processes are killed, never the machine: what was written is kept without waiting for a disk.
+    // Only processes are killed, never the machine, so writes are kept without fsync.
     fsync: 'off',
     // The data is on a small disk.
     max_wal_size: '96MB',
     min_wal_size: '32MB',
     wal_recycle: 'off'
   }
-  const words = [
+  const command = [
     ...account.prefix,
     'env',
     ...Object.entries(clock.variables).map(([name, value]) => `${name}=${value}`),
@@ -68,8 +68,8 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
     await waitFor(
       async () => {
         if (guarded === null || guarded.hasExited())
-          guarded = await startGuarded(words, { stopSignal: 'INT', cwd: folder, ...account.ids })
-        return answers(url.href)
+          guarded = await startGuarded(command, { stopSignal: 'INT', cwd: folder, ...account.ids })
+        return isAnswering(url.href)
       },
       { deadlineMs: startMs, what: 'Postgres to answer' }
     ).catch((error: unknown) => {
@@ -100,7 +100,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isAnswering(url: string): Promise<boolean> {
   const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} })
   try {
     await sql`select 1`
@@ -118,6 +118,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended meanwhile.
+    // It has exited meanwhile.
   }
 }

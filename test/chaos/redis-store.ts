@@ -7,33 +7,33 @@ import { startRedis } from '../../src/embedded/redis.ts'
 import { copyFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** A Redis that can be killed, paused, emptied, set back to an old dump, and replaced by a replica. */
+/** A Redis that can be killed, paused, flushed, restored from an old dump, and replaced by a replica. */
 export interface RedisStore extends AsyncDisposable {
   readonly url: string
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL. Resolves when it has exited. */
   readonly kill: () => Promise<void>
-  /** Starts it unless it runs; resolves when it answers. */
+  /** Starts it unless it runs. Resolves when it answers commands. */
   readonly start: () => Promise<void>
   readonly hasExited: () => boolean
   readonly pause: () => () => void
   readonly flush: () => Promise<void>
-  /** Copies what it holds, and returns how a Redis that does not run gets it back. */
+  /** Copies its data. Returns a function that restores the copy while Redis is stopped. */
   readonly dump: () => Promise<() => Promise<void>>
-  /** Starts a replica that has all there is. */
+  /** Starts a replica and waits until it has all data. */
   readonly openReplica: () => Promise<Replica>
 }
 
 export interface Replica {
-  /** Lets it take in nothing more. */
+  /** Stops the replication. */
   readonly fallBehind: () => Promise<void>
-  /** Kills the Redis and puts the replica in its place. */
+  /** Kills Redis and replaces it with the replica. */
   readonly promote: () => Promise<void>
 }
 
 const data = 'appendonlydir'
 const syncMs = 10_000
 
-/** Starts a Redis whose data is in a folder. Replicas have folders of their own beside its data. */
+/** Starts a Redis with its data in a folder. Replicas use other folders beside it. */
 export async function openRedisStore(home: string): Promise<RedisStore> {
   let folder = join(home, 'redis-0')
   let replicas = 0
@@ -66,14 +66,14 @@ export async function openRedisStore(home: string): Promise<RedisStore> {
       await client.replicaof('127.0.0.1', port)
       await waitFor(async () => (await client.info('replication')).includes('master_link_status:up'), {
         deadlineMs: syncMs,
-        what: 'a replica to have all there is'
+        what: 'the synchronization of the replica'
       })
     })
     return {
       fallBehind: async () => ask(async client => client.replicaof('NO', 'ONE')),
       promote: async () => {
         await kill()
-        // Started again: a Redis 7.0 that became a replica writes a damaged file once its disk is full.
+        // Restarted, because a Redis 7.0 that became a replica writes a corrupt file once its disk is full.
         await replica.stop()
         await rm(folder, { recursive: true, force: true })
         folder = own

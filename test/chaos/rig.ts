@@ -14,25 +14,25 @@ import { openPostgresStore, type PostgresStore } from './postgres-store.ts'
 import { openRedisStore, type RedisStore } from './redis-store.ts'
 import { openDisk } from './small-disk.ts'
 
-/** Everything that runs: stores, servers and workers. */
+/** All running processes: stores, servers and workers. */
 export interface Rig extends AsyncDisposable {
   readonly postgres: PostgresStore
   readonly redis: RedisStore
   readonly servers: readonly [CuewireProcess, CuewireProcess]
   readonly workers: readonly [CuewireProcess, CuewireProcess]
-  /** A server and workers of another release, which are not started; null where they are not wanted. */
+  /** A server and workers of another release, not started; null if they are not needed. */
   readonly others: readonly CuewireProcess[] | null
   /** A direct connection, for checks. */
   readonly sql: Sql
   readonly fillDisk: (() => Promise<() => Promise<void>>) | null
-  /** Kinds of faults that cannot be had here, with the reason. */
+  /** Kinds of faults that are not possible here, with the reason. */
   readonly impossible: ReadonlyMap<FaultKind, string>
 }
 
 export interface RigOptions {
   readonly kinds: readonly FaultKind[]
   readonly journal: Journal
-  /** Whether a process may fail to start now: a store is away. */
+  /** Whether a process may fail to start now, because a store is down. */
   readonly mayFailToStart: () => boolean
 }
 
@@ -81,10 +81,10 @@ async function open({ kinds, journal, mayFailToStart }: RigOptions, opened: Clos
   const prepare = async (name: string, role: 'server' | 'workers', release?: string) => {
     const dataDir = join(folder.path, name.replace(' ', '-'))
     await mkdir(dataDir)
-    const onUnaskedEnd = (words: string, wasReady: boolean) => {
-      journal.note(null, words)
+    const onUnexpectedExit = (output: string, wasReady: boolean) => {
+      journal.note(null, output)
       if (wasReady || !mayFailToStart())
-        journal.violate([{ rule: 'no process ends by itself', stationId: null, detail: words }])
+        journal.violate([{ rule: 'no process ends by itself', stationId: null, detail: output }])
     }
     return opened.add(
       await openCuewireProcess({
@@ -95,7 +95,7 @@ async function open({ kinds, journal, mayFailToStart }: RigOptions, opened: Clos
         dataDir,
         clock: await clockAt(name.replace(' ', '-')),
         ...(release === undefined ? {} : { release }),
-        onUnaskedEnd
+        onUnexpectedExit
       })
     )
   }

@@ -16,7 +16,7 @@ import {
   type HookedStation
 } from './checks.ts'
 import { type Closers, openClosers } from './closers.ts'
-import { leavesPlaysAlone, mayBeginEpochs, recoveryMsOf, runFault, takesStoresAway } from './faults.ts'
+import { keepsPlaysOnTime, mayStartEpochs, recoveryMsOf, runFault, stopsStores } from './faults.ts'
 import { openFollowers } from './followers.ts'
 import { openHookReceiver } from './hook-receiver.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -28,30 +28,30 @@ import { openRig, type Rig } from './rig.ts'
 
 export interface RunOptions {
   readonly seed: number
-  /** How long faults are drawn for. */
+  /** The duration in which faults are injected. */
   readonly forMs: number
   readonly kinds: readonly FaultKind[]
-  /** Stations that the engine's own clock drives; each comes with six clients. */
+  /** The number of stations with AutoDJ; each has six clients. */
   readonly stations: number
-  /** Whether the run goes on after a violation. */
+  /** Whether the run continues after a violation. */
   readonly keepsGoing: boolean
-  /** Ends the run early, and cleans up. */
+  /** Ends the run early and cleans up. */
   readonly signal: AbortSignal
   readonly report: (line: string) => void
 }
 
-/** What a run has come to. */
+/** The result of a run. */
 export interface RunResult {
   readonly journal: Journal
   readonly faults: ReadonlyMap<FaultKind, number>
   readonly seconds: number
-  readonly slowestTurnMs: number
+  readonly maxLoopDelayMs: number
   readonly positionsCompared: number
   readonly epochs: number
 }
 
 const settleMs = 25_000
-/** The last deliveries are waited for. */
+/** The time to wait for the last deliveries. */
 const lastDeliveriesMs = 10_000
 const playoutSongMs = 7_000
 const hourMs = 3_600_000
@@ -88,7 +88,7 @@ async function run(
     await openRig({
       kinds,
       journal,
-      mayFailToStart: () => takesStoresAway.has(current()?.kind ?? 'kill-server')
+      mayFailToStart: () => stopsStores.has(current()?.kind ?? 'kill-server')
     })
   )
   for (const [kind, reason] of rig.impossible) report(`left out: ${kind} (${reason})`)
@@ -113,7 +113,7 @@ async function run(
     report(`${seconds().toFixed(0).padStart(5)} s  ${describeFault(fault)}`)
     const known = journal.violations().length
     try {
-      await suffer(rig, fault, checked, spans, signal)
+      await applyFault(rig, fault, checked, spans, signal)
       journal.violate(await checkHistories(checked))
     } catch (error) {
       journal.violate([{ rule: 'the checker works', stationId: null, detail: describeError(error) }])
@@ -137,14 +137,14 @@ async function run(
     journal,
     faults: counts,
     seconds: seconds(),
-    slowestTurnMs: lag.max / 1e6,
+    maxLoopDelayMs: lag.max / 1e6,
     positionsCompared: checked.positions.compared(),
     epochs: checked.positions.epochs()
   }
 }
 
-/** Puts a fault on, waits until the program has recovered from it, and judges what happened. */
-async function suffer(
+/** Injects a fault, waits until the program has recovered, and checks the results. */
+async function applyFault(
   rig: Rig,
   fault: Fault,
   checked: Checked,
@@ -169,14 +169,14 @@ async function suffer(
     spans.splice(first, Infinity, ...spansOf(fault, fromMs, Date.now() + recoveryMs))
     throw error
   }
-  if (!mayBeginEpochs.has(fault.kind))
+  if (!mayStartEpochs.has(fault.kind))
     for (const [stationId, epoch] of await readEpochs(rig))
       if (epoch !== epochs.get(stationId)) {
         const detail = `${epochs.get(stationId)}, then ${epoch}`
         journal.violate([{ rule: 'no new epoch while Redis keeps its data', stationId, detail }])
       }
   await judgeWrites(checked)
-  // Plays are judged when nothing may be late any more.
+  // Plays are checked when no late report can arrive any more.
   await sleep(Math.max(0, endedAtMs + recoveryMs - Date.now()) + fault.restMs, undefined, { signal })
 }
 
@@ -191,9 +191,11 @@ async function judgeWrites(checked: Checked): Promise<void> {
   journal.violate(await checkDeliveries(checked))
 }
 
-/** When a fault disturbs plays. Where the time of Postgres was wrong, by that time as well. */
+/**
+ * The time spans in which a fault affects plays. If the clock of Postgres jumped, the shifted spans as well.
+ */
 function spansOf({ kind }: Fault, fromMs: number, toMs: number): DisturbedSpan[] {
-  if (leavesPlaysAlone.has(kind)) return []
+  if (keepsPlaysOnTime.has(kind)) return []
   const isJump = kind === 'postgres-clock'
   const shifts = isJump ? [0, -hourMs, hourMs] : [0]
   return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs, isJump }))
@@ -204,7 +206,7 @@ async function readEpochs({ sql }: Rig): Promise<Map<number, string>> {
   return new Map(rows.map(({ id, epoch }) => [id, epoch]))
 }
 
-/** Creates stations and hooks, and starts all that follows and changes them. */
+/** Creates stations and web hooks, and starts the clients, the operators and the playout. */
 async function openLoad(
   { seed, stations: count, signal }: RunOptions,
   journal: Journal,

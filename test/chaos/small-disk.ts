@@ -8,10 +8,12 @@ import { openStoreFolder } from '../support/temp-folder.ts'
 
 const run = promisify(execFile)
 
-/** Where the stores keep their data. */
+/** The disk on which the stores keep their data. */
 export interface Disk extends AsyncDisposable {
   readonly path: string
-  /** Leaves no room, and returns how to give it back; null where the disk is not a small one of our own. */
+  /**
+   * Fills the disk and returns a function that frees the space; null if the disk is not a separate small one.
+   */
   readonly fill: (() => Promise<() => Promise<void>>) | null
 }
 
@@ -21,8 +23,8 @@ const pieceBytes = 4_096
 const prefix = 'cuewire-chaos-'
 
 /**
- * Opens a small disk in memory if `isSmall` and this process is root; else a folder that has no bound of its
- * own.
+ * Mounts a small disk in memory if `isSmall` and this process is root; otherwise returns a folder on a disk
+ * without a limit of its own.
  */
 export async function openDisk(isSmall: boolean): Promise<Disk> {
   if (!isSmall || process.getuid?.() !== 0) return { ...(await openStoreFolder()), fill: null }
@@ -40,7 +42,7 @@ export async function openDisk(isSmall: boolean): Promise<Disk> {
     path,
     fill: async () => {
       const { bavail, bsize } = await statfs(path)
-      // The stores go on writing, so most of it at once and the rest piece by piece.
+      // The stores keep writing, so most of it is filled at once and the rest piece by piece.
       await run('fallocate', ['-l', String(Math.max(0, bavail * bsize - leftBytes)), filler])
       await appendUntilFull(filler)
       return async () => rm(filler, { force: true })
@@ -66,7 +68,7 @@ async function unmount(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
 }
 
-/** Disks of runs that were killed. */
+/** Unmounts disks of killed runs. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0

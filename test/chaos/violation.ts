@@ -1,20 +1,20 @@
-/** Something that must never happen and did. `stationId` is null where it concerns no single station. */
+/** A rule that was violated. `stationId` is null if the violation does not concern one station. */
 export interface Violation {
   readonly rule: string
   readonly stationId: number | null
   readonly detail: string
 }
 
-/** A time span in Unix milliseconds. Infinity as its end: it still goes on. */
+/** A time span in Unix milliseconds; `toMs` is Infinity while it lasts. */
 export interface TimeSpan {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Whether two spans have a moment in common. */
+/** Whether two spans overlap. */
 export const overlaps = (a: TimeSpan, b: TimeSpan) => a.fromMs <= b.toMs && b.fromMs <= a.toMs
 
-/** How many milliseconds of a span lie in none of the others. */
+/** The milliseconds of a span that are not covered by others. */
 export function uncoveredMs({ fromMs, toMs }: TimeSpan, others: readonly TimeSpan[]): number {
   let atMs = fromMs
   let uncovered = 0

@@ -16,11 +16,11 @@ const client = fileURLToPath(new URL('../support/client', import.meta.url))
 const tsc = join(dirname(resolve('typescript/package.json')), 'bin/tsc')
 const tsx = resolve('tsx')
 
-/** Runs Node in a folder; gives its exit code and everything it said. */
+/** Runs Node.js in a folder. Returns its exit code and output. */
 function run(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}) {
-  return new Promise<{ code: unknown; said: string }>(done => {
+  return new Promise<{ code: unknown; output: string }>(done => {
     execFile(process.execPath, args, { cwd, env, timeout: 60_000 }, (error, out, err) => {
-      done({ code: error === null ? 0 : error.code, said: out + err })
+      done({ code: error === null ? 0 : error.code, output: out + err })
     })
   })
 }
@@ -36,19 +36,19 @@ const test = base.extend('folder', { scope: 'file' }, async ({ program }, { onCl
   )
   await writeFile(join(folder.path, 'package.json'), '{ "type": "module" }')
   const { body } = await program.ask('GET', '/api/openapi.json', { key: '' })
-  // What has a default may be left out of a body.
+  // Fields with a default are optional in a body.
   const types = await openapiTypes(body, { defaultNonNullable: false })
   await writeFile(join(folder.path, 'api.ts'), astToString(types))
   return folder.path
 })
 
-describe('a client generated from the document', { timeout: 120_000 }, () => {
+describe('a client generated from the OpenAPI document', { timeout: 120_000 }, () => {
   test('passes the type check', async ({ folder }) => {
-    expect(await run([tsc, '--noEmit', '-p', '.'], folder)).toEqual({ code: 0, said: '' })
+    expect(await run([tsc, '--noEmit', '-p', '.'], folder)).toEqual({ code: 0, output: '' })
   })
 
-  test('takes every resource through its life', async ({ folder, program }) => {
+  test('creates, reads, changes and deletes every resource', async ({ folder, program }) => {
     const env = { BASE_URL: program.baseUrl, API_KEY: adminKey }
-    expect(await run(['--import', tsx, 'crud.ts'], folder, env)).toEqual({ code: 0, said: '' })
+    expect(await run(['--import', tsx, 'crud.ts'], folder, env)).toEqual({ code: 0, output: '' })
   })
 })

@@ -22,8 +22,9 @@ const playsOf = ({ sql }: Pick<RunningProgram, 'sql'>, { stationId }: Radio) => 
     is_bridged as "isProvisional"
   from song_history where station_id = ${stationId} order by started_at_ms, id`
 
-/** The songs that Icecast told its listeners of, one after the other. */
-const heard = (watch: RadioWatch) => watch.streamed.map(({ value }) => value).filter(value => value !== '')
+/** The songs in the stream metadata of Icecast, in order. */
+const streamedSongs = (watch: RadioWatch) =>
+  watch.streamed.map(({ value }) => value).filter(value => value !== '')
 
 async function songs(watch: RadioWatch, count: number): Promise<void> {
   const from = watch.streamed.length
@@ -33,24 +34,24 @@ async function songs(watch: RadioWatch, count: number): Promise<void> {
   await waitFor(isDone, { deadlineMs: count * 20_000 + 10_000, what: 'songs' })
 }
 
-/** The history has what was heard, in order, without overlap and without anything else. */
+/** The history has the streamed songs, in order, without overlap and without other songs. */
 async function expectHistory(
   program: Pick<RunningProgram, 'sql'>,
   radio: Radio,
   watch: RadioWatch
 ): Promise<void> {
   const plays = await playsOf(program, radio)
-  const told = heard(watch)
-  expect(plays.map(({ text }) => text).slice(-told.length)).toEqual(told)
+  const streamed = streamedSongs(watch)
+  expect(plays.map(({ text }) => text).slice(-streamed.length)).toEqual(streamed)
   for (const [index, { endedAtMs }] of plays.slice(0, -1).entries())
     expect(endedAtMs).toBeLessThanOrEqual(plays[index + 1]?.startedAtMs ?? 0)
 }
 
-describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
-  test('while Icecast is away for ten seconds', { timeout: 180_000 }, async ({ program }) => {
+describe.skipIf(whyNoRadio() !== null)('a real radio continues', () => {
+  test('during an outage of Icecast for ten seconds', { timeout: 180_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'no_icecast' })
     await using watch = watchRadio(program, radio)
-    using ear = await listen(radio.mountUrl())
+    using listener = await listen(radio.mountUrl())
     await waitFor(() => watch.newest()?.listeners.total === 1, { ...soon, what: 'the listener' })
     await radio.icecast.kill()
     const before = watch.shown.length
@@ -63,10 +64,10 @@ describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
     expect(plays.slice(0, -1).map(({ endedAtMs }) => endedAtMs)).toEqual(
       plays.slice(1).map(each => each.startedAtMs)
     )
-    expect(ear.bytes()).toBeGreaterThan(0)
+    expect(listener.bytes()).toBeGreaterThan(0)
   })
 
-  test('where Icecast does not know the password', { timeout: 120_000 }, async ({ program }) => {
+  test('with a wrong password for Icecast', { timeout: 120_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'wrong_password' })
     const body = { frontend_admin_password: 'no idea' }
     await program.ask('PUT', `/api/admin/station/${radio.stationId}`, { body })
@@ -100,7 +101,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
     expect(plays.map(({ text }) => text)).toContain(next)
   })
 
-  test('and Liquidsoap that stays away is silence', { timeout: 120_000 }, async ({ program }) => {
+  test('as silence if Liquidsoap stays away', { timeout: 120_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'gone', melodySeconds: 60 })
     await using watch = watchRadio(program, radio)
     await waitFor(() => watch.newest()?.is_online, { ...soon, what: 'a song' })
@@ -132,7 +133,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio goes on', () => {
       const during = watch.streamed.length
       await waitFor(() => watch.streamed.length > during, {
         deadlineMs: 30_000,
-        what: 'a song that nobody hears of'
+        what: 'a song that is not reported'
       })
       await pause(3_000)
       using second = await serve()

@@ -29,10 +29,10 @@ const playsOf = ({ sql }: Pick<RunningProgram, 'sql'>, { stationId }: Radio) => 
     delta_negative as lost, listeners_peak as peak, unique_listeners as unique
   from song_history where station_id = ${stationId} order by started_at_ms, id`
 
-/** Titles without the number of the play. */
+/** A displayed song without the id of its play. */
 const textOf = (shown: string) => shown.replace(/^\d+ /, '')
 
-/** Waits for so many more songs to begin; gives when the last did. */
+/** Waits until this number of further songs has started. Returns the time of the last start. */
 async function songs(watch: RadioWatch, count: number): Promise<number> {
   const from = watch.shown.length
   await waitFor(() => watch.shown.length >= from + count, { deadlineMs: count * 20_000, what: 'songs' })
@@ -49,7 +49,7 @@ async function counted(watch: RadioWatch, total: number, unique: number): Promis
 
 describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
   test(
-    'shows what is heard at every moment, and counts who hears it',
+    'shows the song of the stream at every moment, and counts its listeners',
     { timeout: 300_000 },
     async ({ program }) => {
       await using radio = await openRadio(program, { shortName: 'ten_songs', melodySeconds: 10 })
@@ -68,7 +68,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
       const toMs = await songs(watch, 10)
       expect([first.bytes(), second.bytes()].every(bytes => bytes > 500_000)).toBe(true)
 
-      // From the moment when either of the two changed, both say the same within 300 ms.
+      // Within 300 ms after a change of either, Cuewire and the stream have the same song.
       const changes = [...watch.shown, ...watch.streamed].filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
       expect(changes.length).toBeGreaterThanOrEqual(20)
       const wrong = changes
@@ -77,7 +77,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
       expect(wrong).toEqual([])
 
       const plays = await playsOf(program, radio)
-      // The song that has just begun is told before its title is in the stream.
+      // A new song is shown before its title is in the stream.
       await expect
         .poll(() => watch.streamed.map(({ value }) => value).slice(-12), { timeout: 5_000 })
         .toEqual(plays.map(({ text }) => text).slice(-12))
@@ -86,10 +86,10 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
         .map((play, index) => (plays[index + 1]?.startedAtMs ?? 0) - (play.endedAtMs ?? 0))
       expect(gaps.every(gap => gap === 0)).toBe(true)
       for (const { text, startedAtMs } of plays.slice(-11)) {
-        const told = watch.streamed
+        const delays = watch.streamed
           .filter(({ value }) => value === text)
           .map(({ atMs }) => Math.abs(atMs - startedAtMs))
-        expect(Math.min(...told)).toBeLessThan(1_000)
+        expect(Math.min(...delays)).toBeLessThan(1_000)
       }
       expect(plays.find(({ id }) => id === joined)).toMatchObject({
         start: 0,
@@ -111,7 +111,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     }
   )
 
-  test('hands the air to streamers and takes it back', { timeout: 180_000 }, async ({ program }) => {
+  test('is taken over by streamers and returned to AutoDJ', { timeout: 180_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'live', melodySeconds: 20 })
     const path = `/api/station/${radio.stationId}/streamers`
     for (const user of ['wren', 'lark']) {
@@ -120,7 +120,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     }
     await using watch = watchRadio(program, radio)
     await waitFor(() => watch.shown.length > 1, { ...soon, what: 'the first song' })
-    const said = (sentence: string) =>
+    const logged = (sentence: string) =>
       waitFor(() => radio.liquidsoap.log().includes(sentence), { ...soon, what: sentence }).then(() =>
         Date.now()
       )
@@ -133,7 +133,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     await using stranger = goLive(radio, 'wren', 'no idea')
     await waitFor(() => stranger.problem() !== '', { ...soon, what: 'the refusal' })
     await using wren = goLive(radio, 'wren', 'pw wren')
-    const connectedMs = await said('wren has connected')
+    const connectedMs = await logged('wren has connected')
     expect((await liveFrom('DJ wren')) - connectedMs).toBeLessThan(1_000)
     expect(await wren.tellTitle('The Low Signals - Night Ferry')).toBe(200)
     await waitFor(() => watch.shown.at(-1)?.value.endsWith('The Low Signals - Night Ferry') ?? false, {
@@ -148,7 +148,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     const leftMs = Date.now()
     await wren.leave()
     await using lark = goLive(radio, 'lark', 'pw lark')
-    const nextMs = await said('lark has connected')
+    const nextMs = await logged('lark has connected')
     expect((await liveFrom('DJ lark')) - nextMs).toBeLessThan(1_000)
     const wrenEndedMs =
       watch.live.find(({ value, atMs }) => value !== 'DJ wren' && atMs > leftMs)?.atMs ?? Infinity

@@ -31,7 +31,7 @@ import { openPlayout } from '../support/playout.ts'
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-test('statements on tables of five million rows read a bounded number of them', async ({ redisUrl }) => {
+test('statements on tables of five million rows read a limited number of rows', async ({ redisUrl }) => {
   const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs
   await using database = await openLargeDatabase(nowMs)
   await using explained = openExplained(database.url)
@@ -61,11 +61,11 @@ test('statements on tables of five million rows read a bounded number of them', 
     await sql`update stations set backend = 'clock' where id = 1`
   }
   const oldSeconds = Math.floor((nowMs - 4_900_000 * minuteMs) / 1_000)
-  /** Plays in memory, or as many rows as a page has. */
+  /** The plays in memory, or the rows of a page. */
   const few = 1_100
-  /** A list counts, and looks through, the newest 100,000. */
+  /** A list counts and searches the newest 100,000 rows. */
   const counted = 100_100
-  /** Two reads of each row that is removed, and what refers to it. */
+  /** Two reads of each removed row and of its references. */
   const batch = 20_000
   const cases: readonly (readonly [name: string, rows: number, run: () => Promise<unknown>])[] = [
     ['plays of a day', 1_500, () => readPlays(sql, [1], { startsAtMs: [nowMs - dayMs] })],
@@ -177,7 +177,7 @@ test('statements on tables of five million rows read a bounded number of them', 
   for (const [name, rows, run] of cases) await check(name, rows, run)
   expect(excessive).toEqual([])
 
-  // Of the large station its plays alone, and of these one run.
+  // Of the large station only its plays, and one run of their removal.
   await sql`truncate webhook_events, webhook_deliveries, webhook_attempts, queue, requests`
   await check('deletion of the large station', few, () =>
     sql.begin(tx => markStationDeleted(tx, stations.large))

@@ -33,7 +33,7 @@ async function stop({ server, workers }: Pair): Promise<void> {
   }
 }
 
-test('two releases that write live states differently run side by side, forward and back', async ({
+test('two releases with different formats of live states run side by side, upgrading and downgrading', async ({
   sql,
   databaseUrl,
   redisUrl
@@ -70,23 +70,23 @@ test('two releases that write live states differently run side by side, forward 
   const epochs = new Set((await schemas()).map(({ epoch }) => epoch))
   expect(epochs.size).toBe(ids.length)
 
-  // Load: songs are skipped all the time, by whichever server there is. Every write has to be answered.
+  // Load: songs are skipped continuously on any running server. Every write must succeed.
   const ended = new AbortController()
   const isOver = () => ended.signal.aborted
   const refused: unknown[] = []
   const load = (async () => {
-    for (let turn = 0; !isOver(); turn++) {
-      const { server } = pairs[turn % pairs.length] ?? {}
-      const id = ids[turn % ids.length]
+    for (let request = 0; !isOver(); request++) {
+      const { server } = pairs[request % pairs.length] ?? {}
+      const id = ids[request % ids.length]
       const { status } = (await server?.ask('POST', `/api/station/${id}/backend/skip`)) ?? {}
-      if (status !== 200 && !isOver()) refused.push([turn, status])
+      if (status !== 200 && !isOver()) refused.push([request, status])
       await wait(40)
     }
   })()
-  /** Follows all stations on a server until it says goodbye. */
+  /** Follows all stations on a server until it disconnects. */
   const ends: unknown[] = []
   const offsets = new Map<string, number>()
-  const steppedBack: string[] = []
+  const decreased: string[] = []
   const follow = async ({ server }: Pair) => {
     const live = connectLive(`${server.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`)
     const subs = Object.fromEntries(ids.map(id => [`station:${id}`, { recover: true }]))
@@ -98,7 +98,7 @@ test('two releases that write live states differently run side by side, forward 
           epochs.add('epoch' in entry ? entry.epoch : channel)
       if (kind === 'pub') {
         const key = `${server.baseUrl} ${frame.channel}`
-        if (frame.pub.offset < (offsets.get(key) ?? 0)) steppedBack.push(key)
+        if (frame.pub.offset < (offsets.get(key) ?? 0)) decreased.push(key)
         offsets.set(key, frame.pub.offset)
       }
     })
@@ -116,10 +116,10 @@ test('two releases that write live states differently run side by side, forward 
     for (const pair of before) await stop(pair)
   }
   for (const pair of pairs) await follow(pair)
-  const isWritten = async (wanted: number) =>
-    waitFor(async () => (await schemas()).every(({ schema }) => schema === wanted), {
+  const isWritten = async (expected: number) =>
+    waitFor(async () => (await schemas()).every(({ schema }) => schema === expected), {
       deadlineMs: 15_000,
-      what: `all states in the way ${wanted}`
+      what: `all states in schema ${expected}`
     })
   await replace(newer)
   await isWritten(4)
@@ -128,19 +128,19 @@ test('two releases that write live states differently run side by side, forward 
   await replace(newer)
   await isWritten(4)
 
-  // A release that cannot read what the newest writes leaves the live states alone, and says so.
+  // A release that cannot read the newest format does not change live states, and logs it.
   const oldest = await release('oldest', [3], 3)
   const late = startWorkers(databaseUrl, redisUrl, { LOG_LEVEL: 'error' }, oldest, 'pipe')
-  let words = ''
-  late.stdout?.on('data', (data: Buffer) => (words += data.toString()))
-  await waitFor(() => words.includes('upgrade this process'), { deadlineMs: 10_000, what: 'a word of it' })
+  let output = ''
+  late.stdout?.on('data', (data: Buffer) => (output += data.toString()))
+  await waitFor(() => output.includes('upgrade this process'), { deadlineMs: 10_000, what: 'its log line' })
   await wait(3_000)
   late.kill('SIGKILL')
 
   ended.abort()
   await load
   expect(refused).toEqual([])
-  expect(steppedBack).toEqual([])
+  expect(decreased).toEqual([])
   expect(new Set(ends)).toEqual(new Set([3001]))
   expect(epochs.size).toBe(ids.length)
   const last = await schemas()

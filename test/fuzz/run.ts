@@ -6,8 +6,9 @@ import { startProgram } from '../../bench/program.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 
 /**
- * Holds the running program to its OpenAPI document with Schemathesis: `npm run fuzz [-- more options]`. The
- * program starts on an empty folder with its demo station. Ends with the exit code of Schemathesis.
+ * Checks the running program against its OpenAPI document with Schemathesis: `npm run fuzz [-- more
+ * options]`. The program starts in an empty folder with its demo station. Exits with the exit code of
+ * Schemathesis.
  */
 const schemathesis = process.env['SCHEMATHESIS'] ?? 'schemathesis'
 const adminKey = '00000000000f0220:00000000000000000000000000f02200'
@@ -25,7 +26,7 @@ const checks = [
 ]
 
 if (spawnSync(schemathesis, ['--version']).error) {
-  process.stderr.write('schemathesis is not on the PATH; test/fuzz/README.md says how to get it\n')
+  process.stderr.write('schemathesis is not on the PATH; see test/fuzz/README.md\n')
   process.exit(1)
 }
 
@@ -36,10 +37,10 @@ const options = Object.entries({
   '--checks': checks.join(),
   '--phases': 'examples,coverage,fuzzing,stateful',
   '--max-examples': '50',
-  // A key may write 100 times a second.
+  // The rate limit for writes is 100 per second and key.
   '--rate-limit': '90/s',
   '--request-timeout': '10',
-  // Without the demo station most of what follows would only see 404.
+  // Without the demo station most later requests would return 404.
   '--exclude-operation-id': 'deleteStation',
   '--suppress-health-check': 'all'
 }).flat()

@@ -5,7 +5,7 @@ import { isPub, type Publication, subscribeLive } from '../support/live-client.t
 import { type Answer, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
-/** What a write has to change on the screen of a listener, seen in the document. */
+/** A write and its visible effect in the now-playing document. */
 interface Case {
   readonly what: string
   readonly write: (program: Program, stationId: number) => Promise<{ status: number }>
@@ -14,7 +14,7 @@ interface Case {
 
 const cases: Case[] = [
   {
-    what: 'the name of the station',
+    what: 'the new name of the station',
     write: async ({ ask }, id) => ask('PUT', `/api/admin/station/${id}`, { body: { name: 'Renamed FM' } }),
     shows: ({ station }) => station.name === 'Renamed FM'
   },
@@ -25,7 +25,7 @@ const cases: Case[] = [
     shows: ({ station }) => station.mounts.some(({ path }: Answer) => path === '/new.ogg')
   },
   {
-    what: 'a mount that is hidden',
+    what: 'a hidden mount',
     write: async ({ ask }, id) => {
       const [mount] = (await ask('GET', `/api/station/${id}/hls_streams`)).body
       const body = { is_visible_on_public_pages: false }
@@ -34,7 +34,7 @@ const cases: Case[] = [
     shows: ({ station }) => station.mounts.length === 0
   },
   {
-    what: 'a song taken out of the queue',
+    what: 'the removal of a song from the queue',
     write: async ({ ask }, id) => {
       const [next] = (await ask('GET', `/api/station/${id}/queue`)).body
       return ask('DELETE', new URL(next.links.self).pathname)
@@ -42,7 +42,7 @@ const cases: Case[] = [
     shows: ({ playing_next: next }) => next !== null
   },
   {
-    what: 'the name of the playlist',
+    what: 'the new name of the playlist',
     write: async ({ ask }, id) => {
       const [playlist] = (await ask('GET', `/api/station/${id}/playlists`)).body
       return ask('PUT', `/api/station/${id}/playlist/${playlist.id}`, { body: { name: 'Renamed rotation' } })
@@ -50,7 +50,7 @@ const cases: Case[] = [
     shows: ({ playing_next: next }) => next?.playlist === 'Renamed rotation'
   },
   {
-    what: 'a playlist that is switched off',
+    what: 'a disabled playlist',
     write: async ({ ask }, id) => {
       const [playlist] = (await ask('GET', `/api/station/${id}/playlists`)).body
       return ask('PUT', `/api/station/${id}/playlist/${playlist.id}`, { body: { is_enabled: false } })
@@ -63,7 +63,7 @@ const cases: Case[] = [
     shows: ({ now_playing: playing }) => Object.hasOwn(playing.song.custom_fields, 'shown_at_once')
   },
   {
-    what: 'the title of the song on air',
+    what: 'the new title of the current song',
     write: async ({ ask }, id) => {
       const { now_playing: playing } = (await ask('GET', `/api/nowplaying/${id}`)).body
       const { title } = playing.song
@@ -75,18 +75,21 @@ const cases: Case[] = [
   }
 ]
 
-test.for(cases)('$what shows at once, to sockets and to pollers', async ({ write, shows }, { program }) => {
-  const id = await seedStation(program.sql)
-  await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
-  const before = (await program.ask('GET', `/api/nowplaying/${id}`)).body
-  expect(before.is_online).toBe(true)
-  const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
-  const channel = `station:${before.station.shortcode}`
-  const { until } = await subscribeLive(url, { subs: { [channel]: { recover: true } } })
-  const { status } = await write(program, id)
-  expect(status).toBe(200)
-  const isShown = (frame: unknown): frame is Publication => isPub(frame) && shows(frame.pub.data.np)
-  await until(isShown)
-  const polled = (await program.ask('GET', `/api/nowplaying/${id}`)).body
-  expect(polled.station.id).toBe(id)
-})
+test.for(cases)(
+  '$what is published at once, to WebSocket clients and in GET responses',
+  async ({ write, shows: isShownIn }, { program }) => {
+    const id = await seedStation(program.sql)
+    await program.ask('PUT', `/api/admin/station/${id}`, { body: { description: 'on air' } })
+    const before = (await program.ask('GET', `/api/nowplaying/${id}`)).body
+    expect(before.is_online).toBe(true)
+    const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
+    const channel = `station:${before.station.shortcode}`
+    const { until } = await subscribeLive(url, { subs: { [channel]: { recover: true } } })
+    const { status } = await write(program, id)
+    expect(status).toBe(200)
+    const isShown = (frame: unknown): frame is Publication => isPub(frame) && isShownIn(frame.pub.data.np)
+    await until(isShown)
+    const polled = (await program.ask('GET', `/api/nowplaying/${id}`)).body
+    expect(polled.station.id).toBe(id)
+  }
+)

@@ -15,7 +15,7 @@ async function pidOf(sql: Sql | Tx): Promise<number> {
   return row?.pid ?? 0
 }
 
-/** Ends a connection, and waits until it is gone. */
+/** Terminates a connection and waits until it is closed. */
 async function terminate(sql: Sql, pid: number): Promise<void> {
   await sql`select pg_terminate_backend(${pid})`
   await waitFor(async () => (await sql`select from pg_stat_activity where pid = ${pid}`).length === 0, {
@@ -29,7 +29,7 @@ test('ids and counts are numbers', async ({ sql }) => {
   expect(row).toEqual({ big: 9_007_199_254_740_991, count: 0 })
 })
 
-test('a lost connection costs its transaction and nothing else', async ({ sql, databaseUrl }) => {
+test('a lost connection fails its transaction and nothing else', async ({ sql, databaseUrl }) => {
   const pool = openSql(databaseUrl, { max: 3, name: 'doomed' })
   await sql`create table witness (n int)`
   for (let round = 0; round < 6; round++) {
@@ -38,7 +38,7 @@ test('a lost connection costs its transaction and nothing else', async ({ sql, d
       const pid = await pidOf(tx)
       await tx`insert into witness values (${round})`
       await terminate(sql, pid)
-      // The slot is soon taken by others; what is left of this transaction must not go over their connection.
+      // Others soon use the slot; the remaining statements of this transaction must not use their connection.
       await wait(round * 10)
       queriesAfter = await Promise.allSettled([
         tx`insert into witness values (1000)`,
@@ -57,7 +57,7 @@ test('a lost connection costs its transaction and nothing else', async ({ sql, d
   await pool.end({ timeout: 5 })
 })
 
-test('a transaction that begins behind a hundred queries is a transaction', async ({ sql, databaseUrl }) => {
+test('a transaction that is queued behind a hundred queries is atomic', async ({ sql, databaseUrl }) => {
   const pool = openSql(databaseUrl, { max: 1, name: 'full' })
   await sql`create table witness (n int)`
   for (const count of [98, 99, 100, 101, 102]) {
@@ -75,7 +75,7 @@ test('a transaction that begins behind a hundred queries is a transaction', asyn
   await pool.end({ timeout: 5 })
 })
 
-test('the rest of a transaction is not sent over the connection that replaces its own', async ({
+test('remaining statements of a lost transaction are not sent over the replacement connection', async ({
   sql,
   databaseUrl
 }) => {
@@ -98,7 +98,7 @@ test('the rest of a transaction is not sent over the connection that replaces it
   await pool.end({ timeout: 5 })
 })
 
-test('a reserved connection that is lost rejects its statements', async ({ sql, databaseUrl }) => {
+test('a lost reserved connection rejects its statements', async ({ sql, databaseUrl }) => {
   const pool = openSql(databaseUrl, { max: 1, name: 'reserved' })
   const reserved = await pool.reserve()
   await terminate(sql, await pidOf(reserved))
@@ -107,7 +107,7 @@ test('a reserved connection that is lost rejects its statements', async ({ sql, 
   await pool.end({ timeout: 1 })
 })
 
-test('connections that are lost together, with statements about to be sent, are replaced', async ({
+test('connections that are lost together, with statements waiting to be sent, are replaced', async ({
   databaseUrl
 }) => {
   await using proxy = await openCuttableProxy(databaseUrl)
@@ -115,13 +115,13 @@ test('connections that are lost together, with statements about to be sent, are 
   const sleep = async (seconds: number) => pool`select pg_sleep(${seconds})`
   const sleepOften = async () => Promise.allSettled(Array.from({ length: 6 }, async () => sleep(0.05)))
   for (let round = 0; round < 5; round++) {
-    // Only a statement that its connection knows leaves room for others behind it.
+    // Only a statement that its connection has prepared allows others behind it.
     await sleepOften()
-    // The connection that closes first rejects its statement, and some of those that follow at once go to the
-    // other one.
-    const asking = [sleep(5).catch(sleepOften), sleep(5).catch(sleepOften)]
+    // The connection that closes first rejects its statement, and some of the following ones go to the other
+    // connection.
+    const queries = [sleep(5).catch(sleepOften), sleep(5).catch(sleepOften)]
     proxy.cut()
-    await Promise.all(asking)
+    await Promise.all(queries)
   }
   const answers = await Promise.all(Array.from({ length: 6 }, async () => pool`select 1 as one`))
   expect(answers).toHaveLength(6)
@@ -129,16 +129,16 @@ test('connections that are lost together, with statements about to be sent, are 
   const settled = Promise.allSettled([last])
   proxy.cut()
   expect(await settled).toMatchObject([{ status: 'rejected', reason: { code: 'CONNECTION_CLOSED' } }])
-  // Nothing is in flight any more, so there is nothing to wait for.
+  // No statement is in flight, so this does not wait.
   await pool.end()
 })
 
-test('statements that wait when their connection is lost are rejected', async ({ sql, databaseUrl }) => {
+test('queued statements of a lost connection are rejected', async ({ sql, databaseUrl }) => {
   const pool = openSql(databaseUrl, { max: 1, name: 'doomed' })
   let waiting: Promise<PromiseSettledResult<unknown>[]> | undefined
   const lost = pool.begin(async tx => {
     const pid = await pidOf(tx)
-    // More than a connection takes at once.
+    // More than a connection accepts at once.
     waiting = Promise.allSettled(Array.from({ length: 150 }, () => tx`select pg_sleep(10)`))
     await sql`select pg_terminate_backend(${pid})`
     await waiting
@@ -161,10 +161,10 @@ test('a library without its patch is refused', () => {
   }
 })
 
-test('a connection that is lost as soon as it is made costs nothing', async ({ databaseUrl }) => {
+test('a connection that is lost during its setup is replaced', async ({ databaseUrl }) => {
   const { hostname, port } = new URL(databaseUrl)
   let cuts = 0
-  /** Cuts the first connections where they ask for the types of arrays. */
+  /** Resets the first connections when they query the array types. */
   const proxy = createServer(client => {
     const server = connect(Number(port), hostname)
     const end = () => {

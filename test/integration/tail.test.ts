@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { openTail, type TailLimits } from '../../src/broadcast/hls/tail.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
-/** A followed file; `read` returns the new lines, or null without a file. */
+/** Opens a followed file; `read` returns the new lines, or null without a file. */
 async function openLog(before: string | null, limits?: TailLimits) {
   const path = join(await scratchFolder(), 'access.log')
   if (before !== null) await writeFile(path, before)
@@ -23,7 +23,7 @@ async function openLog(before: string | null, limits?: TailLimits) {
   }
 }
 
-describe('a file that is followed', () => {
+describe('a followed file', () => {
   test('returns lines added after the first read, once they are complete', async () => {
     await using log = await openLog('old\n')
     expect(await log.read()).toEqual([])
@@ -34,7 +34,7 @@ describe('a file that is followed', () => {
     expect(await log.read()).toEqual([])
   })
 
-  test('may be a link to another file of its folder, and to no other', async () => {
+  test('may be a link to another file in its folder, and to no other file', async () => {
     await using log = await openLog(null)
     const folder = dirname(log.path)
     expect(await log.read()).toBeNull()
@@ -88,7 +88,7 @@ describe('a file that is followed', () => {
     expect(await log.read()).toEqual(['back'])
   })
 
-  test('loses only lines that are too long', async () => {
+  test('skips only lines that are too long', async () => {
     await using log = await openLog('', { lineBytes: 10, readBytes: 1_000_000 })
     await log.read()
     await log.add(`short\n${'x'.repeat(11)}\n0123456789\n${'y'.repeat(200_000)}`)

@@ -12,11 +12,11 @@ import { seedHook, stateOf } from '../support/hooks.ts'
 import { openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation } from '../support/stations.ts'
 
-// What is stored when the clock of Postgres was ahead for a while: instants that are still to come.
+// Times in the future are stored after the clock of Postgres was ahead for a while.
 
 const hourMs = 3_600_000
 
-const told = (title: string, startedAtMs: number) => ({
+const reportOf = (title: string, startedAtMs: number) => ({
   queueId: null,
   mediaId: null,
   playlistId: null,
@@ -26,7 +26,9 @@ const told = (title: string, startedAtMs: number) => ({
   isTimed: true
 })
 
-/** A station that goes by reports, with plays from these moments on, in milliseconds from now. */
+/**
+ * Creates a station that relies on reports, with plays that start at these times, in milliseconds from now.
+ */
 async function seedReported(sql: Sql, startsMs: readonly number[]): Promise<number> {
   const stationId = await seedStation(sql)
   await sql`update stations set backend = 'liquidsoap' where id = ${stationId}`
@@ -43,7 +45,7 @@ async function seedReported(sql: Sql, startsMs: readonly number[]): Promise<numb
   return stationId
 }
 
-/** In time, one after the other without overlap, none after now. */
+/** Expects plays in order, without overlap, none starting in the future. */
 async function expectInTime(sql: Sql, stationId: number): Promise<void> {
   const nowMs = Date.now()
   const plays = (await readHistory(sql, stationId)).toSorted(
@@ -57,69 +59,70 @@ async function expectInTime(sql: Sql, stationId: number): Promise<void> {
   }
 }
 
-test('a report that comes after plays of the future is the one on air', async ({ sql, redisUrl }) => {
+test('a report after plays in the future becomes the current play', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedReported(sql, [-2_000, 500, 4_000, hourMs])
-  await reportTrack(playout, stationId, told('New', Date.now() + hourMs))
+  await reportTrack(playout, stationId, reportOf('New', Date.now() + hourMs))
   await expectInTime(sql, stationId)
   expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
 })
 
 /**
- * A play that went on while the time was ahead, and more plays in that time than a report is compared with.
+ * A play that continued while the clock was ahead, and more plays in that time than a report is compared
+ * with.
  */
-const manyAhead = [-60_000, ...Array.from({ length: 60 }, (_, index) => hourMs + index * 1_000)]
+const manyInFuture = [-60_000, ...Array.from({ length: 60 }, (_, index) => hourMs + index * 1_000)]
 
 test.for([
-  ['few', manyAhead.slice(0, 3)],
-  ['many', manyAhead]
+  ['few', manyInFuture.slice(0, 3)],
+  ['many', manyInFuture]
 ] as const)(
-  'a report of a moment ago is on air after %s plays of the future',
+  'a report of a moment ago becomes the current play after %s plays in the future',
   async ([, startsMs], { sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedReported(sql, startsMs)
-    await reportTrack(playout, stationId, told('New', Date.now() - 500))
+    await reportTrack(playout, stationId, reportOf('New', Date.now() - 500))
     await expectInTime(sql, stationId)
     expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
   }
 )
 
-test('a late report overlaps with no play that lies further back than it is compared with', async ({
+test('a late report does not overlap with plays beyond those that it is compared with', async ({
   sql,
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
-  const stationId = await seedReported(sql, manyAhead)
+  const stationId = await seedReported(sql, manyInFuture)
   const beforeMs = Date.now() - 500
-  await reportTrack(playout, stationId, told('On air', Date.now()))
-  await reportTrack(playout, stationId, told('Late', beforeMs))
+  await reportTrack(playout, stationId, reportOf('On air', Date.now()))
+  await reportTrack(playout, stationId, reportOf('Late', beforeMs))
   await expectInTime(sql, stationId)
   const titles = (await readHistory(sql, stationId)).map(({ title }) => title)
   expect(titles).toContain('Late')
 })
 
 test.for([-hourMs, hourMs])(
-  'a process whose time is off by %s ms reports a song in the right time, and has it right from then on',
+  'a process with a clock that is off by %s ms reports the correct time, and corrects its clock',
   async (offMs, { sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedReported(sql, [-5_000])
     const nowMs = performance.now()
     engineTime.addSample({ sentAtMs: nowMs, answeredAtMs: nowMs, timeMs: Date.now() + offMs })
     const agoMs = 2_000
-    await reportTrack(playout, stationId, told('New', engineTimeMs() - agoMs))
+    await reportTrack(playout, stationId, reportOf('New', engineTimeMs() - agoMs))
     const play = (await readHistory(sql, stationId)).at(-1)
     expect(Math.abs((play?.startedAtMs ?? 0) - (Date.now() - agoMs))).toBeLessThan(1_500)
     expect(Math.abs(engineTimeMs() - Date.now())).toBeLessThan(1_000)
   }
 )
 
-test('a streamer begins and ends now, whatever time it is for the process that says so', async ({
+test('a streamer connects and disconnects now, whatever the clock of the reporting process', async ({
   sql,
   redisUrl
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedReported(sql, [-2_000, hourMs])
-  const who = { username: 'dj', displayName: 'DJ', streamerId: null }
+  const streamer = { username: 'dj', displayName: 'DJ', streamerId: null }
   const broadcasts = async () => {
     const rows = await sql<{ startedAtMs: number; endedAtMs: number | null }[]>`
       select started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs" from broadcasts where station_id = ${stationId}`
@@ -128,7 +131,7 @@ test('a streamer begins and ends now, whatever time it is for the process that s
       isOver: endedAtMs !== null && endedAtMs <= Date.now()
     }))
   }
-  await connectStreamer(playout, stationId, who, Date.now() + hourMs)
+  await connectStreamer(playout, stationId, streamer, Date.now() + hourMs)
   expect(await broadcasts()).toEqual([{ isBegun: true, isOver: false }])
   await disconnectStreamer(playout, stationId, { username: 'dj', atMs: Date.now() + hourMs })
   expect(await broadcasts()).toEqual([{ isBegun: true, isOver: true }])
@@ -138,7 +141,9 @@ test('a streamer begins and ends now, whatever time it is for the process that s
   expect(play?.dueAtMs).toBeLessThan(Date.now() + 60_000)
 })
 
-test('a retry waits as long as it was to wait, and holds back nothing for longer', async ({ sql }) => {
+test('a retry is not delayed beyond its backoff after the clock was set back, and leases end as well', async ({
+  sql
+}) => {
   const stationId = await seedStation(sql)
   const hookId = await seedHook(sql, stationId, { config: { webhook_url: 'http://127.0.0.1:9' } })
   const nowMs = Date.now()
@@ -164,18 +169,18 @@ test('a retry waits as long as it was to wait, and holds back nothing for longer
       paused_until_ms = ${aheadMs + 3_000}, holder = 'gone', held_until_ms = ${aheadMs + 8_000}
     where id = ${hookId}`
   await pullHooksBack(sql, nowMs)
-  const [pulled] = await sql<{ nextMs: number; pausedMs: number; heldMs: number }[]>`
+  const [adjusted] = await sql<{ nextMs: number; pausedMs: number; heldMs: number }[]>`
     select d.next_attempt_ms - ${nowMs} as "nextMs", w.paused_until_ms - ${nowMs} as "pausedMs",
       w.held_until_ms - ${nowMs} as "heldMs"
     from webhook_deliveries d join webhooks w on w.id = d.webhook_id where w.id = ${hookId} order by d.id limit 1`
-  expect(pulled?.nextMs).toBeGreaterThan(4_000)
-  expect(pulled?.nextMs).toBeLessThan(7_000)
-  expect(pulled?.pausedMs).toBeLessThan(5_000)
-  expect(pulled?.heldMs).toBeLessThanOrEqual(8_000)
+  expect(adjusted?.nextMs).toBeGreaterThan(4_000)
+  expect(adjusted?.nextMs).toBeLessThan(7_000)
+  expect(adjusted?.pausedMs).toBeLessThan(5_000)
+  expect(adjusted?.heldMs).toBeLessThanOrEqual(8_000)
   expect(await dueHooks(sql, nowMs + 10_000, 1_000)).toContain(hookId)
 })
 
-test('a play that was pulled back with all before it, and went on until the time was right, ends now as well', async ({
+test('a play that was moved back with all earlier ones, and whose end is in the future, ends now', async ({
   sql,
   redisUrl
 }) => {
@@ -188,7 +193,7 @@ test('a play that was pulled back with all before it, and went on until the time
       insert into song_history (station_id, song_id, artist, title, album, duration_ms, started_at_ms, ended_at_ms)
       select ${stationId}, '', 'Artist', 'Before', '', 180000, started_at_ms, started_at_ms
       from song_history where station_id = ${stationId} and title = 'Title 0'`
-  await reportTrack(playout, stationId, told('New', nowMs))
+  await reportTrack(playout, stationId, reportOf('New', nowMs))
   const plays = await readHistory(sql, stationId)
   expect(plays.filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs > Date.now())).toEqual([])
   expect(plays.find(({ title }) => title === 'Title 0')?.endedAtMs).toBeGreaterThanOrEqual(nowMs)

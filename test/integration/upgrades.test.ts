@@ -11,23 +11,23 @@ const silentLog = pino({ level: 'silent' })
 
 const self = { kind: 'test', readableSchemas: [3, 4], ownSchema: 4 }
 
-test('a state is written in a new way once no process was seen for five minutes that writes an older one', async ({
+test('a new state format is used once no process with an older one was seen for five minutes', async ({
   sql
 }) => {
   const alone = await register(sql, self, silentLog)
   expect(alone.schema()).toBe(4)
   const older = await register(sql, { ...self, ownSchema: 3 }, silentLog)
-  const beside = await register(sql, self, silentLog)
-  expect([older.schema(), beside.schema()]).toEqual([3, 3])
+  const concurrent = await register(sql, self, silentLog)
+  expect([older.schema(), concurrent.schema()]).toEqual([3, 3])
   await sql`update processes set seen_at = seen_at - interval '4 minutes 50 seconds' where own_schema = 3`
   expect((await register(sql, self, silentLog)).schema()).toBe(3)
   await sql`update processes set seen_at = seen_at - interval '20 seconds' where own_schema = 3`
   const later = await register(sql, self, silentLog)
   expect(later.schema()).toBe(4)
-  for (const each of [alone, older, beside, later]) each.stop()
+  for (const each of [alone, older, concurrent, later]) each.stop()
 })
 
-test('processes that have ended are forgotten after a day', async ({ sql }) => {
+test('ended processes are removed after a day', async ({ sql }) => {
   const registration = await register(sql, self, silentLog)
   registration.stop()
   expect(await removeOldProcesses(sql)).toBe(0)
@@ -35,9 +35,7 @@ test('processes that have ended are forgotten after a day', async ({ sql }) => {
   expect(await removeOldProcesses(sql)).toBe(1)
 })
 
-test('a database that a newer release has changed beyond this one is refused in one line', async ({
-  sql
-}) => {
+test('a database with incompatible changes of a newer release is refused with one line', async ({ sql }) => {
   await sql`insert into migrations (name) values ('9999_newer.sql')`
   expect(await migrate(sql)).toEqual([])
   await sql`insert into compatibility (least_migration) values (9999)`
@@ -46,7 +44,7 @@ test('a database that a newer release has changed beyond this one is refused in 
   )
 })
 
-test('what release 0.1.0 left in Redis is removed', async ({ redisUrl }) => {
+test('states of release 0.1.0 are removed from Redis', async ({ redisUrl }) => {
   const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
   for (const id of [5, 21]) {
     await redis.hset(`cuewire:{5}:station:${id}`, { position: 'e:1:1:2', schema: '2', state: '{}' })

@@ -12,7 +12,7 @@ async function makeKey({ ask }: Program, permissions: readonly string[]): Promis
   return (await ask('POST', keys, { body: { name: 'made', permissions } })).body.key
 }
 
-/** A private station, which the program may not show yet: Postgres knows it. */
+/** Creates a private station in Postgres, which the program may not have read yet. */
 async function hideStation({ sql }: Program): Promise<{ readonly id: number; readonly name: string }> {
   return sql.begin(async tx => {
     const id = await seedStation(tx)
@@ -22,7 +22,7 @@ async function hideStation({ sql }: Program): Promise<{ readonly id: number; rea
   })
 }
 
-test('names of private stations cannot be confirmed by a key that may not see them', async ({ program }) => {
+test('a key without permission cannot confirm the names of private stations', async ({ program }) => {
   const { name } = await hideStation(program)
   const key = await makeKey(program, [])
   const unknown = `x${name.slice(1)}`
@@ -40,7 +40,7 @@ test('names of private stations cannot be confirmed by a key that may not see th
   }
 })
 
-test('a key cannot be given rights at a private station that its maker may not see', async ({ program }) => {
+test('a key cannot grant permissions at a private station that it must not see', async ({ program }) => {
   const { id, name } = await hideStation(program)
   const key = await makeKey(program, ['administer api keys'])
   const grant = async (station: string | number) => {
@@ -50,16 +50,16 @@ test('a key cannot be given rights at a private station that its maker may not s
   }
   const unknown = [400, 'station_permissions.0.station is no station.']
   expect([await grant(name), await grant(id), await grant(`x${name}`)]).toEqual([unknown, unknown, unknown])
-  const maker = await makeKey(program, ['administer api keys', 'view station reports'])
+  const creator = await makeKey(program, ['administer api keys', 'view station reports'])
   const body = { name: 'x', station_permissions: [{ station: name, permissions: ['view station reports'] }] }
-  expect((await program.ask('POST', keys, { key: maker, body })).status).toBe(200)
+  expect((await program.ask('POST', keys, { key: creator, body })).status).toBe(200)
 })
 
 describe('notifications', () => {
   const sources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
   const address = 's3://secret-bucket/backups'
 
-  /** One notification of each source; gives their ids by source. */
+  /** Raises one notification of each source. Returns their ids by source. */
   async function raiseOfEach(program: Program): Promise<ReadonlyMap<string, string>> {
     const { body } = await program.ask('POST', notifications, {
       body: { title: 'Of operator', body: address }
@@ -116,7 +116,7 @@ describe('notifications', () => {
     }
   })
 
-  test('a key without rights reads none, nor how many there are', async ({ program }) => {
+  test('a key without permissions can neither read nor count them', async ({ program }) => {
     const ids = await raiseOfEach(program)
     const key = await makeKey(program, [])
     for (const path of ['', '/stats', `/${ids.get('storage')}`]) {
@@ -125,7 +125,7 @@ describe('notifications', () => {
     }
   })
 
-  test('what a key may not see it neither marks nor deletes', async ({ program }) => {
+  test('a key cannot mark or delete notifications that it must not see', async ({ program }) => {
     const ids = await raiseOfEach(program)
     const key = await makeKey(program, ['administer settings'])
     const path = `${notifications}/${ids.get('storage')}`
@@ -138,7 +138,7 @@ describe('notifications', () => {
   })
 })
 
-test('counts of records and of work are for keys that may view the administration', async ({ program }) => {
+test('statistics of records and jobs require permission to view the administration', async ({ program }) => {
   for (const [permissions, status] of [
     [[], 403],
     [['manage station media'], 403],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { openAdmission, type Owner } from '../../../src/live/admission.ts'
 
-test('one address takes no more than its share, and everybody together no more than all', () => {
+test('connections are limited per address and in total', () => {
   const admission = openAdmission({ total: 5, perAddress: 3 })
   const from = (address: string) => admission.enter(address)
   expect([1, 2, 3, 4].map(() => typeof from('192.0.2.1'))).toEqual(['object', 'object', 'object', 'string'])
@@ -14,26 +14,26 @@ test('one address takes no more than its share, and everybody together no more t
   expect(admission.size()).toBe(5)
 })
 
-test('an IPv6 host cannot multiply itself', () => {
+test('addresses of one IPv6 /64 share a limit', () => {
   const admission = openAdmission({ total: 9, perAddress: 1 })
   expect(admission.enter('2001:db8:0:7::1')).toMatchObject({ connections: 1 })
   expect(admission.enter('2001:0db8:0000:0007:ffff:0000:0000:0002')).toBe('address')
   expect(admission.enter('2001:db8:0:8::1')).toMatchObject({ connections: 1 })
 })
 
-test('places come back, whatever order they are left in', () => {
+test('connections are released in any order', () => {
   assert(
     property(array(constantFrom('a', 'b', 'c', 'leave')), steps => {
       const admission = openAdmission({ total: 4, perAddress: 2 })
-      const inside: Owner[] = []
+      const connected: Owner[] = []
       for (const step of steps) {
-        const owner = step === 'leave' ? inside.shift() : admission.enter(step)
+        const owner = step === 'leave' ? connected.shift() : admission.enter(step)
         if (step === 'leave') {
           if (typeof owner === 'object') admission.leave(owner)
-        } else if (typeof owner === 'object') inside.push(owner)
-        expect(admission.size()).toBe(inside.length)
+        } else if (typeof owner === 'object') connected.push(owner)
+        expect(admission.size()).toBe(connected.length)
       }
-      for (const owner of inside) admission.leave(owner)
+      for (const owner of connected) admission.leave(owner)
       expect(admission.size()).toBe(0)
       expect(admission.enter('a')).toMatchObject({ connections: 1 })
     })

@@ -23,7 +23,7 @@ test('a station is found by its id and by its short name', () => {
 })
 
 test.each(['', '8', '07', '7.0', ' 7', '-7', '99999999999999999999', '__proto__', 'constructor', 'Seven'])(
-  'nothing is found by "%s"',
+  'no station is found by "%s"',
   name => {
     const catalogue = openCatalogue(baseUrl)
     catalogue.put(aStation({ stationId: 7, profile: { shortName: 'seven' } }))
@@ -31,7 +31,7 @@ test.each(['', '8', '07', '7.0', ' 7', '-7', '99999999999999999999', '__proto__'
   }
 )
 
-test('within an epoch a station never goes back, and another epoch replaces it', () => {
+test('within an epoch offsets never decrease, and another epoch replaces the state', () => {
   const catalogue = openCatalogue(baseUrl)
   const first = aStation({ offset: 5 })
   const second = afterSong(first)
@@ -44,7 +44,7 @@ test('within an epoch a station never goes back, and another epoch replaces it',
   expect(catalogue.get(1)?.state).toBe(rebuilt)
 })
 
-test('names follow their stations, also when two of them swap', () => {
+test('names belong to their stations, also when two of them swap names', () => {
   const catalogue = openCatalogue(baseUrl)
   catalogue.put(named(1, 'north', 1))
   catalogue.put(named(2, 'south', 1))
@@ -57,7 +57,7 @@ test('names follow their stations, also when two of them swap', () => {
   expect(catalogue.all().map(({ state }) => state.stationId)).toEqual([1])
 })
 
-test('a name that passes to another station stays found, whichever change is seen first', () => {
+test('a name that passes to another station is found, whichever change arrives first', () => {
   const catalogue = openCatalogue(baseUrl)
   catalogue.put(named(2, 'north', 1))
   catalogue.put(named(1, 'north', 1))
@@ -68,7 +68,7 @@ test('a name that passes to another station stays found, whichever change is see
   expect(catalogue.find('north')?.state.stationId).toBe(2)
 })
 
-test('the list has the public stations in id order, and moves with time and changes', () => {
+test('the list has the public stations by id, and changes with the time and with their states', () => {
   const catalogue = openCatalogue(baseUrl)
   const list = (nowSeconds: number) => JSON.parse(String(catalogue.publicList(nowSeconds).body))
   expect(list(100)).toEqual([])
@@ -83,7 +83,7 @@ test('the list has the public stations in id order, and moves with time and chan
   expect(catalogue.publicList(101)).toBe(catalogue.publicList(101))
 })
 
-test('both renderings are true at the second they are asked for, and made once per second', () => {
+test('both representations are correct for the requested second, and rendered once per second', () => {
   const catalogue = openCatalogue(baseUrl)
   catalogue.put(aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) }))
   const station = catalogue.get(1)

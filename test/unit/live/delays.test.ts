@@ -21,7 +21,7 @@ function aChannel(shown: Channel['shown']): Channel {
   }
 }
 
-test('a change is shown when its time has come, with all triggers up to it', () => {
+test('a change is shown after its delay, with all triggers up to it', () => {
   const channel = aChannel(at(1))
   expect(delayPublication(channel, at(2), ['song_changed'], 0)).toBe(false)
   expect(delayPublication(channel, at(3), ['listener_gained'], 10)).toBe(false)
@@ -34,7 +34,7 @@ test('a change is shown when its time has come, with all triggers up to it', () 
   expect(channel.shown?.state.offset).toBe(4)
 })
 
-test('the first state, and one of another epoch, are shown at once', () => {
+test('the first state, and one of another epoch, are shown immediately', () => {
   const channel = aChannel(null)
   expect(delayPublication(channel, at(5), [], 0)).toBe(true)
   delayPublication(channel, at(6), [], 0)
@@ -43,7 +43,7 @@ test('the first state, and one of another epoch, are shown at once', () => {
   expect(showDue(channel, 9_999)).toBeNull()
 })
 
-test('however many changes wait, there is a bound, and no trigger is lost', () => {
+test('the number of delayed changes is limited, and no trigger is lost', () => {
   const channel = aChannel(at(0))
   const raised: Trigger[] = ['live_connect', 'live_disconnect']
   for (let offset = 1; offset <= 2_000; offset++)

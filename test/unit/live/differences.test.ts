@@ -8,7 +8,7 @@ import { applyMergePatch } from '../../support/merge-patch.ts'
 
 const start = 1_783_468_790
 
-/** States of one station: live or not, playing or not, with fields and a next song or without. */
+/** States of one station: live or not, playing or not, with or without custom fields and a next song. */
 const states = record({
   title: string(),
   total: nat(9),
@@ -33,7 +33,7 @@ const states = record({
   )
 })
 
-test('a patch turns the document of any second into that of now', () => {
+test('a patch turns the document of any second into the current one', () => {
   assert(
     property(states, states, nat(300), nat(300), (from, to, then, now) => {
       const target = JSON.parse(to.eventText(start + now))
@@ -45,7 +45,7 @@ test('a patch turns the document of any second into that of now', () => {
   )
 })
 
-test('a listener more costs some hundred bytes, not kilobytes', () => {
+test('a changed listener count results in a small patch', () => {
   const before = aStation({ shown: aPlay({ startedAtMs: start * 1000 }) })
   const after = { ...before, listeners: { ...before.listeners, total: 7, unique: 6 } }
   const patch = renderPatch(

@@ -11,7 +11,7 @@ const silent: Transport = {
   close: () => {},
   cork: action => action()
 }
-const visitor = { key: '', delayMs: 0, owner: { name: '', connections: 1 } }
+const client = { key: '', delayMs: 0, owner: { name: '', connections: 1 } }
 
 function aChannel(subscribers: number): Channel {
   const channel: Channel = {
@@ -28,7 +28,7 @@ function aChannel(subscribers: number): Channel {
 }
 
 function aSubscription(channel: Channel, joinedAt: number): Subscription {
-  const session = openSession(silent, visitor, 0)
+  const session = openSession(silent, client, 0)
   return {
     session,
     channel,
@@ -43,16 +43,16 @@ function aSubscription(channel: Channel, joinedAt: number): Subscription {
 
 const soon = { deadlineMs: 5_000, what: 'deliveries' }
 
-function busy(ms: number): void {
+function blockEventLoop(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
-test('a delivery to many leaves room for others in between', async () => {
+test('a broadcast to many subscribers yields to other work', async () => {
   const channel = aChannel(200)
   let delivered = 0
   const fanOut = openFanOut(
     () => () => {
-      busy(0.2)
+      blockEventLoop(0.2)
       delivered++
     },
     () => {}
@@ -65,7 +65,7 @@ test('a delivery to many leaves room for others in between', async () => {
   expect(seen.filter(count => count > 0 && count < 200).length).toBeGreaterThan(3)
 })
 
-test('what has not begun is joined, with its triggers', async () => {
+test('changes before a broadcast starts are combined, with their triggers', async () => {
   const channel = aChannel(1)
   const rounds: string[][] = []
   const fanOut = openFanOut(
@@ -81,13 +81,13 @@ test('what has not begun is joined, with its triggers', async () => {
   expect(rounds).toEqual([['song_changed', 'live_connect']])
 })
 
-test('who joins after the announcement is left out, and a fault costs one delivery', async () => {
+test('a subscriber that joins after the publication is skipped, and an error affects one delivery', async () => {
   const channel = aChannel(3)
   const faults: unknown[] = []
-  const reached: Subscription[] = []
+  const received: Subscription[] = []
   const fanOut = openFanOut(
     () => subscription => {
-      reached.push(subscription)
+      received.push(subscription)
       throw new Error('broken')
     },
     error => faults.push(error)
@@ -98,5 +98,5 @@ test('who joins after the announcement is left out, and a fault costs one delive
   await waitFor(() => faults.length === 3, soon)
   fanOut.publish(channel, [])
   await waitFor(() => faults.length === 7, soon)
-  expect(reached.filter(each => each === late)).toHaveLength(1)
+  expect(received.filter(each => each === late)).toHaveLength(1)
 })

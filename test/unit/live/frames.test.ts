@@ -20,7 +20,7 @@ const playingKeys = 'sh_id played_at duration playlist streamer is_request song 
 /** Keys in their order, for exact comparison. */
 const keysOf = (value: unknown) => Object.keys(Object(value)).join(' ')
 
-/** The frame parsed; throws unless it is one line of JSON. */
+/** Parses a frame. Throws unless it is one line of JSON. */
 function parseLine(frame: string) {
   if (/[\r\n]/.test(frame)) throw new Error('a frame has a line break in it')
   return JSON.parse(frame)
@@ -41,7 +41,7 @@ const stations = record({
   return { snapshot: { epoch, offset, document, nowSeconds, staleSince: null }, title }
 })
 
-describe('every frame is one line of JSON with its exact keys:', () => {
+describe('every frame is one line of JSON with exactly its keys:', () => {
   test('publication', () => {
     const raised = array(constantFrom(...triggers))
     assert(
@@ -59,7 +59,7 @@ describe('every frame is one line of JSON with its exact keys:', () => {
     )
   })
 
-  test('difference', () => {
+  test('delta', () => {
     const patch = '{"listeners":{"total":7}}'
     const frame = parseLine(renderDelta('station:x', { patch, nowSeconds: 5, offset: 3 }, ['song_changed']))
     expect(frame).toEqual({

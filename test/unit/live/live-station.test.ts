@@ -11,7 +11,7 @@ const open = (state: StationState) => openLiveStation(state, base)
 /** Plays from second 90 to second 110. */
 const playing = aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) })
 
-test('two documents have one tag exactly when they have one body', () => {
+test('two documents have the same ETag exactly if they have the same body', () => {
   const stations = [
     playing,
     afterSong(playing),
@@ -28,13 +28,13 @@ test('two documents have one tag exactly when they have one body', () => {
   expect([...bodies.keys()].every(etag => /^W\/"[\w-]+"$/.test(etag))).toBe(true)
 })
 
-test('every server gives the same body the same tag', () => {
+test('every server creates the same ETag for the same body', () => {
   const [one, other] = [open(playing), open(structuredClone(playing))]
   expect(one.rest(95).etag).toBe(other.rest(95).etag)
   expect(one.line().etag).toBe(other.line().etag)
 })
 
-test('what does not move stays the same document from second to second', () => {
+test('a document without a running song is the same for every second', () => {
   const [ended, offline] = [open(playing), open(aStation({ shown: null }))]
   expect(ended.rest(110)).toBe(ended.rest(999))
   expect(offline.event(1)).toBe(offline.event(2))
@@ -42,7 +42,7 @@ test('what does not move stays the same document from second to second', () => {
   expect(open(playing).rest(95)).not.toBe(open(playing).rest(96))
 })
 
-test('a document that was asked for as text and as bytes is the same', () => {
+test('a document rendered as text and as bytes is the same', () => {
   const station = open(playing)
   const text = station.eventText(95)
   expect(station.event(95).body.toString()).toBe(text)
@@ -60,7 +60,7 @@ test.each([
   expect(station.line().body.toString()).toBe(line)
 })
 
-test('the line of a silent station is its offline text, else its name', () => {
+test('the line of a silent station is its offline text, or its name without one', () => {
   expect(
     open(aStation({ shown: null }))
       .line()
@@ -70,7 +70,7 @@ test('the line of a silent station is its offline text, else its name', () => {
   expect(open(nameless).line().body.toString()).toBe('Harbour FM')
 })
 
-test('the list keeps its document and tag until one of its stations moves', () => {
+test('the list keeps its body and ETag until one of its stations changes', () => {
   const catalogue = openCatalogue(base)
   catalogue.put(playing)
   catalogue.put(aStation({ stationId: 2, shown: null, profile: { shortName: 'two' } }))
@@ -85,7 +85,7 @@ test('the list keeps its document and tag until one of its stations moves', () =
   expect(catalogue.list(catalogue.all(), 201).etag).toBe(alone.etag)
 })
 
-test('lists of many choices of stations are right, and the newest ones are kept', () => {
+test('lists of many selections of stations are correct, and the newest ones are cached', () => {
   const catalogue = openCatalogue(base)
   for (let id = 1; id <= 40; id++)
     catalogue.put(aStation({ stationId: id, shown: null, profile: { shortName: `s${id}` } }))

@@ -44,7 +44,7 @@ test.each<[target: Json, patch: Json, result: Json]>([
   expect(applyMergePatch(target, patch)).toEqual(result)
 })
 
-test('a patch makes one document out of another, or says that it cannot', () => {
+test('a patch turns one document into another, or is reported as inexpressible', () => {
   assert(
     property(objects, objects, (from, to) => {
       const patch = diff(from, to)
@@ -53,7 +53,7 @@ test('a patch makes one document out of another, or says that it cannot', () => 
   )
 })
 
-test('a document without nulls can always be reached', () => {
+test('a patch to a document without nulls is always expressible', () => {
   const full = objects.filter(object => !JSON.stringify(object).includes('null'))
   assert(
     property(full, full, (from, to) => {
@@ -68,11 +68,11 @@ test.each<[from: JsonObject, to: JsonObject, patch: JsonObject | typeof inexpres
   [{ a: 1 }, { a: null }, inexpressible],
   [{ a: null }, { a: { b: null } }, inexpressible],
   [{ a: 1 }, { a: 1 }, {}]
-])('from %j to %j only what differs', (from, to, patch) => {
+])('the patch from %j to %j contains only differences', (from, to, patch) => {
   expect(diff(from, to)).toEqual(patch)
 })
 
-test('values are compared whole', () => {
+test('equal values result in an empty patch', () => {
   assert(
     property(values, value => {
       expect(diff({ a: value }, { a: value })).toEqual({})

@@ -24,11 +24,11 @@ describe('the subscribe message', () => {
     })
   })
 
-  test.each(['{}', 'null'])('may ask for nothing: %s', text => {
+  test.each(['{}', 'null'])('may contain no subscriptions: %s', text => {
     expect(parseSubscribe(text)).toEqual({ requests: null, token: '' })
   })
 
-  test('may bring a key', () => {
+  test('may contain a key', () => {
     expect(parseSubscribe('{"subs":null,"token":"abc"}')).toEqual({ requests: [], token: 'abc' })
   })
 
@@ -47,7 +47,7 @@ describe('the subscribe message', () => {
     expect(parseSubscribe(`{"data":"${'x'.repeat(64 * 1024)}"}`)).toBe('tooBig')
   })
 
-  test('may be anything at all', () => {
+  test('never throws for arbitrary input', () => {
     const hostile = record({ subs: anything(), token: anything() })
     assert(property(string(), text => parseSubscribe(text) !== undefined))
     assert(property(json({ stringUnit: anyCharacter }), text => parseSubscribe(text) !== undefined))
@@ -59,7 +59,7 @@ describe('the subscribe message', () => {
     )
   })
 
-  test('keeps channels called like members of objects', () => {
+  test('accepts channels named like properties of objects', () => {
     const parsed = parseSubscribe('{"subs":{"__proto__":{"recover":true},"constructor":{}}}')
     expect(parsed).toMatchObject({
       requests: [{ channel: '__proto__', recover: true }, { channel: 'constructor' }]
@@ -74,7 +74,7 @@ test.each([
   ['stations:1', null],
   ['global:time', null],
   ['foo', null]
-])('%s asks for the station %s', (channel, station) => {
+])('%s names the station %s', (channel, station) => {
   expect(stationOfChannel(channel)).toBe(station)
 })
 
@@ -98,6 +98,6 @@ test.each([
   ['{"subs":{"station:a":{"delta":"merge-patch"}}}', true],
   ['{"subs":{"station:a":{"delta":"fossil"}}}', false],
   ['{"subs":{"station:a":{"delta":true}}}', false]
-])('differences are wished for by name: %s', (text, delta) => {
+])('deltas are requested by name: %s', (text, delta) => {
   expect(parseSubscribe(text)).toMatchObject({ requests: [{ delta }] })
 })

@@ -10,7 +10,7 @@ const aLibrary = (tracks: number): StationLibrary => ({
   past: { plays: [], older: new Map() }
 })
 
-test('copies never weigh more than the limit, but for one that does so alone, and the newest is there', () => {
+test('the cache never exceeds its limit, except with a single larger library, and has the newest one', () => {
   const uses = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 60 })), {
     maxLength: 40
   })
@@ -28,7 +28,7 @@ test('copies never weigh more than the limit, but for one that does so alone, an
   )
 })
 
-test('the copy that was used longest ago goes first', () => {
+test('the least recently used library is evicted first', () => {
   const libraries = openLibraries()
   for (const id of [1, 2, 3]) cacheLibrary(libraries, id, aLibrary(30), 100)
   cacheLibrary(libraries, 1, aLibrary(30), 100)

@@ -12,13 +12,13 @@ const counted = (...identities: string[]): Counted[] => [
 const storedOf = (matched: readonly Counted[]) =>
   (matched[0]?.count.identities ?? []).map(identity => ({ source: source.key, identity }))
 
-test('nobody can tell from what is stored who listened, without the salt', () => {
+test('stored hashes cannot be compared with identities without the salt', () => {
   const [one, other] = [salted(counted('a'), [], ['monday']), salted(counted('a'), [], ['tuesday'])]
   expect(storedOf(one)).not.toEqual(storedOf(other))
   expect(JSON.stringify(one)).not.toContain('"a"')
 })
 
-test('a listener who stays over midnight keeps the salt, and one who comes then has the new one', () => {
+test('a listener who stays over midnight keeps the salt, and a new one gets the new salt', () => {
   const connected = storedOf(salted(counted('a', 'b'), [], ['monday']))
   const after = salted(counted('b', 'c'), connected, ['tuesday', 'monday'])
   const { came, left } = movementOf(connected, after)
@@ -26,7 +26,7 @@ test('a listener who stays over midnight keeps the salt, and one who comes then 
   expect(left).toEqual(storedOf(salted(counted('a'), [], ['monday'])))
 })
 
-test('a source that tells nobody apart stays so', () => {
+test('a source that does not identify listeners is unchanged', () => {
   const plain: Counted[] = [{ source, count: { id: 7, total: 3, unique: 3 } }]
   expect(salted(plain, [], ['monday'])).toEqual(plain)
 })

@@ -16,7 +16,7 @@ const sources: Source[] = [
 ]
 const count = { total: 9, unique: 8 }
 
-test('sources are named by id or path, and a stream over HLS is not its mount', () => {
+test('sources are named by id or path, and an HLS stream differs from its mount', () => {
   const { matched, problems } = matchCounts(sources, {
     mounts: [{ path: '/radio.mp3', ...count }],
     remotes: [{ path: 'https://relay.example.com/radio', ...count }],
@@ -26,7 +26,7 @@ test('sources are named by id or path, and a stream over HLS is not its mount', 
   expect(problems).toEqual([])
 })
 
-test('a source that is unknown or there twice is a problem, and the first count of it holds', () => {
+test('an unknown or repeated source is an error, and its first count is used', () => {
   const { matched, problems } = matchCounts(sources, {
     mounts: [
       { id: 7, ...count },
@@ -43,7 +43,7 @@ test('a source that is unknown or there twice is a problem, and the first count 
   ])
 })
 
-test('the count of a station is the sum over its sources, as far as it can be told', () => {
+test('the count of a station is the sum over its sources, up to the maximum', () => {
   expect(sumOf(sources)).toEqual({ total: 6, unique: 5 })
   expect(sumOf(Array.from({ length: 30 }, () => ({ total: 100_000_000, unique: 1 })))).toEqual({
     total: 2_147_483_647,

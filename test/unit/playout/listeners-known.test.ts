@@ -17,7 +17,7 @@ const counted = (id: number, identities?: readonly string[]) => ({
   count: { id, total: 0, unique: 0, ...(identities ? { identities } : {}) }
 })
 
-test('who is told for the first time came, and who is not told any more left', () => {
+test('a listener in the report for the first time has joined, and one who is missing has left', () => {
   const connected = [
     { source: 'mount:1', identity: 'a' },
     { source: 'mount:1', identity: 'b' },
@@ -29,21 +29,21 @@ test('who is told for the first time came, and who is not told any more left', (
   })
 })
 
-test('of a source that told nobody all have left', () => {
+test('all listeners of a source without identities have left', () => {
   expect(movementOf([{ source: 'mount:1', identity: 'a' }], [counted(1)])).toEqual({
     came: [],
     left: [{ source: 'mount:1', identity: 'a' }]
   })
 })
 
-test('of too many the same ones are known, whatever order they are told in', () => {
+test('of too many listeners the same ones are stored, in any order', () => {
   const people = Array.from({ length: identitiesAtMost + 100 }, (_, n) => `listener ${n}`)
   const { came } = movementOf([], [counted(1, people)])
   expect(came).toHaveLength(identitiesAtMost)
   expect(movementOf(came, [counted(1, people.toReversed())])).toEqual({ came: [], left: [] })
 })
 
-test('after the changes exactly those are connected who were told', () => {
+test('after the changes exactly the reported listeners are connected', () => {
   const people = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'))
   fc.assert(
     fc.property(people, people, people, people, (before1, before2, now1, now2) => {

@@ -13,15 +13,15 @@ const sources = (...uniques: number[]): Source[] =>
     total: unique,
     unique
   }))
-const nobody = new Map<string, number>()
+const noneSeen = new Map<string, number>()
 
-test('a source that tells nobody apart counts with its largest count', () => {
+test('a source that does not identify listeners counts with its largest count', () => {
   const peaks = peaksAfter({}, sources(5, 1), sources(3, 1))
-  expect(uniqueOf(peaks, sources(3, 1), nobody)).toBe(6)
-  expect(uniqueOf(peaksAfter(peaks, sources(3, 1), sources(4, 2)), sources(4, 2), nobody)).toBe(7)
+  expect(uniqueOf(peaks, sources(3, 1), noneSeen)).toBe(6)
+  expect(uniqueOf(peaksAfter(peaks, sources(3, 1), sources(4, 2)), sources(4, 2), noneSeen)).toBe(7)
 })
 
-test('a source that tells them apart counts with those that were seen', () => {
+test('a source that identifies listeners counts with those that were seen', () => {
   expect(uniqueOf({ 'mount:0': 2 }, sources(2), new Map([['mount:0', 5]]))).toBe(5)
 })
 
@@ -30,7 +30,7 @@ test('a report that changes no source changes no peak', () => {
   expect(peaksAfter(peaks, sources(2, 7), sources(2, 7))).toBe(peaks)
 })
 
-test('whatever the counts were, a play has had the sum of the largest of each source', () => {
+test('unique listeners of a play are the sum of the largest counts of its sources', () => {
   const counts = fc.tuple(fc.nat(9), fc.nat(9), fc.nat(9))
   fc.assert(
     fc.property(fc.array(counts, { minLength: 1 }), reports => {
@@ -39,7 +39,7 @@ test('whatever the counts were, a play has had the sum of the largest of each so
         peaks = peaksAfter(peaks, sources(...(reports[index - 1] ?? report)), sources(...report))
       const largest = [0, 1, 2].map(source => Math.max(...reports.map(report => report[source] ?? 0)))
       const last = sources(...(reports.at(-1) ?? []))
-      expect(uniqueOf(peaks, last, nobody)).toBe(largest.reduce((sum, each) => sum + each, 0))
+      expect(uniqueOf(peaks, last, noneSeen)).toBe(largest.reduce((sum, each) => sum + each, 0))
     })
   )
 })

@@ -25,14 +25,14 @@ const entriesOf = (songs: readonly EntrySong[]): Entry[] =>
     mediaId: 200 + index
   }))
 
-test('a list that names the same in the same order changes nothing', () => {
+test('an identical list results in no changes', () => {
   const songs = [song('a', { durationMs: 5_000 }), song('b', { artist: 'B' })]
   const changes = entryChanges(entriesOf(songs), songs)
   expect(changes).toEqual({ added: [], moved: [], retold: [], gone: [] })
   expect(isUnchanged(changes)).toBe(true)
 })
 
-test('what is new, moved, told otherwise and gone is told apart', () => {
+test('added, moved, changed and removed entries are distinguished', () => {
   const [a, b, c, d] = [song('a'), song('b'), song('c'), song('d')]
   const renamed = song('c', { title: 'See', durationMs: 1_000 })
   const entries = entriesOf([a, b, c])
@@ -46,13 +46,13 @@ test('what is new, moved, told otherwise and gone is told apart', () => {
   expect(isUnchanged(changes)).toBe(false)
 })
 
-test('a length that a list does not tell leaves the one that is known', () => {
+test('a list without a duration keeps the known one', () => {
   const known = entriesOf([song('a', { durationMs: 7_000 })])
   expect(isUnchanged(entryChanges(known, [song('a')]))).toBe(true)
   expect(entryChanges(known, [song('a', { durationMs: 8_000 })]).retold).toHaveLength(1)
 })
 
-/** What the statements make of entries. */
+/** The entries after the statements were executed. */
 function applied(entries: readonly Entry[], { added, moved, retold, gone }: EntryChanges): EntrySong[] {
   const left = entries.filter(({ trackId }) => !gone.some(entry => entry.trackId === trackId))
   const placed = left.map(({ trackId, mediaId, position, ...rest }) => {
@@ -75,7 +75,7 @@ const songs = fc.uniqueArray(
   { selector: each => each.path }
 )
 
-test('changes lead from any list to any other, and then to nothing more', () => {
+test('changes lead from any list to any other, and then to no further changes', () => {
   fc.assert(
     fc.property(songs, songs, (before, after) => {
       const entries = entriesOf(before)

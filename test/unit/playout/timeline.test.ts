@@ -12,7 +12,7 @@ const aPlay = (parts: Partial<TimedPlay>): TimedPlay => ({
   ...parts
 })
 
-/** What the plays are after a report. */
+/** The plays after a report. */
 function place(plays: readonly TimedPlay[], id: number, atMs: number): TimedPlay[] {
   const { startedAtMs, endedAtMs, cut, removed } = placeInTime(plays, atMs)
   const others = plays
@@ -22,14 +22,14 @@ function place(plays: readonly TimedPlay[], id: number, atMs: number): TimedPlay
 }
 
 describe('a report', () => {
-  test('ends what is on air', () => {
+  test('ends the current play', () => {
     expect(place([aPlay({ id: 1 })], 2, 197_000)).toEqual([
       aPlay({ id: 1, endedAtMs: 197_000 }),
       aPlay({ id: 2, startedAtMs: 197_000 })
     ])
   })
 
-  test('that comes late takes its place between the others', () => {
+  test('that is late is placed between the others', () => {
     const plays = [aPlay({ id: 1, endedAtMs: 390_000 }), aPlay({ id: 3, startedAtMs: 390_000 })]
     expect(place(plays, 2, 195_000)).toEqual([
       aPlay({ id: 1, endedAtMs: 195_000 }),
@@ -38,12 +38,12 @@ describe('a report', () => {
     ])
   })
 
-  test('leaves the silence before it as it was', () => {
+  test('keeps the silence before it', () => {
     const before = aPlay({ id: 1, endedAtMs: 200_000 })
     expect(place([before], 2, 900_000)).toEqual([before, aPlay({ id: 2, startedAtMs: 900_000 })])
   })
 
-  test('takes the place of what the clock had begun', () => {
+  test('replaces a provisional play', () => {
     const plays = [
       aPlay({ id: 1, endedAtMs: 200_000 }),
       aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })
@@ -54,13 +54,13 @@ describe('a report', () => {
     ])
   })
 
-  test('does not stretch the song before that over a long silence', () => {
+  test('does not extend the song before a provisional play over a long silence', () => {
     const before = aPlay({ id: 1, endedAtMs: 200_000 })
     const plays = [before, aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })]
     expect(place(plays, 3, 280_000)).toEqual([before, aPlay({ id: 3, startedAtMs: 280_000 })])
   })
 
-  test('comes behind what the clock had begun where that has been heard', () => {
+  test('follows a provisional play that has been heard', () => {
     const provisional = aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })
     expect(place([provisional], 3, 395_000)).toEqual([
       { ...provisional, endedAtMs: 395_000 },
@@ -69,7 +69,7 @@ describe('a report', () => {
   })
 })
 
-test('in whatever order reports come, every play has its place, in order and without overlap', () => {
+test('in whatever order reports arrive, all plays are in order and without overlap', () => {
   const starts = fc.uniqueArray(fc.integer({ min: 0, max: 10_000_000 }), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(

@@ -7,13 +7,13 @@ import { expect, test } from 'vitest'
 import { withAbortTimeout } from '../../../src/runtime/deadline.ts'
 import { waitFor } from '../../support/wait.ts'
 
-/** Waits until the signal is aborted, as a call that never returns. */
+/** Waits until the signal is aborted, like a call that never returns. */
 async function hang(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort')
   throw signal.reason
 }
 
-test('a call is aborted after its time, even if garbage was collected meanwhile', async () => {
+test('a call is aborted after its timeout, even if garbage was collected meanwhile', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage: () => void = runInNewContext('gc')
   const { signal } = new AbortController()
