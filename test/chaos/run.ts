@@ -31,7 +31,7 @@ export interface RunOptions {
   /** The duration in which faults are injected. */
   readonly forMs: number
   readonly kinds: readonly FaultKind[]
-  /** The number of stations with AutoDJ; each has six clients. */
+  /** The number of stations with the backend `clock`; each has six clients. */
   readonly stations: number
   /** Whether the run continues after a violation. */
   readonly keepsGoing: boolean

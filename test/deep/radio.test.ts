@@ -130,8 +130,8 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     }
     const before = textOf(watch.shown.at(-1)?.value ?? '')
 
-    await using stranger = goLive(radio, 'wren', 'no idea')
-    await waitFor(() => stranger.problem() !== '', { ...soon, what: 'the refusal' })
+    await using rejected = goLive(radio, 'wren', 'no idea')
+    await waitFor(() => rejected.problem() !== '', { ...soon, what: 'the refusal' })
     await using wren = goLive(radio, 'wren', 'pw wren')
     const connectedMs = await logged('wren has connected')
     expect((await liveFrom('DJ wren')) - connectedMs).toBeLessThan(1_000)

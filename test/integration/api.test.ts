@@ -275,16 +275,16 @@ describe('listener reports', () => {
 
   const bad: [name: string, body: unknown, fields: string[]][] = [
     ['negative', { total: -1, unique: -5 }, ['total', 'unique']],
-    ['absurd', { total: 1e15, unique: 5 }, ['total']],
-    ['fractions', { total: 1.5 }, ['total']],
+    ['too large', { total: 1e15, unique: 5 }, ['total']],
+    ['fractional', { total: 1.5 }, ['total']],
     ['text', { total: 'many' }, ['total']],
-    ['nothing', {}, ['total']],
+    ['no counts', {}, ['total']],
     ['more unique than total', { total: 1, unique: 2 }, ['unique']],
     ['a source without a name', { total: 1, mounts: [{ total: 1 }] }, ['mounts.0']],
-    ['a bad source', { total: 1, mounts: [{ id: 1, total: -1 }], hls: 'x' }, ['mounts.0.total', 'hls']],
-    ['a foreign mount', { total: 1, mounts: [{ path: '/nowhere', total: 1 }] }, ['mounts.0.path']],
+    ['invalid sources', { total: 1, mounts: [{ id: 1, total: -1 }], hls: 'x' }, ['mounts.0.total', 'hls']],
+    ['an unknown mount', { total: 1, mounts: [{ path: '/nowhere', total: 1 }] }, ['mounts.0.path']],
     ['a list', [], ['total']],
-    ['no JSON', '{"total":', ['']]
+    ['invalid JSON', '{"total":', ['']]
   ]
   test.for(bad)(
     'that are invalid are refused completely, with the name of the field: %s',

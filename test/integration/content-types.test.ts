@@ -6,7 +6,7 @@ import { startPlaying } from '../support/playing.ts'
 test('every response forbids browsers to guess its content type', async ({ program }) => {
   const { id, document } = await startPlaying(program)
   const name = document.station.shortcode
-  const answers = [
+  const paths = [
     '/api/nowplaying',
     `/api/nowplaying/${id}`,
     `/api/nowplaying_static/${name}.json`,
@@ -29,7 +29,7 @@ test('every response forbids browsers to guess its content type', async ({ progr
     '/api/live/nowplaying/websocket'
   ]
   const types = await Promise.all(
-    answers.map(async path => [path, (await program.ask('GET', path)).headers.get('x-content-type-options')])
+    paths.map(async path => [path, (await program.ask('GET', path)).headers.get('x-content-type-options')])
   )
-  expect(types).toEqual(answers.map(path => [path, 'nosniff']))
+  expect(types).toEqual(paths.map(path => [path, 'nosniff']))
 })

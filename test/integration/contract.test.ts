@@ -167,9 +167,11 @@ describe('what does not exist', () => {
     '%s: no such station',
     async ([, row], { world: { call } }) => {
       expectStatus(await call('OPTIONS', pathOf(row.path, '1', '1')), 204)
-      for (const nobody of unknownStations) {
-        const { status } = await call(row.method, pathOf(row.path, nobody, '1'), { body: bodyOf(row) })
-        expect([nobody, status]).toEqual([nobody, 404])
+      for (const unknownStation of unknownStations) {
+        const { status } = await call(row.method, pathOf(row.path, unknownStation, '1'), {
+          body: bodyOf(row)
+        })
+        expect([unknownStation, status]).toEqual([unknownStation, 404])
       }
     }
   )
@@ -178,8 +180,10 @@ describe('what does not exist', () => {
     '%s: a record of another station',
     async ([, row], { world: { call, station, other } }) => {
       const record = await makeRecord(call, row, station)
-      for (const stranger of [other.id, other.shortName]) {
-        const { status } = await call(row.method, pathOf(row.path, stranger, record), { body: bodyOf(row) })
+      for (const otherStation of [other.id, other.shortName]) {
+        const { status } = await call(row.method, pathOf(row.path, otherStation, record), {
+          body: bodyOf(row)
+        })
         expect(status).toBe(404)
       }
       const own = await call('GET', pathOf(row.path, station.id, record))

@@ -234,10 +234,10 @@ test('only Postgres can read its data, and only this user the passwords', async 
   expect(await modeOf('redis/redis.conf')).toBe('600')
   const withoutPassword = postgres(sql.url.replace(/:[0-9a-f]+@/, ':wrong@'), { max: 1 })
   await expect(withoutPassword`select 1`).rejects.toThrow('password authentication failed')
-  const stranger = new Redis(redis.port)
-  stranger.on('error', () => {})
-  await expect(stranger.ping()).rejects.toThrow('NOAUTH')
-  stranger.disconnect()
+  const unauthenticated = new Redis(redis.port)
+  unauthenticated.on('error', () => {})
+  await expect(unauthenticated.ping()).rejects.toThrow('NOAUTH')
+  unauthenticated.disconnect()
 })
 
 test('a Redis whose last write was truncated in a crash starts', async () => {

@@ -69,8 +69,8 @@ describe('a request', () => {
 
   test('sends the name in TLS (SNI)', async () => {
     const greetings: Buffer[] = []
-    await using server = await startSayingServer((socket, heard) => {
-      greetings.push(heard)
+    await using server = await startSayingServer((socket, bytes) => {
+      greetings.push(bytes)
       socket.end('this is no TLS')
     })
     const fault = await faultOf(`https://localhost:${server.port}/`)
@@ -250,14 +250,14 @@ const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 /** What a server sends first, and then repeatedly. */
 const endless: [what: string, first: string, again: string][] = [
-  ['early answers', '', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
-  ['invitations to go on', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ['a status', 'HTTP/1.1 200 ', 'x'],
+  ['informational responses', '', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
+  ['100 Continue responses', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['a status line', 'HTTP/1.1 200 ', 'x'],
   ['a header', 'HTTP/1.1 200 OK\r\nX: ', 'x'],
   ['headers', 'HTTP/1.1 200 OK\r\n', 'X: y\r\n'],
-  ['the mark of a chunk', `${chunked}1;`, 'x'],
-  ['long marks of short chunks', chunked, `1;${'x'.repeat(10_000)}\r\nx\r\n`],
-  ['headers at the end', `${chunked}0\r\n`, 'X: y\r\n']
+  ['a chunk extension', `${chunked}1;`, 'x'],
+  ['long extensions of short chunks', chunked, `1;${'x'.repeat(10_000)}\r\nx\r\n`],
+  ['trailers', `${chunked}0\r\n`, 'X: y\r\n']
 ]
 
 describe('an endless response', () => {
@@ -278,18 +278,18 @@ describe('an endless response', () => {
 
   const slow: typeof endless = [
     ...endless,
-    ['a body', chunked, '1\r\nx\r\n'],
-    ['a body of a length', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n', 'x'],
-    ['a body until the connection ends', 'HTTP/1.1 200 OK\r\n\r\n', 'x'],
+    ['a chunked body', chunked, '1\r\nx\r\n'],
+    ['a body with a Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n', 'x'],
+    ['a body until the connection is closed', 'HTTP/1.1 200 OK\r\n\r\n', 'x'],
     ['empty lines', '', '\r\n'],
-    ['silence', '', '']
+    ['no bytes', '', '']
   ]
 
   test.for(slow)('byte by byte: %s', async ([, first, again]) => {
     await using server = await startSayingServer(socket => {
       socket.write(first)
-      let said = 0
-      const drip = setInterval(() => socket.write(again.charAt(said++ % again.length)), 5)
+      let sent = 0
+      const drip = setInterval(() => socket.write(again.charAt(sent++ % again.length)), 5)
       socket.once('close', () => clearInterval(drip))
     })
     const limits = { maxBytes: 65_536, whenTooLarge: 'truncate', timeoutMs: 200 } as const

@@ -41,26 +41,26 @@ const publicHost6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c'
 const refused: [trick: string, url: string, name: string, addresses: string[]][] = [
   ['this machine', 'http://localhost/', 'localhost', ['127.0.0.1']],
   ['this machine by IPv6', 'http://localhost/', 'localhost', ['::1']],
-  ['a dot at the end', 'http://localhost./', 'localhost.', ['127.0.0.1']],
-  ['capitals', 'http://LOCALHOST/', 'localhost', ['127.0.0.1']],
-  ['a name below it', 'http://cuewire.localhost/', 'cuewire.localhost', ['127.0.0.1']],
+  ['a trailing dot', 'http://localhost./', 'localhost.', ['127.0.0.1']],
+  ['uppercase letters', 'http://LOCALHOST/', 'localhost', ['127.0.0.1']],
+  ['a subdomain of localhost', 'http://cuewire.localhost/', 'cuewire.localhost', ['127.0.0.1']],
   ['percent-encoding', 'http://loc%61lhost/', 'localhost', ['127.0.0.1']],
   ['full-width letters', 'http://ｌｏｃａｌｈｏｓｔ/', 'localhost', ['127.0.0.1']],
   ['a soft hyphen', 'http://local\u00ADhost/', 'localhost', ['127.0.0.1']],
   ['a public name for this machine', 'https://localtest.example/', 'localtest.example', ['127.0.0.1']],
   ['the address in the name', 'http://127.0.0.1.ip.example/', '127.0.0.1.ip.example', ['127.0.0.1']],
   ['another container', 'http://redis:6379/', 'redis', ['172.18.0.3']],
-  ['the machine around the container', 'http://host.example/', 'host.example', ['192.168.65.254']],
-  ['metadata by its name', 'http://metadata.example/', 'metadata.example', ['169.254.169.254']],
-  ['letters of another alphabet', 'http://hörer.example/', 'xn--hrer-5qa.example', ['10.0.0.1']],
-  ['no address', 'http://radio.example/', 'radio.example', ['0.0.0.0']],
-  ['no address by IPv6', 'http://radio.example/', 'radio.example', ['::']],
+  ['the host of the container', 'http://host.example/', 'host.example', ['192.168.65.254']],
+  ['the metadata service by its name', 'http://metadata.example/', 'metadata.example', ['169.254.169.254']],
+  ['an internationalized domain name', 'http://hörer.example/', 'xn--hrer-5qa.example', ['10.0.0.1']],
+  ['the unspecified address', 'http://radio.example/', 'radio.example', ['0.0.0.0']],
+  ['the unspecified address of IPv6', 'http://radio.example/', 'radio.example', ['::']],
   ['carrier-grade NAT', 'http://radio.example/', 'radio.example', ['100.127.0.1']],
-  ['mapped', 'http://radio.example/', 'radio.example', ['::ffff:169.254.169.254']],
+  ['an IPv4-mapped address', 'http://radio.example/', 'radio.example', ['::ffff:169.254.169.254']],
   ['NAT64', 'http://radio.example/', 'radio.example', ['64:ff9b::a00:1']],
-  ['unique local', 'http://radio.example/', 'radio.example', ['fd00::1']],
+  ['a unique local address', 'http://radio.example/', 'radio.example', ['fd00::1']],
   ['link-local with a zone', 'http://radio.example/', 'radio.example', ['fe80::1%eth0']],
-  ['no address at all', 'http://radio.example/', 'radio.example', ['localhost']],
+  ['an invalid address', 'http://radio.example/', 'radio.example', ['localhost']],
   ['public, then private', 'http://radio.example/', 'radio.example', [publicHost, '10.0.0.1']],
   ['private, then public', 'http://radio.example/', 'radio.example', ['10.0.0.1', publicHost]],
   ['public IPv4, private IPv6', 'http://radio.example/', 'radio.example', [publicHost, 'fd00::1']],
@@ -142,8 +142,8 @@ describe('the connection is made', () => {
 
   test('to the address of the one lookup, with https', async () => {
     const greetings: Buffer[] = []
-    await using server = await startSayingServer((socket, heard) => {
-      greetings.push(heard)
+    await using server = await startSayingServer((socket, bytes) => {
+      greetings.push(bytes)
       socket.end('this is no TLS')
     })
     answer(['127.0.0.1'], ['127.0.0.2'])

@@ -95,7 +95,7 @@ test('a feed with half-open connections is current again within 15 seconds', asy
   await putState(redis, aStation())
   await waitFor(() => feed.get(1), { deadlineMs: 5_000, what: 'the station' })
   proxy.freeze()
-  await waitFor(() => !feed.health().connected, { deadlineMs: 12_000, what: 'the connection to be given up' })
+  await waitFor(() => !feed.health().connected, { deadlineMs: 12_000, what: 'the connection to be closed' })
   await waitFor(() => feed.health().connected, { deadlineMs: 12_000, what: 'the connection to be back' })
   const direct = openRedis({ urls: [redisUrl], isCluster: false }, 'direct')
   await putState(direct, aStation({ offset: 2 }))

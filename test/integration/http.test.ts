@@ -194,9 +194,9 @@ test('with a list of origins only these are echoed', async () => {
   const known = await from('https://a.example')
   expect(known.headers.get('access-control-allow-origin')).toBe('https://a.example')
   expect(known.headers.get('vary')).toBe('Origin')
-  const stranger = await from('https://b.example')
-  expect(stranger.headers.get('access-control-allow-origin')).toBeNull()
-  expect(stranger.headers.get('vary')).toBe('Origin')
+  const unlisted = await from('https://b.example')
+  expect(unlisted.headers.get('access-control-allow-origin')).toBeNull()
+  expect(unlisted.headers.get('vary')).toBe('Origin')
 })
 
 test.each([

@@ -128,12 +128,12 @@ describe('permission to listen', () => {
       const { key } = await stage.makeKey()
       const { baseUrl } = stage
       const message = subsOf(station, witness)
-      const stranger = await connectBy(way, { baseUrl, message })
+      const keyless = await connectBy(way, { baseUrl, message })
       const keyed = await connectBy(way, { baseUrl, message: { ...message, token: key } })
       await station.change({ profile: { ...station.state().profile, isPublic: false } })
       expect((await keyed.reader.until('pub')).pub.data.np.station.is_public).toBe(false)
-      expect((await stranger.reader.until('disconnect')).disconnect.code).toBe(3010)
-      expect(stranger.reader.kinds).toEqual(['connect', 'disconnect'])
+      expect((await keyless.reader.until('disconnect')).disconnect.code).toBe(3010)
+      expect(keyless.reader.kinds).toEqual(['connect', 'disconnect'])
 
       const again = await connectBy(way, { baseUrl, message })
       expect(entryOf(again.connect, station)).toEqual({})

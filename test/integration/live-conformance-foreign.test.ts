@@ -127,11 +127,11 @@ describe.skipIf(whyWithout('chromium') !== null)('a page in Chromium', () => {
       const waitForAll = (title: string, deadlineMs: number) =>
         waitFor(
           async () => {
-            const heard = await page.evaluate<ReceivedTitle[]>('heard')
-            const names = heard.filter(each => each.title === title).map(({ name }) => name)
+            const received = await page.evaluate<ReceivedTitle[]>('heard')
+            const names = received.filter(each => each.title === title).map(({ name }) => name)
             return new Set(names).size === widgets.length
           },
-          { deadlineMs, what: `all widgets to hear of ${title}` }
+          { deadlineMs, what: `all widgets to receive ${title}` }
         )
 
       const query = new URLSearchParams({ server: stage.baseUrl, station: station.shortName })

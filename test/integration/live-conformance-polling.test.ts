@@ -84,8 +84,8 @@ test('responses for a private station must not be cached', async ({ stage }) => 
   const station = await stage.put({ profile: { isPublic: false } })
   const { key } = await stage.makeKey()
   for (const path of pathsOf(station)) {
-    const stranger = await get(stage, path)
-    expect(stranger.status).toBe(404)
+    const keyless = await get(stage, path)
+    expect(keyless.status).toBe(404)
     const { status, cacheControl } = await get(stage, path, { 'X-API-Key': key })
     expect(status).toBe(200)
     expect(cacheControl).toMatch(/private/)
@@ -110,11 +110,11 @@ describe('a long poll', () => {
   })
 
   test.for([
-    ['an offset that is behind', 'wait=10&since=2&epoch=e1'],
+    ['an older offset', 'wait=10&since=2&epoch=e1'],
     ['another epoch', 'wait=10&since=3&epoch=e0'],
     ['a newer offset of another epoch', 'wait=10&since=99&epoch=e0'],
     ['no position', 'wait=10&since=0'],
-    ['no patience', 'wait=0&since=2']
+    ['no wait', 'wait=0&since=2']
   ] as const)('gets a response immediately: %s', async ([, query], { stage }) => {
     const station = await stage.put({ offset: 3 })
     const answer = await get(stage, `/api/nowplaying/${station.id}?${query}`)

@@ -64,7 +64,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
 
   test.for([
     ['older', { offset: 2, epoch: 'e1' }],
-    ['newer than anything that can have been sent', { offset: 2 ** 53 - 1, epoch: 'e1' }],
+    ['newer than any possible one', { offset: 2 ** 53 - 1, epoch: 'e1' }],
     ['of another epoch', { offset: 3, epoch: 'e0' }],
     ['without an epoch', { offset: 3 }],
     ['without an offset', { epoch: 'e1' }],
@@ -199,17 +199,17 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
       { message, headers: { Authorization: 'Bearer wrong' } },
       { message, query: 'api_key=wrong' }
     ]
-    const strangers = await Promise.all(
+    const keyless = await Promise.all(
       attempts.map(attempt => connectBy(way, { baseUrl: stage.baseUrl, ...attempt }))
     )
-    for (const { connect } of strangers) {
+    for (const { connect } of keyless) {
       entryOf('waiting', connect, hidden.channel)
       entryOf('waiting', connect, `station:${hidden.id}`)
       entryOf('recovered', connect, open.channel)
     }
     await hidden.play('Secret Ferry')
     await open.play('Night Ferry')
-    for (const { reader } of strangers) {
+    for (const { reader } of keyless) {
       expect((await reader.until('pub')).channel).toBe(open.channel)
       expect(reader.kinds).toEqual(['connect', 'pub'])
     }
@@ -386,7 +386,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
 
   test.for([
     ['text', 'hello'],
-    ['half a document', '{"subs":'],
+    ['a truncated document', '{"subs":'],
     ['two documents', '{}\n{}'],
     ['an array', '[]'],
     ['a number', '7'],

@@ -165,7 +165,7 @@ test('a stream that never reads is closed', async ({ redisUrl }) => {
   await waitFor(() => audience.size() === 1, soon)
 })
 
-test('all X-Forwarded-For headers are combined, whoever added them', async ({ redisUrl }) => {
+test('all X-Forwarded-For headers are combined, whichever proxy added them', async ({ redisUrl }) => {
   const admission = openAdmission({ total: 10, perAddress: 1 })
   const { baseUrl } = await serveStation(redisUrl, aStation(), { admission, trusted: ['127.0.0.1'] })
   const asking = (text: string) =>

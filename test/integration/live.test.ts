@@ -176,7 +176,7 @@ test('a second subs frame replaces the first, and other frames change nothing', 
 test('a private station is treated as unknown without its key', async ({ redisUrl }) => {
   const hidden = aStation({ profile: { isPublic: false } })
   const { url, redis } = await serveStation(redisUrl, hidden)
-  const strangers = [
+  const keyless = [
     await subscribeLive(url, harbour),
     await subscribeLive(url, { ...harbour, token: 'bad' }),
     await subscribeLive(`${url}?api_key=bad`, harbour)
@@ -187,11 +187,11 @@ test('a private station is treated as unknown without its key', async ({ redisUr
     await subscribeLive(url, harbour, { Authorization: 'Bearer good' }),
     await subscribeLive(`${url}?api_key=good`, harbour)
   ]
-  for (const { connect } of strangers) expect(connect.subs).toEqual({ 'station:harbour_fm': {} })
+  for (const { connect } of keyless) expect(connect.subs).toEqual({ 'station:harbour_fm': {} })
   for (const { connect } of keyed) expect(connect.subs?.['station:harbour_fm']?.publications).toHaveLength(1)
   await putState(redis, afterSong(hidden), ['song_changed'])
   for (const client of keyed) expect(await client.until(isPub)).toMatchObject({ pub: { offset: 2 } })
-  for (const { frames } of strangers) expect(frames).toEqual([])
+  for (const { frames } of keyless) expect(frames).toEqual([])
 })
 
 test('a revoked key ends delivery, and a wrong key does not affect public stations', async ({ redisUrl }) => {

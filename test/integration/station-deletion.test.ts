@@ -10,7 +10,7 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-const soon = { deadlineMs: 1_000, what: 'the other server to follow' }
+const soon = { deadlineMs: 1_000, what: 'the other server to be up to date' }
 
 const statusAt = async ({ ask }: RunningServer, id: number) =>
   (await ask('GET', `/api/nowplaying/${id}`)).status

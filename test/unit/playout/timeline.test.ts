@@ -60,7 +60,7 @@ describe('a report', () => {
     expect(place(plays, 3, 280_000)).toEqual([before, aPlay({ id: 3, startedAtMs: 280_000 })])
   })
 
-  test('follows a provisional play that has been heard', () => {
+  test('follows a provisional play that has played for at least half of its length', () => {
     const provisional = aPlay({ id: 2, startedAtMs: 200_000, isProvisional: true })
     expect(place([provisional], 3, 395_000)).toEqual([
       { ...provisional, endedAtMs: 395_000 },
