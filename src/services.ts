@@ -4,11 +4,11 @@ import type { Config } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { register } from './db/processes.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
-import { openAdvanceQueue, openDeliverQueue } from './jobs/queues.ts'
+import { openJobQueue } from './jobs/queues.ts'
 import { openLibraries } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { checkRedis } from './redis/check-redis.ts'
-import { openProducer, openRedis, type RedisClient } from './redis/connection.ts'
+import { openJobConnection, openRedis, type RedisClient } from './redis/connection.ts'
 import type { RedisPlace } from './redis/place.ts'
 import { ownSchema, readableSchemas } from './redis/state-schema.ts'
 import { openCoalescer } from './runtime/coalesce.ts'
@@ -50,12 +50,12 @@ export async function openServices(
     logOutages(redis, log)
     await connect(redis)
     await warnOfEviction(redis, log)
-    const producer = openProducer(redisPlace, `${name}-jobs`)
+    const producer = openJobConnection(redisPlace, `${name}-jobs`)
     opened.defer('job connection', () => producer.disconnect())
     producer.on('error', () => {})
     await connect(producer)
-    const advances = openAdvanceQueue(producer)
-    const deliveries = openDeliverQueue(producer)
+    const advances = openJobQueue('advance', producer)
+    const deliveries = openJobQueue('deliver', producer)
     for (const queue of [advances, deliveries]) {
       opened.defer('job queue', () => queue.close())
       queue.on('error', () => {})

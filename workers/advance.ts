@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Worker } from 'bullmq'
 
-import { advancePayload, advanceQueueName, leadMs } from '../src/jobs/queues.ts'
+import { leadMs } from '../src/jobs/queues.ts'
 import { advance } from '../src/playout/advance.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
@@ -18,10 +18,7 @@ const maxEarlyMs = 2_000
 /** Ends plays on time; one job per play. */
 export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace): Worker {
   const { log } = services
-  return openQueueWorker(redisPlace, log, {
-    queueName: advanceQueueName,
-    name: 'advance',
-    payload: advancePayload,
+  return openQueueWorker('advance', redisPlace, log, {
     concurrency: 64,
     process: async ({ stationId, shId, dueAtMs }) => {
       await waitUntil(dueAtMs)

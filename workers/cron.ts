@@ -18,12 +18,12 @@ import {
 } from '../src/db/retention.ts'
 import type { Sql } from '../src/db/sql.ts'
 import { removeOldSalts } from '../src/playout/listeners/identities.ts'
-import { tidyRemoteLists } from '../src/playout/queue/remote-lists.ts'
-import { expireRequests, forgetAddresses } from '../src/playout/queue/requests.ts'
+import { cleanUpRemoteLists } from '../src/playout/queue/remote-lists.ts'
+import { expireRequests, removeRequestAddresses } from '../src/playout/queue/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations } from '../src/playout/station-removal.ts'
-import { clearTombstones } from '../src/playout/tombstones.ts'
+import { removeOldTombstones } from '../src/playout/tombstones.ts'
 import { removeFormerStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
@@ -60,8 +60,8 @@ const tasks: readonly Task[] = [
   { name: 'listener series retention', at: '11 * * * *', run: removeOldListenerMinutes },
   { name: 'playout command retention', at: '* * * * *', jitterMs: 20_000, run: removeOldCommands },
   { name: 'expired requests', at: '* * * * *', jitterMs: 20_000, run: expireRequests },
-  { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20_000, run: forgetAddresses },
-  { name: 'rows of removed remote playlists', at: '41 * * * *', run: tidyRemoteLists },
+  { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20_000, run: removeRequestAddresses },
+  { name: 'rows of removed remote playlists', at: '41 * * * *', run: cleanUpRemoteLists },
   { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
   { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
   {
@@ -72,7 +72,7 @@ const tasks: readonly Task[] = [
   {
     name: 'expired station tombstones',
     at: '47 * * * *',
-    run: (_sql, _nowMs, _days, services) => clearTombstones(services)
+    run: (_sql, _nowMs, _days, services) => removeOldTombstones(services)
   },
   { name: 'silence alerts', at: '*/10 * * * * *', jitterMs: 3_000, run: raiseSilenceAlerts }
 ]

@@ -1,31 +1,30 @@
 import { Worker } from 'bullmq'
 import * as v from 'valibot'
 
+import { type JobName, type JobPayload, jobs } from '../src/jobs/queues.ts'
 import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import type { Logger } from '../src/runtime/log.ts'
 
-export interface QueueWorkerOptions<Schema extends v.GenericSchema> {
-  readonly queueName: string
-  /** For connections and log lines. */
-  readonly name: string
-  readonly payload: Schema
+export interface QueueWorkerOptions<Name extends JobName> {
   readonly concurrency: number
   /** Processes a job. The return value is stored nowhere. */
-  readonly process: (payload: v.InferOutput<Schema>) => Promise<unknown>
+  readonly process: (payload: JobPayload<Name>) => Promise<unknown>
   /** Called when a job fails; BullMQ retries it. */
   readonly onFailed: (error: Error, jobId: string | undefined) => void
 }
 
 /** Runs the jobs of a queue on a connection of its own. */
-export function openQueueWorker<Schema extends v.GenericSchema>(
+export function openQueueWorker<Name extends JobName>(
+  name: Name,
   redisPlace: RedisPlace,
   log: Logger,
-  { queueName, name, payload, concurrency, process, onFailed }: QueueWorkerOptions<Schema>
+  { concurrency, process, onFailed }: QueueWorkerOptions<Name>
 ): Worker {
   const connection = openBlocking(redisPlace, name)
   // Outages are reported by the main connection of the process.
   connection.on('error', () => {})
+  const { queueName, payload }: (typeof jobs)[Name] = jobs[name]
   const worker = new Worker(queueName, async job => process(v.parse(payload, job.data)), {
     connection,
     concurrency,

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 
 import type { Config } from '../src/config.ts'
-import { deliverPayload, deliverQueueName, scheduleDeliveries, scheduleDue } from '../src/jobs/queues.ts'
+import { scheduleDeliveries, scheduleDue } from '../src/jobs/queues.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { writeStatusEvents } from '../src/playout/triggers.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
@@ -41,10 +41,7 @@ export function startWebhooks(
   }
   // Each request in flight adds a listener.
   setMaxListeners(0, ending.signal)
-  const worker = openQueueWorker(redisPlace, log, {
-    queueName: deliverQueueName,
-    name: 'deliver',
-    payload: deliverPayload,
+  const worker = openQueueWorker('deliver', redisPlace, log, {
     concurrency,
     process: async ({ webhookId }) => {
       const lookAtMs = await deliver(parts, webhookId, () => isStopping)

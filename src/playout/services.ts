@@ -1,6 +1,6 @@
 import type { Processes } from '../db/processes.ts'
 import type { Sql } from '../db/sql.ts'
-import type { AdvanceQueue, DeliverQueue } from '../jobs/queues.ts'
+import type { JobQueue } from '../jobs/queues.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import type { Coalescer } from '../runtime/coalesce.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -12,8 +12,8 @@ import type { Libraries } from './queue/libraries.ts'
 export interface PlayoutServices {
   readonly sql: Sql
   readonly redis: RedisClient
-  readonly advances: AdvanceQueue
-  readonly deliveries: DeliverQueue
+  readonly advances: JobQueue<'advance'>
+  readonly deliveries: JobQueue<'deliver'>
   readonly processes: Processes
   readonly libraries: Libraries
   /** Publications in flight, by station. */

@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { openAdvanceQueue, openDeliverQueue } from '../../src/jobs/queues.ts'
+import { openJobQueue } from '../../src/jobs/queues.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
 import { openLibraries } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
-import { openProducer, openRedis, type RedisClient } from '../../src/redis/connection.ts'
+import { openJobConnection, openRedis, type RedisClient } from '../../src/redis/connection.ts'
 import { ownSchema } from '../../src/redis/state-schema.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { openCoalescer } from '../../src/runtime/coalesce.ts'
@@ -20,10 +20,10 @@ export async function openPlayout(
 ): Promise<PlayoutServices & AsyncDisposable & { redis: RedisClient }> {
   const place = await checkRedis(redisUrl)
   const redis = openRedis(place, 'test')
-  const producer = openProducer(place, 'test-jobs')
+  const producer = openJobConnection(place, 'test-jobs')
   await Promise.all([redis.connect(), producer.connect()])
-  const advances = openAdvanceQueue(producer)
-  const deliveries = openDeliverQueue(producer)
+  const advances = openJobQueue('advance', producer)
+  const deliveries = openJobQueue('deliver', producer)
   return {
     sql,
     redis,
