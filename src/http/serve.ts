@@ -4,6 +4,7 @@ import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
 import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
+import { readApiKey } from './api-key.ts'
 import {
   abortedRequest,
   closeAmbiguous,
@@ -214,15 +215,6 @@ async function readBody<Services>(
   if (takesForm && type === formType)
     return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
   throw new ApiError('wrong-media-type')
-}
-
-/** The key in `X-API-Key`, `Authorization: Bearer` or `X-Liquidsoap-Api-Key`; empty if none. */
-function readApiKey(req: HttpRequest): string {
-  return (
-    req.getHeader('x-api-key') ||
-    (/^bearer +(\S+)\s*$/i.exec(req.getHeader('authorization'))?.[1] ?? '') ||
-    req.getHeader('x-liquidsoap-api-key')
-  )
 }
 
 const decodeAddress = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
+import { readApiKey } from '../../http/api-key.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
 import { commonLines, type Headers, jsonType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderError } from '../../runtime/errors.ts'
@@ -47,7 +48,7 @@ export function readConnectRequest(
   if (delayMs === null) throw invalid('delay', 'delay must be a number of seconds from 0 to 60.')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
-    key: req.getHeader('x-api-key') || bearerOf(req) || (query.get('api_key') ?? ''),
+    key: readApiKey(req) || (query.get('api_key') ?? ''),
     address: addressOf(connection, readForwardedFor(req)),
     origin,
     message,
@@ -114,8 +115,4 @@ export function refuseConnection(res: HttpResponse, error: ApiError, origin: str
   ]
   res.writeHeader('Content-Type', jsonType + commonLines + renderLines(headers))
   res.end(renderError(error), close)
-}
-
-function bearerOf(req: HttpRequest): string {
-  return /^bearer +(\S+)\s*$/i.exec(req.getHeader('authorization'))?.[1] ?? ''
 }
