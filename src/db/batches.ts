@@ -11,7 +11,7 @@ const batchesPerRun = 200
 export const batchLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${rowsPerBatch}`)
 
 /** The result of a run of batches. */
-export interface Removal {
+export interface BatchResult {
   readonly rows: number
   readonly isComplete: boolean
 }
@@ -22,7 +22,7 @@ export interface Removal {
  */
 export async function removeInBatches(
   remove: () => PromiseLike<{ readonly count: number }>
-): Promise<Removal> {
+): Promise<BatchResult> {
   let rows = 0
   for (let batch = 0; batch < batchesPerRun; batch++) {
     const { count } = await remove()

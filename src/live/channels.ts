@@ -23,11 +23,11 @@ export interface Channel {
   /** Changes to be shown later, in order. */
   readonly postponed: PostponedPublication[]
   /** The newest publication without triggers; all subscribers within a second get the same bytes. */
-  repeated: Repeated | null
+  repeated: RepeatedPublication | null
 }
 
 /** A full publication without triggers, rendered for one second. */
-export interface Repeated {
+export interface RepeatedPublication {
   readonly station: LiveStation
   readonly nowSeconds: number
   readonly frame: Frame

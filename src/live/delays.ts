@@ -31,7 +31,7 @@ export function delayPublication(
 }
 
 /** Applies every change that is due. Returns the triggers of the new state; null if nothing changed. */
-export function showDue(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
+export function applyDueChanges(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
   const { postponed } = channel
   const count = postponed.findIndex(({ dueAtMs }) => dueAtMs > nowMs)
   const due = postponed.splice(0, count === -1 ? postponed.length : count)

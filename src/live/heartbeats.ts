@@ -2,7 +2,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Channel, Channels } from './channels.ts'
-import { showDue } from './delays.ts'
+import { applyDueChanges } from './delays.ts'
 import { sendUnlessBehind } from './deliveries.ts'
 import type { FanOut } from './fan-out.ts'
 import { pingFrame } from './frames.ts'
@@ -52,7 +52,7 @@ export function openHeartbeats(options: HeartbeatOptions): Heartbeats {
   }
 
   function checkChannel(channel: Channel, nowMs: number): void {
-    const triggers = channel.postponed.length > 0 ? showDue(channel, engineTimeMs()) : null
+    const triggers = channel.postponed.length > 0 ? applyDueChanges(channel, engineTimeMs()) : null
     if (triggers !== null || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
   }
 

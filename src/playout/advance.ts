@@ -3,23 +3,23 @@ import { ApiError } from '../runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { endPlay, goSilent, startFromQueue } from './plays/plays.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
+import { readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
 import { endPass } from './queue/passes.ts'
 import { planStatements } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
-import { readSituation, sendSituationReads, type SituationReads } from './situation.ts'
 
 /**
  * `due`: the play has reached its end. `skip`: an operator ends it now. `wake`: the station is silent and may
  * have something to play.
  */
-export type Cause = 'due' | 'skip' | 'wake'
+export type AdvanceCause = 'due' | 'skip' | 'wake'
 
 export interface AdvanceRequest {
   readonly stationId: number
   /** The play to end, 0 for `wake`; null with `skip`: the current one. */
   readonly endedShId: number | null
-  readonly cause: Cause
+  readonly cause: AdvanceCause
 }
 
 /**
@@ -29,7 +29,7 @@ export interface AdvanceRequest {
  */
 export type AdvanceOutcome = 'advanced' | 'postponed' | 'superseded' | 'not-due' | 'silent' | 'deleted'
 
-export interface Advanced {
+export interface AdvanceResult {
   readonly outcome: AdvanceOutcome
   /** Milliseconds until the play is due, by the time of Postgres; 0 unless the outcome is `not-due`. */
   readonly earlyByMs: number
@@ -45,11 +45,11 @@ const toleranceMs = 20
 export async function advance(
   services: PlayoutServices,
   { stationId, ...request }: AdvanceRequest
-): Promise<Advanced> {
+): Promise<AdvanceResult> {
   try {
-    let reads: SituationReads | null = null
+    let reads: QueueReads | null = null
     return await changeStation(services, stationId, change => advancePlay(change, request, reads), {
-      sendReads: tx => void (reads = sendSituationReads(tx, [stationId], services.libraries))
+      sendReads: tx => void (reads = sendQueueReads(tx, [stationId], services.libraries))
     })
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
@@ -57,14 +57,14 @@ export async function advance(
   }
 }
 
-const outcomeOnly = (outcome: AdvanceOutcome): Advanced => ({ outcome, earlyByMs: 0 })
+const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earlyByMs: 0 })
 
-/** Does what `advance` does, as part of a change. `reads`: see `readSituation`. */
+/** Does what `advance` does, as part of a change. `reads`: see `readQueueContext`. */
 export async function advancePlay(
   change: StationChange,
   { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>,
-  reads: SituationReads | null = null
-): Promise<Advanced> {
+  reads: QueueReads | null = null
+): Promise<AdvanceResult> {
   const { station, play, isPulledBack } = change
   const nowMs = station.readAtMs
   if (endedShId !== null && (play?.id ?? 0) !== endedShId) return outcomeOnly('superseded')
@@ -81,10 +81,10 @@ export async function advancePlay(
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
-async function endReported(change: StationChange, reads: SituationReads | null): Promise<AdvanceOutcome> {
+async function endReported(change: StationChange, reads: QueueReads | null): Promise<AdvanceOutcome> {
   const { play } = change
   if (!play) return 'silent'
-  const { queue } = await readSituation(change, reads)
+  const { queue } = await readQueueContext(change, reads)
   const outcome = await endUnreported(change, play, queue)
   await refillQueue(change, { isLibraryChanged: false })
   return outcome === 'ended' ? 'advanced' : 'postponed'
@@ -93,10 +93,10 @@ async function endReported(change: StationChange, reads: SituationReads | null):
 async function startNext(
   change: StationChange,
   startMs: number,
-  reads: SituationReads | null
+  reads: QueueReads | null
 ): Promise<AdvanceOutcome> {
   const { tx, station, play } = change
-  const { library, queue } = await readSituation(change, reads)
+  const { library, queue } = await readQueueContext(change, reads)
   const plan = planQueue({
     library,
     running: {

@@ -10,7 +10,7 @@ import { ApiError } from '../runtime/errors.ts'
 import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
 import { insertEvent, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { publishCoalesced, publishSnapshot } from './publish.ts'
-import { aheadAtMostMs, pullBack } from './pull-back.ts'
+import { maxClockErrorMs, pullBack } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { mayFireTriggers, readEvent, type TriggerValues, triggerValues } from './triggers.ts'
@@ -170,7 +170,7 @@ async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => voi
   if (!station) throw new ApiError('not-found')
   const answeredAtMs = performance.now()
   const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
-  const isOff = Math.abs(offMs) > aheadAtMostMs + (answeredAtMs - sentAtMs) / 2
+  const isOff = Math.abs(offMs) > maxClockErrorMs + (answeredAtMs - sentAtMs) / 2
   const behindMs = isOff ? Math.round(offMs) : 0
   if (!(await pullBack(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
   const [again = station] = await lockStations(tx, [stationId])
@@ -192,7 +192,7 @@ function writeStation(
   return [
     tx`
       update stations set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
-      ${parts.length === 0 ? tx`` : revisionSetting(tx)} where stations.id = ${stationId}`
+      ${parts.length === 0 ? tx`` : revisionChangeSetting(tx)} where stations.id = ${stationId}`
   ]
 }
 
@@ -204,7 +204,7 @@ function raisedRevisions(tx: Tx, parts: readonly Part[]) {
 }
 
 /** Says that a revision is raised on purpose: in tests a database trigger refuses all others. */
-export const revisionSetting = (tx: Tx) =>
+export const revisionChangeSetting = (tx: Tx) =>
   tx`from (select set_config('cuewire.raises_revision', 'on', true)) setting`
 
 /**

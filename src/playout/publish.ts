@@ -5,13 +5,7 @@ import { readSnapshots } from '../db/snapshots.ts'
 import type { Sql } from '../db/sql.ts'
 import { scheduleAdvances } from '../jobs/queues.ts'
 import { isOfNewerRelease, parsePosition } from '../redis/positions.ts'
-import {
-  commitState,
-  forgetStation,
-  readStored,
-  repairPosition,
-  type Stored
-} from '../redis/station-store.ts'
+import { commitState, removeState, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
 import { newestRevision, type StationSnapshot, type StationState } from '../station/state.ts'
 import { triggersBetween } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
@@ -34,7 +28,7 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
     const [stored = nothing] = await readStored(services.redis, [stationId])
     const [snapshot] = await readSnapshots(services.sql, [stationId])
     if (!snapshot) {
-      await forgetStation(services.redis, stationId)
+      await removeState(services.redis, stationId)
       return null
     }
     const [result] = await storeAll(services, [{ stored, snapshot }])

@@ -3,7 +3,7 @@ import { raiseLibraryVersion } from './queue/libraries.ts'
 import type { LockedStation, OpenPlay } from './rows.ts'
 
 /** Smaller differences are the error of the clock measurement, or of the clocks of playouts. */
-export const aheadAtMostMs = 1_000
+export const maxClockErrorMs = 1_000
 /** Maximum number of plays that are pulled back at once. */
 const playsAtMost = 1_000
 
@@ -14,7 +14,7 @@ const playsAtMost = 1_000
  */
 export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station
-  const fromMs = nowMs + aheadAtMostMs
+  const fromMs = nowMs + maxClockErrorMs
   // A silent station may have a play that ended after now.
   if (play !== null && play.startedAtMs <= fromMs) return false
   // Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it.

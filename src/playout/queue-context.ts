@@ -2,9 +2,15 @@ import type { Library } from '../autodj/library.ts'
 import { type PastPlay, readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
-import { type Libraries, pastOf, readLibraries, seenUpTo, type StationLibrary } from './queue/libraries.ts'
 import {
-  type LiveRow,
+  type Libraries,
+  pastOf,
+  readLibraries,
+  newestCachedPlayId,
+  type StationLibrary
+} from './queue/libraries.ts'
+import {
+  type UnplayedRow,
   type LockedStation,
   lockStations,
   type OpenPlay,
@@ -17,29 +23,29 @@ import {
 } from './rows.ts'
 
 /** A station with everything that its AutoDJ depends on. */
-export interface Situation {
+export interface QueueContext {
   readonly station: LockedStation
   readonly play: OpenPlay | null
-  readonly queue: readonly LiveRow[]
+  readonly queue: readonly UnplayedRow[]
   readonly library: Library
 }
 
 const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: [], older: new Map() } }
 
 /** Reads that were sent together with the lock of their stations. */
-export interface SituationReads {
-  readonly queue: Promise<LiveRow[]>
+export interface QueueReads {
+  readonly queue: Promise<UnplayedRow[]>
   readonly newPlays: Promise<PastPlay[]>
 }
 
-/** Sends the reads that every situation needs: queued rows, and plays that are newer than cached libraries. */
-export function sendSituationReads(
+/** Sends the reads that every context needs: queued rows, and plays that are newer than the cached libraries. */
+export function sendQueueReads(
   tx: Tx,
   stationIds: readonly number[],
   libraries: Libraries | null
-): SituationReads {
+): QueueReads {
   const cached = stationIds.flatMap(id => {
-    const upTo = libraries && seenUpTo(libraries, id)
+    const upTo = libraries && newestCachedPlayId(libraries, id)
     return upTo === null ? [] : [{ id, upTo }]
   })
   const queue = readQueues(tx, stationIds)
@@ -57,71 +63,75 @@ export function sendSituationReads(
 }
 
 /**
- * The situation at the beginning of a change. Cached libraries are only read onward. `reads` were sent with the
+ * The context at the beginning of a change. Cached libraries are only read onward. `reads` were sent with the
  * lock; null: they are sent now.
  */
-export async function readSituation(
+export async function readQueueContext(
   change: StationChange,
-  reads: SituationReads | null = null
-): Promise<Situation> {
+  reads: QueueReads | null = null
+): Promise<QueueContext> {
   const { tx, services, station, play, isPulledBack } = change
   const taken = { stations: [station], plays: play ? [play] : [] }
   const libraries = isPulledBack ? null : services.libraries
-  const [situation] = await readSituations(
+  const [context] = await readQueueContexts(
     tx,
     taken,
     station.readAtMs,
     libraries,
     isPulledBack ? null : reads
   )
-  if (!situation) throw new Error(`station ${station.id} is not among what was read`)
-  return situation
+  if (!context) throw new Error(`station ${station.id} is not among what was read`)
+  return context
 }
 
 /**
- * The situation within a change that has changed the queue or what plays. With `isLibraryChanged` playlists,
+ * The context within a change that has changed the queue or what plays. With `isLibraryChanged` playlists,
  * tracks or plays may be others as well, and all is read.
  */
-export async function readSituationAnew(
+export async function rereadQueueContext(
   { tx, services, station, isPulledBack }: StationChange,
   nowMs: number,
   { isLibraryChanged }: { readonly isLibraryChanged: boolean }
-): Promise<Situation> {
+): Promise<QueueContext> {
   // The triggers that count changes of a library wait for the commit; a change of our own has to count here.
   if (isLibraryChanged) await tx`set constraints all immediate`
   const libraries = isLibraryChanged || isPulledBack ? null : services.libraries
-  const [situation] = await lockSituations(tx, [station.id], nowMs, libraries)
-  if (!situation) throw new Error(`station ${station.id} is gone, although it is locked`)
-  return situation
+  const [context] = await lockQueueContexts(tx, [station.id], nowMs, libraries)
+  if (!context) throw new Error(`station ${station.id} does not exist, although it is locked`)
+  return context
 }
 
-/** Locks stations and reads their situations: one statement of a kind, however many stations. */
-export async function lockSituations(
+/** Locks stations and reads their contexts: one statement of a kind, however many stations. */
+export async function lockQueueContexts(
   tx: Tx,
   stationIds: readonly number[],
   nowMs: number,
   libraries: Libraries | null
-): Promise<Situation[]> {
+): Promise<QueueContext[]> {
   const [stations, plays] = await Promise.all([lockStations(tx, stationIds), readOpenPlays(tx, stationIds)])
-  return readSituations(tx, { stations, plays }, nowMs, libraries)
+  return readQueueContexts(tx, { stations, plays }, nowMs, libraries)
 }
 
-/** The situation of a station that is not locked; null if it does not exist. */
-export async function previewSituation(tx: Tx, stationId: number, nowMs: number): Promise<Situation | null> {
+/** The context of a station that is not locked; null if it does not exist. */
+export async function readQueueContextUnlocked(
+  tx: Tx,
+  stationId: number,
+  nowMs: number
+): Promise<QueueContext | null> {
   const [stations, plays] = await Promise.all([readStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
-  const [situation] = await readSituations(tx, { stations, plays }, nowMs, null)
-  return situation ?? null
+  const [context] = await readQueueContexts(tx, { stations, plays }, nowMs, null)
+  return context ?? null
 }
 
-async function readSituations(
+async function readQueueContexts(
   tx: Tx,
   { stations, plays }: { readonly stations: readonly LockedStation[]; readonly plays: readonly OpenPlay[] },
   nowMs: number,
   libraries: Libraries | null,
-  reads: SituationReads | null = null
-): Promise<Situation[]> {
+  reads: QueueReads | null = null
+): Promise<QueueContext[]> {
   const stationIds = stations.map(({ id }) => id)
-  const sent = reads ?? sendSituationReads(tx, stationIds, libraries)
+  const sent = reads ?? sendQueueReads(tx, stationIds, libraries)
   const [queue, newPlays, requests, refused] = await Promise.all([
     sent.queue,
     sent.newPlays,

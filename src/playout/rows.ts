@@ -168,14 +168,14 @@ export function followedAtMs({ startedAtMs, durationMs }: OpenPlay, overlapMs: n
   return nextStartMs(startedAtMs, durationMs, overlapMs)
 }
 
-export interface LiveRow extends QueuedRow {
+export interface UnplayedRow extends QueuedRow {
   readonly stationId: number
   readonly seq: number
 }
 
 /** The queued rows of stations, in playing order, sent rows first. */
-export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise<LiveRow[]> {
-  const rows = await tx<(Omit<LiveRow, 'song'> & KeysRow)[]>`
+export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise<UnplayedRow[]> {
+  const rows = await tx<(Omit<UnplayedRow, 'song'> & KeysRow)[]>`
     select q.station_id as "stationId", q.id, q.seq, q.position, q.playlist_id as "playlistId",
       q.track_id as "trackId", q.media_id as "mediaId", q.pass, q.request_id as "requestId",
       q.occurrence_ms as "occurrenceMs", q.is_visible as "isVisible", q.is_interrupt as "isInterrupt",

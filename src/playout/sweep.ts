@@ -8,11 +8,11 @@ import { changeStation, type StationChange } from './change-station.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
 import { repairStates } from './publish.ts'
-import { aheadAtMostMs } from './pull-back.ts'
+import { maxClockErrorMs } from './pull-back.ts'
 import { refillQueue } from './queue/queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { forgetDeletedStations } from './tombstones.ts'
+import { removeDeletedStates } from './tombstones.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
@@ -69,7 +69,7 @@ async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Prom
 async function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
   const rows = await services.sql<{ stationId: number; shId: number }[]>`
     select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
-    where h.ended_at_ms is null and h.started_at_ms > ${engineTimeMs() + aheadAtMostMs}
+    where h.ended_at_ms is null and h.started_at_ms > ${engineTimeMs() + maxClockErrorMs}
     limit ${chunk} ${skipLocked(services.sql)}`
   await advanceAll(
     services,
@@ -196,7 +196,7 @@ async function differingIn(services: PlayoutServices, group: readonly ReadShard[
     else if (position !== undefined && isCurrent(position, epoch, revision)) continue
     differing.push({ stationId: id, isMissing: !position })
   }
-  await forgetDeletedStations(services, numbers, positions, new Set(rows.map(({ id }) => id)))
+  await removeDeletedStates(services, numbers, positions, new Set(rows.map(({ id }) => id)))
   return differing
 }
 

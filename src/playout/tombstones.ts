@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { shards } from '../redis/keys.ts'
-import { dropPosition, forgetStation } from '../redis/station-store.ts'
+import { dropPosition, removeState } from '../redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
 
 /*
@@ -20,7 +20,7 @@ export async function storeTombstones(sql: Sql | Tx, stationIds: readonly number
  * Removes the live states of stations that are deleted in Postgres, if the process that deleted one died
  * before. `positions` must be read before `stationIds`, the existing stations of the shards.
  */
-export async function forgetDeletedStations(
+export async function removeDeletedStates(
   services: PlayoutServices,
   shardNumbers: readonly number[],
   positions: ReadonlyMap<number, string>,
@@ -30,13 +30,13 @@ export async function forgetDeletedStations(
     select id from deleted_stations where id % ${shards.length} = any(${[...shardNumbers]}::int[])`
   const buried = new Set(rows.map(({ id }) => id))
   const gone = [...new Set([...positions.keys(), ...buried])].filter(id => !stationIds.has(id))
-  for (const id of gone) if (positions.get(id) !== '') await forgetStation(services.redis, id)
+  for (const id of gone) if (positions.get(id) !== '') await removeState(services.redis, id)
   const unburied = gone.filter(id => !buried.has(id))
   if (unburied.length > 0) await storeTombstones(services.sql, unburied)
 }
 
 /** Removes old tombstones. */
-export async function clearTombstones({ sql, redis }: PlayoutServices): Promise<number> {
+export async function removeOldTombstones({ sql, redis }: PlayoutServices): Promise<number> {
   const rows = await sql<{ id: number }[]>`
     delete from deleted_stations where deleted_at < now() - make_interval(days => ${tombstoneDays}) returning id`
   for (const { id } of rows) await dropPosition(redis, id)

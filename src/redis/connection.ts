@@ -24,7 +24,7 @@ const blockingSocketTimeout = 12_000
 /** Opens a connection for commands, which fail after 5 seconds. */
 export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, { commandTimeout, socketTimeout, maxRetriesPerRequest: 2 })
-  if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
+  if (redis instanceof Cluster) limitCommandTime(redis, commandTimeout)
   probe(redis)
   for (const [command, numberOfKeys] of scripts) {
     const lua = readFileSync(programFile(`src/redis/lua/${command}-${numberOfKeys}.lua`), 'utf8')
@@ -50,14 +50,14 @@ export function openBlocking(place: RedisPlace, name: string): RedisClient {
  * Opens a connection for adding jobs: fails at once while Redis is unavailable, because the sweep repairs
  * that.
  */
-export function openProducer(place: RedisPlace, name: string): RedisClient {
+export function openJobConnection(place: RedisPlace, name: string): RedisClient {
   const redis = open(place, name, {
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
     commandTimeout,
     socketTimeout
   })
-  if (redis instanceof Cluster) limitWaiting(redis, commandTimeout)
+  if (redis instanceof Cluster) limitCommandTime(redis, commandTimeout)
   probe(redis)
   return redis
 }
@@ -97,22 +97,22 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
     // Certificates are issued for names, so names are not resolved.
     dnsLookup: (host, done) => done(null, host)
   })
-  return steadied(cluster)
+  return correctCluster(cluster)
 }
 
 /**
  * Corrects the behavior of ioredis while nodes are unavailable, also in the duplicates that BullMQ workers
  * make.
  */
-function steadied(cluster: Cluster): Cluster {
+function correctCluster(cluster: Cluster): Cluster {
   const duplicate = cluster.duplicate.bind(cluster)
   cluster.duplicate = (...parts) => {
-    const copy = steadied(duplicate(...parts))
+    const copy = correctCluster(duplicate(...parts))
     // Outages are logged by the process's own connection.
     copy.on('error', () => {})
     return copy
   }
-  paceRefreshes(cluster)
+  limitSlotRefreshes(cluster)
   settleConnects(cluster)
   return cluster
 }
@@ -192,7 +192,7 @@ function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): voi
  * Makes commands of a cluster client fail after `ms`, and at once if the whole cluster has been unavailable
  * for longer. The `commandTimeout` of ioredis 6 starts only when a node gets the command.
  */
-export function limitWaiting(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
+export function limitCommandTime(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
   const send = cluster.sendCommand.bind(cluster)
   let awaySinceMs = Infinity
   cluster.on('close', () => {
@@ -218,7 +218,7 @@ type Done = Parameters<Cluster['refreshSlotsCache']>[0]
  * Limits cluster slot refreshes to four per second. ioredis 6 refreshes whenever a sharded subscription fails
  * to connect, and connects again after it: one node that is down costs a whole core.
  */
-export function paceRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
+export function limitSlotRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
   const refresh = cluster.refreshSlotsCache.bind(cluster)
   let waiting: Done[] | null = null
   let nextAtMs = 0

@@ -10,7 +10,7 @@
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit or removal
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
- * holds at most 50 plays; what is left of a deleted station goes after seven days (`clearTombstones`). BullMQ
+ * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`). BullMQ
  * keeps a job for each play on air and for each delivery that is to be made, none that has ended, and about
  * 10,000 entries in the event stream of each queue.
  */

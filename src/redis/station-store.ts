@@ -73,7 +73,7 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
 }
 
 /** Removes the state of a deleted station and notifies the servers. Later commits of it are refused. */
-export async function forgetStation(redis: RedisClient, stationId: number): Promise<void> {
+export async function removeState(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
   await redis.forgetStation(
     stationKey(stationId),

@@ -15,7 +15,7 @@ import {
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
-import { expireRequests, forgetAddresses } from '../../src/playout/queue/requests.ts'
+import { expireRequests, removeRequestAddresses } from '../../src/playout/queue/requests.ts'
 import { lockStations } from '../../src/playout/rows.ts'
 import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
@@ -89,7 +89,7 @@ test('statements on tables of five million rows read a limited number of rows', 
       () => countListeners(playout, 1, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
     ],
     ['expired requests', few, () => expireRequests(sql, nowMs)],
-    ['addresses of requests', few, () => forgetAddresses(sql, nowMs)],
+    ['addresses of requests', few, () => removeRequestAddresses(sql, nowMs)],
     ['due hooks', few, () => dueHooks(sql, nowMs, 100)],
     ['lease of a web hook', few, () => acquireHook(sql, 1, 'size', nowMs)],
     ['event of a delivery', few, () => readDeliveryEvent(sql, 1_000_000)],

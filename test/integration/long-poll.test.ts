@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 
 import { describe, expect } from 'vitest'
 
-import { forgetStation } from '../../src/redis/station-store.ts'
+import { removeState } from '../../src/redis/station-store.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { serveApi } from '../support/api-server.ts'
 import { afterSong, aStation } from '../support/builders.ts'
@@ -306,7 +306,7 @@ test('a long poll for a station that is deleted ends in 404 at once', async ({ s
   await server.add(harbour)
   const answered = askPlainly(`${server.base}/api/nowplaying/1?wait=30&since=7`)
   await waiting(server, 1)
-  await forgetStation(server.redis, 1)
+  await removeState(server.redis, 1)
   const sinceMs = Date.now()
   expect((await answered).status).toBe(404)
   expect(Date.now() - sinceMs).toBeLessThan(15_000)

@@ -10,9 +10,9 @@ import { removeFromQueue } from '../../src/playout/queue/queue.ts'
 import { type LockedStation, lockStation } from '../../src/playout/rows.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { sweep } from '../../src/playout/sweep.ts'
-import { clearTombstones } from '../../src/playout/tombstones.ts'
+import { removeOldTombstones } from '../../src/playout/tombstones.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
-import { commitState, forgetStation, readPositions, readStates } from '../../src/redis/station-store.ts'
+import { commitState, removeState, readPositions, readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
@@ -617,9 +617,9 @@ test('the tombstone of a station survives the loss of Redis, and is removed afte
   await playout.redis.flushall()
   await sweep(playout, new Set())
   expect(await positionOf(playout, stationId)).toBe('')
-  expect(await clearTombstones(playout)).toBe(0)
+  expect(await removeOldTombstones(playout)).toBe(0)
   await sql`update deleted_stations set deleted_at = now() - interval '8 days'`
-  expect(await clearTombstones(playout)).toBe(1)
+  expect(await removeOldTombstones(playout)).toBe(1)
   await sweep(playout, new Set())
   expect(await positionOf(playout, stationId)).toBeUndefined()
 })
@@ -629,7 +629,7 @@ test('a deleted station that was restored from a backup is shown again', async (
   const stationId = await seedStation(sql, { tracks: 0 })
   await publish(playout, stationId)
   await settleEpochs(sql)
-  await forgetStation(playout.redis, stationId)
+  await removeState(playout.redis, stationId)
   await sweep(playout, new Set())
   expect(await readStates(playout.redis, [stationId])).toMatchObject([{ stationId }])
 })

@@ -6,7 +6,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
 import {
   expireRequests,
-  forgetAddresses,
+  removeRequestAddresses,
   type NewRequest,
   submitRequest
 } from '../../src/playout/queue/requests.ts'
@@ -695,8 +695,8 @@ describe('a request that does not fit into the queue', () => {
     for (const [index, agoMinutes] of [14, 16].entries())
       await sql`insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
         values (${station.id}, ${song(station, index).id}, '192.0.2.7', ${nowMs - agoMinutes * minuteMs}, ${nowMs})`
-    expect(await forgetAddresses(sql, nowMs)).toBe(1)
-    expect(await forgetAddresses(sql, nowMs)).toBe(0)
+    expect(await removeRequestAddresses(sql, nowMs)).toBe(1)
+    expect(await removeRequestAddresses(sql, nowMs)).toBe(0)
     const addresses =
       await sql`select address from requests where station_id = ${station.id} order by submitted_at_ms`
     expect(addresses.map(({ address }) => address)).toEqual(['', '192.0.2.7'])

@@ -5,7 +5,12 @@ import * as v from 'valibot'
 import { artId } from '../../db/snapshots.ts'
 import { custom, readOnly, integer, listOf, privateAddress, problem, text } from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
-import { markMedia, renameOpenPlay, resizeQueued, withdrawMedia } from '../../playout/queue/media.ts'
+import {
+  markMedia,
+  renameOpenPlay,
+  updateQueuedDurations,
+  removeQueuedMedia
+} from '../../playout/queue/media.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
@@ -138,7 +143,7 @@ const hooks: ResourceHooks<FileFields> = {
     if (isRenamed)
       await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
         where id = ${id}`
-    if (before && isResized) await resizeQueued(tx, station.id, id)
+    if (before && isResized) await updateQueuedDurations(tx, station.id, id)
     await updateCustomValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
@@ -203,7 +208,7 @@ async function movePlaylists(change: StationChange, mediaId: number, before: num
   const left = before.filter(id => !after.includes(id))
   const joined = after.filter(id => !before.includes(id))
   if (left.length > 0) {
-    await withdrawMedia(change, mediaId, left)
+    await removeQueuedMedia(change, mediaId, left)
     await tx`delete from playlist_tracks where media_id = ${mediaId} and playlist_id = any(${left}::bigint[])`
   }
   if (joined.length > 0)

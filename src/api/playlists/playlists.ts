@@ -17,7 +17,7 @@ import {
 } from '../../fields/field.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { markPlaylist, refillQueue } from '../../playout/queue/queue.ts'
-import { followSource, keepEntries } from '../../playout/queue/remote-entries.ts'
+import { followSource, replaceEntries } from '../../playout/queue/remote-entries.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
@@ -132,7 +132,7 @@ const hooks: ResourceHooks<PlaylistFields> = {
   },
   async beforeWrite({ tx, change, before, values }) {
     if (values === null) {
-      if (change) await keepEntries(change, { id: before.id, stationId: change.station.id }, [])
+      if (change) await replaceEntries(change, { id: before.id, stationId: change.station.id }, [])
       return []
     }
     if (values.weight === 0) values.weight = 3

@@ -1,6 +1,11 @@
 import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
 import type { Sql } from '../../db/sql.ts'
-import { type Command, notePlayout, notePlayoutLeft, readCommands } from '../../playout/playouts/commands.ts'
+import {
+  type Command,
+  recordPlayoutCall,
+  recordPlayoutDisconnect,
+  readCommands
+} from '../../playout/playouts/commands.ts'
 import { readSong } from '../../playout/playouts/send-next-song.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
@@ -36,11 +41,11 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
   async handle({ station, body, request }, services) {
     const state = services.live.get(String(station.id))
     const { epoch = '', offset: since = 0 } = state ?? {}
-    await notePlayout(services.sql, station.id, engineTimeMs(), true)
+    await recordPlayoutCall(services.sql, station.id, engineTimeMs(), true)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
     const found = await pollCommands(services.sql, station.id, seen)
     if (seen === null || found.commands.length > 0 || !state) return json(found)
-    if (!request.isOpen()) await notePlayoutLeft(services.sql, station.id, engineTimeMs())
+    if (!request.isOpen()) await recordPlayoutDisconnect(services.sql, station.id, engineTimeMs())
     return waitForCommands(services, seen, { stationId: station.id, address: request.address, since, epoch })
   }
 })
@@ -91,7 +96,7 @@ function waitForCommands(
       return () => {
         isOver = true
         forget?.()
-        void notePlayoutLeft(sql, stationId, engineTimeMs()).catch(error =>
+        void recordPlayoutDisconnect(sql, stationId, engineTimeMs()).catch(error =>
           log.warn({ err: error, station: stationId }, 'disconnect of a playout not recorded')
         )
       }

@@ -1,6 +1,6 @@
 import { renderAnnotatedUri, renderScript, type ScriptStation } from '../../broadcast/liquidsoap.ts'
 import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
-import { notePlayout } from '../../playout/playouts/commands.ts'
+import { recordPlayoutCall } from '../../playout/playouts/commands.ts'
 import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
 import { reportTrack } from '../../playout/plays/report-track.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
@@ -71,7 +71,7 @@ const feedback = definePlayoutRoutes({
       throw fieldError('media_id', 'is not the id of a song.')
     if (queueId === null && mediaId === null && artist === '' && title === '')
       throw fieldError('title', 'is required if the song is not identified otherwise.')
-    await notePlayout(services.sql, station.id, nowMs)
+    await recordPlayoutCall(services.sql, station.id, nowMs)
     await reportTrack(services, station.id, {
       queueId,
       mediaId,

@@ -16,7 +16,7 @@ import {
   text,
   webAddress
 } from '../../fields/field.ts'
-import { giveToClock, switchOff } from '../../playout/playouts/commands.ts'
+import { scheduleEndByClock, endPlayOfDisabledStation } from '../../playout/playouts/commands.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { markStationDeleted } from '../../playout/station-removal.ts'
 import type { FieldError } from '../../runtime/errors.ts'
@@ -229,8 +229,8 @@ const hooks: ResourceHooks<StationFields> = {
       await addMissingPolls(tx, id)
       return
     }
-    if (before.is_enabled && !values.is_enabled) await switchOff(change)
-    if (!isClocked(before) && isClocked(values)) await giveToClock(change)
+    if (before.is_enabled && !values.is_enabled) await endPlayOfDisabledStation(change)
+    if (!isClocked(before) && isClocked(values)) await scheduleEndByClock(change)
     if (polledBy.some(name => before[name] !== values[name])) await resetPolls(tx, id)
     if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(change)
   },

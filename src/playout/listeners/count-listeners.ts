@@ -3,9 +3,16 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import type { Count } from '../../station/state.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { keepStatistics } from '../plays/play-statistics.ts'
+import { updatePlayStatistics } from '../plays/play-statistics.ts'
 import type { PlayoutServices } from '../services.ts'
-import { movementOf, noteListeners, readConnected, readSalts, salted, type Salts } from './identities.ts'
+import {
+  movementOf,
+  recordListeners,
+  readConnected,
+  readSalts,
+  saltIdentities,
+  type Salts
+} from './identities.ts'
 import { countedSources, matchCounts, readCounts, type SourceReport, sumOf, updateCounts } from './sources.ts'
 
 /** A broadcaster's report. `totals` null: the sums over the sources. */
@@ -78,7 +85,7 @@ async function compare(
   const { matched, problems } = matchCounts(before, report)
   judge(problems)
   const connected = await readConnected(sql, stationId, matched)
-  const movement = movementOf(connected, salted(matched, connected, salts))
+  const movement = movementOf(connected, saltIdentities(matched, connected, salts))
   const { after, changed } = countedSources(before, matched)
   const now = totals ?? sumOf(after)
   const isNewTotal = now.total !== was.total || now.unique !== was.unique
@@ -97,8 +104,9 @@ async function recordChange(
   if (!change?.isNews) return
   const nowMs = engineTimeMs()
   await updateCounts(tx, change.changed)
-  await noteListeners(tx, station.id, change.movement, nowMs)
-  if (play && (change.isShown || change.movement.came.length > 0)) await keepStatistics(tx, play, change)
+  await recordListeners(tx, station.id, change.movement, nowMs)
+  if (play && (change.isShown || change.movement.came.length > 0))
+    await updatePlayStatistics(tx, play, change)
   if (!change.isShown) return
   const { was, now } = change
   if (change.isNewTotal) await noteMinute(tx, station.id, was, now, nowMs)

@@ -26,7 +26,7 @@ export async function readConnected(
 }
 
 /** Stores connected and disconnected listeners. A listener who returns counts as connected. */
-export async function noteListeners(
+export async function recordListeners(
   tx: Tx,
   stationId: number,
   { came, left }: Movement,
@@ -130,7 +130,11 @@ export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
  * Replaces identities by their stored form: with the salt under which a listener is stored as connected, else
  * with the newest.
  */
-export function salted(matched: readonly Counted[], connected: readonly Listener[], salts: Salts): Counted[] {
+export function saltIdentities(
+  matched: readonly Counted[],
+  connected: readonly Listener[],
+  salts: Salts
+): Counted[] {
   const stored = new Map<string, Set<string>>()
   for (const { source, identity } of connected) {
     const identities = stored.get(source) ?? new Set()

@@ -32,7 +32,7 @@ export interface Counted {
 }
 
 /** Sums are limited to this, so that they fit their column. */
-export const int4Most = 2_147_483_647
+export const maxInteger = 2_147_483_647
 
 const kinds = ['mounts', 'remotes', 'hls'] as const
 
@@ -142,7 +142,7 @@ function updateKind(tx: Tx, kind: SourceKind, sources: readonly Source[]) {
 export function sumOf(sources: readonly Count[]): Count {
   const sum = (part: keyof Count) =>
     Math.min(
-      int4Most,
+      maxInteger,
       sources.reduce((sofar, source) => sofar + source[part], 0)
     )
   return { total: sum('total'), unique: sum('unique') }

@@ -69,7 +69,7 @@ export async function skipSong(change: StationChange, meantShId: number | null):
  * Records that a playout called. `takesCommands`: it polls for commands, so a missing poll means that it is
  * gone.
  */
-export async function notePlayout(
+export async function recordPlayoutCall(
   sql: Sql | Tx,
   stationId: number,
   nowMs: number,
@@ -82,7 +82,7 @@ export async function notePlayout(
 }
 
 /** Records that the command poll of a playout was disconnected, unless it called since. */
-export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number): Promise<void> {
+export async function recordPlayoutDisconnect(sql: Sql, stationId: number, nowMs: number): Promise<void> {
   await sql`
     update playouts set left_at_ms = ${nowMs}, left_last_ms = ${nowMs}
     where station_id = ${stationId} and seen_at_ms <= ${nowMs}`
@@ -92,7 +92,7 @@ export async function notePlayoutLeft(sql: Sql, stationId: number, nowMs: number
  * Records that a playout just started: its song stopped with the lost connection. Nothing is published before
  * the next song starts.
  */
-export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
+export async function recordPlayoutRestart(tx: Tx, stationId: number): Promise<void> {
   await tx`
     update song_history h set stopped_at_ms = o.left_last_ms from playouts o
     where o.station_id = ${stationId} and h.station_id = ${stationId} and h.ended_at_ms is null
@@ -100,7 +100,7 @@ export async function noteRestart(tx: Tx, stationId: number): Promise<void> {
 }
 
 /** Ends the current play because the station is disabled. */
-export async function switchOff(change: StationChange): Promise<void> {
+export async function endPlayOfDisabledStation(change: StationChange): Promise<void> {
   const { station, play } = change
   await endCurrentBroadcast(change, station.readAtMs)
   if (!play) return
@@ -113,7 +113,7 @@ export async function switchOff(change: StationChange): Promise<void> {
  * Sets an end for the song that a broadcaster reported last, because the clock takes the station over and no
  * report will end it.
  */
-export async function giveToClock({ tx, station, mark }: StationChange): Promise<void> {
+export async function scheduleEndByClock({ tx, station, mark }: StationChange): Promise<void> {
   const { count } = await tx`
     update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${station.readAtMs}::bigint)
     where station_id = ${station.id} and ended_at_ms is null and due_at_ms is null and not exists (

@@ -5,7 +5,7 @@ import { changeStation, type StationChange } from '../change-station.ts'
 import { refillQueue } from '../queue/queue.ts'
 import { readQueues } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { notePlayout, noteRestart } from './commands.ts'
+import { recordPlayoutCall, recordPlayoutRestart } from './commands.ts'
 
 /** A song for a playout. */
 export interface SentSong {
@@ -40,8 +40,8 @@ export async function sendNextSong(
     if (station.driver === null) throw new ApiError('conflict', 'This station is disabled.')
     if (station.driver !== 'liquidsoap')
       throw new ApiError('conflict', 'The backend of this station is not liquidsoap.')
-    await notePlayout(tx, stationId, nowMs)
-    if (lastId === 0) await noteRestart(tx, stationId)
+    await recordPlayoutCall(tx, stationId, nowMs)
+    if (lastId === 0) await recordPlayoutRestart(tx, stationId)
     // Queued rows may no longer be eligible.
     await refillQueue(change, { isLibraryChanged: false })
     const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)

@@ -26,7 +26,7 @@ export async function readRecentPlays(tx: Tx, stationId: number): Promise<Recent
 }
 
 /** The earliest time at which a play can be placed; older plays were not read. */
-export function earliestMs(near: readonly RecentPlay[]): number {
+export function earliestPlacementMs(near: readonly RecentPlay[]): number {
   return near.length < nearAtMost ? -Infinity : (near[0]?.startedAtMs ?? -Infinity)
 }
 

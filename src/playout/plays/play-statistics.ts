@@ -1,6 +1,6 @@
 import type { Fragment, Tx } from '../../db/sql.ts'
 import type { Count } from '../../station/state.ts'
-import { int4Most, type Source } from '../listeners/sources.ts'
+import { maxInteger, type Source } from '../listeners/sources.ts'
 import type { LockedStation, OpenPlay } from '../rows.ts'
 
 /*
@@ -33,7 +33,7 @@ export interface CountChange {
 }
 
 /** Updates the statistics of the current play, after the listeners were written. */
-export async function keepStatistics(tx: Tx, play: OpenPlay, change: CountChange): Promise<void> {
+export async function updatePlayStatistics(tx: Tx, play: OpenPlay, change: CountChange): Promise<void> {
   const { was, now, before, after } = change
   const [[row], seen] = await Promise.all([
     tx<{ peaks: Peaks }[]>`select unique_peaks as peaks from song_history where id = ${play.id}`,
@@ -52,8 +52,8 @@ export async function keepStatistics(tx: Tx, play: OpenPlay, change: CountChange
   await tx`update song_history set listeners_end = ${now.total},
     listeners_peak = greatest(listeners_peak, ${now.total}),
     unique_listeners = greatest(unique_listeners, ${Math.max(unique, now.unique)}), unique_peaks = ${tx.json(peaks)},
-    delta_positive = least(delta_positive::bigint + ${Math.max(0, now.total - was.total)}, ${int4Most}),
-    delta_negative = least(delta_negative::bigint + ${Math.max(0, was.total - now.total)}, ${int4Most})
+    delta_positive = least(delta_positive::bigint + ${Math.max(0, now.total - was.total)}, ${maxInteger}),
+    delta_negative = least(delta_negative::bigint + ${Math.max(0, was.total - now.total)}, ${maxInteger})
     where id = ${play.id}`
 }
 
@@ -83,5 +83,5 @@ export function uniqueOf(
     (sum, { key, unique: count }) => sum + Math.max(peaks[key] ?? count, seen.get(key) ?? 0),
     0
   )
-  return Math.min(unique, int4Most)
+  return Math.min(unique, maxInteger)
 }

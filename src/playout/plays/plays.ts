@@ -11,7 +11,7 @@ export function endPlay({ tx, station }: StationChange, play: OpenPlay, atMs: nu
 }
 
 /** A row of the queue; one that was just inserted has a `seq` and no id. */
-export interface RowRef {
+export interface QueueRowRef {
   readonly id: number | null
   readonly seq: number | null
   readonly pass: number
@@ -22,7 +22,7 @@ export interface RowRef {
 /**
  * When a play began, when the clock has to end it (null: only a report does), and when it ended, if it has.
  */
-export interface Airtime {
+export interface PlayTimes {
   readonly atMs: number
   readonly dueAtMs: number | null
   readonly endedAtMs?: number
@@ -36,8 +36,8 @@ export interface Airtime {
  */
 export function startFromQueue(
   { tx, station, mark }: StationChange,
-  row: RowRef,
-  airtime: Airtime,
+  row: QueueRowRef,
+  airtime: PlayTimes,
   inserted: number | null
 ) {
   const { atMs, dueAtMs, endedAtMs = null, isProvisional = false } = airtime
@@ -96,7 +96,7 @@ interface UnscheduledSong {
 export function startUnscheduled(
   { tx, station, mark }: StationChange,
   song: UnscheduledSong,
-  airtime: Airtime
+  airtime: PlayTimes
 ) {
   const { artist, title, mediaId, playlistId, streamer } = song
   const { atMs, dueAtMs, endedAtMs = null } = airtime

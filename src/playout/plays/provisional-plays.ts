@@ -1,7 +1,7 @@
 import { airtimeMs } from '../../autodj/durations.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { type LiveRow, followedAtMs, type OpenPlay } from '../rows.ts'
+import { type UnplayedRow, followedAtMs, type OpenPlay } from '../rows.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
 /** The clock waits this long for a late report. Milliseconds. */
@@ -26,7 +26,7 @@ export function provisionalDueMs(startedAtMs: number, durationMs: number): numbe
 export async function endUnreported(
   change: StationChange,
   play: OpenPlay,
-  queue: readonly LiveRow[]
+  queue: readonly UnplayedRow[]
 ): Promise<'ended' | 'postponed'> {
   const { tx, station } = change
   const nowMs = station.readAtMs
@@ -57,7 +57,7 @@ function endOf(play: OpenPlay, overlapMs: number): number {
   return Math.max(endMs, play.startedAtMs)
 }
 
-const provisionalAirtime = ({ durationMs }: LiveRow, atMs: number) => ({
+const provisionalAirtime = ({ durationMs }: UnplayedRow, atMs: number) => ({
   atMs,
   dueAtMs: provisionalDueMs(atMs, durationMs),
   isProvisional: true

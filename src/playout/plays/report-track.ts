@@ -3,15 +3,15 @@ import type { Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
+import { readQueueContext } from '../queue-context.ts'
 import { raiseLibraryVersion } from '../queue/libraries.ts'
 import { endPass } from '../queue/passes.ts'
 import { refillQueue } from '../queue/queue.ts'
 import type { LockedStation } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { readSituation } from '../situation.ts'
 import { endCurrentBroadcast } from './broadcasts.ts'
 import {
-  earliestMs,
+  earliestPlacementMs,
   moveStart,
   type RecentPlay,
   placeInTime,
@@ -64,7 +64,7 @@ function assertAcceptsReports({ driver, liveSinceMs }: LockedStation): void {
 async function record(change: StationChange, given: TrackReport): Promise<boolean> {
   const { tx, station } = change
   const near = await readRecentPlays(tx, station.id)
-  const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestMs(near)) }
+  const report = { ...given, startedAtMs: Math.max(given.startedAtMs, earliestPlacementMs(near)) }
   const row = report.queueId === null ? undefined : await readRow(tx, station.id, report.queueId)
   if (row?.historyId) return confirm(change, near, row.historyId, report)
   if (!row && isRepeat(change, report)) return false
@@ -74,7 +74,7 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
     row && !report.isTimed ? orderedStart(near, row, report) : report.startedAtMs
   )
   // Evaluated before the change, because cached libraries must not contain what may be rolled back.
-  const library = row && (await readSituation(change)).library
+  const library = row && (await readQueueContext(change)).library
   await makeRoom(change, place)
   if (row && place.endedAtMs === null && isLiveOver(station, place))
     await endCurrentBroadcast(change, place.startedAtMs)

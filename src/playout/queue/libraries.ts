@@ -39,7 +39,7 @@ export const openLibraries = (): Libraries => ({ copies: new Map(), weight: 0 })
 /**
  * The id of the newest play in the cached library, from which on plays must be read; null if there is none.
  */
-export function seenUpTo(libraries: Libraries, stationId: number): number | null {
+export function newestCachedPlayId(libraries: Libraries, stationId: number): number | null {
   const copy = libraries.copies.get(stationId)?.library
   return copy ? (copy.past.plays.at(-1)?.id ?? 0) : null
 }
@@ -72,7 +72,7 @@ export async function readLibraries(
   if (missing.length > 0) for (const [id, library] of await load(tx, missing, nowMs)) found.set(id, library)
   for (const station of stations) {
     const library = found.get(station.id)
-    if (library) trimPast(library.past, nowMs - reachMs(station, library.playlists))
+    if (library) trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
     if (library && copies) cacheLibrary(copies.libraries, station.id, library)
   }
   return found
@@ -95,7 +95,7 @@ async function load(
 ): Promise<Map<number, StationLibrary>> {
   const ids = stations.map(({ id }) => id)
   const playlists = await readPlaylists(tx, ids)
-  const from = stations.map(station => nowMs - reachMs(station, playlists.get(station.id) ?? []))
+  const from = stations.map(station => nowMs - lookBackMs(station, playlists.get(station.id) ?? []))
   const [plays, older] = await Promise.all([
     readPlays(tx, ids, { startsAtMs: from }),
     readOlder(tx, ids, from)
@@ -158,7 +158,7 @@ interface Reach {
 }
 
 /** How far the rules of a station look back. Milliseconds. */
-export function reachMs(
+export function lookBackMs(
   { duplicateRangeMs, requestThresholdMs }: Reach,
   playlists: readonly Playlist[]
 ): number {

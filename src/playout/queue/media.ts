@@ -32,7 +32,7 @@ export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number)
 }
 
 /** Copies the length of a media to its queued rows, except those that were sent to the playout. */
-export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): Promise<void> {
+export async function updateQueuedDurations(tx: Tx, stationId: number, mediaId: number): Promise<void> {
   await tx`
     update queue q set duration_ms = m.duration_ms from media m
     where q.station_id = ${stationId} and q.media_id = m.id and m.id = ${mediaId}
@@ -40,7 +40,7 @@ export async function resizeQueued(tx: Tx, stationId: number, mediaId: number): 
 }
 
 /** Removes the rows that playlists queued of a media, except those that were sent to the playout. */
-export async function withdrawMedia(
+export async function removeQueuedMedia(
   { tx, station, mark }: StationChange,
   mediaId: number,
   playlistIds: readonly number[]

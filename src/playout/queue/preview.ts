@@ -2,8 +2,8 @@ import { simulate, type SimulatedPlay } from '../../autodj/simulate.ts'
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
+import { type QueueContext, readQueueContextUnlocked } from '../queue-context.ts'
 import { followedAtMs } from '../rows.ts'
-import { type Situation, previewSituation } from '../situation.ts'
 
 export interface PreviewLimits {
   readonly untilMs: number
@@ -27,16 +27,16 @@ export async function previewStation(
   limits: PreviewLimits
 ): Promise<SimulatedPlay[] | null> {
   const nowMs = engineTimeMs()
-  const situation = await sql.begin('isolation level repeatable read read only', tx =>
-    previewSituation(tx, stationId, nowMs)
+  const context = await sql.begin('isolation level repeatable read read only', tx =>
+    readQueueContextUnlocked(tx, stationId, nowMs)
   )
-  if (!situation) return null
-  if (!situation.station.hasAutodj) return []
-  return collect(situation, nowMs, limits)
+  if (!context) return null
+  if (!context.station.hasAutodj) return []
+  return collect(context, nowMs, limits)
 }
 
 async function collect(
-  { station, play, queue, library }: Situation,
+  { station, play, queue, library }: QueueContext,
   nowMs: number,
   { untilMs, playsAtMost, isWanted }: PreviewLimits
 ): Promise<SimulatedPlay[]> {

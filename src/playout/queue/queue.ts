@@ -5,9 +5,9 @@ import type { Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
-import { followedAtMs, type LiveRow, naturalEndMs, type OpenPlay } from '../rows.ts'
+import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
+import { followedAtMs, type UnplayedRow, naturalEndMs, type OpenPlay } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { readSituationAnew, type Situation } from '../situation.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 import { isEmptyPlan, planStatements } from './plan-statements.ts'
 
@@ -19,25 +19,25 @@ import { isEmptyPlan, planStatements } from './plan-statements.ts'
  */
 export async function removeFromQueue(change: StationChange, queueId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
-  const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
-  const row = situation.queue.find(({ id }) => id === queueId)
+  const context = await rereadQueueContext(change, nowMs, { isLibraryChanged: true })
+  const row = context.queue.find(({ id }) => id === queueId)
   if (!row) throw await missingRow(tx, station.id, queueId)
   if (row.isSent) throw new ApiError('conflict', alreadySent)
   change.mark(['queue'])
   await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId}`
   if (row.requestId !== null)
     await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${row.requestId}`
-  const playlist = situation.library.playlists.find(({ id }) => id === row.playlistId)
+  const playlist = context.library.playlists.find(({ id }) => id === row.playlistId)
   if (playlist?.order === 'sequential' && row.trackId !== null)
     await markPassed(tx, playlist, row.trackId, row)
-  const { past } = situation.library
-  const left: Situation = {
-    ...situation,
-    queue: situation.queue.filter(each => each !== row),
+  const { past } = context.library
+  const left: QueueContext = {
+    ...context,
+    queue: context.queue.filter(each => each !== row),
     library: {
-      ...situation.library,
+      ...context.library,
       past: { ...past, removed: [row, ...past.removed] },
-      requests: situation.library.requests.filter(({ id }) => id !== row.requestId)
+      requests: context.library.requests.filter(({ id }) => id !== row.requestId)
     }
   }
   await fill(change, left, nowMs, new Set(row.trackId === null ? [] : [row.trackId]))
@@ -56,7 +56,7 @@ async function markPassed(
   tx: Tx,
   { tracks }: Playlist,
   trackId: number,
-  { stationId, pass }: LiveRow
+  { stationId, pass }: UnplayedRow
 ): Promise<void> {
   markAired(tracks, indexOf(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
@@ -70,8 +70,8 @@ async function markPassed(
 export async function clearQueue(change: StationChange): Promise<void> {
   const { tx } = change
   const nowMs = engineTimeMs()
-  const situation = await readSituationAnew(change, nowMs, { isLibraryChanged: true })
-  const cleared = situation.queue.filter(row => !row.isSent)
+  const context = await rereadQueueContext(change, nowMs, { isLibraryChanged: true })
+  const cleared = context.queue.filter(row => !row.isSent)
   if (cleared.length > 0) {
     const ids = cleared.map(({ id }) => id)
     await tx`update requests set state = 'pending' where state = 'queued'
@@ -80,7 +80,7 @@ export async function clearQueue(change: StationChange): Promise<void> {
     change.mark(['queue'])
   }
   const rejected = new Set(cleared.flatMap(({ trackId }) => trackId ?? []))
-  await fill(change, { ...situation, queue: situation.queue.filter(row => row.isSent) }, nowMs, rejected)
+  await fill(change, { ...context, queue: context.queue.filter(row => row.isSent) }, nowMs, rejected)
 }
 
 /** Marks the queue if the next song comes from this playlist, because it is shown with its name. */
@@ -98,7 +98,7 @@ export async function refillQueue(
   { isLibraryChanged = true }: { readonly isLibraryChanged?: boolean } = {}
 ): Promise<void> {
   const nowMs = engineTimeMs()
-  await fill(change, await readSituationAnew(change, nowMs, { isLibraryChanged }), nowMs)
+  await fill(change, await rereadQueueContext(change, nowMs, { isLibraryChanged }), nowMs)
 }
 
 /** Refills the queue of a station whose library has changed, and publishes it. */
@@ -113,16 +113,16 @@ export async function refillQueueLater(services: PlayoutServices, stationId: num
 /** Plans the queue and writes the plan. */
 async function fill(
   change: StationChange,
-  situation: Situation,
+  context: QueueContext,
   nowMs: number,
   rejected: ReadonlySet<number> = new Set()
 ): Promise<void> {
   const { tx, mark } = change
-  const { station, play } = situation
+  const { station, play } = context
   if (station.filledVersion !== station.libraryVersion) mark([], { filled_version: station.libraryVersion })
   if (!station.hasAutodj) return
-  const plan = planOf(situation, nowMs, rejected)
-  const dueAtMs = movedEnd(situation, plan)
+  const plan = planOf(context, nowMs, rejected)
+  const dueAtMs = movedEnd(context, plan)
   if (isEmptyPlan(plan) && dueAtMs === null) return
   mark(['queue'])
   if (dueAtMs !== null) mark(['playback'])
@@ -139,7 +139,7 @@ async function fill(
 }
 
 function planOf(
-  { station, play, queue, library }: Situation,
+  { station, play, queue, library }: QueueContext,
   nowMs: number,
   rejected: ReadonlySet<number>
 ): QueuePlan {
@@ -161,7 +161,7 @@ function planOf(
 }
 
 /** The new end of the current play if an interrupt now cuts it or no longer does; null if it is unchanged. */
-function movedEnd({ station, play }: Situation, plan: QueuePlan): number | null {
+function movedEnd({ station, play }: QueueContext, plan: QueuePlan): number | null {
   if (play === null || !station.isClocked || play.dueAtMs === null) return null
   const endMs = endOf(play, plan)
   return endMs === play.dueAtMs ? null : endMs

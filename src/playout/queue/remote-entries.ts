@@ -154,7 +154,7 @@ export async function placeEntries(
  * Replaces the entries of a playlist by these songs of distinct addresses, under the same conditions. Returns
  * whether they changed.
  */
-export async function keepEntries(
+export async function replaceEntries(
   change: StationChange,
   playlist: RemotePlaylist,
   songs: readonly EntrySong[]
@@ -168,7 +168,7 @@ export async function keepEntries(
 }
 
 /** Removes media of former entries that are no longer queued or playing. Returns how many. */
-export async function removeLeftEntries(sql: Sql): Promise<number> {
+export async function removeUnusedEntries(sql: Sql): Promise<number> {
   const { count } = await removeUnused(sql, sql`m.remote_playlist_id is not null`)
   return count
 }
@@ -222,5 +222,5 @@ export async function followSource(
       update playlists set fetched_at_ms = 0, fetch_at_ms = 0, fetch_problem = '', failing_since_ms = null
       where id = ${playlist.id}`
   const single = { path: after.remote_url, artist: '', title: after.name, durationMs: 0 }
-  return keepEntries(change, playlist, is === 'single' ? [single] : [])
+  return replaceEntries(change, playlist, is === 'single' ? [single] : [])
 }

@@ -14,7 +14,7 @@ import {
   isUnchanged,
   placeEntries,
   readEntries,
-  removeLeftEntries,
+  removeUnusedEntries,
   writeEntries
 } from './remote-entries.ts'
 
@@ -192,10 +192,10 @@ async function noteFailure(
  * longer fetched. Call it regularly; it may run in any number of processes. Returns the number of removed
  * media.
  */
-export async function tidyRemoteLists(sql: Sql): Promise<number> {
+export async function cleanUpRemoteLists(sql: Sql): Promise<number> {
   await sql`
     delete from open_facts f where starts_with(f.fact, 'remote-list:') and not exists (
       select from playlists p where f.fact = 'remote-list:' || p.id and p.source = 'remote_url'
         and p.remote_type = 'playlist' and p.is_enabled)`
-  return removeLeftEntries(sql)
+  return removeUnusedEntries(sql)
 }

@@ -157,7 +157,7 @@ const addressesAtOnce = 5_000
  * Removes the addresses of requests after the cool-down, their only use, up to a limit per call. Returns the
  * number.
  */
-export async function forgetAddresses(sql: Sql, nowMs: number): Promise<number> {
+export async function removeRequestAddresses(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`
     update requests set address = '' where id in (
       select r.id from requests r join stations s on s.id = r.station_id

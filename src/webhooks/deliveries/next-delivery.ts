@@ -76,11 +76,11 @@ function findStale(pending: readonly Pending[], policy: RetryPolicy, nowMs: numb
 
 /** When each delivery may be sent. In one pass, because there may be 100,000. */
 function dueTimes(pending: readonly Pending[], { rateLimitMs, lastSentMs }: DeliveryState): number[] {
-  let earliestMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
+  let earliestPlacementMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
   return pending.map(({ isAgain, attempts, nextAttemptMs }) => {
     if (isAgain) return nextAttemptMs
-    const dueMs = Math.max(nextAttemptMs, earliestMs)
-    if (attempts === 1) earliestMs = Math.max(earliestMs, nextAttemptMs)
+    const dueMs = Math.max(nextAttemptMs, earliestPlacementMs)
+    if (attempts === 1) earliestPlacementMs = Math.max(earliestPlacementMs, nextAttemptMs)
     return dueMs
   })
 }

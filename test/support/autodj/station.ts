@@ -19,7 +19,7 @@ import {
   extendPast,
   type CachedPast,
   pastOf,
-  reachMs
+  lookBackMs
 } from '../../../src/playout/queue/libraries.ts'
 
 /** A play, up to its end or interrupt. */
@@ -64,7 +64,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
   let length = queueLength
 
   function seen(): Library {
-    trimPast(kept, nowMs - reachMs(library.rules, library.playlists))
+    trimPast(kept, nowMs - lookBackMs(library.rules, library.playlists))
     const waiting = requests.filter(({ state }) => state === 'pending' || state === 'queued')
     return { ...library, past: pastOf(kept, removed), requests: waiting }
   }
@@ -279,7 +279,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     },
     /** Reads the past again, as a restarted process does. */
     restart(): void {
-      const fromMs = nowMs - reachMs(library.rules, library.playlists)
+      const fromMs = nowMs - lookBackMs(library.rules, library.playlists)
       kept.plays = everything.filter(play => play.startsAtMs >= fromMs)
       const older = everything.filter(play => play.startsAtMs < fromMs)
       kept.older.clear()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Channel } from '../../../src/live/channels.ts'
-import { delayPublication, showDue } from '../../../src/live/delays.ts'
+import { delayPublication, applyDueChanges } from '../../../src/live/delays.ts'
 import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
@@ -26,11 +26,11 @@ test('a change is shown after its delay, with all triggers up to it', () => {
   expect(delayPublication(channel, at(2), ['song_changed'], 0)).toBe(false)
   expect(delayPublication(channel, at(3), ['listener_gained'], 10)).toBe(false)
   expect(delayPublication(channel, at(4), [], 500)).toBe(false)
-  expect(showDue(channel, 999)).toBeNull()
+  expect(applyDueChanges(channel, 999)).toBeNull()
   expect(channel.shown?.state.offset).toBe(1)
-  expect(showDue(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
+  expect(applyDueChanges(channel, 1_010)).toEqual(new Set(['song_changed', 'listener_gained']))
   expect(channel.shown?.state.offset).toBe(3)
-  expect(showDue(channel, 1_500)).toEqual(new Set())
+  expect(applyDueChanges(channel, 1_500)).toEqual(new Set())
   expect(channel.shown?.state.offset).toBe(4)
 })
 
@@ -40,7 +40,7 @@ test('the first state, and one of another epoch, are shown immediately', () => {
   delayPublication(channel, at(6), [], 0)
   expect(delayPublication(channel, at(1, 'e2'), [], 10)).toBe(true)
   expect(channel.shown?.state.epoch).toBe('e2')
-  expect(showDue(channel, 9_999)).toBeNull()
+  expect(applyDueChanges(channel, 9_999)).toBeNull()
 })
 
 test('the number of delayed changes is limited, and no trigger is lost', () => {
@@ -49,6 +49,6 @@ test('the number of delayed changes is limited, and no trigger is lost', () => {
   for (let offset = 1; offset <= 2_000; offset++)
     delayPublication(channel, at(offset), raised.slice(offset % 2, 1 + (offset % 2)), offset)
   expect(channel.postponed.length).toBeLessThanOrEqual(256)
-  expect(showDue(channel, 10_000)).toEqual(new Set(raised))
+  expect(applyDueChanges(channel, 10_000)).toEqual(new Set(raised))
   expect(channel.shown?.state.offset).toBe(2_000)
 })

@@ -1,18 +1,18 @@
 import { expect, test, vi } from 'vitest'
 
-import { paceRefreshes } from '../../../src/redis/connection.ts'
+import { limitSlotRefreshes } from '../../../src/redis/connection.ts'
 
 /** A client that answers each question at once, and counts them. */
 function aCluster() {
   const asked: number[] = []
-  const cluster: Parameters<typeof paceRefreshes>[0] = {
+  const cluster: Parameters<typeof limitSlotRefreshes>[0] = {
     status: 'ready',
     refreshSlotsCache: done => {
       asked.push(Date.now())
       done?.(null)
     }
   }
-  paceRefreshes(cluster)
+  limitSlotRefreshes(cluster)
   return { cluster, asked }
 }
 

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { Command } from 'ioredis'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { limitWaiting } from '../../../src/redis/connection.ts'
+import { limitCommandTime } from '../../../src/redis/connection.ts'
 
 /** A client that keeps every command and answers none. */
 function aSilentCluster() {
@@ -13,7 +13,7 @@ function aSilentCluster() {
     return command.promise
   }
   const cluster = Object.assign(new EventEmitter(), { sendCommand })
-  limitWaiting(cluster, 5_000)
+  limitCommandTime(cluster, 5_000)
   return { cluster, kept }
 }
 
