@@ -6,10 +6,7 @@ import { type RedisPlace, urlsOf } from './place.ts'
 
 const timeoutMs = 4_000
 
-/**
- * Connects to REDIS_URL and checks the version. Returns whether it is a cluster, of which one node is asked.
- * Throws an `OperatorError`.
- */
+/** Connects to REDIS_URL, of a cluster to one node, and checks the version. Throws an `OperatorError`. */
 export async function checkRedis(redisUrl: string): Promise<RedisPlace> {
   const urls = urlsOf(redisUrl)
   const info = await Promise.any(urls.map(readInfo)).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 
-import { Cluster, Redis, type Result } from 'ioredis'
+import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } from 'ioredis'
 
 import { programFile } from '../runtime/program-files.ts'
 import { type RedisPlace } from './place.ts'
@@ -23,9 +23,7 @@ const blockingSocketTimeout = 12_000
 
 /** Opens a connection for commands, which fail after 5 seconds. */
 export function openRedis(place: RedisPlace, name: string): RedisClient {
-  const redis = open(place, name, { commandTimeout, socketTimeout, maxRetriesPerRequest: 2 })
-  if (redis instanceof Cluster) limitCommandTime(redis, commandTimeout)
-  probe(redis)
+  const redis = openForCommands(place, name, { maxRetriesPerRequest: 2 })
   for (const [command, numberOfKeys] of scripts) {
     const lua = readFileSync(programFile(`src/redis/lua/${command}-${numberOfKeys}.lua`), 'utf8')
     redis.defineCommand(command, { numberOfKeys, lua })
@@ -46,17 +44,13 @@ export function openBlocking(place: RedisPlace, name: string): RedisClient {
   return open(place, name, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
 }
 
-/**
- * Opens a connection for adding jobs: fails at once while Redis is unavailable, because the sweep repairs
- * that.
- */
+/** Opens a connection for adding jobs: fails at once while Redis is unavailable; the sweep repairs that. */
 export function openJobConnection(place: RedisPlace, name: string): RedisClient {
-  const redis = open(place, name, {
-    maxRetriesPerRequest: 1,
-    enableOfflineQueue: false,
-    commandTimeout,
-    socketTimeout
-  })
+  return openForCommands(place, name, { maxRetriesPerRequest: 1, enableOfflineQueue: false })
+}
+
+function openForCommands(place: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
+  const redis = open(place, name, { commandTimeout, socketTimeout, ...options })
   if (redis instanceof Cluster) limitCommandTime(redis, commandTimeout)
   probe(redis)
   return redis
@@ -75,16 +69,11 @@ function probe(redis: RedisClient): void {
 /** Interval of commands on an idle connection, so that a lost one is noticed before it is needed. */
 const probeMs = 3_000
 
-interface Behaviour {
-  readonly maxRetriesPerRequest: number | null
-  readonly commandTimeout?: number
-  readonly socketTimeout: number
-  readonly enableOfflineQueue?: boolean
-  readonly shardedSubscribers?: boolean
-}
+type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'socketTimeout'> &
+  Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>
 
-function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviour): RedisClient {
-  const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = behaviour
+function open({ urls, isCluster }: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
+  const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = options
   const common = { connectionName: `cuewire-${name}`, connectTimeout: 5_000, ...rest }
   if (!isCluster)
     return new Redis(urls[0], { ...common, enableOfflineQueue, retryStrategy, lazyConnect: true })
@@ -100,10 +89,7 @@ function open({ urls, isCluster }: RedisPlace, name: string, behaviour: Behaviou
   return correctCluster(cluster)
 }
 
-/**
- * Corrects the behavior of ioredis while nodes are unavailable, also in the duplicates that BullMQ workers
- * make.
- */
+/** Corrects ioredis for times when nodes are unavailable, also in the duplicates that BullMQ workers make. */
 function correctCluster(cluster: Cluster): Cluster {
   const duplicate = cluster.duplicate.bind(cluster)
   cluster.duplicate = (...parts) => {
@@ -135,34 +121,32 @@ function accessOf(url: string) {
   }
 }
 
+export type ScriptKeys = [
+  station: string,
+  positions: string,
+  changed: string,
+  sequence: string,
+  channel: string
+]
+
+/** The scripts in `lua`. */
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** See `lua/commitStation-5.lua`. */
     commitStation(
-      stationKey: string,
-      positionsKey: string,
-      changedKey: string,
-      sequenceKey: string,
-      channel: string,
-      readPosition: string,
-      leastOffset: number,
-      epoch: string,
-      revisionAndSchema: string,
-      state: string,
-      stationId: number,
-      triggers: string
+      ...keysAndArguments: [
+        ...ScriptKeys,
+        readPosition: string,
+        leastOffset: number,
+        epoch: string,
+        revisionAndSchema: string,
+        state: string,
+        stationId: number,
+        triggers: string
+      ]
     ): Result<string | null, Context>
-    /** See `lua/forgetStation-5.lua`. */
     forgetStation(
-      stationKey: string,
-      positionsKey: string,
-      changedKey: string,
-      sequenceKey: string,
-      channel: string,
-      stationId: number,
-      message: string
+      ...keysAndArguments: [...ScriptKeys, stationId: number, message: string]
     ): Result<null, Context>
-    /** See `lua/probeWrites-1.lua`. */
     probeWrites(key: string): Result<number, Context>
   }
 }
@@ -195,12 +179,8 @@ function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): voi
 export function limitCommandTime(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
   const send = cluster.sendCommand.bind(cluster)
   let awaySinceMs = Infinity
-  cluster.on('close', () => {
-    awaySinceMs = Math.min(awaySinceMs, performance.now())
-  })
-  cluster.on('ready', () => {
-    awaySinceMs = Infinity
-  })
+  cluster.on('close', () => (awaySinceMs = Math.min(awaySinceMs, performance.now())))
+  cluster.on('ready', () => (awaySinceMs = Infinity))
   cluster.sendCommand = (command, ...rest) => {
     command.setTimeout(ms)
     // The client itself uses CLUSTER to check whether the cluster is available.
@@ -210,9 +190,8 @@ export function limitCommandTime(cluster: EventEmitter & Pick<Cluster, 'sendComm
   }
 }
 
-const paceMs = 250
-
-type Done = Parameters<Cluster['refreshSlotsCache']>[0]
+/** Minimum interval of cluster slot refreshes. */
+const refreshIntervalMs = 250
 
 /**
  * Limits cluster slot refreshes to four per second. ioredis 6 refreshes whenever a sharded subscription fails
@@ -220,16 +199,16 @@ type Done = Parameters<Cluster['refreshSlotsCache']>[0]
  */
 export function limitSlotRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
   const refresh = cluster.refreshSlotsCache.bind(cluster)
-  let waiting: Done[] | null = null
+  let waiting: Parameters<typeof refresh>[0][] | null = null
   let nextAtMs = 0
 
   function refreshNow(): void {
-    const told = waiting ?? []
+    const callbacks = waiting ?? []
     waiting = null
-    nextAtMs = performance.now() + paceMs
+    nextAtMs = performance.now() + refreshIntervalMs
     if (cluster.status === 'end') return
     refresh((error, result) => {
-      for (const done of told) done?.(error, result)
+      for (const done of callbacks) done?.(error, result)
     })
   }
 

@@ -3,8 +3,7 @@
  * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{TAG}:station:ID` hash: `position`, `state` (see `station-store.ts`)
- * - `cuewire:{TAG}:positions` hash: station id -> position, for all stations of the shard; '' where one was
- * deleted
+ * - `cuewire:{TAG}:positions` hash: station id -> position, for all stations of the shard; '' if deleted
  * - `cuewire:{TAG}:sequence` number of the newest change in the shard; grows strictly
  * - `cuewire:{TAG}:changed` sorted set: station id, scored with the sequence number of its newest change
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit or removal
@@ -14,7 +13,7 @@
  * keeps a job for each play on air and for each delivery that is to be made, none that has ended, and about
  * 10,000 entries in the event stream of each queue.
  */
-export const shardCount = 16
+const shardCount = 16
 
 export const shards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard)
 

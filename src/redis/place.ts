@@ -1,6 +1,4 @@
-/**
- * The location of Redis: one URL, or URLs of some nodes of a Redis Cluster; the client discovers the others.
- */
+/** One URL of Redis, or URLs of some nodes of a Redis Cluster; the client discovers the others. */
 export interface RedisPlace {
   readonly urls: readonly [string, ...string[]]
   readonly isCluster: boolean

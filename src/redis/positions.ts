@@ -1,19 +1,11 @@
 import { newestRevision, type StationState } from '../station/state.ts'
 import { ownSchema, readableSchemas } from './state-schema.ts'
 
-/**
- * The position of a stored state, as text `epoch:offset:revision:schema`: its lifetime, its number in it, the
- * revision of the facts that it shows, and the schema it is written in. The text is empty if nothing is
- * stored.
- */
-export interface StoredPosition {
-  readonly epoch: string
-  readonly offset: number
-  readonly revision: number
-  readonly schema: number
-}
+/** `revision`: of the facts that the state shows. `schema`: in which the state is written. */
+export type StoredPosition = ReturnType<typeof parsePosition>
 
-export function parsePosition(text: string): StoredPosition {
+/** Parses `epoch:offset:revision:schema`; the text is empty if nothing is stored. */
+export function parsePosition(text: string) {
   const [epoch = '', offset = '0', revision = '0', schema = '0'] = text.split(':')
   return { epoch, offset: Number(offset), revision: Number(revision), schema: Number(schema) }
 }

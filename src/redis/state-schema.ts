@@ -13,14 +13,8 @@ export const readableSchemas: readonly number[] = [3]
 /** The schema that this release writes if no older release runs. */
 export const ownSchema = 3
 
-/** A state without its epoch and offset, which are stored beside it. */
-type StoredState = Omit<StationState, 'epoch' | 'offset'>
-
-/** Encodes a state as text. */
-export function encodeState(
-  { epoch: _epoch, offset: _offset, ...state }: StationState,
-  _schema: number
-): string {
+/** Encodes a state as text, without its epoch and offset, which are stored beside it. */
+export function encodeState({ epoch: _epoch, offset: _offset, ...state }: StationState): string {
   return JSON.stringify(state)
 }
 
@@ -33,7 +27,7 @@ export function decodeState(
 }
 
 /** Checks only what distinguishes a state from damaged data. */
-function isState(value: unknown): value is StoredState {
+function isState(value: unknown): value is Omit<StationState, 'epoch' | 'offset'> {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -44,17 +38,15 @@ function isState(value: unknown): value is StoredState {
   )
 }
 
-/** Release 0.1.0 used the shard numbers as hash tags. */
-const formerShards = Array.from({ length: 16 }, (_, shard) => shard)
 const atOnce = 500
 
 /**
- * Removes the live states of release 0.1.0, which has other keys. Returns the number. To be deleted two
- * releases after 0.2.0.
+ * Removes the live states of release 0.1.0, which used the numbers of its 16 shards as hash tags. Returns the
+ * number of states. To be deleted two releases after 0.2.0.
  */
 export async function removeFormerStates(redis: RedisClient): Promise<number> {
   let removed = 0
-  for (const shard of formerShards) {
+  for (let shard = 0; shard < 16; shard++) {
     const positions = `cuewire:{${shard}}:positions`
     const ids = await redis.hkeys(positions)
     for (let start = 0; start < ids.length; start += atOnce) {

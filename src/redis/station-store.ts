@@ -1,15 +1,11 @@
 import { newestRevision, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
-import type { RedisClient } from './connection.ts'
+import type { RedisClient, ScriptKeys } from './connection.ts'
 import { changedKey, changesChannel, positionsKey, sequenceKey, shardOf, shards, stationKey } from './keys.ts'
-import { renderRemoval } from './messages.ts'
 import { parsePosition } from './positions.ts'
 import { decodeState, encodeState, ownSchema } from './state-schema.ts'
 
-/**
- * What is stored of a station. `position` is empty if there is nothing. `state` is null then, and if it is
- * damaged or of another release.
- */
+/** `position` is empty if nothing is stored; `state` is null then, and if damaged or of another release. */
 export interface Stored {
   readonly position: string
   readonly state: StationState | null
@@ -25,10 +21,7 @@ export async function readStored(redis: RedisClient, stationIds: readonly number
 }
 
 /** Reads states, in the order of `stationIds`; null if there is no readable one. */
-export async function readStates(
-  redis: RedisClient,
-  stationIds: readonly number[]
-): Promise<(StationState | null)[]> {
+export async function readStates(redis: RedisClient, stationIds: readonly number[]) {
   return (await readStored(redis, stationIds)).map(({ state }) => state)
 }
 
@@ -54,18 +47,13 @@ export interface Commit {
 export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
   const { state, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
   const { stationId, epoch } = state
-  const shard = shardOf(stationId)
   const offset = await redis.commitStation(
-    stationKey(stationId),
-    positionsKey(shard),
-    changedKey(shard),
-    sequenceKey(shard),
-    changesChannel(shard),
+    ...scriptKeys(stationId),
     over,
     Math.max(parsePosition(over).offset, sentOffset) + 1,
     epoch,
     `${newestRevision(state)}:${schema}`,
-    encodeState(state, schema),
+    encodeState(state),
     stationId,
     JSON.stringify(triggers)
   )
@@ -74,16 +62,19 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
 
 /** Removes the state of a deleted station and notifies the servers. Later commits of it are refused. */
 export async function removeState(redis: RedisClient, stationId: number): Promise<void> {
+  const message = JSON.stringify({ stationId, position: '', triggers: [] })
+  await redis.forgetStation(...scriptKeys(stationId), stationId, message)
+}
+
+function scriptKeys(stationId: number): ScriptKeys {
   const shard = shardOf(stationId)
-  await redis.forgetStation(
+  return [
     stationKey(stationId),
     positionsKey(shard),
     changedKey(shard),
     sequenceKey(shard),
-    changesChannel(shard),
-    stationId,
-    renderRemoval(stationId)
-  )
+    changesChannel(shard)
+  ]
 }
 
 /** Removes the position of a deleted station. */
@@ -110,20 +101,12 @@ export async function readSequence(redis: RedisClient, shard: number): Promise<n
 }
 
 /** Reads the positions of stations that changed after a sequence number; empty for deleted ones. */
-export async function readChangedSince(
-  redis: RedisClient,
-  shard: number,
-  sequence: number
-): Promise<Map<number, string>> {
+export async function readChangedSince(redis: RedisClient, shard: number, sequence: number) {
   const ids = await redis.zrangebyscore(changedKey(shard), `(${sequence}`, '+inf')
-  if (ids.length === 0) return new Map()
+  if (ids.length === 0) return new Map<number, string>()
   const positions = await redis.hmget(positionsKey(shard), ...ids)
-  return new Map(
-    ids.flatMap((id, index) => {
-      const position = positions[index]
-      return position === null || position === undefined ? [] : [[Number(id), position]]
-    })
-  )
+  const entries = ids.map((id, index) => [Number(id), positions[index]] as const)
+  return new Map(entries.filter((entry): entry is [number, string] => typeof entry[1] === 'string'))
 }
 
 /** Throws unless every shard answers; on a cluster they may be on different nodes. */
