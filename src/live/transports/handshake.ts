@@ -20,24 +20,14 @@ export interface HandshakeOptions {
 }
 
 /** A request for a live connection, before it is accepted. */
-export interface ConnectRequest {
-  readonly key: string
-  readonly address: string
-  readonly origin: string
-  /** The subscribe message of `?cf_connect=`; null if there was none. */
-  readonly message: string | null
-  readonly delayMs: number
-}
+export type ConnectRequest = Readonly<ReturnType<typeof readConnectRequest>>
 
 /**
- * Reads a request for a live connection. Throws `ApiError`: 403 for an origin that is not allowed, 400 for an
- * invalid `cf_connect` or `delay`.
+ * Reads a request for a live connection. `message` is the subscribe message of `?cf_connect=`, or null.
+ * Throws `ApiError`: 403 for an origin that is not allowed, 400 for an invalid `cf_connect` or `delay`.
  */
-export function readConnectRequest(
-  res: HttpResponse,
-  req: HttpRequest,
-  { addressOf, origins }: HandshakeOptions
-): ConnectRequest {
+export function readConnectRequest(res: HttpResponse, req: HttpRequest, options: HandshakeOptions) {
+  const { addressOf, origins } = options
   const origin = req.getHeader('origin')
   if (origin !== '' && !origins.includes('*') && !origins.includes(origin))
     throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
@@ -56,10 +46,7 @@ export function readConnectRequest(
   }
 }
 
-/**
- * Throws 400 or 413 for an invalid subscribe message; `field` is empty for a body. Errors that only end a
- * session are not thrown here.
- */
+/** Throws 400 or 413 for a subscribe message that cannot be parsed; `field` is empty for a body. */
 export function assertReadable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
   const what = field === '' ? 'The body' : field
@@ -73,18 +60,12 @@ function invalid(field: string, message: string): ApiError {
 }
 
 /** Admits a client, or returns which limit is reached. */
-export function acceptConnection(
-  { key, address, delayMs }: ConnectRequest,
-  admission: Admission
-): NewClient | ConnectionRefusal {
+export function acceptConnection({ key, address, delayMs }: ConnectRequest, admission: Admission) {
   const owner = admission.enter(address)
-  return typeof owner === 'string' ? owner : { key, delayMs, owner }
+  return typeof owner === 'string' ? owner : ({ key, delayMs, owner } satisfies NewClient)
 }
 
-/**
- * Seconds after which a client may connect again if a limit is reached; random, so that clients do not return
- * at once.
- */
+/** Seconds after which a refused client may connect again; random, so that clients do not return at once. */
 export const retrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
 /** The error if a limit is reached. */
@@ -105,7 +86,8 @@ export function corsOf(origin: string): Headers {
 }
 
 /** Answers a request that does not become a connection. Must be called inside the handler or a cork. */
-export function refuseConnection(res: HttpResponse, error: ApiError, origin: string, close = false): void {
+export function refuseConnection(res: HttpResponse, cause: unknown, origin: string, close = false): void {
+  const error = cause instanceof ApiError ? cause : new ApiError('internal')
   const isTemporary = error.status === 429 || error.status === 503
   res.writeStatus(`${error.status} ${STATUS_CODES[error.status] ?? 'Unknown'}`)
   const headers: Headers = [

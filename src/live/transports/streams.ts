@@ -4,7 +4,6 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { collectBody, closeAmbiguous, decodeText, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
-import { ApiError } from '../../runtime/errors.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes } from '../protocol.ts'
@@ -21,29 +20,25 @@ import {
   retrySeconds
 } from './handshake.ts'
 
-export const eventsPath = '/api/live/nowplaying/sse'
-export const streamPath = '/api/live/nowplaying/http_stream'
+const eventsPath = '/api/live/nowplaying/sse'
+const streamPath = '/api/live/nowplaying/http_stream'
 
 type Kind = 'sse' | 'http_stream'
 
-/**
- * A subscribe message in a body has to arrive within this time, before uWebSockets.js closes the connection
- * without an answer.
- */
+/** Timeout of a body; shorter than that of uWebSockets.js, which closes the connection without an answer. */
 const bodyTimeoutMs = 6_000
 
-/** A connection with more unsent bytes is closed at once. One that becomes writable counts as having at most this much. */
+/** A connection with more unsent bytes is closed at once. One that becomes writable has at most this much. */
 const comfortableBytes = 64 * 1024
 
-/**
- * Serves the live protocol as server-sent events and as lines. Must be called before the other HTTP routes.
- */
+/** Serves the live protocol as SSE and as lines. Must be called before the other HTTP routes. */
 export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
-  app.get(eventsPath, (res, req) => answer(res, req, 'sse', begin))
+  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest) => void
+  const beginWithoutBody: Begin = (res, _req, kind, request) => open(res, kind, request, '')
+
+  app.get(eventsPath, (res, req) => answer(res, req, 'sse', beginWithoutBody))
   app.post(eventsPath, (res, req) => answer(res, req, 'sse', beginWithBody))
   app.post(streamPath, (res, req) => answer(res, req, 'http_stream', beginWithBody))
-
-  type Begin = (res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest) => void
 
   /** An exception in a handler would end the process. */
   function answer(res: HttpResponse, req: HttpRequest, kind: Kind, next: Begin): void {
@@ -52,14 +47,9 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
     try {
       next(res, req, kind, readConnectRequest(res, req, handshake))
     } catch (error) {
-      const apiError = error instanceof ApiError ? error : new ApiError('internal')
-      if (isChunked(req)) refuseChunked(res, apiError, origin)
-      else refuseConnection(res, apiError, origin)
+      if (isChunked(req)) refuseChunked(res, error, origin)
+      else refuseConnection(res, error, origin)
     }
-  }
-
-  function begin(res: HttpResponse, _req: HttpRequest, kind: Kind, request: ConnectRequest): void {
-    open(res, kind, request, request.message ?? '')
   }
 
   function beginWithBody(res: HttpResponse, req: HttpRequest, kind: Kind, request: ConnectRequest): void {
@@ -76,13 +66,12 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
         const message = decodeText(bytes)
         if (message !== '') assertReadable(message, '')
         await nextImmediate()
-        if (isOpen) res.cork(() => open(res, kind, request, message || (request.message ?? ''), mustClose))
+        if (isOpen) res.cork(() => open(res, kind, request, message, mustClose))
       })
       .catch(async (error: unknown) => {
         await nextImmediate()
         if (!isOpen) return
-        const apiError = error instanceof ApiError ? error : new ApiError('internal')
-        res.cork(() => refuseConnection(res, apiError, request.origin, mustClose || body.mustClose()))
+        res.cork(() => refuseConnection(res, error, request.origin, mustClose || body.mustClose()))
       })
   }
 
@@ -91,29 +80,24 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
     res: HttpResponse,
     kind: Kind,
     request: ConnectRequest,
-    message: string,
+    body: string,
     mustClose = false
   ): void {
+    const { origin, message } = request
     const client = acceptConnection(request, handshake.admission)
-    if (typeof client !== 'string') return start(res, kind, request, client, message)
-    if (kind === 'sse') refuseWithRetry(res, request.origin, mustClose)
-    else refuseConnection(res, refusalError(client), request.origin, mustClose)
+    if (typeof client !== 'string') return start(res, kind, origin, client, body || message || '{}')
+    if (kind === 'sse') refuseWithRetry(res, origin, mustClose)
+    else refuseConnection(res, refusalError(client), origin, mustClose)
   }
 
-  function start(
-    res: HttpResponse,
-    kind: Kind,
-    request: ConnectRequest,
-    client: NewClient,
-    message: string
-  ): void {
+  function start(res: HttpResponse, kind: Kind, origin: string, client: NewClient, message: string): void {
     let session: Session | null = null
     const leave = () => {
       if (session !== null) hub.leave(session)
       session = null
     }
     const transport = new StreamTransport(res, kind, leave)
-    writeHead(res, kind, request.origin)
+    writeHead(res, kind, origin)
     res.onAborted(() => transport.noteAborted())
     // Without a handler, uWebSockets.js closes a stream 10 seconds after its client was slow once.
     res.onWritable(() => {
@@ -125,7 +109,7 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
     // Some proxies forward nothing before the first byte.
     if (kind === 'sse') res.write('\r\n')
     session = hub.join(transport, client)
-    if (transport.isOpen) hub.receive(session, message === '' ? '{}' : message)
+    if (transport.isOpen) hub.receive(session, message)
     else leave()
   }
 }
@@ -152,16 +136,13 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
 }
 
 /** Refuses a request with a chunked body; see `isChunked`. */
-function refuseChunked(res: HttpResponse, error: ApiError, origin: string): void {
+function refuseChunked(res: HttpResponse, error: unknown, origin: string): void {
   let isOpen = true
   res.onAborted(() => (isOpen = false))
   setImmediate(() => isOpen && res.cork(() => refuseConnection(res, error, origin, true)))
 }
 
-/**
- * An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry`
- * milliseconds.
- */
+/** An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry` ms. */
 function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): void {
   writeHead(res, 'sse', origin)
   res.end(`retry: ${retrySeconds() * 1000}\n\n`, close)
@@ -216,7 +197,8 @@ class StreamTransport implements Transport {
 
   close(code: number): void {
     if (!this.isOpen) return
-    if (code === restartCode && this.#kind === 'sse') this.#write(retryBlock())
+    // A planned restart.
+    if (code === 1001 && this.#kind === 'sse') this.#write(retryBlock())
     this.isOpen = false
     // Ending waits until the client has read everything.
     if (this.#waitingBytes > comfortableBytes) this.#res.close()
@@ -236,10 +218,5 @@ class StreamTransport implements Transport {
   }
 }
 
-/** The close code of a planned restart. */
-const restartCode = 1001
-
 /** Spreads the clients that reconnect. */
-function retryBlock(): Uint8Array {
-  return Buffer.from(`retry: ${1000 + Math.floor(Math.random() * 4001)}\n\n`)
-}
+const retryBlock = () => Buffer.from(`retry: ${1000 + Math.floor(Math.random() * 4001)}\n\n`)

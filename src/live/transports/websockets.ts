@@ -1,7 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
 import { closeAmbiguous } from '../../http/body.ts'
-import { ApiError } from '../../runtime/errors.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessages } from '../protocol.ts'
@@ -14,22 +13,14 @@ import {
   refuseConnection
 } from './handshake.ts'
 
-/**
- * The data of a socket from its upgrade on. uWebSockets.js copies it member by member, so it has one member.
- */
+/** The data of a socket from its upgrade on. uWebSockets.js copies it by member, so it has one member. */
 interface SocketData {
   readonly connection: Connection
 }
 
-/** A client until its socket is open. */
-interface PendingClient {
-  readonly client: NewClient
-  /** The subscribe message of `?cf_connect=`; null: the first frame brings it. */
-  readonly message: string | null
-}
-
 interface Connection {
-  pending: PendingClient | null
+  /** Until the socket is open: the client, and the subscribe message of `?cf_connect=` if it sent one. */
+  pending: { readonly client: NewClient; readonly message: string | null } | null
   session: Session | null
   /** The second of the newest message, and the number of messages in that second. */
   second: number
@@ -41,9 +32,7 @@ export const socketPath = '/api/live/nowplaying/websocket'
 /** Above the limit of a session (`slowBytes`), so that the disconnect frame still fits. */
 const maxBackpressure = 2 * 1024 * 1024
 
-/**
- * Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app` are registered.
- */
+/** Serves the live protocol over WebSockets. Must be called before the HTTP routes of `app`. */
 export function serveSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOptions): void {
   app.ws<SocketData>(socketPath, {
     // uWebSockets.js closes longer frames without a code, so the limit of the protocol is lower.
@@ -89,9 +78,15 @@ function upgrade(
   handshake: HandshakeOptions
 ): void {
   if (closeAmbiguous(res, req)) return
-  const pending = acceptUpgrade(res, req, handshake)
-  if (pending === null) return
-  const connection: Connection = { pending, session: null, second: 0, messages: 0 }
+  const connection: Connection = { pending: null, session: null, second: 0, messages: 0 }
+  try {
+    const request = readConnectRequest(res, req, handshake)
+    const client = acceptConnection(request, handshake.admission)
+    if (typeof client === 'string') throw refusalError(client)
+    connection.pending = { client, message: request.message }
+  } catch (error) {
+    return refuseConnection(res, error, req.getHeader('origin'))
+  }
   res.upgrade<SocketData>(
     { connection },
     req.getHeader('sec-websocket-key'),
@@ -101,27 +96,6 @@ function upgrade(
   )
 }
 
-/** Returns null if the client was refused. */
-function acceptUpgrade(
-  res: HttpResponse,
-  req: HttpRequest,
-  handshake: HandshakeOptions
-): PendingClient | null {
-  try {
-    const request = readConnectRequest(res, req, handshake)
-    const client = acceptConnection(request, handshake.admission)
-    if (typeof client === 'string') throw refusalError(client)
-    return { client, message: request.message }
-  } catch (error) {
-    refuseConnection(
-      res,
-      error instanceof ApiError ? error : new ApiError('internal'),
-      req.getHeader('origin')
-    )
-    return null
-  }
-}
-
 function isFlood(connection: Connection): boolean {
   const second = Math.floor(performance.now() / 1000)
   connection.messages = second === connection.second ? connection.messages + 1 : 1
@@ -129,11 +103,9 @@ function isFlood(connection: Connection): boolean {
   return connection.messages > maxMessages
 }
 
-/**
- * A WebSocket. Using a closed one throws; uWebSockets.js reports every close at once. A class, so that
- * sockets share their functions.
- */
+/** A WebSocket. A class, so that sockets share their functions. */
 class SocketTransport implements Transport {
+  /** Using a closed socket throws. uWebSockets.js reports every close at once. */
   isOpen = true
   readonly #ws: WebSocket<SocketData>
 
