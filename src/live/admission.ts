@@ -1,12 +1,5 @@
 import { ownerOf } from '../outbound/networks.ts'
 
-/** How many connections may be open at once. */
-export interface AdmissionLimits {
-  readonly total: number
-  /** From one address; an IPv6 network of 64 bits counts as one. */
-  readonly perAddress: number
-}
-
 /** The owner of the connections from an address: one object for all of them. */
 export interface Owner {
   readonly name: string
@@ -17,19 +10,15 @@ export interface Owner {
 export type ConnectionRefusal = 'total' | 'address'
 
 /** Counts open connections: sockets, streams and long polls. */
-export interface Admission {
-  readonly enter: (address: string) => Owner | ConnectionRefusal
-  /** Releases a connection; to be called once for each successful `enter`. */
-  readonly leave: (owner: Owner) => void
-  readonly size: () => number
-}
+export type Admission = ReturnType<typeof openAdmission>
 
-export function openAdmission({ total, perAddress }: AdmissionLimits): Admission {
+/** `perAddress`: the limit for one address; an IPv6 network of 64 bits counts as one. */
+export function openAdmission({ total, perAddress }: { total: number; perAddress: number }) {
   const owners = new Map<string, Owner>()
   let size = 0
   return {
     size: () => size,
-    enter: address => {
+    enter: (address: string): Owner | ConnectionRefusal => {
       if (size >= total) return 'total'
       const name = ownerOf(address)
       const owner = owners.get(name) ?? { name, connections: 0 }
@@ -39,7 +28,8 @@ export function openAdmission({ total, perAddress }: AdmissionLimits): Admission
       size++
       return owner
     },
-    leave: owner => {
+    /** Releases a connection; to be called once for each successful `enter`. */
+    leave: (owner: Owner) => {
       owner.connections--
       size--
       if (owner.connections === 0) owners.delete(owner.name)
@@ -47,10 +37,7 @@ export function openAdmission({ total, perAddress }: AdmissionLimits): Admission
   }
 }
 
-/**
- * Returns a function that admits an address and returns the function that releases it, or null if a limit is
- * reached.
- */
+/** Returns a function that admits an address: it returns a function that releases it, or null at a limit. */
 export function admissionOf(admission: Admission): (address: string) => (() => void) | null {
   return address => {
     const owner = admission.enter(address)

@@ -8,7 +8,7 @@ const behindBytes = 64 * 1024
 /** A client with more unread bytes is disconnected. */
 const slowBytes = 1024 * 1024
 
-export interface BackPressureOptions {
+interface BackPressureOptions {
   /** How long a client may stay behind. */
   readonly slowMs: number
   /** Sends the newest state of a subscription's channel. */
@@ -20,35 +20,23 @@ export interface BackPressureOptions {
  * Holds publications back from clients that do not read. Of each channel only the triggers are kept: once the
  * client reads again it gets the newest state.
  */
-export interface BackPressure {
-  /** Whether nothing may be sent to a subscription now. */
-  readonly isHeldBack: (subscription: Subscription) => boolean
-  /** Notes that the channel's newest state has to be sent later, with these triggers. */
-  readonly hold: (subscription: Subscription, triggers: ReadonlySet<Trigger>) => void
-  /** Watches a session that may have fallen behind. */
-  readonly watch: (session: Session) => void
-  /** Sends what was held back, until the client is behind again. */
-  readonly release: (session: Session) => void
-  /** Releases all watched sessions, and ends those that stay behind. */
-  readonly check: (nowMs: number) => void
-  readonly forget: (session: Session) => void
-}
-
-export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOptions): BackPressure {
+export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOptions) {
   const watched = new Set<Session>()
 
+  /** Watches a session that may have fallen behind. */
   function watch(session: Session): void {
     if (session.heldBack === null && !isBehind(session)) return
     if (session.slowSinceMs === 0) session.slowSinceMs = performance.now()
     watched.add(session)
   }
 
+  /** Sends what was held back, until the client is behind again. */
   function release(session: Session): void {
     if (session.heldBack === null) return
     session.transport.cork(() => {
       for (const subscription of session.heldBack ?? []) {
         if (isBehind(session)) return
-        const triggers = subscription.missedTriggers ?? none
+        const triggers = subscription.missedTriggers ?? noTriggers
         session.heldBack?.delete(subscription)
         subscription.missedTriggers = null
         sendNewest(subscription, triggers)
@@ -71,7 +59,8 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
   return {
     watch,
     release,
-    isHeldBack: subscription => {
+    /** Whether nothing may be sent to a subscription now. */
+    isHeldBack: (subscription: Subscription): boolean => {
       const { session } = subscription
       if (session.isClear) return false
       if (session.heldBack?.has(subscription) === true) return true
@@ -79,7 +68,8 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
       if (waitingBytes === 0 && session.heldBack === null) session.isClear = true
       return waitingBytes > behindBytes
     },
-    hold: (subscription, triggers) => {
+    /** Notes that the channel's newest state has to be sent later, with these triggers. */
+    hold: (subscription: Subscription, triggers: ReadonlySet<Trigger>) => {
       const { session } = subscription
       if (triggers.size > 0)
         subscription.missedTriggers = new Set([...(subscription.missedTriggers ?? []), ...triggers])
@@ -88,10 +78,11 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
       session.heldBack.add(subscription)
       watch(session)
     },
-    check: nowMs => {
+    /** Releases all watched sessions, and ends those that stay behind. */
+    check: (nowMs: number) => {
       for (const session of watched) checkSession(session, nowMs)
     },
-    forget: session => void watched.delete(session)
+    forget: (session: Session) => void watched.delete(session)
   }
 }
 
@@ -99,4 +90,4 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
 export const isBehind = ({ isClear, transport }: Session) =>
   !isClear && transport.waitingBytes() > behindBytes
 
-const none: ReadonlySet<Trigger> = new Set()
+export const noTriggers: ReadonlySet<Trigger> = new Set()

@@ -4,13 +4,6 @@ import type { Frame } from './frames.ts'
 import type { SubscriptionRequest } from './protocol.ts'
 import type { Session, Subscription } from './session.ts'
 
-/** A change that is not shown yet. */
-export interface PostponedPublication {
-  readonly station: LiveStation
-  readonly triggers: ReadonlySet<Trigger>
-  readonly dueAtMs: number
-}
-
 /** The subscribers of one name with one delay. Exists while it has subscribers. */
 export interface Channel {
   readonly name: string
@@ -21,32 +14,19 @@ export interface Channel {
   /** With a delay: the state that its subscribers are shown. */
   shown: LiveStation | null
   /** Changes to be shown later, in order. */
-  readonly postponed: PostponedPublication[]
+  readonly postponed: {
+    readonly station: LiveStation
+    readonly triggers: ReadonlySet<Trigger>
+    readonly dueAtMs: number
+  }[]
   /** The newest publication without triggers; all subscribers within a second get the same bytes. */
-  repeated: RepeatedPublication | null
+  repeated: { readonly station: LiveStation; readonly nowSeconds: number; readonly frame: Frame } | null
 }
 
-/** A full publication without triggers, rendered for one second. */
-export interface RepeatedPublication {
-  readonly station: LiveStation
-  readonly nowSeconds: number
-  readonly frame: Frame
-}
-
-export interface Channels {
-  /** The channels of a name: one, and one for each delay that was requested. */
-  readonly named: (name: string) => readonly Channel[]
-  readonly all: () => Iterable<Channel>
-  /**
-   * Replaces the subscriptions of a session. Channels that stay keep the position of the client.
-   */
-  readonly subscribe: (session: Session, requests: readonly SubscriptionRequest[], joinedAt: number) => void
-  /** Removes all subscriptions of a session. */
-  readonly leave: (session: Session) => void
-}
+export type Channels = ReturnType<typeof openChannels>
 
 /** Calls `onOpen` for every new channel. */
-export function openChannels(onOpen: (channel: Channel) => void): Channels {
+export function openChannels(onOpen: (channel: Channel) => void) {
   const byName = new Map<string, Channel[]>()
   const open = new Set<Channel>()
   const none: readonly Channel[] = []
@@ -104,18 +84,56 @@ export function openChannels(onOpen: (channel: Channel) => void): Channels {
   }
 
   return {
-    named: name => byName.get(name) ?? none,
-    all: () => open,
-    subscribe: (session, requests, joinedAt) => {
+    /** The channels of a name: one, and one for each delay that was requested. */
+    named: (name: string) => byName.get(name) ?? none,
+    all: (): Iterable<Channel> => open,
+    /** Replaces the subscriptions of a session. Channels that stay keep the position of the client. */
+    subscribe: (session: Session, requests: readonly SubscriptionRequest[], joinedAt: number) => {
       const before = session.subscriptions
       session.subscriptions = requests.map(request => add(session, request, joinedAt))
       session.heldBack = null
       remove(before)
     },
-    leave: session => {
+    leave: (session: Session) => {
       remove(session.subscriptions)
       session.subscriptions = []
       session.heldBack = null
     }
   }
+}
+
+/** Changes that may wait in a channel; beyond that, the newest replaces the last. */
+const postponedAtMost = 256
+
+/** Adds a change to a delayed channel. Returns true if it has to be shown now: the epoch is new. */
+export function delayPublication(
+  channel: Channel,
+  station: LiveStation,
+  triggers: readonly Trigger[],
+  nowMs: number
+): boolean {
+  const { postponed, shown } = channel
+  if (shown === null || shown.state.epoch !== station.state.epoch) {
+    postponed.length = 0
+    channel.shown = station
+    return true
+  }
+  const last = postponed.length >= postponedAtMost ? postponed.pop() : undefined
+  postponed.push({
+    station,
+    triggers: new Set([...(last?.triggers ?? []), ...triggers]),
+    dueAtMs: last?.dueAtMs ?? nowMs + channel.delayMs
+  })
+  return false
+}
+
+/** Applies every change that is due. Returns the triggers of the new state; null if nothing changed. */
+export function applyDueChanges(channel: Channel, nowMs: number): ReadonlySet<Trigger> | null {
+  const { postponed } = channel
+  const count = postponed.findIndex(({ dueAtMs }) => dueAtMs > nowMs)
+  const due = postponed.splice(0, count === -1 ? postponed.length : count)
+  const newest = due.at(-1)
+  if (newest === undefined) return null
+  channel.shown = newest.station
+  return new Set(due.flatMap(({ triggers }) => [...triggers]))
 }

@@ -1,14 +1,15 @@
 import type { Logger } from '../runtime/log.ts'
 import type { Trigger } from '../station/triggers.ts'
-import { isBehind, openBackPressure, type BackPressure } from './back-pressure.ts'
+import { isBehind, noTriggers, openBackPressure } from './back-pressure.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
+import { engineSeconds } from './feed/live-station.ts'
 import { type Frame, openFrame, renderTimeFrame } from './frames.ts'
 import type { Permissions } from './permissions.ts'
 import { type DisconnectReason, timeChannel } from './protocol.ts'
-import { engineSeconds, type Publications, type RenderedPublication } from './publications.ts'
+import type { Publications, RenderedPublication } from './publications.ts'
 import { sendFrame, type Session, type Subscription } from './session.ts'
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly publications: Publications
   readonly permissions: Permissions
   /** How long a client may stay behind. */
@@ -17,15 +18,10 @@ export interface DeliveryOptions {
   readonly end: (session: Session, reason: DisconnectReason) => void
 }
 
-/** Sends publications to sessions. */
-export interface Deliveries {
-  readonly prepare: Prepare
-  /** Sends a subscription the current state of its channel, without triggers. */
-  readonly sendCurrent: (subscription: Subscription, allowed: ReadonlySet<number>) => void
-  readonly backPressure: BackPressure
-}
+export type Deliveries = ReturnType<typeof openDeliveries>
 
-export function openDeliveries(options: DeliveryOptions): Deliveries {
+/** Sends publications to sessions. */
+export function openDeliveries(options: DeliveryOptions) {
   const { publications, permissions, slowMs, log, end } = options
   const backPressure = openBackPressure({
     slowMs,
@@ -94,12 +90,14 @@ export function openDeliveries(options: DeliveryOptions): Deliveries {
   return {
     prepare,
     backPressure,
-    sendCurrent: (subscription, allowed) => {
+    /** Sends a subscription the current state of its channel, without triggers. */
+    sendCurrent: (subscription: Subscription, allowed: ReadonlySet<number>) => {
       const { channel, session } = subscription
       if (channel.name === timeChannel)
         return sendUnlessBehind(session, openFrame(renderTimeFrame(engineSeconds())))
       const station = publications.findVisible(channel, allowed)
-      if (station !== null) deliverPublic(publications.render(channel, station, none), none)(subscription)
+      if (station === null) return
+      deliverPublic(publications.render(channel, station, noTriggers), noTriggers)(subscription)
     }
   }
 }
@@ -108,5 +106,3 @@ export function openDeliveries(options: DeliveryOptions): Deliveries {
 export function sendUnlessBehind(session: Session, frame: Frame): void {
   if (!isBehind(session)) sendFrame(session, frame)
 }
-
-const none: ReadonlySet<Trigger> = new Set()

@@ -3,10 +3,7 @@ import type { LiveStation } from './feed/live-station.ts'
 /** Documents in the event rendering, without the two numbers that change with time. */
 const resting = new WeakMap<LiveStation, JsonObject>()
 
-/**
- * Returns the JSON Merge Patch from the event rendering of one state to that of another at `nowSeconds`; null
- * if no patch can express it.
- */
+/** Returns the JSON Merge Patch between the event renderings of two states; null if none can express it. */
 export function renderPatch(from: LiveStation, to: LiveStation, nowSeconds: number): string | null {
   const document: JsonObject = JSON.parse(to.eventText(nowSeconds))
   const patch = diff(restingDocument(from, nowSeconds), document)
@@ -23,8 +20,6 @@ function restingDocument(station: LiveStation, nowSeconds: number): JsonObject {
   return found
 }
 
-/** JSON Merge Patches (RFC 7396) between two documents. Pure. */
-
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json
@@ -34,9 +29,9 @@ export interface JsonObject {
 export const inexpressible = Symbol('inexpressible')
 
 /**
- * Returns the patch from `from` to `to`: only what differs, `{}` if nothing does. `inexpressible` if a member
- * would become null, or an object that contains a null would be added; nulls that exist already and those
- * inside arrays are allowed.
+ * Returns the JSON Merge Patch (RFC 7396) from `from` to `to`; `{}` if they are equal. `inexpressible` if a
+ * member would become null, or an object that contains a null would be added; existing nulls and those in
+ * arrays are allowed.
  */
 export function diff(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
   const patch: Record<string, Json> = {}
@@ -64,6 +59,4 @@ function hasNull(value: Json): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull))
 }
 
-function isEqual(left: Json, right: Json): boolean {
-  return left === right || JSON.stringify(left) === JSON.stringify(right)
-}
+const isEqual = (left: Json, right: Json) => left === right || JSON.stringify(left) === JSON.stringify(right)

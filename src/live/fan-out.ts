@@ -9,26 +9,7 @@ export type Deliver = (subscription: Subscription) => void
 /** Prepares the publication for a channel's subscribers; null if there is nothing to send. */
 export type Prepare = (channel: Channel, triggers: ReadonlySet<Trigger>) => Deliver | null
 
-export interface FanOut {
-  /** Delivers to all subscribers of `channel` soon. Joined with a delivery of the channel that has not begun. */
-  readonly publish: (channel: Channel, triggers: Iterable<Trigger>) => void
-  /** The number of the newest announced delivery: a client that joins now has its state. */
-  readonly position: () => number
-  readonly close: () => void
-}
-
-interface Job {
-  readonly channel: Channel
-  readonly triggers: Set<Trigger>
-  announcedAt: number
-}
-
-/** A delivery in flight. */
-interface DeliveryInFlight {
-  readonly deliver: Deliver
-  readonly announcedAt: number
-  readonly rest: Iterator<Subscription>
-}
+export type FanOut = ReturnType<typeof openFanOut>
 
 /** Length of a time slice; between slices polls and pings are handled. */
 const sliceMs = 1
@@ -37,13 +18,13 @@ const sliceMs = 1
  * Delivers in time slices. The state is taken when a delivery begins, so a channel never has more than one
  * waiting, however fast it changes, and each subscriber gets states in order.
  */
-export function openFanOut(prepare: Prepare, onError: (error: unknown) => void): FanOut {
-  const waiting = new Map<Channel, Job>()
-  let current: DeliveryInFlight | null = null
+export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) {
+  const waiting = new Map<Channel, { channel: Channel; triggers: Set<Trigger>; announcedAt: number }>()
+  let current: ReturnType<typeof next> = null
   let announced = 0
 
   /** Begins the next delivery. */
-  function next(): DeliveryInFlight | null {
+  function next() {
     for (const job of waiting.values()) {
       waiting.delete(job.channel)
       const deliver = prepare(job.channel, job.triggers)
@@ -70,8 +51,10 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void):
   const slices = openTimeSlices(sliceMs, step)
 
   return {
+    /** The number of the newest announced delivery: a client that joins now has its state. */
     position: () => announced,
-    publish: (channel, triggers) => {
+    /** Delivers to all subscribers soon. Joined with a delivery of the channel that has not begun. */
+    publish: (channel: Channel, triggers: Iterable<Trigger>) => {
       announced++
       const job = waiting.get(channel)
       if (job === undefined)

@@ -2,14 +2,12 @@ import type { Trigger } from '../station/triggers.ts'
 import { deltaFormat, disconnectReasons, timeChannel, type DisconnectReason } from './protocol.ts'
 import type { ServerFrames } from './vocabulary.ts'
 
-/**
- * The frames of PROTOCOL.md as text. The now-playing document is inserted as JSON text and not
- * parsed, so a publication costs one concatenation.
+/*
+ * The frames of PROTOCOL.md as text. The now-playing document is inserted as JSON text and not parsed, so a
+ * publication costs one concatenation.
  */
 
-/**
- * One frame in the encoding of each transport, encoded when it is first needed: many clients share one frame.
- */
+/** One frame in the encoding of each transport, encoded when first needed: many clients share one frame. */
 export interface Frame {
   /** A WebSocket's text frame. */
   readonly bytes: Uint8Array
@@ -68,18 +66,14 @@ export function renderConnect(connect: {
 /** The entry of a channel without a state, and of `global:time`. */
 export const emptyEntry = '{}'
 
-/** What the entry of a channel depends on: `recover`, whether the client has the state, and deltas. */
-export interface SubscriptionReply {
-  readonly recover: boolean
-  readonly isUpToDate: boolean
-  readonly isDelta: boolean
-}
-
 /**
  * A channel's entry in the connect frame: with `recover` the state itself, or only the position where the
  * client has that state; without it the position.
  */
-export function renderEntry(snapshot: Snapshot, { recover, isUpToDate, isDelta }: SubscriptionReply): string {
+export function renderEntry(
+  snapshot: Snapshot,
+  { recover, isUpToDate, isDelta }: { recover: boolean; isUpToDate: boolean; isDelta: boolean }
+): string {
   const hasState = recover && !isUpToDate
   return (
     `{"recoverable":true,"epoch":${JSON.stringify(snapshot.epoch)}` +
@@ -108,16 +102,12 @@ export function renderDelta(
 }
 
 export function renderTimeFrame(nowSeconds: number): string {
-  const frame: ServerFrames['time'] = {
-    channel: timeChannel,
-    pub: { data: { time: nowSeconds }, offset: nowSeconds }
-  }
-  return JSON.stringify(frame)
+  const pub = { data: { time: nowSeconds }, offset: nowSeconds }
+  return JSON.stringify({ channel: timeChannel, pub } satisfies ServerFrames['time'])
 }
 
 export function renderDisconnect(ending: DisconnectReason): string {
-  const frame: ServerFrames['disconnect'] = { disconnect: disconnectReasons[ending] }
-  return JSON.stringify(frame)
+  return JSON.stringify({ disconnect: disconnectReasons[ending] } satisfies ServerFrames['disconnect'])
 }
 
 function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): string {
@@ -127,7 +117,5 @@ function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): str
   return `{"data":${data}${offsetMember(offset)}}`
 }
 
-/** Zero, false and empty values are left out. */
-function offsetMember(offset: number): string {
-  return offset === 0 ? '' : `,"offset":${offset}`
-}
+/** Zero is left out. */
+const offsetMember = (offset: number) => (offset === 0 ? '' : `,"offset":${offset}`)

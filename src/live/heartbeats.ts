@@ -1,22 +1,20 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Trigger } from '../station/triggers.ts'
-import type { Channel, Channels } from './channels.ts'
-import { applyDueChanges } from './delays.ts'
+import { applyDueChanges, type Channel, type Channels } from './channels.ts'
 import { sendUnlessBehind } from './deliveries.ts'
 import type { FanOut } from './fan-out.ts'
 import { pingFrame } from './frames.ts'
 import { channelCredit, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Session } from './session.ts'
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly sessions: ReadonlySet<Session>
   readonly channels: Channels
   readonly fanOut: FanOut
-  readonly checkBackPressure: (nowMs: number) => void
+  readonly backPressure: { readonly check: (nowMs: number) => void }
   readonly end: (session: Session, reason: DisconnectReason) => void
   readonly log: Logger
-  /** Maximum interval between publications of a channel, give or take a tick. */
   readonly heartbeatMs: number
   readonly pingIntervalMs: number
   readonly timeIntervalMs: number
@@ -24,18 +22,13 @@ export interface HeartbeatOptions {
 }
 
 /** What happens to sessions and channels as time passes: pings, repeated publications, timeouts. */
-export interface Heartbeats {
-  /** Publishes a channel, and repeats it one interval later if nothing else is published. */
-  readonly publish: (channel: Channel, triggers: Iterable<Trigger>) => void
-  readonly close: () => void
-}
-
-export function openHeartbeats(options: HeartbeatOptions): Heartbeats {
+export function openHeartbeats(options: HeartbeatOptions) {
   const { sessions, channels, fanOut, end, log } = options
   const { heartbeatMs, pingIntervalMs, timeIntervalMs, tickMs } = options
   let timeDueAtMs = performance.now() + timeIntervalMs
   let lastTickMs = performance.now()
 
+  /** Publishes a channel, and repeats it one interval later if nothing else is published. */
   function publish(channel: Channel, triggers: Iterable<Trigger>): void {
     channel.dueAtMs = performance.now() + heartbeatMs
     fanOut.publish(channel, triggers)
@@ -60,7 +53,7 @@ export function openHeartbeats(options: HeartbeatOptions): Heartbeats {
     const nowMs = performance.now()
     const credit = ((nowMs - lastTickMs) / 1_000) * channelsPerSecond
     lastTickMs = nowMs
-    options.checkBackPressure(nowMs)
+    options.backPressure.check(nowMs)
     for (const session of sessions) checkSession(session, nowMs, credit)
     for (const channel of channels.all()) checkChannel(channel, nowMs)
     if (nowMs < timeDueAtMs) return

@@ -4,8 +4,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import { openSlicedQueue } from '../runtime/time-slices.ts'
 import type { Admission } from './admission.ts'
-import { openChannels } from './channels.ts'
-import { delayPublication } from './delays.ts'
+import { delayPublication, openChannels } from './channels.ts'
 import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
@@ -13,7 +12,6 @@ import { firstDueAtMs, openHeartbeats } from './heartbeats.ts'
 import { type ListenPermission, openPermissions } from './permissions.ts'
 import {
   channelOf,
-  channelsOf,
   type DisconnectReason,
   maxMessageBytes,
   maxMessages,
@@ -41,22 +39,7 @@ export interface HubOptions {
   readonly tickMs?: number
 }
 
-/** All sessions of this process, of all transports. */
-export interface Hub {
-  /** Opens a session, with a timeout for its first message. `leave` releases its admission. */
-  readonly join: (transport: Transport, client: NewClient) => Session
-  readonly receive: (session: Session, text: string) => void
-  /** Sends the reason and closes. */
-  readonly end: (session: Session, reason: DisconnectReason) => void
-  /** The client reads again: sends what was held back. */
-  readonly drained: (session: Session) => void
-  /** The connection was closed; to be called once. */
-  readonly leave: (session: Session) => void
-  readonly size: () => number
-  /** Ends all sessions, in slices, within little more than a second, and refuses new ones. */
-  readonly drain: () => Promise<void>
-  readonly close: () => void
-}
+export type Hub = ReturnType<typeof openHub>
 
 /** Length of a time slice in which messages are handled. */
 const sliceMs = 1
@@ -66,7 +49,8 @@ const drainPauseMs = 50
 /** Fewer sessions than this are ended without a pause. */
 const minDrainSlice = 100
 
-export function openHub(options: HubOptions): Hub {
+/** Holds all sessions of this process, of all transports. */
+export function openHub(options: HubOptions) {
   const { feed, admission, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
   const { staleMs = 10_000, slowMs = 30_000, timeIntervalMs = 60_000, tickMs = 500 } = options
   const sessions = new Set<Session>()
@@ -79,30 +63,13 @@ export function openHub(options: HubOptions): Hub {
   const deliveries = openDeliveries({ publications, permissions, slowMs, log, end })
   const { backPressure } = deliveries
   const fanOut = openFanOut(deliveries.prepare, error => log.error({ err: error }, 'delivery failed'))
-  const handleMessage = openSubscribing({
-    feed,
-    channels,
-    publications,
-    permissions,
-    deliveries,
-    fanOut,
-    pingIntervalMs,
-    end
-  })
-  const heartbeats = openHeartbeats({
-    sessions,
-    channels,
-    fanOut,
-    checkBackPressure: backPressure.check,
-    end,
-    log,
-    heartbeatMs,
-    pingIntervalMs,
-    timeIntervalMs,
-    tickMs
-  })
+  const shared = { channels, fanOut, pingIntervalMs, end }
+  const handleMessage = openSubscribing({ ...shared, feed, publications, permissions, deliveries })
+  const intervals = { heartbeatMs, timeIntervalMs, tickMs }
+  const heartbeats = openHeartbeats({ ...shared, ...intervals, sessions, log, backPressure })
   let isDraining = false
 
+  /** Sends the reason and closes. */
   function end(session: Session, reason: DisconnectReason): void {
     forget(session)
     endSession(session, reason)
@@ -114,12 +81,12 @@ export function openHub(options: HubOptions): Hub {
     sessions.delete(session)
   }
 
+  /** An error ends the session in which it occurred, not the process. */
   function fail(session: Session, error: unknown): void {
     log.error({ err: error }, 'session failed')
     end(session, 'internal')
   }
 
-  /** An error ends the session in which it occurred, not the process. */
   function guard(session: Session, action: () => void): void {
     try {
       action()
@@ -160,7 +127,7 @@ export function openHub(options: HubOptions): Hub {
   const unsubscribe = [
     feed.onChange((station, triggers) => {
       const { stationId, profile } = station.state
-      for (const name of channelsOf(stationId, profile.shortName)) {
+      for (const name of [channelOf(stationId), channelOf(profile.shortName)]) {
         for (const channel of channels.named(name)) {
           const isShown =
             channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
@@ -182,20 +149,24 @@ export function openHub(options: HubOptions): Hub {
 
   return {
     end,
-    join: (transport, client) => {
+    /** Opens a session, with a timeout for its first message. `leave` releases its admission. */
+    join: (transport: Transport, client: NewClient): Session => {
       const session = openSession(transport, client, performance.now() + staleMs)
       if (isDraining) endSession(session, 'shutdown')
       else sessions.add(session)
       return session
     },
-    receive: (session, text) => guard(session, () => receive(session, text)),
-    drained: session => guard(session, () => backPressure.release(session)),
-    leave: session => {
+    receive: (session: Session, text: string) => guard(session, () => receive(session, text)),
+    /** The client reads again: sends what was held back. */
+    drained: (session: Session) => guard(session, () => backPressure.release(session)),
+    /** The connection was closed; to be called once. */
+    leave: (session: Session) => {
       session.phase = 'ended'
       forget(session)
       admission.leave(session.owner)
     },
     size: () => sessions.size,
+    /** Ends all sessions, in slices, within little more than a second, and refuses new ones. */
     drain: async () => {
       isDraining = true
       const slice = Math.max(minDrainSlice, Math.ceil(sessions.size / drainSlices))

@@ -4,14 +4,7 @@ import type { Logger } from '../runtime/log.ts'
 /** `address`: the address of a client that has just sent the key, so that guesses can be limited. */
 export type ListenPermission = (key: string, stationId: number, address?: string) => Promise<boolean>
 
-export interface Permissions {
-  /** Which of the stations the key may listen to. Never rejects: a check that fails is a refusal. */
-  readonly among: (
-    key: string,
-    stationIds: readonly number[],
-    address?: string
-  ) => Promise<ReadonlySet<number>>
-}
+export type Permissions = ReturnType<typeof openPermissions>
 
 /** A check that takes longer is a refusal. */
 const timeoutMs = 5_000
@@ -20,7 +13,7 @@ const timeoutMs = 5_000
  * Checks whether keys may listen to private stations. Concurrent checks of the same key and station are
  * coalesced; nothing is cached, so a revocation takes effect at once.
  */
-export function openPermissions(mayListen: ListenPermission, log: Logger): Permissions {
+export function openPermissions(mayListen: ListenPermission, log: Logger) {
   const inFlight = new Map<string, Promise<boolean>>()
 
   async function isAllowed(key: string, stationId: number, address?: string): Promise<boolean> {
@@ -43,9 +36,10 @@ export function openPermissions(mayListen: ListenPermission, log: Logger): Permi
   }
 
   return {
-    among: async (key, stationIds, address) => {
+    /** Returns the stations that the key may listen to. Never rejects: a check that fails is a refusal. */
+    among: async (key: string, stationIds: readonly number[], address?: string) => {
       const answers = await Promise.all(stationIds.map(stationId => checkCoalesced(key, stationId, address)))
-      return new Set(stationIds.filter((_, index) => answers[index]))
+      return new Set<number>(stationIds.filter((_, index) => answers[index]))
     }
   }
 }

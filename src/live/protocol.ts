@@ -22,22 +22,12 @@ export const maxChannels = 128
 export const maxChannelBytes = 255
 /** Messages per second of one WebSocket. */
 export const maxMessages = 20
-/**
- * Channels that one client may name at once, over several messages; `channelsPerSecond` are added every
- * second.
- */
+/** Channels that one client may name at once; `channelsPerSecond` are added every second. */
 export const channelCredit = 2 * maxChannels
 export const channelsPerSecond = 16
 
 /** A channel that a client subscribes to. `offset` 0 and `epoch` '' if the client has no state. */
-export interface SubscriptionRequest {
-  readonly channel: string
-  readonly recover: boolean
-  /** Publications as deltas, where possible. */
-  readonly delta: boolean
-  readonly offset: number
-  readonly epoch: string
-}
+export type SubscriptionRequest = Readonly<ReturnType<typeof parseRequest>>
 
 /** The client message. `requests` is null if it had no `subs`; `token` is empty if it had none. */
 export interface Subscribe {
@@ -75,22 +65,11 @@ const stationPrefix = 'station:'
 /** The channel of an id or a short name. */
 export const channelOf = (idOrName: string | number): string => `${stationPrefix}${idOrName}`
 
-/** The longest delay in seconds. */
-const maxDelay = 60
-
-/**
- * Returns the milliseconds of the query parameter `delay`: 0 if it is missing, null if it is not 0 to 60
- * seconds.
- */
+/** Returns the milliseconds of the query parameter `delay`: 0 if missing, null if not 0 to 60 seconds. */
 export function parseDelay(text: string | null): number | null {
   if (text === null || text === '') return 0
   const seconds = /^\d{1,2}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN
-  return seconds <= maxDelay ? Math.round(seconds * 1000) : null
-}
-
-/** Both channels of a station. */
-export function channelsOf(stationId: number, shortName: string): readonly string[] {
-  return [channelOf(stationId), channelOf(shortName)]
+  return seconds <= 60 ? Math.round(seconds * 1000) : null
 }
 
 function parseObject(text: string): object | null {
@@ -104,7 +83,7 @@ function parseObject(text: string): object | null {
 
 const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-function parseRequest(channel: string, options: unknown): SubscriptionRequest {
+function parseRequest(channel: string, options: unknown) {
   const given: Unchecked<SubscribeOptions> = typeof options === 'object' && options !== null ? options : {}
   return {
     channel,

@@ -3,43 +3,23 @@ import type { Trigger } from '../station/triggers.ts'
 import type { Channel } from './channels.ts'
 import { renderPatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
-import type { LiveStation } from './feed/live-station.ts'
+import { engineSeconds, type LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDelta, renderPub, type Snapshot } from './frames.ts'
 import { stationOfChannel } from './protocol.ts'
 
 /** Maximum number of former states for which a delta is rendered. */
 const maxBases = 4
 
-/** A song that plays this much longer than planned shows that the engine has stopped: the sweep would end it. */
+/** A song that plays this much longer than planned means that the engine stopped; the sweep ends songs. */
 const overdueMs = 15_000
 
-/** One state of a channel, rendered for its subscribers. Frames are rendered when they are first needed. */
-export interface RenderedPublication {
-  readonly station: LiveStation
-  /** Whether the state may be out of date. Stale states are sent in full, and so is the first one after them. */
-  readonly isStale: boolean
-  readonly fullFrame: () => Frame
-  /** The delta to `base`; the full publication if `base` is null, if it is shorter, or if there are many bases. */
-  readonly deltaFrame: (base: LiveStation | null) => Frame
-}
+export type Publications = ReturnType<typeof openPublications>
+
+export type RenderedPublication = ReturnType<Publications['render']>
 
 /** What channels show, and the publications of it. */
-export interface Publications {
-  /** The station that a channel shows; undefined if it does not exist. */
-  readonly find: (channel: Channel) => LiveStation | undefined
-  /** Like `find`; null unless the station is public or among `allowed`. */
-  readonly findVisible: (channel: Channel, allowed: ReadonlySet<number>) => LiveStation | null
-  readonly isPublic: (stationId: number) => boolean
-  /** A station's state for the frames, rendered for the current second. */
-  readonly snapshotOf: (station: LiveStation) => Snapshot
-  readonly render: (
-    channel: Channel,
-    station: LiveStation,
-    triggers: ReadonlySet<Trigger>
-  ) => RenderedPublication
-}
-
-export function openPublications(feed: Feed): Publications {
+export function openPublications(feed: Feed) {
+  /** Returns the station that a channel shows; undefined if it does not exist. */
   function find({ name, shown }: Channel): LiveStation | undefined {
     const newest = feed.find(stationOfChannel(name) ?? '')
     return newest === undefined ? undefined : (shown ?? newest)
@@ -47,7 +27,10 @@ export function openPublications(feed: Feed): Publications {
 
   const isPublic = (stationId: number) => feed.get(stationId)?.state.profile.isPublic ?? false
 
-  /** A station that becomes private is hidden at once, whatever a delayed channel shows. */
+  /**
+   * Like `find`; null unless the station is public or among `allowed`. A station that becomes private is
+   * hidden at once, whatever a delayed channel shows.
+   */
   function findVisible(channel: Channel, allowed: ReadonlySet<number>): LiveStation | null {
     const station = find(channel)
     if (station === undefined) return null
@@ -87,11 +70,8 @@ export function openPublications(feed: Feed): Publications {
     return frame
   }
 
-  function render(
-    channel: Channel,
-    station: LiveStation,
-    triggers: ReadonlySet<Trigger>
-  ): RenderedPublication {
+  /** Renders one state of a channel for its subscribers; frames when they are first needed. */
+  function render(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>) {
     const { offset } = station.state
     const nowSeconds = engineSeconds()
     const deltas = new Map<LiveStation, Frame>()
@@ -106,7 +86,10 @@ export function openPublications(feed: Feed): Publications {
       return delta.bytes.length < fullFrame().bytes.length ? delta : fullFrame()
     }
 
-    /** Most clients have the same state; for less common ones the full publication is sent. */
+    /**
+     * The delta to `base`; the full publication if `base` is null, if it is shorter, or if there are many
+     * bases: most clients have the same state.
+     */
     function deltaFrame(base: LiveStation | null): Frame {
       if (base === null) return fullFrame()
       const known = deltas.get(base)
@@ -117,11 +100,12 @@ export function openPublications(feed: Feed): Publications {
       return frame
     }
 
+    // Stale states are sent in full, and so is the first one after them.
     return { station, isStale: staleSince(station) !== null, fullFrame, deltaFrame }
   }
 
-  return { find, findVisible, isPublic, render, snapshotOf: station => snapshotAt(station, engineSeconds()) }
-}
+  /** A station's state for the frames, rendered for the current second. */
+  const snapshotOf = (station: LiveStation) => snapshotAt(station, engineSeconds())
 
-/** The engine's time in whole Unix seconds. */
-export const engineSeconds = () => Math.floor(engineTimeMs() / 1000)
+  return { find, findVisible, isPublic, render, snapshotOf }
+}

@@ -7,9 +7,7 @@ import { channelCredit, type DisconnectReason, disconnectReasons } from './proto
 
 /** A connection as the session uses it; each transport implements it. */
 export interface Transport {
-  /**
-   * Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection.
-   */
+  /** Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection. */
   readonly send: (frame: Frame) => boolean
   /** Number of unsent bytes, as far as it is known. */
   readonly waitingBytes: () => number
@@ -19,32 +17,18 @@ export interface Transport {
   readonly cork: (action: () => void) => void
 }
 
-/** A client that connects. */
-export interface NewClient {
-  /** Its API key; empty if it sent none. */
-  readonly key: string
-  /** Delay of its publications, in milliseconds. */
-  readonly delayMs: number
-  /** Its address, for limits. */
-  readonly owner: Owner
-}
-
-/**
- * One client, from connecting to its end. Members that few sessions need are null until then, to save memory.
- */
+/** One client, from connecting to its end. Members that few sessions need are null until then. */
 export interface Session {
   readonly transport: Transport
+  /** Its address, for limits. */
   readonly owner: Owner
+  /** Delay of its publications, in milliseconds. */
   readonly delayMs: number
+  /** Its API key; empty if it sent none. */
   key: string
-  /**
-   * `waiting` for the subscribe message, `authorizing` while the key is checked, `connected` after the connect
-   * frame, `ended`.
-   */
+  /** `waiting`: for the subscribe message. `authorizing`: the key is checked. */
   phase: 'waiting' | 'authorizing' | 'connected' | 'ended'
-  /**
-   * The timeout of the first message; after it, when the next ping is due. By `performance.now()`.
-   */
+  /** The timeout of the first message; after it, when the next ping is due. By `performance.now()`. */
   dueAtMs: number
   subscriptions: readonly Subscription[]
   /** False from the first unsent byte until none is left. */
@@ -59,6 +43,9 @@ export interface Session {
   credit: number
 }
 
+/** A client that connects. */
+export type NewClient = Readonly<Pick<Session, 'key' | 'delayMs' | 'owner'>>
+
 export interface Subscription {
   readonly session: Session
   readonly channel: Channel
@@ -67,9 +54,7 @@ export interface Subscription {
   /** The state the client has; `epoch` is empty before the first. Nothing older is sent. */
   epoch: string
   offset: number
-  /**
-   * The state that the next delta refers to; null if the client has no known document.
-   */
+  /** The state that the next delta refers to; null if the client has no known document. */
   base: LiveStation | null
   /** Whether it asked for deltas. */
   readonly isDelta: boolean
@@ -77,11 +62,8 @@ export interface Subscription {
   missedTriggers: Set<Trigger> | null
 }
 
-export function openSession(
-  transport: Transport,
-  { key, delayMs, owner }: NewClient,
-  dueAtMs: number
-): Session {
+export function openSession(transport: Transport, client: NewClient, dueAtMs: number): Session {
+  const { key, delayMs, owner } = client
   return {
     transport,
     owner,
@@ -103,10 +85,7 @@ export function sendFrame(session: Session, frame: Frame): void {
   if (!session.transport.send(frame)) session.isClear = false
 }
 
-/**
- * Sends the reason and closes. A message that cannot be parsed or is too long closes the session without a
- * disconnect frame.
- */
+/** Sends the reason and closes; without a disconnect frame if a message was unparseable or too long. */
 export function endSession(session: Session, ending: DisconnectReason): void {
   if (session.phase === 'ended') return
   session.phase = 'ended'

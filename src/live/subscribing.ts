@@ -21,13 +21,16 @@ import {
 import type { Publications } from './publications.ts'
 import { sendFrame, type Session, type Subscription } from './session.ts'
 
+/** The private stations that a key may listen to. */
+type Allowed = ReadonlySet<number>
+
 /** Timeout for reading newer states from Redis. */
 const refreshMs = 1_000
 
 /** No station has this id. */
 const unknownId = 0
 
-export interface SubscribingOptions {
+interface SubscribingOptions {
   readonly feed: Feed
   readonly channels: Channels
   readonly publications: Publications
@@ -38,16 +41,11 @@ export interface SubscribingOptions {
   readonly end: (session: Session, reason: DisconnectReason) => void
 }
 
-/**
- * Handles a message of a client. Returns null if that is done, or a promise while the phase of the session is
- * `authorizing`.
- */
-export type HandleMessage = (session: Session, text: string) => Promise<void> | null
-
 /** Subscribes sessions to channels: parse, authorize, join, send the connect frame or the current states. */
-export function openSubscribing(options: SubscribingOptions): HandleMessage {
+export function openSubscribing(options: SubscribingOptions) {
   const { feed, channels, publications, permissions, deliveries, fanOut, pingIntervalMs, end } = options
 
+  /** Handles a message. Returns null if that is done, or a promise while the session is `authorizing`. */
   function handleMessage(session: Session, text: string): Promise<void> | null {
     const message = parseSubscribe(text)
     const { phase } = session
@@ -77,11 +75,8 @@ export function openSubscribing(options: SubscribingOptions): HandleMessage {
     })
   }
 
-  /**
-   * Returns the private stations of a message that the key may listen to, once states that are older than the
-   * client's were read again. Null if nothing has to be checked.
-   */
-  function authorize(session: Session, { requests }: Subscribe): Promise<ReadonlySet<number>> | null {
+  /** Returns null if nothing has to be checked. Also reads states again that are older than the client's. */
+  function authorize(session: Session, { requests }: Subscribe): Promise<Allowed> | null {
     const older: LiveStation[] = []
     const hiddenIds = new Set<number>()
     for (const request of requests ?? []) {
@@ -98,17 +93,14 @@ export function openSubscribing(options: SubscribingOptions): HandleMessage {
     return Promise.all([allowed, refresh(older)]).then(([ids]) => ids)
   }
 
-  /**
-   * Reads newer states from Redis: another server may have shown them to the client, and offsets must not
-   * decrease. Never rejects.
-   */
+  /** Reads newer states, which another server may have shown: offsets must not decrease. Never rejects. */
   async function refresh(stations: readonly LiveStation[]): Promise<void> {
     if (stations.length === 0) return
     const all = Promise.all(stations.map(({ state }) => feed.catchUp(state.stationId)))
     await withDeadline(refreshMs, 'a newer state', () => all).catch(() => {})
   }
 
-  function subscribe(session: Session, { requests }: Subscribe, allowed: ReadonlySet<number>): void {
+  function subscribe(session: Session, { requests }: Subscribe, allowed: Allowed): void {
     const known = (requests ?? []).filter(
       ({ channel }) => channel === timeChannel || stationOfChannel(channel) !== null
     )
@@ -126,11 +118,7 @@ export function openSubscribing(options: SubscribingOptions): HandleMessage {
   }
 
   /** Sends the connect frame. */
-  function connect(
-    session: Session,
-    requests: readonly SubscriptionRequest[],
-    allowed: ReadonlySet<number>
-  ): void {
+  function connect(session: Session, requests: readonly SubscriptionRequest[], allowed: Allowed): void {
     session.phase = 'connected'
     session.dueAtMs = performance.now() + pingIntervalMs * (0.5 + Math.random() / 2)
     const entries = session.subscriptions.map((subscription, index) => {
@@ -139,23 +127,14 @@ export function openSubscribing(options: SubscribingOptions): HandleMessage {
       return [subscription.channel.name, entry] as const
     })
     const pingSeconds = Math.max(1, Math.round(pingIntervalMs / 1000))
-    const frame = renderConnect({
-      client: randomUUID(),
-      session: randomUUID(),
-      pingSeconds,
-      nowMs: engineTimeMs(),
-      entries
-    })
+    const ids = { client: randomUUID(), session: randomUUID() }
+    const frame = renderConnect({ ...ids, pingSeconds, nowMs: engineTimeMs(), entries })
     sendFrame(session, openFrame(frame))
     deliveries.backPressure.watch(session)
   }
 
-  /** Renders a channel's entry in the connect frame, and notes in the subscription the state that it contains. */
-  function recover(
-    subscription: Subscription,
-    request: SubscriptionRequest,
-    allowed: ReadonlySet<number>
-  ): string {
+  /** Renders a channel's entry in the connect frame, and stores the state of it in the subscription. */
+  function recover(subscription: Subscription, request: SubscriptionRequest, allowed: Allowed): string {
     const station = publications.findVisible(subscription.channel, allowed)
     if (station === null) return emptyEntry
     const { epoch, offset } = station.state
@@ -182,4 +161,4 @@ function hasNewerState({ recover, epoch, offset }: SubscriptionRequest, { state 
   return recover && epoch === state.epoch && offset > state.offset
 }
 
-const noStations: ReadonlySet<number> = new Set()
+const noStations: Allowed = new Set()

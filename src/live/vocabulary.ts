@@ -1,9 +1,10 @@
 /*
- * Every frame and message of the live protocol, as PROTOCOL.md describes them. Types only: `frames.ts` writes the
- * frames, `protocol.ts` reads the messages, `web/client/message.ts` and the strict models of the tests do the opposite.
+ * Every frame and message of the live protocol, as PROTOCOL.md describes them. Types only: `frames.ts` writes
+ * the frames, `protocol.ts` reads the messages; `web/client/message.ts` and the models of the tests do the
+ * opposite.
  */
 
-/** The frames of the server by kind. A frame is told by its keys; the ping is `{}`. */
+/** The frames of the server by kind. Its keys distinguish a frame; the ping is `{}`. */
 export interface ServerFrames {
   readonly connect: { readonly connect: Connect }
   readonly pub: { readonly channel: string; readonly pub: Publication }
@@ -54,7 +55,7 @@ export interface DeltaPublication {
   readonly offset: number
 }
 
-/** `np`: the now-playing document in the event rendering. `current_time` and `stale_since` in Unix seconds. */
+/** `np`: the now-playing document, event rendering. `current_time` and `stale_since` in Unix seconds. */
 export interface PublicationData {
   readonly np: object
   readonly triggers: readonly string[]

@@ -1,29 +1,15 @@
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
-import { tagOf } from '../entity-tags.ts'
-import { type LiveStation, openLiveStation } from './live-station.ts'
+import { type LiveStation, openLiveStation, tagOf } from './live-station.ts'
 
 /**
  * All stations of a server, by id and by short name. Within an epoch the offset of a station never decreases;
  * another epoch replaces it.
  */
-export interface Catalogue {
-  readonly get: (stationId: number) => LiveStation | undefined
-  /** By id or short name, as in a path or channel; a text of digits is always an id. */
-  readonly find: (idOrName: string) => LiveStation | undefined
-  /** In id order. */
-  readonly all: () => readonly LiveStation[]
-  /** Stores a state if it is newer; returns false if it is not. */
-  readonly put: (state: StationState) => boolean
-  readonly remove: (stationId: number) => void
-  /** The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`. */
-  readonly publicList: (nowSeconds: number) => CachedResponse
-  /** The same with these stations, in this order. */
-  readonly list: (stations: readonly LiveStation[], nowSeconds: number) => CachedResponse
-}
+export type Catalogue = ReturnType<typeof openCatalogue>
 
 /** Calls `onRemoved` with every id and short name that no longer names the station it named. */
-export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => void = () => {}): Catalogue {
+export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => void = () => {}) {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
   let sorted: LiveStation[] | null = null
@@ -47,16 +33,20 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
     publicSecond = -1
   }
 
-  const all = () => (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
+  /** In id order. */
+  const all = (): readonly LiveStation[] =>
+    (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
 
   return {
     all,
-    get: stationId => byId.get(stationId),
-    find: idOrName => {
+    get: (stationId: number) => byId.get(stationId),
+    /** By id or short name, as in a path or channel; a text of digits is always an id. */
+    find: (idOrName: string) => {
       const id = isDigits(idOrName) ? idOf(idOrName) : idByName.get(idOrName)
       return id === undefined ? undefined : byId.get(id)
     },
-    put: state => {
+    /** Stores a state if it is newer; returns false if it is not. */
+    put: (state: StationState): boolean => {
       const known = byId.get(state.stationId)
       if (known !== undefined && !isNewer(state, known.state)) return false
       byId.set(state.stationId, openLiveStation(state, baseUrl))
@@ -68,7 +58,7 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
       noteChange()
       return true
     },
-    remove: stationId => {
+    remove: (stationId: number) => {
       const known = byId.get(stationId)
       if (known === undefined) return
       byId.delete(stationId)
@@ -77,14 +67,15 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
       onRemoved(String(stationId))
       onRemoved(known.state.profile.shortName)
     },
-    publicList: nowSeconds => {
+    /** The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`. */
+    publicList: (nowSeconds: number): CachedResponse => {
       if (publicList !== null && publicSecond === nowSeconds) return publicList
       shown ??= all().filter(({ state }) => state.profile.isPublic)
       publicSecond = nowSeconds
-      publicList = joinList(shown, nowSeconds, publicList)
-      return publicList
+      return (publicList = joinList(shown, nowSeconds, publicList))
     },
-    list: (stations, nowSeconds) => {
+    /** The same with these stations, in this order. */
+    list: (stations: readonly LiveStation[], nowSeconds: number): CachedResponse => {
       const choice = stations.map(({ state }) => state.stationId).join()
       const list = joinList(stations, nowSeconds, lists.get(choice) ?? null)
       if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
@@ -97,12 +88,8 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
 /** Sets of stations whose list is cached: one for each set of permissions in use. */
 const maxLists = 16
 
-/** The array of these stations; the cached one if it is still current. */
-function joinList(
-  stations: readonly LiveStation[],
-  nowSeconds: number,
-  before: CachedResponse | null
-): CachedResponse {
+/** The array of these stations; `before` if it is still current. */
+function joinList(stations: readonly LiveStation[], nowSeconds: number, before: CachedResponse | null) {
   const documents = stations.map(station => station.rest(nowSeconds))
   const etag = tagOf(...documents.map(document => document.etag))
   if (before?.etag === etag) return before
@@ -124,6 +111,5 @@ function idOf(digits: string): number | undefined {
   return String(id) === digits ? id : undefined
 }
 
-function isNewer(state: StationState, known: StationState): boolean {
-  return state.epoch !== known.epoch || state.offset > known.offset
-}
+const isNewer = (state: StationState, known: StationState) =>
+  state.epoch !== known.epoch || state.offset > known.offset

@@ -6,44 +6,15 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Trigger } from '../../station/triggers.ts'
-import { type Catalogue, openCatalogue } from './catalogue.ts'
+import { openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
 import { followShard, type ReadIdentities } from './shard-follower.ts'
 
-export type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
+type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
 /** Receives an id or short name that no longer names the station it named. */
-export type RemovalListener = (idOrName: string) => void
+type RemovalListener = (idOrName: string) => void
 
-/**
- * `lastCheckMs`: when a shard was last compared with Redis, by `performance.now()`. `checkedAtMs` (Unix
- * milliseconds): until when all shards were compared and Redis accepted writes.
- */
-export interface FeedHealth {
-  readonly connected: boolean
-  readonly lastCheckMs: number
-  readonly checkedAtMs: number
-  readonly stations: number
-}
-
-/**
- * The newest state of every station, in memory. It follows the changes channels of Redis. Because messages can
- * be lost, it also compares each shard with Redis every 2 seconds, and all after a reconnect. While Redis is
- * unavailable or empty, the newest known states stay. A new station or epoch is accepted once Postgres confirms
- * its epoch, name and privacy, because a restored dump of Redis may contain old ones. A station with an empty
- * position was deleted.
- */
-export interface Feed extends Pick<Catalogue, 'get' | 'find' | 'all' | 'publicList' | 'list'> {
-  /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
-  readonly onChange: (listener: ChangeListener) => () => void
-  /** Calls `listener` when a station is deleted or renamed; returns the function that unsubscribes. */
-  readonly onRemoved: (listener: RemovalListener) => () => void
-  /** Reads a station from Redis now, without waiting for a message. Never rejects. */
-  readonly catchUp: (stationId: number) => Promise<void>
-  readonly health: () => FeedHealth
-  /** Whether Redis accepts writes and a shard was compared within the last 5 seconds. */
-  readonly isCurrent: () => boolean
-  readonly close: () => Promise<void>
-}
+export type Feed = Awaited<ReturnType<typeof openFeed>>
 
 export interface FeedOptions {
   /** For reads; may be shared. */
@@ -77,25 +48,21 @@ const writeProbeMs = 1_000
 /** States that were compared longer ago count as stale. */
 const currentForMs = 5_000
 
-/** Loads all stations and follows them. Throws if Redis cannot be read now; retries after later outages. */
-export async function openFeed(options: FeedOptions): Promise<Feed> {
+/**
+ * Keeps the newest state of every station in memory. It follows the changes channels of Redis. Because
+ * messages can be lost, it also compares each shard with Redis every 2 seconds, and all after a reconnect.
+ * While Redis is unavailable or empty, the newest known states stay. A new station or epoch is accepted once
+ * Postgres confirms its epoch, name and privacy, because a restored dump of Redis may contain old ones. A
+ * station with an empty position was deleted. Throws if Redis cannot be read now; retries later.
+ */
+export async function openFeed(options: FeedOptions) {
   const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
   const listeners = new Set<ChangeListener>()
   const removalListeners = new Set<RemovalListener>()
   const catalogue = openCatalogue(baseUrl, notifyRemoval)
   const renewing = new Set<number>()
-  const followers = shards.map(shard =>
-    followShard({
-      shard,
-      redis,
-      catalogue,
-      readIdentities,
-      notify,
-      onOutcome,
-      onSetBack,
-      onUnknownIdentities
-    })
-  )
+  const shared = { redis, catalogue, readIdentities, notify, onOutcome, onSetBack, onUnknownIdentities }
+  const followers = shards.map(shard => followShard({ shard, ...shared }))
   let isAway = false
   let isOutdated = false
   let isRefusing = false
@@ -103,12 +70,10 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   let lastCheckMs = -Infinity
   let nextShard = 0
 
-  const isPartAway = () => followers.some(follower => follower.isAway())
-
-  /** Logs one line when Redis or a node of it becomes unavailable, and one when all of it is available again. */
+  /** Logs one line when Redis or a node of it becomes unavailable, and one when all are available again. */
   function onOutcome(error: unknown): void {
     if (error === null) lastCheckMs = performance.now()
-    if (isPartAway() === isAway) return
+    if (followers.some(follower => follower.isAway()) === isAway) return
     isAway = !isAway
     if (isAway) log.warn({ reason: String(error) }, 'redis connection lost; serving the newest known states')
     else log.info('redis connection restored')
@@ -118,7 +83,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     log.warn({ err: error }, 'identities of stations could not be read; serving the newest known states')
   }
 
-  /** Logs one line when states become unreadable because a newer release writes them, and one when that ends. */
+  /** Logs one line when states become unreadable because a newer release wrote them, and one at the end. */
   function noteOutdated(): void {
     const isSo = followers.some(follower => follower.isOutdated())
     if (isSo === isOutdated) return
@@ -127,9 +92,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     else log.info('the live states can be read again')
   }
 
-  /**
-   * A full Redis answers reads but refuses writes. Logs one line when that begins, and one when it ends.
-   */
+  /** A full Redis answers reads but refuses writes. Logs one line when that begins, and one when it ends. */
   async function checkWrites(): Promise<void> {
     const startedMs = engineTimeMs()
     const fault = await probeWrites(redis).then(
@@ -160,11 +123,7 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   }
 
   /** An error of one listener does not affect the others. */
-  function notifyAll<Listener>(
-    all: Iterable<Listener>,
-    call: (listener: Listener) => void,
-    about: object
-  ): void {
+  function notifyAll<Listener>(all: Iterable<Listener>, call: (listener: Listener) => void, about: object) {
     for (const listener of all) {
       try {
         call(listener)
@@ -222,12 +181,15 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
   await compareAll()
   await checkWrites()
   lastCheckMs = performance.now()
-  const timer = setInterval(checkNext, checkIntervalMs)
-  const writeProber = setInterval(() => void checkWrites(), writeProbeMs)
   // Subscribing again has no effect, but a connection that does not answer is replaced.
-  const prober = setInterval(() => {
+  const probeSubscriber = () => {
     for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(noOp)
-  }, probeMs)
+  }
+  const timers = [
+    setInterval(checkNext, checkIntervalMs),
+    setInterval(() => void checkWrites(), writeProbeMs),
+    setInterval(probeSubscriber, probeMs)
+  ]
 
   return {
     get: catalogue.get,
@@ -235,27 +197,33 @@ export async function openFeed(options: FeedOptions): Promise<Feed> {
     all: catalogue.all,
     publicList: catalogue.publicList,
     list: catalogue.list,
-    onChange: listener => {
+    /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
+    onChange: (listener: ChangeListener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    onRemoved: listener => {
+    /** Calls `listener` when a station is deleted or renamed; returns the function that unsubscribes. */
+    onRemoved: (listener: RemovalListener) => {
       removalListeners.add(listener)
       return () => void removalListeners.delete(listener)
     },
-    catchUp: async stationId => followerOf(stationId)?.catchUp(stationId),
+    /** Reads a station from Redis now, without waiting for a message. Never rejects. */
+    catchUp: async (stationId: number) => followerOf(stationId)?.catchUp(stationId),
+    /**
+     * `lastCheckMs`: when a shard was last compared with Redis, by `performance.now()`. `checkedAtMs` (Unix
+     * milliseconds): until when all shards were compared and Redis accepted writes.
+     */
     health: () => ({
       connected: isConnected(),
       lastCheckMs,
       checkedAtMs: Math.min(writableAtMs, ...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.all().length
     }),
+    /** Whether Redis accepts writes and a shard was compared within the last 5 seconds. */
     isCurrent: () =>
       isConnected() && !isOutdated && !isRefusing && performance.now() - lastCheckMs < currentForMs,
     close: async () => {
-      clearInterval(timer)
-      clearInterval(prober)
-      clearInterval(writeProber)
+      for (const timer of timers) clearInterval(timer)
       listeners.clear()
       removalListeners.clear()
       subscriber.off('smessage', onMessage)

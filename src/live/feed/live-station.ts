@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+
+import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { CachedResponse } from '../../station/document.ts'
 import {
   elapsedAt,
@@ -8,33 +11,24 @@ import {
   renderNowPlaying
 } from '../../station/now-playing.ts'
 import type { StationState } from '../../station/state.ts'
-import { hashOf, tagOf } from '../entity-tags.ts'
 
-/**
- * One state of one station with its rendered documents. Each is rendered when it is first requested; its
- * moving numbers once per second.
- */
-export interface LiveStation {
-  readonly state: StationState
-  /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
-  readonly rest: (nowSeconds: number) => CachedResponse
-  /** The document of `GET /api/nowplaying_static/{id}.json`, rendered for `nowSeconds`. */
-  readonly event: (nowSeconds: number) => CachedResponse
-  /** The document of `GET /api/nowplaying_static/{id}.txt`. */
-  readonly line: () => CachedResponse
-  /** The event rendering as text, for frames, rendered for `nowSeconds`. */
-  readonly eventText: (nowSeconds: number) => string
-}
+/** One state of one station with its rendered documents. */
+export type LiveStation = ReturnType<typeof openLiveStation>
 
-export function openLiveStation(state: StationState, baseUrl: string): LiveStation {
+/** Each document is rendered when it is first requested; its moving numbers once per second. */
+export function openLiveStation(state: StationState, baseUrl: string) {
   const rest = openRendering(state, 'rest', baseUrl)
   const event = openRendering(state, 'event', baseUrl)
   let line: CachedResponse | null = null
   return {
     state,
+    /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
     rest: rest.response,
+    /** The document of `GET /api/nowplaying_static/{id}.json`, rendered for `nowSeconds`. */
     event: event.response,
+    /** The document of `GET /api/nowplaying_static/{id}.txt`. */
     line: () => (line ??= cacheLine(state)),
+    /** The event rendering as text, for frames, rendered for `nowSeconds`. */
     eventText: event.text
   }
 }
@@ -79,4 +73,17 @@ function openRendering(state: StationState, rendering: Rendering, baseUrl: strin
     return cached
   }
   return { text, response }
+}
+
+/** The engine's time in whole Unix seconds. */
+export const engineSeconds = () => Math.floor(engineTimeMs() / 1000)
+
+/** The weak entity tag of these texts together. */
+export const tagOf = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
+
+/** A hash of 16 characters of these texts and their boundaries. */
+function hashOf(...texts: readonly string[]): string {
+  const hash = createHash('sha1')
+  for (const text of texts) hash.update(`${Buffer.byteLength(text)}:`).update(text)
+  return hash.digest('base64url').slice(0, 16)
 }

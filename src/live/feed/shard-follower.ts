@@ -11,7 +11,7 @@ import type { LiveStation } from './live-station.ts'
 /** Reads the identities of stations from Postgres; those that it does not know are left out. */
 export type ReadIdentities = (stationIds: readonly number[]) => Promise<ReadonlyMap<number, StationIdentity>>
 
-export interface ShardFollowerOptions {
+interface ShardFollowerOptions {
   readonly shard: number
   readonly redis: RedisClient
   readonly catalogue: Catalogue
@@ -26,33 +26,14 @@ export interface ShardFollowerOptions {
   readonly onUnknownIdentities: (error: unknown) => void
 }
 
+/** Stations per read. */
+const chunk = 500
+
 /**
  * Keeps the stations of one shard as they are in Redis. On a cluster each shard may be on another node; one
  * that is unavailable does not delay the others.
  */
-export interface ShardFollower {
-  /** Applies a message of the shard's channel. */
-  readonly receive: (message: StationMessage) => void
-  /** Compares all stations with Redis and reads those that differ. Rejects if Redis does not answer. */
-  readonly compareAll: () => Promise<void>
-  /** Reads what changed since the last comparison. Never rejects; concurrent calls are coalesced. */
-  readonly check: () => Promise<void>
-  /** Makes the next check compare everything, because messages may have been lost. */
-  readonly invalidate: () => void
-  /** Reads one station from Redis now. Never rejects. */
-  readonly catchUp: (stationId: number) => Promise<void>
-  /** When the newest complete comparison began, in Unix milliseconds; 0 before the first. */
-  readonly checkedAtMs: () => number
-  readonly isAway: () => boolean
-  /** Whether a newer release wrote states that this one cannot read; older ones are shown. */
-  readonly isOutdated: () => boolean
-  readonly close: () => Promise<void>
-}
-
-/** Stations per read. */
-const chunk = 500
-
-export function followShard(options: ShardFollowerOptions): ShardFollower {
+export function followShard(options: ShardFollowerOptions) {
   const { shard, redis, catalogue, readIdentities, notify, onOutcome, onSetBack, onUnknownIdentities } =
     options
   /** Stations to read, with the triggers for their listeners. */
@@ -98,15 +79,10 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.state.epoch === epoch
 
-  /**
-   * Reads the identities of stations whose states have another epoch than is shown. Null if Postgres does not
-   * answer.
-   */
-  async function readUnknownIdentities(
-    states: readonly (StationState | null)[]
-  ): Promise<ReadonlyMap<number, StationIdentity> | null> {
+  /** Reads the identities of stations with another epoch than is shown. Null if Postgres does not answer. */
+  async function readUnknownIdentities(states: readonly (StationState | null)[]) {
     const unknown = states.flatMap(state => (state === null || isKnownEpoch(state) ? [] : state.stationId))
-    if (unknown.length === 0) return new Map()
+    if (unknown.length === 0) return new Map<number, StationIdentity>()
     try {
       return await readIdentities(unknown)
     } catch (error) {
@@ -117,22 +93,14 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 
   async function readAll(): Promise<void> {
     const unresolved = new Map<number, ReadonlySet<Trigger>>()
-    await readBatches(unresolved)
-    // The next check tries again.
-    for (const [stationId, triggers] of unresolved) requestRead(stationId, triggers)
-  }
-
-  async function readBatches(unresolved: Map<number, ReadonlySet<Trigger>>): Promise<void> {
     while (pending.size > 0) {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
       removed.clear()
       const shown = batch.map(([stationId]) => catalogue.get(stationId)?.state)
       try {
-        const states = await readStates(
-          redis,
-          batch.map(([stationId]) => stationId)
-        )
+        const ids = batch.map(([stationId]) => stationId)
+        const states = await readStates(redis, ids)
         reportOutcome(null)
         const identities = await readUnknownIdentities(states)
         for (const [index, [stationId, triggers]] of batch.entries()) {
@@ -149,12 +117,12 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
         }
       } catch (error) {
         reportOutcome(error)
-        if (isClosed) return
-        // The next check tries again.
-        for (const [stationId, triggers] of batch) requestRead(stationId, triggers)
-        return
+        if (!isClosed) for (const [stationId, triggers] of batch) requestRead(stationId, triggers)
+        break
       }
     }
+    // The next check tries again.
+    for (const [stationId, triggers] of unresolved) requestRead(stationId, triggers)
   }
 
   function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
@@ -178,9 +146,8 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     // A lower number means that Redis was restored from a dump.
     const isContinued = since > 0 && sequence >= since
     if (!isContinued || sequence > since) {
-      const positions = await (isContinued
-        ? readChangedSince(redis, shard, since)
-        : readPositions(redis, shard))
+      const read = isContinued ? readChangedSince(redis, shard, since) : readPositions(redis, shard)
+      const positions = await read
       for (const [stationId, text] of positions) compareOne(stationId, text)
     }
     await readPending()
@@ -191,35 +158,37 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
     if (seenSequence === since) seenSequence = sequence
   }
 
+  /** Notes whether this release can read the state at a position, and returns it. */
+  function noteReadable(stationId: number, position: StoredPosition): boolean {
+    if (isOfNewerRelease(position)) unreadable.add(stationId)
+    else unreadable.delete(stationId)
+    return !unreadable.has(stationId)
+  }
+
   function compareOne(stationId: number, text: string): void {
     if (text === '') return remove(stationId)
     const position = parsePosition(text)
     const known = catalogue.get(stationId)
-    if (isOfNewerRelease(position)) {
-      unreadable.add(stationId)
-      return
-    }
-    unreadable.delete(stationId)
+    if (!noteReadable(stationId, position)) return
     if (known?.state.epoch !== position.epoch || known.state.offset !== position.offset)
       requestRead(stationId, [])
   }
 
   return {
+    /** Compares all stations with Redis and reads those that differ. Rejects if Redis does not answer. */
     compareAll: () => {
       seenSequence = 0
       return compare()
     },
+    /** Makes the next check compare everything, because messages may have been lost. */
     invalidate: () => {
       seenSequence = 0
     },
-    receive: message => {
+    /** Applies a message of the shard's channel. */
+    receive: (message: StationMessage): void => {
       if (message.type === 'removal') return remove(message.stationId)
       const { stationId, position, triggers, state } = message
-      if (isOfNewerRelease(position)) {
-        unreadable.add(stationId)
-        return
-      }
-      unreadable.delete(stationId)
+      if (!noteReadable(stationId, position)) return
       const known = catalogue.get(stationId)
       // A check may have read the state before the message came; then only the triggers are new.
       if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
@@ -232,6 +201,7 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
       requestRead(stationId, triggers)
       void readPending()
     },
+    /** Reads what changed since the last comparison. Never rejects; concurrent calls are coalesced. */
     check: () => {
       checking ??= compare()
         .then(() => reportOutcome(null), reportOutcome)
@@ -240,12 +210,15 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
         })
       return checking
     },
-    catchUp: stationId => {
+    /** Reads one station from Redis now. Never rejects. */
+    catchUp: (stationId: number) => {
       requestRead(stationId, [])
       return readPending()
     },
+    /** When the newest complete comparison began, in Unix milliseconds; 0 before the first. */
     checkedAtMs: () => checkedAtMs,
     isAway: () => isAway,
+    /** Whether a newer release wrote states that this one cannot read; older ones are shown. */
     isOutdated: () => unreadable.size > 0,
     close: async () => {
       isClosed = true
@@ -256,10 +229,8 @@ export function followShard(options: ShardFollowerOptions): ShardFollower {
 }
 
 /** Whether a state is an older one of the same epoch. */
-function isBehind(state: StationState, shown: StationState): boolean {
-  return state.epoch === shown.epoch && state.offset < shown.offset
-}
+const isBehind = (state: StationState, shown: StationState) =>
+  state.epoch === shown.epoch && state.offset < shown.offset
 
-function isReached(state: StationState, { epoch, offset }: StoredPosition): boolean {
-  return state.epoch === epoch && state.offset >= offset
-}
+const isReached = (state: StationState, { epoch, offset }: StoredPosition) =>
+  state.epoch === epoch && state.offset >= offset

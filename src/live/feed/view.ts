@@ -1,45 +1,31 @@
-import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
 import type { Feed } from './feed.ts'
+import { engineSeconds } from './live-station.ts'
+
+type DocumentKind = 'rest' | 'event' | 'line'
 
 /** The feed for the REST handlers: states, and documents rendered for the current second. */
-export interface FeedView {
-  readonly get: (idOrName: string) => StationState | undefined
-  readonly all: () => StationState[]
-  /** Rendered from the newest state; undefined if the station does not exist. */
-  readonly document: (stationId: number, kind: 'rest' | 'event' | 'line') => CachedResponse | undefined
-  /** The same for a public station, by id or short name; undefined for all others. */
-  readonly publicDocument: (idOrName: string, kind: 'rest' | 'event' | 'line') => CachedResponse | undefined
-  readonly publicList: () => CachedResponse
-  /** The REST renderings of these stations as one array, without those that do not exist. */
-  readonly list: (stationIds: readonly number[]) => CachedResponse
-  readonly onChange: (listener: (state: StationState) => void) => () => void
-  readonly catchUp: (stationId: number) => Promise<void>
-  /** `isCurrent` and `checkedAtMs`: see `FeedHealth` and `Feed`. */
-  readonly health: () => {
-    readonly isCurrent: boolean
-    readonly checkedAtMs: number
-    readonly stations: number
-  }
-}
-
-export function viewOf(feed: Feed): FeedView {
+export function viewOf(feed: Feed) {
   return {
-    get: idOrName => feed.find(idOrName)?.state,
+    get: (idOrName: string) => feed.find(idOrName)?.state,
     all: () => feed.all().map(({ state }) => state),
-    document: (stationId, kind) => feed.get(stationId)?.[kind](nowInSeconds()),
-    publicDocument: (idOrName, kind) => {
+    /** Rendered from the newest state; undefined if the station does not exist. */
+    document: (stationId: number, kind: DocumentKind): CachedResponse | undefined =>
+      feed.get(stationId)?.[kind](engineSeconds()),
+    /** The same for a public station, by id or short name; undefined for all others. */
+    publicDocument: (idOrName: string, kind: DocumentKind): CachedResponse | undefined => {
       const station = feed.find(idOrName)
-      return station?.state.profile.isPublic ? station[kind](nowInSeconds()) : undefined
+      return station?.state.profile.isPublic ? station[kind](engineSeconds()) : undefined
     },
-    publicList: () => feed.publicList(nowInSeconds()),
-    list: stationIds =>
+    publicList: () => feed.publicList(engineSeconds()),
+    /** The REST renderings of these stations as one array, without those that do not exist. */
+    list: (stationIds: readonly number[]) =>
       feed.list(
         stationIds.flatMap(stationId => feed.get(stationId) ?? []),
-        nowInSeconds()
+        engineSeconds()
       ),
-    onChange: listener => feed.onChange(({ state }) => listener(state)),
+    onChange: (listener: (state: StationState) => void) => feed.onChange(({ state }) => listener(state)),
     catchUp: feed.catchUp,
     health: () => {
       const { checkedAtMs, stations } = feed.health()
@@ -47,5 +33,3 @@ export function viewOf(feed: Feed): FeedView {
     }
   }
 }
-
-const nowInSeconds = () => Math.floor(engineTimeMs() / 1000)

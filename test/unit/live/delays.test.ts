@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { Channel } from '../../../src/live/channels.ts'
-import { delayPublication, applyDueChanges } from '../../../src/live/delays.ts'
+import { applyDueChanges, type Channel, delayPublication } from '../../../src/live/channels.ts'
 import { openLiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
