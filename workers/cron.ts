@@ -23,7 +23,7 @@ import { expireRequests, removeRequestAddresses } from '../src/playout/queue/req
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations } from '../src/playout/station-removal.ts'
-import { removeOldTombstones } from '../src/playout/tombstones.ts'
+import { removeOldTombstones } from '../src/playout/station-removal.ts'
 import { removeFormerStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'

@@ -5,8 +5,8 @@ const rowsPerBatch = 5_000
 const batchesPerRun = 200
 
 /**
- * The limit of a statement that removes a batch. Part of the text: for a parameter Postgres estimates a tenth
- * of the table and reads all of it.
+ * The limit of a batch. Part of the text: for a parameter Postgres estimates a tenth of the table and reads
+ * all of it.
  */
 export const batchLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${rowsPerBatch}`)
 
@@ -16,13 +16,8 @@ export interface BatchResult {
   readonly isComplete: boolean
 }
 
-/**
- * Repeats a statement that removes up to `rowsPerBatch` rows until it removes fewer, or the limit of a run is
- * reached.
- */
-export async function removeInBatches(
-  remove: () => PromiseLike<{ readonly count: number }>
-): Promise<BatchResult> {
+/** Repeats a statement that removes up to `rowsPerBatch` rows until it removes fewer, or the run ends. */
+export async function removeInBatches(remove: () => PromiseLike<{ readonly count: number }>) {
   let rows = 0
   for (let batch = 0; batch < batchesPerRun; batch++) {
     const { count } = await remove()

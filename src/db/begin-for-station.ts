@@ -8,9 +8,8 @@ const retryAfterSeconds = 5
 const semaphores = new WeakMap<Sql, FairSemaphore>()
 
 /**
- * Runs a transaction that locks rows of a station. Two at a time per station and pool; others wait without a
- * connection, because writes of other stations need one. Throws `Overloaded` after six seconds, and if too
- * many wait. Must not be nested.
+ * Runs a transaction that locks rows of a station, two at a time per station and pool; others wait without a
+ * connection. Throws `Overloaded` after six seconds, and if too many wait. Must not be nested.
  */
 export async function beginForStation<Result>(
   sql: Sql,

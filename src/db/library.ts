@@ -1,37 +1,17 @@
-import type { HeardPlay, Option, Order, Playlist, PlaylistType } from '../autodj/library.ts'
-import type { ScheduleItem } from '../autodj/schedule.ts'
+import type { HeardPlay, Option, Playlist } from '../autodj/library.ts'
 import { buildTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
 
-interface PlaylistRow {
+interface PlaylistRow extends Omit<Playlist, 'isEnabled' | 'source' | 'options' | 'tracks'> {
   stationId: number
-  id: number
-  name: string
-  type: PlaylistType
   source: string
   remoteType: string
-  order: Order
-  weight: number
-  isJingle: boolean
-  avoidsDuplicates: boolean
-  everySongs: number
-  everyMinutes: number
-  hourMinute: number
   options: string
-  schedule: ScheduleItem[]
-  pass: number
-}
-
-interface TracksRow extends PackedTracks {
-  playlistId: number
 }
 
 /** Reads the enabled playlists with all their tracks, by station; stations without any are left out. */
-export async function readPlaylists(
-  sql: Sql | Tx,
-  stationIds: readonly number[]
-): Promise<Map<number, Playlist[]>> {
+export async function readPlaylists(sql: Sql | Tx, stationIds: readonly number[]) {
   const [rows, lists] = await Promise.all([
     sql<PlaylistRow[]>`
       select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
@@ -42,7 +22,7 @@ export async function readPlaylists(
       where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
       order by p.id`,
     // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track.
-    sql<TracksRow[]>`
+    sql<(PackedTracks & { playlistId: number })[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (
           select t.*, p.source = 'remote_url' as is_remote
@@ -82,13 +62,8 @@ function playlistOf(
   }
 }
 
-const optionNames: ReadonlySet<string> = new Set<Option>([
-  'interrupt',
-  'single_track',
-  'merge',
-  'prioritize',
-  'loop_once'
-])
+const options: readonly Option[] = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
+const optionNames: ReadonlySet<string> = new Set(options)
 const isOption = (name: string): name is Option => optionNames.has(name)
 
 /** A play of the history. */
@@ -99,10 +74,7 @@ export interface PastPlay extends HeardPlay {
 
 const playsAtMost = 10_000
 
-/**
- * Reads plays of stations, oldest first, with the current one: those from an id on, or those that started at
- * a time or later.
- */
+/** Reads plays, the current one included, oldest first: those from an id on, or from a start time on. */
 export async function readPlays(
   sql: Sql | Tx,
   stationIds: readonly number[],
@@ -140,12 +112,8 @@ interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
  * Reads, for each playlist that counts songs or minutes, its last play before a time, and how many visible
  * plays (at most 32,768) lie between.
  */
-export async function readOlder(
-  sql: Sql | Tx,
-  stationIds: readonly number[],
-  beforeMs: readonly number[]
-): Promise<{ stationId: number; playlistId: number; startsAtMs: number; visibleAfter: number }[]> {
-  return sql`
+export async function readOlder(sql: Sql | Tx, stationIds: readonly number[], beforeMs: readonly number[]) {
+  return sql<{ playlistId: number; startsAtMs: number; visibleAfter: number }[]>`
     select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
       select count(*) filter (where v.is_visible and v.started_at_ms < s.before_ms) from (
         select v.is_visible, v.started_at_ms from song_history v

@@ -13,11 +13,7 @@ export interface Artwork {
 }
 
 /** Finds the songs of a station at these paths, by path. */
-export async function findMedia(
-  sql: Sql,
-  stationId: number,
-  paths: string[]
-): Promise<Map<string, ImportedSong>> {
+export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
   const songs = await sql<ImportedSong[]>`
     select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs"
@@ -44,11 +40,7 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
 }
 
 /** Inserts songs with distinct paths and updates those whose path is known. Returns the numbers. */
-export async function upsertMedia(
-  tx: Tx,
-  stationId: number,
-  songs: ImportedSong[]
-): Promise<{ added: number; updated: number; unchanged: number }> {
+export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong[]) {
   if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0 }
   const rows = songs.map(song => ({
     station_id: stationId,
@@ -124,14 +116,10 @@ export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): P
 const chunk = 10_000
 
 /**
- * Finds a song of the station for each entry: by the first of its paths that the library has, else by a file
- * name that only one song has. Null if there is none.
+ * Finds a song for each entry: by the first of its paths that the library has, else by a file name that only
+ * one song has. Null if there is none.
  */
-export async function matchMedia(
-  tx: Tx,
-  stationId: number,
-  wanted: readonly Candidates[]
-): Promise<(number | null)[]> {
+export async function matchMedia(tx: Tx, stationId: number, wanted: readonly Candidates[]) {
   const byPath = await mediaByPath(tx, stationId, [...new Set(wanted.flatMap(({ paths }) => paths))])
   const found = wanted.map(({ paths }) => first(paths, byPath))
   const left = wanted.filter((_, index) => found[index] === null)
@@ -142,11 +130,7 @@ export async function matchMedia(
 const first = (keys: readonly string[], ids: ReadonlyMap<string, number>) =>
   keys.map(key => ids.get(key)).find(id => id !== undefined) ?? null
 
-async function mediaByPath(
-  tx: Tx,
-  stationId: number,
-  paths: readonly string[]
-): Promise<Map<string, number>> {
+async function mediaByPath(tx: Tx, stationId: number, paths: readonly string[]) {
   const ids = new Map<string, number>()
   for (let start = 0; start < paths.length; start += chunk) {
     const rows = await tx<{ id: number; path: string }[]>`
@@ -158,11 +142,7 @@ async function mediaByPath(
 }
 
 /** Only file names that are unique in the station; addresses have none. */
-async function mediaByName(
-  tx: Tx,
-  stationId: number,
-  names: readonly string[]
-): Promise<Map<string, number>> {
+async function mediaByName(tx: Tx, stationId: number, names: readonly string[]) {
   if (names.length === 0) return new Map()
   const rows = await tx<{ id: number; name: string }[]>`
     select min(id) as id, name

@@ -21,10 +21,8 @@ export async function migrateDatabase(url: string): Promise<string[]> {
 }
 
 /**
- * Migrates the schema: runs every `NNNN_name.sql` that is not recorded, in order, in one transaction.
- * Concurrent processes wait on an advisory lock. Data that SQL cannot compute is filled in batches
- * afterwards. Returns the names that ran. Throws an `OperatorError` if a newer release changed the schema
- * incompatibly.
+ * Runs every `NNNN_name.sql` that is not recorded, in order, in one transaction; concurrent processes wait.
+ * Returns the names that ran. Throws an `OperatorError` if a newer release changed the schema incompatibly.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
@@ -62,8 +60,7 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
 const atOnce = 1_000
 
 /**
- * Computes the clash keys of media that have none, from before the columns existed. Concurrent processes take
- * turns; concurrent writes are kept. Returns the number of media.
+ * Computes the clash keys of media from before the columns existed, in batches. Concurrent writes are kept.
  */
 async function fillClashKeys(sql: Sql): Promise<number> {
   let filled = 0

@@ -4,8 +4,7 @@ import type { Sql, Tx } from './sql.ts'
 export const notificationTypes = ['info', 'success', 'warning', 'danger'] as const
 
 /**
- * Sources of notifications: operators, or a part of the system. Who may read a notification depends on it
- * (`src/api/auth/access.ts`).
+ * Operators, or a part of the system. Who may read a notification depends on it (`src/api/auth/access.ts`).
  */
 export const notificationSources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
 

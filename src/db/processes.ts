@@ -33,9 +33,8 @@ const answerMs = 4_000
 const forgottenAfterDays = 1
 
 /**
- * Registers this process with its release and the schemas it reads, and renews that every few seconds. While
- * Postgres is unavailable the last known schema is used. Each response also measures the engine time. Throws
- * if Postgres does not answer now.
+ * Registers this process with its release and schemas, and renews that every few seconds. While Postgres is
+ * unavailable the last known schema is used. Throws if Postgres does not answer now.
  */
 export async function register(sql: Sql, self: ThisProcess, log: Logger): Promise<Registration> {
   const id = randomUUID()
@@ -112,14 +111,9 @@ export async function register(sql: Sql, self: ThisProcess, log: Logger): Promis
 }
 
 /**
- * Returns the oldest and the newest schema of all processes of the last five minutes, and the clock
- * difference in milliseconds.
+ * Returns the oldest and newest schema of all processes of the last five minutes, and the clock difference.
  */
-async function heartbeat(
-  sql: Sql,
-  id: string,
-  { kind, readableSchemas, ownSchema }: ThisProcess
-): Promise<{ schema: number; newest: number; offMs: number }> {
+async function heartbeat(sql: Sql, id: string, { kind, readableSchemas, ownSchema }: ThisProcess) {
   await sql`
     insert into processes (id, kind, version, readable_schemas, own_schema)
     values (${id}, ${kind}, ${version}, ${[...readableSchemas]}::smallint[], ${ownSchema})

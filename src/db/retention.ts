@@ -65,8 +65,8 @@ export async function removeOldRequests(sql: Sql, nowMs: number, days: Retention
 }
 
 /**
- * Removes web hook events after `DELIVERY_RETENTION_DAYS`, with all attempts; pending deliveries and their
- * events stay. Returns the number of events, and of deliveries whose events stay.
+ * Removes web hook events without pending deliveries after `DELIVERY_RETENTION_DAYS`, and ended deliveries of
+ * the others. Returns the number of both.
  */
 export async function removeOldDeliveries(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.DELIVERY_RETENTION_DAYS, nowMs)
@@ -100,14 +100,10 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
 }
 
 /**
- * Removes listener minutes after `LISTENER_RETENTION_DAYS`. The last one before that stays, because the
- * series starts with it. Returns the number.
+ * Removes listener minutes after `LISTENER_RETENTION_DAYS`, except the last one, with which the series
+ * starts.
  */
-export async function removeOldListenerMinutes(
-  sql: Sql,
-  nowMs: number,
-  days: RetentionDays
-): Promise<number> {
+export async function removeOldListenerMinutes(sql: Sql, nowMs: number, days: RetentionDays) {
   const beforeMs = endOf(days.LISTENER_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0
   const firstMinute = Math.floor(beforeMs / 60_000)

@@ -11,10 +11,7 @@ interface SnapshotRow extends Omit<StationSnapshot, 'profile' | 'listeners' | 's
 }
 
 /** Reads what stations show, in one statement; unknown and deleted stations are left out. */
-export async function readSnapshots(
-  sql: Sql | Tx,
-  stationIds: readonly number[]
-): Promise<StationSnapshot[]> {
+export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]) {
   const song = (row: 'h' | 'm') => sql`jsonb_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,

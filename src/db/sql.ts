@@ -25,10 +25,9 @@ const reconnectPauseSeconds = () => 0.1 + Math.random() * 0.3
 const keepAliveSeconds = 3
 
 /**
- * Opens a pool; connects with the first query. Limits, so that no fault elsewhere can block a station:
- * statements 8 seconds unless configured, locks 3.5 (a second waiter may wait twice), idle transactions 8. A
- * connection that the server lost silently is replaced within 15 seconds. Throws an `OperatorError` if the
- * package lacks its patch.
+ * Opens a pool; connects with the first query. Timeouts: statements 8 seconds unless configured, locks 3.5 (a
+ * second waiter may wait twice), idle transactions 8, silently lost connections 15. Throws an `OperatorError`
+ * if the package lacks its patch.
  */
 export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOptions): Sql {
   assertPatched()

@@ -11,10 +11,7 @@ export interface NewStation {
 /** The default mount. */
 export const firstStream = '/radio.mp3'
 
-/**
- * Creates a station with its default mount `/radio.mp3`, in the transaction if one is given. Returns its id,
- * or null if the short name is taken.
- */
+/** Creates a station with its default mount. Returns its id, or null if the short name is taken. */
 export async function insertStation(sql: Sql | Tx, station: NewStation): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
     with station as (
@@ -30,10 +27,7 @@ export async function insertStation(sql: Sql | Tx, station: NewStation): Promise
 }
 
 /** Reads identities by station id, without unknown stations and those whose state was never stored. */
-export async function readIdentities(
-  sql: Sql,
-  stationIds: readonly number[]
-): Promise<ReadonlyMap<number, StationIdentity>> {
+export async function readIdentities(sql: Sql, stationIds: readonly number[]) {
   const ids = [...stationIds]
   const rows = await sql<({ id: number } & StationIdentity)[]>`
     select id, epoch, short_name as "shortName", is_public as "isPublic" from stations

@@ -10,8 +10,8 @@ import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
 
 /**
- * `due`: the play has reached its end. `skip`: an operator ends it now. `wake`: the station is silent and may
- * have something to play.
+ * `due`: the play has ended. `skip`: an operator ends it. `wake`: a silent station may have something to
+ * play.
  */
 export type AdvanceCause = 'due' | 'skip' | 'wake'
 
@@ -24,8 +24,7 @@ export interface AdvanceRequest {
 
 /**
  * `advanced`: this call ended the play. `postponed`: its end is decided later. `superseded`: another play is
- * current by now. `not-due`: it ends later. `silent`: nothing plays, and there is nothing to play. `deleted`:
- * the station does not exist.
+ * current. `not-due`: it ends later. `silent`: nothing to play. `deleted`: the station does not exist.
  */
 export type AdvanceOutcome = 'advanced' | 'postponed' | 'superseded' | 'not-due' | 'silent' | 'deleted'
 
@@ -49,7 +48,7 @@ export async function advance(
   try {
     let reads: QueueReads | null = null
     return await changeStation(services, stationId, change => advancePlay(change, request, reads), {
-      sendReads: tx => void (reads = sendQueueReads(tx, [stationId], services.libraries))
+      sendReads: tx => void (reads = sendQueueReads(tx, stationId, services.libraries))
     })
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
@@ -121,7 +120,7 @@ async function startNext(
   if (!first) goSilent(change, wakeAtMs)
   change.send([
     ...(play ? [endPlay(change, play, endMs)] : []),
-    ...planStatements(tx, [{ stationId: station.id, plan }]),
+    ...planStatements(tx, station.id, plan),
     ...(first
       ? [
           startFromQueue(

@@ -20,8 +20,8 @@ export async function countSharedFact(tx: Tx): Promise<void> {
 }
 
 /**
- * Raises the revisions of a batch of stations that do not show the newest shared fact. Returns their ids;
- * none if all show it. Locked stations are skipped until the next call.
+ * Raises the revisions of a batch of stations that do not show the newest shared fact; skips locked ones.
+ * Returns their ids; none if all show it.
  */
 export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
@@ -35,8 +35,8 @@ export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
 }
 
 /**
- * Publishes a committed shared fact on all stations; concurrent calls are coalesced. Waits a moment, which is
- * enough for most installations; thousands of stations continue in the background. Never rejects.
+ * Publishes a committed shared fact on all stations. Waits a moment; thousands of stations continue in the
+ * background. Never rejects.
  */
 export async function publishAllStations(services: PlayoutServices): Promise<void> {
   const shown = services.allStations.run('all', () => markAndPublish(services))

@@ -9,11 +9,11 @@ import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
 import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
 import { insertEvent, readSubscribedHooks } from '../webhooks/outbox.ts'
-import { publishCoalesced, publishSnapshot } from './publish.ts'
+import { publish, publishSnapshot } from './publish.ts'
 import { maxClockErrorMs, pullBack } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { mayFireTriggers, readEvent, type TriggerValues, triggerValues } from './triggers.ts'
+import { mayFireTriggers, readEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
 export type Part = keyof Revisions
@@ -29,20 +29,19 @@ export interface StationChange {
   readonly isPulledBack: boolean
   /**
    * Marks parts that the change makes look different: they are published after the commit. `columns` of the
-   * station are written in the same statement, at the end of the change; without parts they are written and
-   * nothing is published.
+   * station are written in the same statement; without parts nothing is published.
    */
   readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
   /**
-   * Sends statements that write, in order, without waiting for their results: they share a round trip with what
-   * follows. If one fails, the change is rolled back and `changeStation` throws its error.
+   * Sends statements in order without waiting for their results. If one fails, the change is rolled back and
+   * `changeStation` throws its error.
    */
   readonly send: (statements: readonly Statement[]) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
   readonly happenedAt: (atMs: number) => void
   /**
-   * The time of the change at which something happened that this process noted at `atMs` by its own clock. It
-   * is neither after now, nor before plays that were pulled back to now.
+   * The time of the change for a time by this process's clock: neither after now nor before pulled-back
+   * plays.
    */
   readonly momentOf: (atMs: number) => number
 }
@@ -51,33 +50,29 @@ export interface StationChange {
 export type Statement = postgres.PendingQuery<postgres.Row[]>
 
 /** Columns of `stations` that changes write. */
-export type StationColumns = Readonly<
-  Partial<
-    Record<
-      'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_version' | 'listeners_total' | 'listeners_unique',
-      number | null
-    >
-  >
->
+export type StationColumns = { readonly [Name in StationColumn]?: number | null }
+
+type StationColumn =
+  | 'wake_at_ms'
+  | 'wake_version'
+  | 'next_seq'
+  | 'filled_version'
+  | 'listeners_total'
+  | 'listeners_unique'
 
 export interface ChangeOptions {
   /** The caller does not wait until the change is published. */
   readonly isPublishedLater?: boolean
-  /**
-   * Runs in the transaction before the station is locked: slow statements that do not depend on the station.
-   */
+  /** Runs in the transaction before the lock: slow statements that do not depend on the station. */
   readonly beforeLock?: (tx: Tx) => Promise<void>
   /** Sends reads that the change needs in the round trip of the lock; they see the locked state. */
   readonly sendReads?: (tx: Tx) => void
 }
 
 /**
- * Changes a station. In one transaction the row of the station is locked, what the change depends on is read,
- * `change` runs, the revision is raised once if it marked a part, and the triggers that fired are written
- * into the outbox of the web hooks. After the commit the snapshot is stored in Redis and published, and
- * deliveries are enqueued. If a store is unavailable after the commit, the sweep repairs that. Returns what
- * `change` returned. Throws 404 if the station does not exist, and what `change` throws; then nothing is
- * changed.
+ * Changes a station in one transaction: locks and reads it, runs `change`, raises the revision once if a part
+ * was marked, and writes fired triggers into the outbox. Publishes after the commit; the sweep repairs what
+ * fails then. Throws 404 if the station does not exist, and what `change` throws; then nothing is changed.
  */
 export async function changeStation<Result>(
   services: PlayoutServices,
@@ -126,7 +121,7 @@ async function changeIn<Result>(
   sendReads: (tx: Tx) => void = () => {}
 ): Promise<Changed<Result>> {
   const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId, sendReads)
-  const before: TriggerValues = triggerValues(station, play)
+  const before = triggerValues(station, play)
   const parts = new Set<Part>(isPulledBack ? ['playback', 'live'] : [])
   const sent: Promise<unknown>[] = []
   const send = (statements: readonly Statement[]) => {
@@ -178,38 +173,25 @@ async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => voi
 }
 
 /** Writes columns of a station and raises its revision and those of the parts. */
-function writeStation(
-  tx: Tx,
-  stationId: number,
-  parts: readonly Part[],
-  columns: StationColumns
-): Statement[] {
+function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns: StationColumns) {
   const assignments = [
     ...Object.entries(columns).map(([name, value]) => tx`${tx(name)} = ${value}`),
-    ...(parts.length === 0 ? [] : [raisedRevisions(tx, parts)])
+    ...(parts.length === 0 ? [] : [tx`revision = next_revision(revision)`]),
+    ...parts.map(part => tx`${tx(`${part}_revision`)} = next_revision(revision)`)
   ]
   if (assignments.length === 0) return []
+  // In tests a database trigger refuses to raise a revision without this setting.
+  const setting = tx`from (select set_config('cuewire.raises_revision', 'on', true)) setting`
   return [
     tx`
       update stations set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
-      ${parts.length === 0 ? tx`` : revisionChangeSetting(tx)} where stations.id = ${stationId}`
+      ${parts.length === 0 ? tx`` : setting} where stations.id = ${stationId}`
   ]
 }
 
-/** The assignments that raise the revision of a station once, for these parts. */
-function raisedRevisions(tx: Tx, parts: readonly Part[]) {
-  return parts
-    .map(part => tx`${tx(`${part}_revision`)} = next_revision(revision)`)
-    .reduce((all, each) => tx`${all}, ${each}`, tx`revision = next_revision(revision)`)
-}
-
-/** Says that a revision is raised on purpose: in tests a database trigger refuses all others. */
-export const revisionChangeSetting = (tx: Tx) =>
-  tx`from (select set_config('cuewire.raises_revision', 'on', true)) setting`
-
 /**
- * Never rejects because a store is unavailable. Throws if a statement failed after the change returned: then
- * Postgres rolled back instead of committing.
+ * Throws if a statement failed after the change returned, since Postgres rolled back; not if a store is
+ * unavailable.
  */
 async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
   await Promise.all(changed.sent)
@@ -230,7 +212,9 @@ export async function publishEventually(
 ): Promise<StationState | null> {
   if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
   try {
-    return await (snapshot ? publishSnapshot(services, snapshot) : publishCoalesced(services, stationId))
+    return await (snapshot
+      ? publishSnapshot(services, snapshot)
+      : services.publications.run(stationId, () => publish(services, stationId)))
   } catch (error) {
     services.log.warn({ err: error, station: stationId }, 'live state not updated; retrying')
     return null
@@ -262,9 +246,7 @@ function nowPlayingLine(state: StationState): [data: { station: string; play: nu
   return [data, `${profile.shortName}: ${title(shown.song)} (${length(shown.durationMs)})${following}`]
 }
 
-function title(song: Song): string {
-  return [song.artist, song.title].filter(part => part !== '').join(' - ')
-}
+const title = (song: Song) => [song.artist, song.title].filter(part => part !== '').join(' - ')
 
 function length(ms: number): string {
   const seconds = Math.floor(ms / 1000)

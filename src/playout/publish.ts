@@ -16,11 +16,10 @@ const retryPauseMs = 100
 const nothing: Stored = { position: '', state: null }
 
 /**
- * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A state that
- * is missing or of another epoch, and one that is newer than Postgres, which was restored from a backup then,
- * are replaced under a new epoch. Returns the stored state, or null if the station does not exist, whose live
- * state is removed then, or if a newer release wrote the state in a form that this release cannot read.
- * Throws if a store is unavailable; the sweep repairs that.
+ * Stores what a station shows in Redis, publishes it and schedules the next advance. Idempotent. A missing
+ * state, one of another epoch and one newer than a restored Postgres are replaced under a new epoch. Returns
+ * the state; null if the station does not exist (its live state is removed) or only a newer release can read
+ * it. Throws if a store is unavailable; the sweep repairs that.
  */
 export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -39,14 +38,8 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
 
-/**
- * Does what `publish` does with a snapshot that a committed transaction has read, which saves reading it
- * again.
- */
-export async function publishSnapshot(
-  services: PlayoutServices,
-  snapshot: StationSnapshot
-): Promise<StationState | null> {
+/** Does what `publish` does with a snapshot that a committed transaction has read. */
+export async function publishSnapshot(services: PlayoutServices, snapshot: StationSnapshot) {
   const [stored = nothing] = await readStored(services.redis, [snapshot.stationId])
   // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an
   // epoch.
@@ -59,7 +52,7 @@ export async function publishSnapshot(
 
 /**
  * Stores the current state of a station under a higher offset than `sent`, if Redis has the same epoch with a
- * lower one. A no-op otherwise, and for a station that does not exist. Throws if a store is unavailable.
+ * lower one; otherwise a no-op. Throws if a store is unavailable.
  */
 export async function renewState(
   services: PlayoutServices,
@@ -77,14 +70,10 @@ export async function renewState(
 }
 
 /**
- * Does what `publish` does for many stations in few round trips, and writes positions again that are lost. A
- * state that another process changes at the same time is left to the next sweep. Returns how many states were
- * stored.
+ * Does what `publish` does for many stations in few round trips, and restores lost positions. Superseded
+ * states are left to the next sweep. Returns how many states were stored.
  */
-export async function repairStates(
-  services: PlayoutServices,
-  stationIds: readonly number[]
-): Promise<number> {
+export async function repairStates(services: PlayoutServices, stationIds: readonly number[]) {
   const stored = await readStored(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
   const snapshots = await readSnapshots(services.sql, stationIds)
@@ -110,8 +99,7 @@ interface Publication {
 
 interface PublicationResult {
   /**
-   * `superseded`: another process stored a state meanwhile. `unreadable`: only a newer release can read what
-   * is stored.
+   * `superseded`: another process stored a state meanwhile. `unreadable`: only a newer release can read it.
    */
   readonly outcome: 'stored' | 'unchanged' | 'superseded' | 'unreadable'
   readonly state: StationState
@@ -172,9 +160,7 @@ function isPlaybackNew(publication: Publication): boolean {
   return !isSame || isEpochOver(publication)
 }
 
-/**
- * Whether a station needs a new epoch: Redis lost the state or restored an old one, or Postgres was restored.
- */
+/** Whether a new epoch is needed: Redis lost the state or restored an old one, or Postgres was restored. */
 function isEpochOver({ stored, snapshot }: Publication): boolean {
   const { epoch, revision } = parsePosition(stored.position)
   return (
@@ -200,13 +186,10 @@ function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication
 }
 
 /**
- * Begins new epochs for stations, except for those whose epoch differs from the one that was read and those
- * for which another process has begun one within the last 300 ms. Returns the new epochs by station.
+ * Begins new epochs, except for stations whose epoch changed since it was read or began within the last 300
+ * ms. Returns the new epochs by station.
  */
-async function beginEpochs(
-  sql: Sql,
-  stations: readonly Pick<StationSnapshot, 'stationId' | 'epoch'>[]
-): Promise<ReadonlyMap<number, string>> {
+async function beginEpochs(sql: Sql, stations: readonly Pick<StationSnapshot, 'stationId' | 'epoch'>[]) {
   if (stations.length === 0) return new Map()
   const ids = stations.map(({ stationId }) => stationId)
   const rows = await sql<{ id: number; epoch: string }[]>`
@@ -223,8 +206,3 @@ async function beginEpochs(
 }
 
 const freshEpoch = () => randomBytes(6).toString('base64url')
-
-/** Publishes a station; concurrent calls are coalesced. */
-export function publishCoalesced(services: PlayoutServices, stationId: number): Promise<StationState | null> {
-  return services.publications.run(stationId, () => publish(services, stationId))
-}

@@ -8,9 +8,8 @@ export const maxClockErrorMs = 1_000
 const playsAtMost = 1_000
 
 /**
- * Moves plays and broadcasts of a locked station that begin or end after now to now. They exist if the clock
- * of Postgres went back, or a process with a wrong clock stored them; the station would be silent until they
- * begin. Returns whether there were any.
+ * Moves plays and broadcasts of a locked station that begin or end after now to now: the clock of Postgres
+ * went back, or a process with a wrong clock stored them. Returns whether there were any.
  */
 export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station

@@ -36,15 +36,14 @@ export interface LockedStation {
   /** Requests wait to be played. */
   readonly hasRequests: boolean
   /** Operators have removed rows from its queue. */
-  readonly hasRefused: boolean
+  readonly hasRemovedRows: boolean
   /** The triggers of each enabled web hook; an empty list stands for all. */
   readonly hookTriggers: readonly (readonly Trigger[])[]
 }
 
 /**
- * Locks the rows of stations, then reads them. The lock allows inserts into tables that refer to the station,
- * so an import does not delay the engine. Both statements are sent at once; later statements see the locked
- * state. Two statements, because a statement that waits for a lock sees other tables as they were before.
+ * Locks the rows of stations, then reads them. The lock allows inserts into tables that refer to the station.
+ * Two statements, because one that waits for a lock sees other tables as they were before.
  */
 export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   const locked = tx`
@@ -54,10 +53,7 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
   return stations
 }
 
-/**
- * Ends a query for stations `s` that are changed one after another: leaves out locked rows, which would delay
- * the others. The next run finds them.
- */
+/** Ends a query for stations `s` that are changed one by one: leaves locked rows to the next run. */
 export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
 
 /** Reads stations without locking them. */
@@ -81,7 +77,7 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
     exists (select from requests r where r.station_id = s.id and r.state in ('pending', 'queued')) as "hasRequests",
     exists (
       select from queue q where q.station_id = s.id and q.skipped_at_ms is not null
-        and q.playlist_id is not null) as "hasRefused",
+        and q.playlist_id is not null) as "hasRemovedRows",
     coalesce((
       select jsonb_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
     case when s.backend <> 'liquidsoap' then 0
@@ -204,19 +200,15 @@ export async function readRequests(tx: Tx, stationIds: readonly number[]): Promi
   return rows.map(withKeys)
 }
 
-const refusedForMs = 7 * 86_400_000
+const removedForMs = 7 * 86_400_000
 
 /** Rows that operators removed from queues within the last week. */
-export function readRefused(
-  tx: Tx,
-  stationIds: readonly number[],
-  nowMs: number
-): Promise<(RemovedRow & { stationId: number })[]> {
-  return tx`
+export function readRemovedRows(tx: Tx, stationIds: readonly number[], nowMs: number) {
+  return tx<RemovedRow[]>`
     select station_id as "stationId", playlist_id as "playlistId", track_id as "trackId", pass,
       plays_at_ms as "startsAtMs", occurrence_ms as "occurrenceMs"
     from queue
-    where station_id = any(${[...stationIds]}::bigint[]) and skipped_at_ms > ${nowMs - refusedForMs}
+    where station_id = any(${[...stationIds]}::bigint[]) and skipped_at_ms > ${nowMs - removedForMs}
       and playlist_id is not null
     order by skipped_at_ms desc limit 1000`
 }
@@ -227,10 +219,7 @@ interface KeysRow {
   artistKeys: number[]
 }
 
-/**
- * Joins `m`, row by row: for a list of stations whose length it does not know, Postgres would go through all
- * media.
- */
+/** Joins `m` row by row: otherwise Postgres might go through all media. */
 const itsMedia = (tx: Tx, table: 'q' | 'r') => tx`
   cross join lateral (select * from media where id = ${tx(table)}.media_id limit 1) m`
 

@@ -8,9 +8,8 @@ const most = 500
 const prefix = 'station-silent:'
 
 /**
- * Notifies operators of each station with the clock backend that was on air and has been silent for more than
- * a minute, once until it plays again or is disabled. Call it every few seconds; it may run in any number of
- * processes. Returns the number of alerts.
+ * Notifies operators of each clock station that was on air and has been silent for more than a minute, once
+ * until it plays again or is disabled. Returns the number of alerts.
  */
 export async function raiseSilenceAlerts(sql: Sql, nowMs: number): Promise<number> {
   await sql`

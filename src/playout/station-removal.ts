@@ -1,6 +1,8 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
-import { storeTombstones } from './tombstones.ts'
+import { shards } from '../redis/keys.ts'
+import { dropPosition, removeState } from '../redis/station-store.ts'
+import type { PlayoutServices } from './services.ts'
 
 /** Rows that would still be used (keys, accounts, queued work), removed with the mark. */
 const removedAtOnce = [
@@ -35,10 +37,7 @@ export async function markStationDeleted(tx: Tx, stationId: number): Promise<voi
 
 const stationsPerRun = 10
 
-/**
- * Removes the rows of deleted stations in batches, the station row last. It may run in any number of
- * processes. Returns the number of rows.
- */
+/** Removes rows of deleted stations in batches, the station row last. Returns the number of rows. */
 export async function removeDeletedStations(sql: Sql): Promise<number> {
   const stations = await sql<{ id: number }[]>`
     select id from stations where deleted_at is not null order by id limit ${stationsPerRun}`
@@ -69,9 +68,7 @@ async function removeStation(sql: Sql, stationId: number): Promise<number> {
   return removed + count
 }
 
-/**
- * Tables, and conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md.
- */
+/** Conditions with the order of an index: see "walks an index of all stations" in docs/gotchas.md. */
 function rowsOf(sql: Sql, stationId: number): (readonly [table: string, found: Fragment])[] {
   const own = (order: Fragment) =>
     sql`station_id between ${stationId} and ${stationId} order by station_id${order}`
@@ -87,4 +84,44 @@ function rowsOf(sql: Sql, stationId: number): (readonly [table: string, found: F
     ['playlist_tracks', sql`playlist_id in (select id from playlists where station_id = ${stationId})`],
     ['media', own(sql``)]
   ]
+}
+
+/*
+ * Deleting a station leaves a tombstone in Postgres and an empty position in Redis. A server that was paused or cut off
+ * meanwhile finds the empty position when it is back; where Redis lost it, it is written again from the tombstone.
+ */
+
+/** A server may be unavailable this long and still learn of a deletion. */
+const tombstoneDays = 7
+
+/** Stores tombstones of deleted stations. */
+async function storeTombstones(sql: Sql | Tx, stationIds: readonly number[]): Promise<void> {
+  await sql`insert into deleted_stations (id) select unnest(${[...stationIds]}::bigint[]) on conflict do nothing`
+}
+
+/**
+ * Removes live states of deleted stations, if the process that deleted one died before. `positions` must be
+ * read before `stationIds`, the existing stations of the shards.
+ */
+export async function removeDeletedStates(
+  services: PlayoutServices,
+  shardNumbers: readonly number[],
+  positions: ReadonlyMap<number, string>,
+  stationIds: ReadonlySet<number>
+): Promise<void> {
+  const rows = await services.sql<{ id: number }[]>`
+    select id from deleted_stations where id % ${shards.length} = any(${[...shardNumbers]}::int[])`
+  const stored = new Set(rows.map(({ id }) => id))
+  const deleted = [...new Set([...positions.keys(), ...stored])].filter(id => !stationIds.has(id))
+  for (const id of deleted) if (positions.get(id) !== '') await removeState(services.redis, id)
+  const missing = deleted.filter(id => !stored.has(id))
+  if (missing.length > 0) await storeTombstones(services.sql, missing)
+}
+
+/** Removes old tombstones. */
+export async function removeOldTombstones({ sql, redis }: PlayoutServices): Promise<number> {
+  const rows = await sql<{ id: number }[]>`
+    delete from deleted_stations where deleted_at < now() - make_interval(days => ${tombstoneDays}) returning id`
+  for (const { id } of rows) await dropPosition(redis, id)
+  return rows.length
 }

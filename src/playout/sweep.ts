@@ -1,8 +1,9 @@
+import type { Fragment } from '../db/sql.ts'
 import { shards } from '../redis/keys.ts'
 import { isOfNewerRelease, isReadable, parsePosition } from '../redis/positions.ts'
 import { dropPosition, readPositions } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { advance, type AdvanceRequest } from './advance.ts'
+import { advance } from './advance.ts'
 import { raiseAllRevisions } from './all-stations.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
@@ -12,7 +13,7 @@ import { maxClockErrorMs } from './pull-back.ts'
 import { refillQueue } from './queue/queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { removeDeletedStates } from './tombstones.ts'
+import { removeDeletedStates } from './station-removal.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
@@ -23,18 +24,11 @@ const chunk = 500
 const rounds = 10
 
 /**
- * Repairs what jobs and publications have missed: ends overdue plays, pulls back plays that begin after now,
- * wakes silent stations, sends interrupts, ends plays of playouts that timed out, refills queues, publishes
- * stations whose live state is behind Postgres, and removes live states of deleted stations. `previous`
- * contains the stations that differed in the last sweep: a difference counts if it lasts, because a
- * publication may be in flight. Call it every second; it may run in any number of processes. Rejects between
- * two steps once `signal` is aborted.
+ * Repairs what jobs and publications have missed. `previous` contains the stations that differed in the last
+ * sweep: a difference counts if it lasts, because a publication may be in flight. Call it every second, in
+ * any number of processes. Rejects between two steps once `signal` is aborted.
  */
-export async function sweep(
-  services: PlayoutServices,
-  previous: ReadonlySet<number>,
-  signal?: AbortSignal
-): Promise<Set<number>> {
+export async function sweep(services: PlayoutServices, previous: ReadonlySet<number>, signal?: AbortSignal) {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await pullBackEarly(services, signal)
@@ -49,33 +43,24 @@ export async function sweep(
   return differing.fresh
 }
 
-async function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
-  const rows = await services.sql<{ stationId: number; shId: number }[]>`
-    select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
-    where h.ended_at_ms is null and h.due_at_ms < ${engineTimeMs() - graceMs}
-    order by h.due_at_ms limit ${chunk} ${skipLocked(services.sql)}`
-  await advanceAll(
-    services,
-    rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
-    signal
-  )
-  return rows.length
+function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
+  const overdue = services.sql`h.due_at_ms < ${engineTimeMs() - graceMs} order by h.due_at_ms`
+  return advancePlays(services, overdue, signal)
 }
 
-/**
- * Advances stations whose current play begins after now, which pulls it back to now: the clock went back, or
- * a process with a wrong clock stored it.
- */
-async function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
-  const rows = await services.sql<{ stationId: number; shId: number }[]>`
-    select h.station_id as "stationId", h.id as "shId" from song_history h join stations s on s.id = h.station_id
-    where h.ended_at_ms is null and h.started_at_ms > ${engineTimeMs() + maxClockErrorMs}
-    limit ${chunk} ${skipLocked(services.sql)}`
-  await advanceAll(
-    services,
-    rows.map(({ stationId, shId }) => ({ stationId, endedShId: shId, cause: 'due' })),
-    signal
-  )
+/** Advances stations whose current play begins after now, which pulls it back to now. */
+function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
+  return advancePlays(services, services.sql`h.started_at_ms > ${engineTimeMs() + maxClockErrorMs}`, signal)
+}
+
+/** Advances stations whose current play meets a condition, and returns how many there are. */
+async function advancePlays(services: PlayoutServices, isMet: Fragment, signal?: AbortSignal) {
+  const rows = await services.sql<{ stationId: number; endedShId: number }[]>`
+    select h.station_id as "stationId", h.id as "endedShId"
+    from song_history h join stations s on s.id = h.station_id
+    where h.ended_at_ms is null and ${isMet} limit ${chunk} ${skipLocked(services.sql)}`
+  await inLanes(rows, lanes, row => advance(services, { ...row, cause: 'due' }), signal)
+  return rows.length
 }
 
 async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
@@ -86,11 +71,8 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
       and (s.wake_at_ms <= ${engineTimeMs()} or s.wake_version <> coalesce(l.version, 0)
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
     limit ${chunk} ${skipLocked(services.sql)}`
-  await advanceAll(
-    services,
-    rows.map(({ id }) => ({ stationId: id, endedShId: 0, cause: 'wake' })),
-    signal
-  )
+  const wake = ({ id }: { id: number }) => advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
+  await inLanes(rows, lanes, wake, signal)
 }
 
 /** Fewer than `lanes`, because advances have priority. */
@@ -124,18 +106,9 @@ async function inLanes<Item>(
   await Promise.all(Array.from({ length: count }, lane))
 }
 
-async function advanceAll(
-  services: PlayoutServices,
-  requests: AdvanceRequest[],
-  signal?: AbortSignal
-): Promise<void> {
-  await inLanes(requests, lanes, request => advance(services, request), signal)
-}
-
 /**
- * Finds stations whose live state is missing or has another revision than the facts. Compares several shards
- * at a time, in groups small enough not to delay advances. A shard that cannot be read does not block the
- * others.
+ * Finds stations whose live state is missing or has another revision than the facts. A shard that cannot be
+ * read does not block the others.
  */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
@@ -170,10 +143,7 @@ interface ReadShard {
 /** Maximum number of stations per group of several shards. */
 const comparedAtOnce = 1_000
 
-/**
- * Groups shards so that about 1,000 stations are compared at once. If Redis has lost all positions, the
- * number of stations is unknown, and shards are compared one by one.
- */
+/** Groups shards so that about 1,000 stations are compared at once; one by one if Redis has no positions. */
 function grouped(read: readonly ReadShard[]): ReadShard[][] {
   const largest = Math.max(...read.map(({ positions }) => positions.size))
   const atOnce = largest > 0 ? Math.max(1, Math.floor(comparedAtOnce / largest)) : 1

@@ -7,8 +7,6 @@ import { type StationEvent, type TriggerFilter, writeEvent } from '../webhooks/o
 import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
-export type TriggerValues = TriggerState
-
 const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
 
 const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
@@ -20,10 +18,7 @@ const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
 }
 
 /** Whether a change of these parts may fire a trigger that a web hook of the station has. */
-export function mayFireTriggers(
-  { hookTriggers }: LockedStation,
-  parts: ReadonlySet<keyof Revisions>
-): boolean {
+export function mayFireTriggers({ hookTriggers }: LockedStation, parts: ReadonlySet<keyof Revisions>) {
   const fired = new Set([...parts].flatMap(part => triggersOfParts[part]))
   return hookTriggers.some(triggers =>
     triggers.length === 0 ? fired.size > 0 : triggers.some(trigger => fired.has(trigger))
@@ -31,19 +26,19 @@ export function mayFireTriggers(
 }
 
 /** The values of a locked station that triggers depend on, before it is changed. */
-export function triggerValues(station: LockedStation, play: OpenPlay | null): TriggerValues {
+export function triggerValues(station: LockedStation, play: OpenPlay | null): TriggerState {
   const current = play && { shId: play.id }
   const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
   return { current, shown: current, listeners: { total: station.listenersTotal }, live }
 }
 
 /**
- * Returns the event of a change, or null if no trigger fired. `snapshot` is the state that the transaction has
- * made of the station. Going online or offline is stored here and becomes an event later.
+ * Returns the event of a change, or null if no trigger fired. Going online or offline is stored here and
+ * becomes an event later.
  */
 export async function readEvent(
   tx: Tx,
-  before: TriggerValues,
+  before: TriggerState,
   snapshot: StationSnapshot,
   happenedAtMs: number
 ): Promise<StationEvent | null> {
@@ -72,7 +67,7 @@ async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number
 
 /**
  * Writes the events of stations that have been online or offline for the delay. Returns the web hooks that
- * have deliveries now. Call it every few seconds; it may run in any number of processes.
+ * have deliveries now. Call it every few seconds.
  */
 export async function writeStatusEvents(
   { sql, triggersFor }: Pick<PlayoutServices, 'sql' | 'triggersFor'>,
@@ -87,12 +82,7 @@ export async function writeStatusEvents(
   return webhookIds
 }
 
-async function writeStatusEvent(
-  tx: Tx,
-  stationId: number,
-  nowMs: number,
-  filter: TriggerFilter
-): Promise<number[]> {
+async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number, filter: TriggerFilter) {
   const [status] = await tx<{ isOnline: boolean; atMs: number }[]>`
     update stations s set turned_online = null, turned_at_ms = null
     from (select id, turned_online, turned_at_ms from stations where id = ${stationId} for no key update) before

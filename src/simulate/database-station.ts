@@ -1,10 +1,10 @@
 import type { Sql, Tx } from '../db/sql.ts'
-import { pastOf, readLibraries } from '../playout/queue/libraries.ts'
+import { pastOf, readLibrary } from '../playout/queue/libraries.ts'
 import {
   followedAtMs,
   readOpenPlay,
   readQueues,
-  readRefused,
+  readRemovedRows,
   readRequests,
   readStations,
   rulesOf
@@ -56,9 +56,8 @@ async function readStation(
   const play = await readOpenPlay(tx, station.id)
   const endsAtMs = play ? (play.dueAtMs ?? followedAtMs(play, rules.overlapMs)) : nowMs
   const fromMs = fromDay === null ? Math.max(nowMs, endsAtMs) : rules.zone.instant(fromDay, 0, 'first')
-  const libraries = await readLibraries(tx, [station], Math.min(nowMs, fromMs), null)
-  const { playlists = [], past = { plays: [], older: new Map() } } = libraries.get(station.id) ?? {}
-  const removed = await readRefused(tx, ids, nowMs)
+  const { playlists, past } = await readLibrary(tx, station, Math.min(nowMs, fromMs), null)
+  const removed = await readRemovedRows(tx, ids, nowMs)
   const names = await readSongNames(tx, station.id)
   return {
     name: found.name,

@@ -21,15 +21,10 @@ export interface ListenerReport extends SourceReport {
 }
 
 /**
- * Records a broadcaster's report: the counts of the station and its sources, and the statistics of the
- * current play. A report without changes writes nothing. Throws 404 for an unknown station and 400 that names
- * every unknown or repeated source; then nothing is recorded.
+ * Records a broadcaster's report. A report without changes writes nothing. Throws 404 for an unknown station
+ * and 400 that names every unknown or repeated source; then nothing is recorded.
  */
-export async function countListeners(
-  services: PlayoutServices,
-  stationId: number,
-  report: ListenerReport
-): Promise<void> {
+export async function countListeners(services: PlayoutServices, stationId: number, report: ListenerReport) {
   if (!(await record(services, stationId, report, refuse))) throw new ApiError('not-found')
 }
 
@@ -38,15 +33,10 @@ function refuse([problem, ...problems]: readonly FieldError[]): void {
 }
 
 /**
- * Records the counts of some sources; the others keep theirs, and the totals are the sums over all sources,
- * hidden ones included. Unknown sources and stations are ignored; of several counts of a source the first is
- * used.
+ * Records the counts of some sources; the totals are the sums over all sources, hidden ones included. Unknown
+ * sources and stations are ignored; of several counts of a source the first is used.
  */
-export async function countAtSources(
-  services: PlayoutServices,
-  stationId: number,
-  report: SourceReport
-): Promise<void> {
+export async function countAtSources(services: PlayoutServices, stationId: number, report: SourceReport) {
   await record(services, stationId, { ...report, totals: null }, () => {})
 }
 
@@ -113,10 +103,7 @@ async function recordChange(
   mark(['listeners'], { listeners_total: now.total, listeners_unique: now.unique })
 }
 
-/**
- * Updates the minute series of a station: last, most and fewest listeners of the minute. The count before the
- * change belongs to most and fewest. Runs in the transaction that locks the station.
- */
+/** Updates the minute series; the count before the change belongs to the most and fewest of the minute. */
 async function noteMinute(tx: Tx, stationId: number, was: Count, now: Count, atMs: number): Promise<void> {
   const most = Math.max(was.total, now.total)
   const fewest = Math.min(was.total, now.total)

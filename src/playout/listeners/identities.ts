@@ -13,11 +13,7 @@ export interface Listener {
 export const identitiesAtMost = 20_000
 
 /** The known listeners of the counted sources. */
-export async function readConnected(
-  sql: Sql | Tx,
-  stationId: number,
-  matched: readonly Counted[]
-): Promise<Listener[]> {
+export async function readConnected(sql: Sql | Tx, stationId: number, matched: readonly Counted[]) {
   if (matched.length === 0) return []
   return sql<Listener[]>`
     select source, identity from listeners
@@ -26,12 +22,7 @@ export async function readConnected(
 }
 
 /** Stores connected and disconnected listeners. A listener who returns counts as connected. */
-export async function recordListeners(
-  tx: Tx,
-  stationId: number,
-  { came, left }: Movement,
-  nowMs: number
-): Promise<void> {
+export async function recordListeners(tx: Tx, stationId: number, { came, left }: Movement, nowMs: number) {
   const pairs = (listeners: readonly Listener[]) => tx`
     unnest(${listeners.map(each => each.source)}::text[], ${listeners.map(each => each.identity)}::text[])
       as x(source, identity)`
@@ -52,16 +43,10 @@ export interface Movement {
 }
 
 /**
- * The listeners who connected and disconnected since the last report. If a source reports no identities, all
- * disconnected.
+ * Who connected and disconnected since the last report. If a source reports no identities, all disconnected.
  */
 export function movementOf(connected: readonly Listener[], matched: readonly Counted[]): Movement {
-  const before = new Map<string, Set<string>>()
-  for (const { source, identity } of connected) {
-    const known = before.get(source)
-    if (known) known.add(identity)
-    else before.set(source, new Set([identity]))
-  }
+  const before = identitiesBySource(connected)
   const came: Listener[] = []
   const left: Listener[] = []
   const nobody: ReadonlySet<string> = new Set()
@@ -72,6 +57,15 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
     for (const identity of was) if (!is.has(identity)) left.push({ source: source.key, identity })
   }
   return { came, left }
+}
+
+function identitiesBySource(listeners: readonly Listener[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const { source, identity } of listeners) {
+    const identities = found.get(source) ?? new Set()
+    found.set(source, identities.add(identity))
+  }
+  return found
 }
 
 /** The identified listeners. If there are too many, the same ones are chosen whatever their order. */
@@ -102,8 +96,7 @@ interface Known {
 const known = new WeakMap<Sql, Known>()
 
 /**
- * Reads the salts of the day of `nowMs` (Unix milliseconds) and of the days before, newest first. Creates the
- * salt of the day if there is none.
+ * Reads the salts of the day and of the days before, newest first. Creates that of the day if there is none.
  */
 export async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
   const day = Math.floor(nowMs / dayMs)
@@ -126,20 +119,9 @@ export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
   return count
 }
 
-/**
- * Replaces identities by their stored form: with the salt under which a listener is stored as connected, else
- * with the newest.
- */
-export function saltIdentities(
-  matched: readonly Counted[],
-  connected: readonly Listener[],
-  salts: Salts
-): Counted[] {
-  const stored = new Map<string, Set<string>>()
-  for (const { source, identity } of connected) {
-    const identities = stored.get(source) ?? new Set()
-    stored.set(source, identities.add(identity))
-  }
+/** Hashes identities with the salt under which a listener is stored as connected, else with the newest. */
+export function saltIdentities(matched: readonly Counted[], connected: readonly Listener[], salts: Salts) {
+  const stored = identitiesBySource(connected)
   return matched.map(({ source, count }) => {
     if (count.identities === undefined) return { source, count }
     const there = stored.get(source.key)

@@ -6,8 +6,8 @@ import type { Count } from '../../station/state.ts'
 export type SourceKind = 'mounts' | 'remotes' | 'hls'
 
 /**
- * The count of a source, which is named by its id or path (path of a mount, URL of a remote, name of an HLS
- * stream). `identities`: a hash of address and agent for each connected listener, if the source reports them.
+ * The count of a source, named by id or path (path of a mount, URL of a remote, name of an HLS stream).
+ * `identities`: a hash of address and agent for each connected listener, if known.
  */
 export type SourceCount = Count &
   ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
@@ -37,27 +37,9 @@ export const maxInteger = 2_147_483_647
 const kinds = ['mounts', 'remotes', 'hls'] as const
 
 const columns = {
-  mounts: {
-    table: 'hls_streams',
-    key: 'mount:',
-    path: 'name',
-    total: 'mount_listeners_total',
-    unique: 'mount_listeners_unique'
-  },
-  remotes: {
-    table: 'remotes',
-    key: 'remote:',
-    path: 'url',
-    total: 'listeners_total',
-    unique: 'listeners_unique'
-  },
-  hls: {
-    table: 'hls_streams',
-    key: 'hls:',
-    path: 'name',
-    total: 'hls_listeners_total',
-    unique: 'hls_listeners_unique'
-  }
+  mounts: { table: 'hls_streams', key: 'mount:', path: 'name', count: 'mount_listeners' },
+  remotes: { table: 'remotes', key: 'remote:', path: 'url', count: 'listeners' },
+  hls: { table: 'hls_streams', key: 'hls:', path: 'name', count: 'hls_listeners' }
 } as const
 
 /** The listener counts of a station. */
@@ -70,10 +52,10 @@ export interface StationCounts {
 /** Null for an unknown station. */
 export async function readCounts(sql: Sql | Tx, stationId: number): Promise<StationCounts | null> {
   const rowsOf = (kind: SourceKind) => {
-    const { table, key, path, total, unique } = columns[kind]
+    const { table, key, path, count } = columns[kind]
     return sql`
-      select ${kind}::text as kind, id, ${sql(path)} as path, ${key}::text || id as key, ${sql(total)} as total,
-        ${sql(unique)} as unique
+      select ${kind}::text as kind, id, ${sql(path)} as path, ${key}::text || id as key, ${sql(`${count}_total`)} as total,
+        ${sql(`${count}_unique`)} as unique
       from ${sql(table)} where station_id = ${stationId}`
   }
   const [station] = await sql<[StationCounts?]>`
@@ -86,10 +68,7 @@ export async function readCounts(sql: Sql | Tx, stationId: number): Promise<Stat
 }
 
 /** Matches a report with the sources of the station; unknown and repeated ones are problems. */
-export function matchCounts(
-  sources: readonly Source[],
-  report: SourceReport
-): { matched: Counted[]; problems: FieldError[] } {
+export function matchCounts(sources: readonly Source[], report: SourceReport) {
   const matched = new Map<string, Counted>()
   const problems: FieldError[] = []
   for (const kind of kinds) {
@@ -110,10 +89,7 @@ export function matchCounts(
 }
 
 /** All sources with the new counts, and those that changed. */
-export function countedSources(
-  sources: readonly Source[],
-  matched: readonly Counted[]
-): { after: Source[]; changed: Source[] } {
+export function countedSources(sources: readonly Source[], matched: readonly Counted[]) {
   const counts = new Map(matched.map(({ source, count }) => [source.key, count]))
   const after = sources.map(source => {
     const { total, unique } = counts.get(source.key) ?? source
@@ -126,16 +102,13 @@ export function countedSources(
 export async function updateCounts(tx: Tx, changed: readonly Source[]): Promise<void> {
   for (const kind of kinds) {
     const ofKind = changed.filter(source => source.kind === kind)
-    if (ofKind.length > 0) await updateKind(tx, kind, ofKind)
+    if (ofKind.length === 0) continue
+    const { table, count } = columns[kind]
+    await tx`update ${tx(table)} s set ${tx(`${count}_total`)} = x.total, ${tx(`${count}_unique`)} = x.uniq
+      from unnest(${ofKind.map(each => each.id)}::bigint[], ${ofKind.map(each => each.total)}::int[],
+        ${ofKind.map(each => each.unique)}::int[]) as x(id, total, uniq)
+      where s.id = x.id`
   }
-}
-
-function updateKind(tx: Tx, kind: SourceKind, sources: readonly Source[]) {
-  const { table, total, unique } = columns[kind]
-  return tx`update ${tx(table)} s set ${tx(total)} = x.total, ${tx(unique)} = x.uniq
-    from unnest(${sources.map(each => each.id)}::bigint[], ${sources.map(each => each.total)}::int[],
-      ${sources.map(each => each.unique)}::int[]) as x(id, total, uniq)
-    where s.id = x.id`
 }
 
 /** The count of a station: the sum over its sources. */

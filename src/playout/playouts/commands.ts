@@ -24,11 +24,7 @@ export async function addCommand({ tx, station, mark }: StationChange, command: 
 }
 
 /** Reads the commands after a given one, in order; with null only the number of the newest. */
-export async function readCommands(
-  sql: Sql,
-  stationId: number,
-  seen: number | null
-): Promise<{ seen: number; commands: Command[] }> {
+export async function readCommands(sql: Sql, stationId: number, seen: number | null) {
   if (seen === null) {
     const [newest] = await sql<{ id: number }[]>`
       select coalesce(max(id), 0) as id from playout_commands where station_id = ${stationId}`
@@ -42,22 +38,22 @@ export async function readCommands(
 }
 
 /** The play that now playing shows: during a jingle, the song before it. */
-async function shownPlay(tx: Tx, stationId: number): Promise<number | null> {
-  const [play] = await tx<{ id: number }[]>`
-    select id from song_history where station_id between ${stationId} and ${stationId} and is_visible
-    order by station_id desc, started_at_ms desc, id desc limit 1`
-  return play?.id ?? null
-}
+const readShownPlay = (tx: Tx, stationId: number) => tx<{ id: number }[]>`
+  select id from song_history where station_id between ${stationId} and ${stationId} and is_visible
+  order by station_id desc, started_at_ms desc, id desc limit 1`
 
 /**
- * Ends the current song: the clock starts the next one at once, a playout gets a command. With `meantShId`
- * only that play, or the jingle during which it is shown. Throws 409 if nothing plays, another play is
- * current, a streamer is live, or a streaming server controls playback.
+ * Ends the current song: the clock starts the next one, a playout gets a command. With `meantShId` only that
+ * play, or the jingle during which it is shown. Throws 409 if that is impossible.
  */
 export async function skipSong(change: StationChange, meantShId: number | null): Promise<void> {
   const { tx, station, play } = change
   if (!play) throw new ApiError('conflict', 'Nothing is playing.')
-  if (meantShId !== null && play.id !== meantShId && (await shownPlay(tx, station.id)) !== meantShId)
+  if (
+    meantShId !== null &&
+    play.id !== meantShId &&
+    (await readShownPlay(tx, station.id))[0]?.id !== meantShId
+  )
     throw new ApiError('conflict', 'Another song is playing now.')
   if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
   if (station.isClocked) await advancePlay(change, { endedShId: play.id, cause: 'skip' })
@@ -65,10 +61,7 @@ export async function skipSong(change: StationChange, meantShId: number | null):
   else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
 }
 
-/**
- * Records that a playout called. `takesCommands`: it polls for commands, so a missing poll means that it is
- * gone.
- */
+/** Records that a playout called. `takesCommands`: it polls, so a missing poll means that it is gone. */
 export async function recordPlayoutCall(
   sql: Sql | Tx,
   stationId: number,
@@ -88,10 +81,7 @@ export async function recordPlayoutDisconnect(sql: Sql, stationId: number, nowMs
     where station_id = ${stationId} and seen_at_ms <= ${nowMs}`
 }
 
-/**
- * Records that a playout just started: its song stopped with the lost connection. Nothing is published before
- * the next song starts.
- */
+/** Records that a playout has started: its song stopped with the lost connection. Publishes nothing. */
 export async function recordPlayoutRestart(tx: Tx, stationId: number): Promise<void> {
   await tx`
     update song_history h set stopped_at_ms = o.left_last_ms from playouts o
@@ -109,10 +99,7 @@ export async function endPlayOfDisabledStation(change: StationChange): Promise<v
   goSilent(change, null)
 }
 
-/**
- * Sets an end for the song that a broadcaster reported last, because the clock takes the station over and no
- * report will end it.
- */
+/** Sets an end for the last reported song, because the clock takes over and no report will end it. */
 export async function scheduleEndByClock({ tx, station, mark }: StationChange): Promise<void> {
   const { count } = await tx`
     update song_history set due_at_ms = greatest(started_at_ms + duration_ms, ${station.readAtMs}::bigint)

@@ -4,17 +4,11 @@ import type { PlayoutServices } from '../services.ts'
 import { addCommand } from './commands.ts'
 import { markSent } from './send-next-song.ts'
 
-/**
- * The playout gets the command this long before the song and waits for the exact time. Longer than the
- * interval of the sweep.
- */
+/** The playout gets the command this long before the song. Longer than the interval of the sweep. */
 const aheadMs = 2_500
 const stationsAtOnce = 200
 
-/**
- * Sends playouts the interrupting songs that are due. A streamer is not interrupted; a playout that takes no
- * commands continues. Call it every second.
- */
+/** Sends playouts that take commands the interrupting songs that are due, except while a streamer is live. */
 export async function sendInterrupts(services: PlayoutServices, nowMs: number): Promise<void> {
   const rows = await services.sql<{ stationId: number }[]>`
     select s.id as "stationId" from stations s

@@ -25,15 +25,10 @@ export interface SentSong {
 }
 
 /**
- * Sends the next song to a playout, which will then play it in any case. `lastId`: see `nextToSend`. Returns
- * null if the queue is empty. Throws 404 for an unknown station, 409 if its backend is not liquidsoap or it
- * is disabled.
+ * Sends the next song to a playout, which then plays it in any case. Null if the queue is empty. Throws 404
+ * for an unknown station, 409 if its backend is not liquidsoap or it is disabled.
  */
-export async function sendNextSong(
-  services: PlayoutServices,
-  stationId: number,
-  lastId: number | null
-): Promise<SentSong | null> {
+export async function sendNextSong(services: PlayoutServices, stationId: number, lastId: number | null) {
   const nowMs = engineTimeMs()
   const take = async (change: StationChange) => {
     const { tx, station } = change
@@ -90,10 +85,9 @@ const aheadAtMost = 2
 const repeatAfterMs = 5_000
 
 /**
- * Returns the row that a playout gets, or null if there is none. `queue` is in playing order, sent rows
- * first. `lastId`: the row that it got last; 0: it has just started; null: it does not say. Repeating a
- * request returns the same row, so a lost response loses no song. Interrupting songs are left out, because
- * the playout gets a command for them.
+ * Returns the row that a playout gets, or null. `queue` is in playing order, sent rows first. `lastId`: the
+ * row that it got last; 0: it has just started; null: unknown. A repeated request gets the same row, so a
+ * lost response loses no song. Interrupting songs are sent by command.
  */
 export function nextToSend<Row extends SendableRow>(
   queue: readonly Row[],

@@ -11,10 +11,7 @@ const silentAfterMs = 60_000
 /** After a start of this process, playouts need some time to call again. */
 const settledAfterMs = 90_000
 
-/**
- * Ends the plays and broadcasts of playouts that timed out. Call it every second. `upForMs`: how long this
- * process has been running.
- */
+/** Ends the plays of playouts that timed out. `upForMs`: how long this process has been running. */
 export async function endTimedOutPlays(
   services: PlayoutServices,
   { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }

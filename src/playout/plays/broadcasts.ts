@@ -24,9 +24,8 @@ interface Broadcast {
 const sameMs = 1_000
 
 /**
- * Begins a broadcast and ends the one before it. The current play ends; the queue is kept. Repeating the call
- * changes nothing; a broadcast that began before the current one is stored as ended. Throws 404 for an
- * unknown station, 409 for a disabled one.
+ * Begins a broadcast and ends the one before it. Repeating the call changes nothing; a broadcast that began
+ * before the current one is stored as ended. Throws 404 for an unknown station, 409 for a disabled one.
  */
 export async function connectStreamer(
   services: PlayoutServices,
@@ -55,9 +54,8 @@ export async function connectStreamer(
 }
 
 /**
- * Ends the current broadcast of a user. A late report about an earlier broadcast is a no-op. The clock
- * continues at once; a playout is expected to report the next song within seconds. Throws 404 for an unknown
- * station.
+ * Ends the current broadcast of a user (null: any). A late report about an earlier one is a no-op. The clock
+ * continues at once; a playout should report the next song. Throws 404 for an unknown station.
  */
 export async function disconnectStreamer(
   services: PlayoutServices,

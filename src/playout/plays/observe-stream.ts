@@ -22,11 +22,7 @@ const reconnectWithinMs = 30_000
  * Records what a streaming server reports: without a playout its title is the current play, and a broadcast
  * ends when its source disconnects. Most calls change nothing.
  */
-export async function observeStream(
-  services: PlayoutServices,
-  stationId: number,
-  seen: Observation
-): Promise<void> {
+export async function observeStream(services: PlayoutServices, stationId: number, seen: Observation) {
   const station = await readShownStation(services.sql, stationId)
   if (!station) return
   const { isReported, isLive, unheardSinceMs, playing } = station

@@ -83,9 +83,7 @@ export interface TimedPlay {
 /** The effect of a report on the plays around it. */
 export interface Placement {
   readonly startedAtMs: number
-  /**
-   * Null: the reported play is current. Otherwise the report is late, and another play began at this time.
-   */
+  /** When another play began, if the report is late; null: the reported play is current. */
   readonly endedAtMs: number | null
   /** This play ends at the reported time. */
   readonly cut: { readonly play: TimedPlay; readonly atMs: number } | null
@@ -94,9 +92,8 @@ export interface Placement {
 }
 
 /**
- * Finds the place in time of a play that began at `atMs`. `plays` are the newest ones, newest last. Plays
- * never overlap. A provisional play stays if the report comes so late that it has been heard; its own report
- * may follow.
+ * Finds the place of a play that began at `atMs`. `plays` are the newest ones, newest last. Plays never
+ * overlap. A provisional play stays if it has been heard by then; its own report may follow.
  */
 export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placement {
   const next = plays.find(play => play.startedAtMs > atMs && !isReplacedProvisional(play, atMs))

@@ -13,10 +13,7 @@ import type { LockedStation, OpenPlay } from '../rows.ts'
 export const startColumns = (tx: Tx): Fragment =>
   tx`listeners_start, listeners_end, listeners_peak, delta_positive, unique_listeners`
 
-/**
- * The statistics at the start of a play: the last known counts. At the first play of a station they are 0, so
- * that its listeners count as gained.
- */
+/** The counts at the start of a play. Before the first play they are 0: all listeners count as gained. */
 export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: LockedStation): Fragment {
   const start = tx`case when exists (select from song_history first where first.station_id = ${id})
     then ${listenersTotal}::integer else 0 end`
@@ -71,14 +68,10 @@ export function peaksAfter(peaks: Peaks, before: readonly Source[], after: reado
 }
 
 /**
- * The unique listeners of a play: for each source the identities that were connected during it, or the
- * largest count if that is higher, because the source reports no identities or too many.
+ * The unique listeners of a play: per source the identities connected during it, or its largest count if that
+ * is higher, because the source reports no identities or too many.
  */
-export function uniqueOf(
-  peaks: Peaks,
-  sources: readonly Source[],
-  seen: ReadonlyMap<string, number>
-): number {
+export function uniqueOf(peaks: Peaks, sources: readonly Source[], seen: ReadonlyMap<string, number>) {
   const unique = sources.reduce(
     (sum, { key, unique: count }) => sum + Math.max(peaks[key] ?? count, seen.get(key) ?? 0),
     0

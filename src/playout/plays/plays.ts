@@ -31,8 +31,8 @@ export interface PlayTimes {
 }
 
 /**
- * Opens the history row of a queue row and updates its track and request; the new row's id is `sh_id`.
- * `inserted`: the number of rows that a plan has just put into the queue; null if none was carried out.
+ * Opens the history row of a queue row and updates its track and request. `inserted`: the number of rows that
+ * a plan has just put into the queue; null if none was carried out.
  */
 export function startFromQueue(
   { tx, station, mark }: StationChange,
@@ -90,8 +90,8 @@ interface UnscheduledSong {
 }
 
 /**
- * Opens the history row of a song that was not queued. Unknown values are taken from its media; the reported
- * text stays. Its length is known only if no streamer plays it, because a streamer may stop at any time.
+ * Opens the history row of a song that was not queued; unknown values come from its media. The length of a
+ * streamer's song is unknown, because a streamer may stop at any time.
  */
 export function startUnscheduled(
   { tx, station, mark }: StationChange,

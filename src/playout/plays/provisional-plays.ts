@@ -20,14 +20,9 @@ export function provisionalDueMs(startedAtMs: number, durationMs: number): numbe
 
 /**
  * Ends a play that a report should have ended. If the playout is connected and has the next song, that song
- * is started provisionally, unless it would be over by now. Otherwise the station becomes silent after a
- * while; until then the end is postponed.
+ * starts provisionally; otherwise the end is postponed for a while, then the station is silent.
  */
-export async function endUnreported(
-  change: StationChange,
-  play: OpenPlay,
-  queue: readonly UnplayedRow[]
-): Promise<'ended' | 'postponed'> {
+export async function endUnreported(change: StationChange, play: OpenPlay, queue: readonly UnplayedRow[]) {
   const { tx, station } = change
   const nowMs = station.readAtMs
   const endMs = Math.min(nowMs, endOf(play, station.overlapMs))
@@ -76,10 +71,7 @@ export async function moveEnd({ tx, mark }: StationChange, play: OpenPlay, dueAt
 }
 
 /** Updates the track and the request of a provisional play, once it counts as played. */
-export async function confirmPlay(
-  tx: Tx,
-  { id, isProvisional }: Pick<OpenPlay, 'id' | 'isProvisional'>
-): Promise<void> {
+export async function confirmPlay(tx: Tx, { id, isProvisional }: Pick<OpenPlay, 'id' | 'isProvisional'>) {
   if (!isProvisional) return
   await tx`
     with play as (

@@ -7,7 +7,7 @@ import { readQueueContext } from '../queue-context.ts'
 import { raiseLibraryVersion } from '../queue/libraries.ts'
 import { endPass } from '../queue/passes.ts'
 import { refillQueue } from '../queue/queue.ts'
-import type { LockedStation } from '../rows.ts'
+import type { LockedStation, UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { endCurrentBroadcast } from './broadcasts.ts'
 import {
@@ -36,15 +36,11 @@ export interface TrackReport {
 }
 
 /**
- * Records a song that a playout, a streamer or a streaming server reports as started; history, queue and now
- * playing follow it. Reports may be repeated, late, or out of order; a provisional play is corrected. Throws
- * 404 for an unknown station, 400 for a media of another station, 409 if the station accepts no reports.
+ * Records a song that a playout, a streamer or a streaming server reports as started. Reports may be
+ * repeated, late or out of order. Throws 404 for an unknown station, 400 for a media of another station, 409
+ * if the station accepts no reports.
  */
-export async function reportTrack(
-  services: PlayoutServices,
-  stationId: number,
-  report: TrackReport
-): Promise<void> {
+export async function reportTrack(services: PlayoutServices, stationId: number, report: TrackReport) {
   await changeStation(services, stationId, async change => {
     assertAcceptsReports(change.station)
     const startedAtMs = change.momentOf(report.startedAtMs)
@@ -92,16 +88,10 @@ function isLiveOver({ liveSinceMs }: LockedStation, { startedAtMs }: Placement):
   return liveSinceMs !== null && startedAtMs - liveSinceMs > liveAtLeastMs
 }
 
-interface ReportedRow {
-  readonly id: number
-  readonly seq: number
-  readonly position: number
-  readonly playlistId: number | null
-  readonly trackId: number | null
-  readonly requestId: number | null
-  readonly pass: number
-  readonly durationMs: number
-  readonly isInterrupt: boolean
+interface ReportedRow extends Pick<
+  UnplayedRow,
+  'id' | 'seq' | 'position' | 'playlistId' | 'trackId' | 'requestId' | 'pass' | 'durationMs' | 'isInterrupt'
+> {
   readonly historyId: number | null
 }
 
@@ -134,11 +124,7 @@ function isRepeat({ play }: StationChange, { artist, title, mediaId }: TrackRepo
 }
 
 /** A song that was not queued needs a media of the station, an artist or a title. */
-async function requireNamed(
-  tx: Tx,
-  stationId: number,
-  { mediaId, artist, title }: TrackReport
-): Promise<void> {
+async function requireNamed(tx: Tx, stationId: number, { mediaId, artist, title }: TrackReport) {
   if (mediaId === null && artist === '' && title === '') {
     const unknown = "sq_id is none of the station's rows, and the song is not named otherwise."
     throw ApiError.ofFields([{ field: 'sq_id', code: 'not_found', message: unknown }])
@@ -150,10 +136,7 @@ async function requireNamed(
   throw ApiError.ofFields([{ field: 'media_id', code: 'not_found', message }])
 }
 
-/**
- * Returns the start of a row without a reported time: in queue order, even if a later row was reported before
- * it.
- */
+/** The start of a row without a reported time: in queue order, even if a later row was reported before it. */
 function orderedStart(near: readonly RecentPlay[], row: ReportedRow, { startedAtMs }: TrackReport): number {
   const current = near.at(-1)
   if (!current || current.endedAtMs !== null || row.isInterrupt || current.isInterrupt) return startedAtMs
@@ -169,12 +152,7 @@ const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) =>
   ...(endedAtMs === null ? {} : { endedAtMs })
 })
 
-async function startRow(
-  change: StationChange,
-  library: Library,
-  row: ReportedRow,
-  place: Placement
-): Promise<void> {
+async function startRow(change: StationChange, library: Library, row: ReportedRow, place: Placement) {
   await startFromQueue(change, row, airtimeOf(place, row.durationMs), null)
   await Promise.all(endPass(change.tx, library, row))
   // Cached libraries only append newer plays.

@@ -36,81 +36,56 @@ interface Copy {
 
 export const openLibraries = (): Libraries => ({ copies: new Map(), weight: 0 })
 
-/**
- * The id of the newest play in the cached library, from which on plays must be read; null if there is none.
- */
+/** The id of the newest cached play, from which on plays must be read; null if nothing is cached. */
 export function newestCachedPlayId(libraries: Libraries, stationId: number): number | null {
   const copy = libraries.copies.get(stationId)?.library
   return copy ? (copy.past.plays.at(-1)?.id ?? 0) : null
 }
 
+interface CachedLibraries {
+  readonly libraries: Libraries
+  /** Plays from the newest cached one on. */
+  readonly plays: readonly PastPlay[]
+}
+
 /**
- * Reads the libraries of locked stations. A cached one is used while its version is current; `plays` are the
- * newer plays that this transaction read. Without `libraries` everything is read and nothing cached, for
- * transactions that changed a library themselves.
+ * Reads the library of a locked station. A cached one is used while its version is current. With null nothing
+ * is cached: the transaction changed the library itself.
  */
-export async function readLibraries(
+export async function readLibrary(
   tx: Tx,
-  stations: readonly LibraryStation[],
+  station: LibraryStation,
   nowMs: number,
-  copies: { readonly libraries: Libraries; readonly plays: readonly PastPlay[] } | null
-): Promise<Map<number, StationLibrary>> {
-  const found = new Map<number, StationLibrary>()
-  const newPlays = byStation(copies?.plays ?? [])
-  for (const { id, libraryVersion } of stations) {
-    const copy = copies?.libraries.copies.get(id)?.library
-    const plays = newPlays.get(id) ?? []
-    // The newest cached play must still exist: a backup may have been restored.
-    const seen = copy?.past.plays.at(-1)?.id
-    const isTrue =
-      copy?.version === libraryVersion && (seen === undefined || plays.some(play => play.id === seen))
-    if (!copy || !isTrue) continue
-    extendPast(copy.past, copy.playlists, plays)
-    found.set(id, copy)
-  }
-  const missing = stations.filter(({ id }) => !found.has(id))
-  if (missing.length > 0) for (const [id, library] of await load(tx, missing, nowMs)) found.set(id, library)
-  for (const station of stations) {
-    const library = found.get(station.id)
-    if (library) trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
-    if (library && copies) cacheLibrary(copies.libraries, station.id, library)
-  }
-  return found
+  copies: CachedLibraries | null
+): Promise<StationLibrary> {
+  const library = findCached(station, copies) ?? (await load(tx, station, nowMs))
+  trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
+  if (copies) cacheLibrary(copies.libraries, station.id, library)
+  return library
 }
 
-function byStation(plays: readonly PastPlay[]): Map<number, PastPlay[]> {
-  const grouped = new Map<number, PastPlay[]>()
-  for (const play of plays) {
-    const of = grouped.get(play.stationId)
-    if (of) of.push(play)
-    else grouped.set(play.stationId, [play])
-  }
-  return grouped
+function findCached({ id, libraryVersion }: LibraryStation, copies: CachedLibraries | null) {
+  const copy = copies?.libraries.copies.get(id)?.library
+  if (!copies || copy?.version !== libraryVersion) return null
+  // The newest cached play must still exist: a backup may have been restored.
+  const seen = copy.past.plays.at(-1)?.id
+  if (seen !== undefined && !copies.plays.some(play => play.id === seen)) return null
+  extendPast(copy.past, copy.playlists, copies.plays)
+  return copy
 }
 
-async function load(
-  tx: Tx,
-  stations: readonly LibraryStation[],
-  nowMs: number
-): Promise<Map<number, StationLibrary>> {
-  const ids = stations.map(({ id }) => id)
-  const playlists = await readPlaylists(tx, ids)
-  const from = stations.map(station => nowMs - lookBackMs(station, playlists.get(station.id) ?? []))
-  const [plays, older] = await Promise.all([
+async function load(tx: Tx, station: LibraryStation, nowMs: number): Promise<StationLibrary> {
+  const ids = [station.id]
+  const playlists = (await readPlaylists(tx, ids)).get(station.id) ?? []
+  const from = [nowMs - lookBackMs(station, playlists)]
+  const [plays, last] = await Promise.all([
     readPlays(tx, ids, { startsAtMs: from }),
     readOlder(tx, ids, from)
   ])
-  const libraries = new Map<number, StationLibrary>()
-  for (const { id, libraryVersion } of stations)
-    libraries.set(id, {
-      version: libraryVersion,
-      playlists: playlists.get(id) ?? [],
-      past: { plays: [], older: new Map() }
-    })
-  for (const play of plays) libraries.get(play.stationId)?.past.plays.push(play)
-  for (const { stationId, playlistId, ...last } of older)
-    libraries.get(stationId)?.past.older.set(playlistId, last)
-  return libraries
+  const older = new Map(
+    last.map(({ playlistId, startsAtMs, visibleAfter }) => [playlistId, { startsAtMs, visibleAfter }])
+  )
+  return { version: station.libraryVersion, playlists, past: { plays, older } }
 }
 
 /** Caches a library and evicts the least recently used ones above the maximum size, but not this one. */
@@ -158,10 +133,7 @@ interface Reach {
 }
 
 /** How far the rules of a station look back. Milliseconds. */
-export function lookBackMs(
-  { duplicateRangeMs, requestThresholdMs }: Reach,
-  playlists: readonly Playlist[]
-): number {
+export function lookBackMs({ duplicateRangeMs, requestThresholdMs }: Reach, playlists: readonly Playlist[]) {
   const looksAtWindows = playlists.some(
     ({ schedule, options }) =>
       schedule.length > 0 &&
@@ -171,21 +143,14 @@ export function lookBackMs(
   return Math.max(leastMs, duplicateRangeMs, requestThresholdMs, looksAtWindows || hasOverruns ? windowMs : 0)
 }
 
-/**
- * The past plays of a station in memory: new plays are appended, and plays that the rules no longer need are
- * removed.
- */
+/** The past plays of a station in memory. */
 export interface CachedPast {
   plays: PastPlay[]
   readonly older: Map<number, { startsAtMs: number; visibleAfter: number }>
 }
 
 /** Appends new plays and marks their tracks as played. */
-export function extendPast(
-  past: CachedPast,
-  playlists: readonly Playlist[],
-  plays: readonly PastPlay[]
-): void {
+export function extendPast(past: CachedPast, playlists: readonly Playlist[], plays: readonly PastPlay[]) {
   const newestId = past.plays.at(-1)?.id ?? 0
   const fresh = plays.filter(({ id }) => id > newestId)
   if (fresh.length === 0) return
@@ -212,6 +177,6 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
 }
 
 /** The past in the form that the AutoDJ uses. */
-export function pastOf({ plays, older }: CachedPast, refused: readonly RemovedRow[]): Past {
-  return { plays: plays satisfies readonly HeardPlay[], older, removed: refused }
+export function pastOf({ plays, older }: CachedPast, removed: readonly RemovedRow[]): Past {
+  return { plays: plays satisfies readonly HeardPlay[], older, removed: removed }
 }

@@ -10,9 +10,9 @@ import { refillQueue } from './queue.ts'
 const rowsAtMost = 500
 
 /**
- * Adds songs of the station to its queue in the given order: at a place (1 is the first that was not sent),
- * else behind rows that were added manually before. They belong to no playlist, so only an operator removes
- * them. Returns the ids of the rows. Throws 400 if the queue would become too long.
+ * Adds songs to the queue in the given order: at a place (1 is the first that was not sent), else behind rows
+ * that were added manually before. Returns the ids of the rows. Throws 400 if the queue would become too
+ * long.
  */
 export async function addToQueue(
   change: StationChange,
@@ -61,9 +61,8 @@ export async function addToQueue(
 }
 
 /**
- * Moves a row of the queue to a place (1 is the first that was not sent); beyond the end is the end. It then
- * stays where it is, like a row that was added manually. Throws 404 for a row that is not in the queue, 409
- * for one that was sent to the playout.
+ * Moves a row to a place (1 is the first that was not sent; beyond the end is the end), where it stays.
+ * Throws 404 for a row that is not in the queue, 409 for one that was sent to the playout.
  */
 export async function moveInQueue(change: StationChange, queueId: number, place: number): Promise<void> {
   const { tx, station } = change

@@ -2,10 +2,7 @@ import { isFirstOccurrence, type Library } from '../../autodj/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 
-/**
- * Begins a new pass of a playlist, in another order if it is shuffled. Its queued rows are removed unless
- * they were sent.
- */
+/** Begins a new pass of a playlist. Its queued rows are removed unless they were sent. */
 export async function startNewPass(tx: Tx, stationId: number, playlistId: number): Promise<void> {
   await tx`
     update playlists p set pass = 1 + greatest(p.pass,

@@ -1,32 +1,24 @@
 import type { QueuePlan } from '../../autodj/queue-planner.ts'
 import type { Tx } from '../../db/sql.ts'
 
-/** A plan and the station it is for. */
-export interface StationPlan {
-  readonly stationId: number
-  readonly plan: QueuePlan
-}
-
-/** The statements that write plans, in this order; one of a kind for all stations. */
-export function planStatements(tx: Tx, plans: readonly StationPlan[]) {
-  const withdrawn = plans.flatMap(({ plan }) => plan.withdraw)
-  const rows = plans.flatMap(({ stationId, plan }) => plan.insert.map(row => insertedRow(tx, stationId, row)))
-  const moved = plans.flatMap(({ plan }) => plan.move)
-  const queued = plans.flatMap(({ plan }) => plan.insert.flatMap(row => row.requestId ?? []))
+/** The statements that write the plan of a station, in this order. */
+export function planStatements(tx: Tx, stationId: number, { withdraw, insert, move }: QueuePlan) {
+  const rows = insert.map(row => insertedRow(tx, stationId, row))
+  const queued = insert.flatMap(row => row.requestId ?? [])
   return [
     // A request whose row is removed from the queue becomes pending again.
-    ...(withdrawn.length > 0
+    ...(withdraw.length > 0
       ? [
           tx`update requests r set state = 'pending' from queue q
-            where q.id = any(${withdrawn}::bigint[]) and r.id = q.request_id and r.state = 'queued'`,
-          tx`delete from queue where id = any(${withdrawn}::bigint[])`
+            where q.id = any(${withdraw}::bigint[]) and r.id = q.request_id and r.state = 'queued'`,
+          tx`delete from queue where id = any(${withdraw}::bigint[])`
         ]
       : []),
     ...(rows.length > 0 ? [tx`insert into queue ${tx(rows)} on conflict (station_id, seq) do nothing`] : []),
     ...(queued.length > 0
       ? [tx`update requests set state = 'queued' where id = any(${queued}::bigint[]) and state = 'pending'`]
       : []),
-    ...(moved.length > 0 ? [moveStatement(tx, moved)] : [])
+    ...(move.length > 0 ? [moveStatement(tx, move)] : [])
   ]
 }
 

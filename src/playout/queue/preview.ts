@@ -21,11 +21,7 @@ const timeoutMs = 10_000
  * Returns what a station will play if nothing changes, queued rows first; null for an unknown station. Works
  * on copies, in time slices, for ten seconds at most.
  */
-export async function previewStation(
-  sql: Sql,
-  stationId: number,
-  limits: PreviewLimits
-): Promise<SimulatedPlay[] | null> {
+export async function previewStation(sql: Sql, stationId: number, limits: PreviewLimits) {
   const nowMs = engineTimeMs()
   const context = await sql.begin('isolation level repeatable read read only', tx =>
     readQueueContextUnlocked(tx, stationId, nowMs)

@@ -6,16 +6,15 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
-import { followedAtMs, type UnplayedRow, naturalEndMs, type OpenPlay } from '../rows.ts'
+import { followedAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 import { isEmptyPlan, planStatements } from './plan-statements.ts'
 
 /**
- * Removes an unplayed row from the queue, returns its track to the playlist (but not to the same slot) and
- * fills the queue. The rules of its playlist count it as played; a sequential playlist continues behind it; a
- * request is cancelled. Throws 404 for a row that is not in the station's queue, 409 for one that has been
- * sent to the playout.
+ * Removes an unplayed row, returns its track to the playlist (but not to the same slot) and fills the queue.
+ * The rules count it as played; a request is cancelled. Throws 404 for a row that is not in the queue, 409
+ * for one that has been sent to the playout.
  */
 export async function removeFromQueue(change: StationChange, queueId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
@@ -52,20 +51,15 @@ async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<A
 }
 
 /** A track of a sequential playlist would be queued again at once, so it counts as played in its pass. */
-async function markPassed(
-  tx: Tx,
-  { tracks }: Playlist,
-  trackId: number,
-  { stationId, pass }: UnplayedRow
-): Promise<void> {
+async function markPassed(tx: Tx, { tracks }: Playlist, trackId: number, { stationId, pass }: UnplayedRow) {
   markAired(tracks, indexOf(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
   await raiseLibraryVersion(tx, stationId)
 }
 
 /**
- * Removes every row from the queue except those that have been sent to the playout, and fills it with other
- * tracks if there are any. Tracks return to their playlists, requests wait again.
+ * Removes every row that was not sent, and fills the queue with other tracks if there are any. Tracks return
+ * to their playlists, requests wait again.
  */
 export async function clearQueue(change: StationChange): Promise<void> {
   const { tx } = change
@@ -127,7 +121,7 @@ async function fill(
   mark(['queue'])
   if (dueAtMs !== null) mark(['playback'])
   change.send([
-    ...planStatements(tx, [{ stationId: station.id, plan }]),
+    ...planStatements(tx, station.id, plan),
     // Not at the end of the change: another plan of the same change reads it.
     ...(plan.insert.length > 0
       ? [tx`update stations set next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`]
@@ -161,14 +155,10 @@ function planOf(
 }
 
 /** The new end of the current play if an interrupt now cuts it or no longer does; null if it is unchanged. */
-function movedEnd({ station, play }: QueueContext, plan: QueuePlan): number | null {
+function movedEnd({ station, play }: QueueContext, { runningEndsMs }: QueuePlan): number | null {
   if (play === null || !station.isClocked || play.dueAtMs === null) return null
-  const endMs = endOf(play, plan)
-  return endMs === play.dueAtMs ? null : endMs
-}
-
-/** A play that exceeds its time keeps the end that it had. */
-function endOf(play: OpenPlay, { runningEndsMs }: QueuePlan): number {
   const naturalMs = naturalEndMs(play)
-  return Math.round(runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs ?? 0) : runningEndsMs)
+  // A play that exceeds its time keeps the end that it had.
+  const endMs = runningEndsMs >= naturalMs ? Math.max(naturalMs, play.dueAtMs) : runningEndsMs
+  return Math.round(endMs) === play.dueAtMs ? null : Math.round(endMs)
 }

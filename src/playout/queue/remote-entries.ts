@@ -35,20 +35,11 @@ export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]>
     where t.playlist_id = ${playlistId} and m.remote_playlist_id = ${playlistId} order by t.position, t.id`
 }
 
-/** The difference between two lists of entries; positions count from 1. */
-export interface EntryChanges {
-  readonly added: readonly { readonly song: EntrySong; readonly position: number }[]
-  readonly moved: readonly { readonly trackId: number; readonly position: number }[]
-  /** Entries whose data changed. */
-  readonly retold: readonly { readonly song: EntrySong; readonly mediaId: number }[]
-  readonly gone: readonly Entry[]
-}
-
 /**
  * Compares entries with songs of distinct addresses. Known addresses keep their track. A missing length
- * counts as unchanged, because the length of the entry may have been measured.
+ * counts as unchanged, because it may have been measured.
  */
-export function entryChanges(entries: readonly Entry[], songs: readonly EntrySong[]): EntryChanges {
+export function entryChanges(entries: readonly Entry[], songs: readonly EntrySong[]) {
   const known = new Map(entries.map(entry => [entry.path, entry]))
   const added = []
   const moved = []
@@ -64,6 +55,9 @@ export function entryChanges(entries: readonly Entry[], songs: readonly EntrySon
   return { added, moved, retold, gone: [...known.values()] }
 }
 
+/** The difference between two lists of entries; positions count from 1. */
+export type EntryChanges = ReturnType<typeof entryChanges>
+
 const isToldOtherwise = (entry: Entry, { artist, title, durationMs }: EntrySong) =>
   entry.artist !== artist || entry.title !== title || (durationMs !== 0 && entry.durationMs !== durationMs)
 
@@ -75,13 +69,9 @@ const insertAtOnce = 1_000
 
 /**
  * Writes the media of new and changed entries. It precedes `placeEntries` and needs no lock of the station,
- * so a long list does not delay the engine. Media without a track are not used.
+ * so a long list does not delay the engine.
  */
-export async function writeEntries(
-  tx: Tx,
-  playlist: RemotePlaylist,
-  { added, retold }: EntryChanges
-): Promise<void> {
+export async function writeEntries(tx: Tx, playlist: RemotePlaylist, { added, retold }: EntryChanges) {
   const songs = [...added, ...retold].map(({ song }) => song)
   for (let start = 0; start < songs.length; start += insertAtOnce) {
     const rows = songs.slice(start, start + insertAtOnce).map(song => mediaRow(playlist, song))
@@ -110,8 +100,8 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
 }
 
 /**
- * Orders the tracks of a playlist like its entries, whose media are written. Queued rows of removed entries
- * are removed; those that were sent to the playout stay with their media. The caller refills the queue.
+ * Orders the tracks of a playlist like its entries. Queued rows of removed entries are removed unless they
+ * were sent. The caller refills the queue.
  */
 export async function placeEntries(
   { tx, mark }: StationChange,
@@ -150,10 +140,7 @@ export async function placeEntries(
   if (withdrawn.count + resized.count > 0) mark(['queue'])
 }
 
-/**
- * Replaces the entries of a playlist by these songs of distinct addresses, under the same conditions. Returns
- * whether they changed.
- */
+/** Replaces the entries of a playlist by songs of distinct addresses. Returns whether they changed. */
 export async function replaceEntries(
   change: StationChange,
   playlist: RemotePlaylist,
@@ -191,9 +178,7 @@ interface Source {
   readonly remote_type: string
 }
 
-/**
- * `library`: songs of the library. `list`: a list that the workers fetch. `stream`: one entry without an end.
- */
+/** `songs` of the library, a `list` that the workers fetch, or a `single` stream without an end. */
 type Kind = 'songs' | 'list' | 'single'
 
 function kindOf({ source, remote_type: type }: Source): Kind {
@@ -202,9 +187,8 @@ function kindOf({ source, remote_type: type }: Source): Kind {
 }
 
 /**
- * Makes the entries of a playlist match its settings, in the transaction that saves them. A stream has one
- * entry, named after the playlist. A list has none until a worker fetches it. Returns whether the entries
- * changed.
+ * Makes the entries of a playlist match its settings, in the transaction that saves them. A list has none
+ * until a worker fetches it. Returns whether the entries changed.
  */
 export async function followSource(
   change: StationChange,

@@ -48,10 +48,9 @@ interface ClaimedList {
 }
 
 /**
- * Fetches remote playlists that are due, a few in parallel, the longest due first, and stores their entries.
- * It may run in any number of processes: a list is claimed before it is fetched, and abandoned claims expire.
- * `nowMs` is the time of the call. Returns the number of fetches, failed ones included; rejects when `signal`
- * is aborted.
+ * Fetches remote playlists that are due, the longest due first, and stores their entries. A list is claimed
+ * before it is fetched; abandoned claims expire. Returns the number of fetches, failed ones included; rejects
+ * when `signal` is aborted.
  */
 export async function refreshRemoteLists(
   services: RemoteListServices,
@@ -80,10 +79,7 @@ export async function refreshRemoteLists(
   return fetched
 }
 
-/**
- * Claims the list that has been due for the longest time; no other process fetches it before the claim
- * expires.
- */
+/** Claims the list that has been due for the longest time. */
 async function claim(sql: Sql, nowMs: number): Promise<ClaimedList | undefined> {
   const [list] = await sql<ClaimedList[]>`
     update playlists p set fetch_at_ms = ${nowMs + claimMs}
@@ -109,12 +105,7 @@ async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): 
   }
 }
 
-async function refresh(
-  services: RemoteListServices,
-  list: ClaimedList,
-  fetched: RemoteList,
-  nowMs: number
-): Promise<void> {
+async function refresh(services: RemoteListServices, list: ClaimedList, fetched: RemoteList, nowMs: number) {
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
   const isChanged = await keep(services, list, fetched.songs, nowMs)
   if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, factOf(list.id))
@@ -145,8 +136,7 @@ async function keep(
 }
 
 /**
- * Whether the list still has the fetched address, and this process its claim. During the claim no other
- * process changes the entries; a new address makes the list due at once, which ends the claim.
+ * Whether this process still has its claim: a new address makes the list due at once, which ends the claim.
  */
 const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
   sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
@@ -188,9 +178,8 @@ async function noteFailure(
 }
 
 /**
- * Removes what remote playlists left behind: media without rows in the queue, and alerts of lists that are no
- * longer fetched. Call it regularly; it may run in any number of processes. Returns the number of removed
- * media.
+ * Removes unused media of remote playlists, and alerts of lists that are no longer fetched. Returns the
+ * number of media.
  */
 export async function cleanUpRemoteLists(sql: Sql): Promise<number> {
   await sql`

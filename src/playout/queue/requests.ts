@@ -31,22 +31,15 @@ export const isRequestable = (sql: Sql | Tx, stationId: number): Fragment => sql
 export const acceptsRequests = (sql: Sql | Tx): Fragment =>
   sql`s.is_enabled and s.enable_requests and s.backend <> 'none'`
 
-interface RequestRules {
-  readonly isOpen: boolean
-  readonly delayMs: number
-  readonly cooldownMs: number
-}
-
 /**
- * Stores a listener's request and refills the queue; returns its id. Its due time is chosen here, once.
- * Throws 404 for a song that cannot be requested, 403 if the station accepts no requests, 429 during the
- * cool-down of the listener, 409 for a song that is requested already.
+ * Stores a listener's request and refills the queue; returns its id. Throws 404 for a song that cannot be
+ * requested, 403 if the station accepts no requests, 429 during the cool-down, 409 for a repeated song.
  */
 export async function submitRequest(change: StationChange, request: NewRequest): Promise<number> {
   const { tx, station } = change
   const stationId = station.id
   const { media, address, atMs, chance } = request
-  const [rules] = await tx<RequestRules[]>`
+  const [rules] = await tx<{ isOpen: boolean; delayMs: number; cooldownMs: number }[]>`
     select ${acceptsRequests(tx)} as "isOpen", s.request_delay * ${minuteMs}::bigint as "delayMs",
       s.request_cooldown * ${minuteMs}::bigint as "cooldownMs"
     from stations s where s.id = ${stationId}`
@@ -87,8 +80,8 @@ async function assertCooledDown(
 }
 
 /**
- * Cancels a request that was not played; its row leaves the queue, which is refilled. Throws 404 for an
- * unknown or cancelled request, 409 if it was sent to the playout, was played or has expired.
+ * Cancels a request that was not played and refills the queue. Throws 404 for an unknown or cancelled
+ * request, 409 if it was sent to the playout, was played or has expired.
  */
 export async function cancelRequest(change: StationChange, requestId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
@@ -127,10 +120,7 @@ async function cancel({ tx, station, mark }: StationChange, which: Fragment, now
 
 const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_at_ms is null`
 
-/**
- * Expires requests that have been due for three hours without being queued; they stay visible as expired.
- * Idempotent; it may run in any number of processes. Returns how many.
- */
+/** Expires requests that have been due for three hours without being queued. Idempotent. Returns how many. */
 export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
   const latestMs = nowMs - requestTtlMs
   const stations = await sql<{ id: number }[]>`
@@ -153,10 +143,7 @@ export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
 
 const addressesAtOnce = 5_000
 
-/**
- * Removes the addresses of requests after the cool-down, their only use, up to a limit per call. Returns the
- * number.
- */
+/** Removes a batch of addresses of requests after the cool-down, their only use. Returns the number. */
 export async function removeRequestAddresses(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`
     update requests set address = '' where id in (
