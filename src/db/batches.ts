@@ -4,17 +4,8 @@ import type { Fragment, Sql } from './sql.ts'
 const rowsPerBatch = 5_000
 const batchesPerRun = 200
 
-/**
- * The limit of a batch. Part of the text: for a parameter Postgres estimates a tenth of the table and reads
- * all of it.
- */
+/** Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it. */
 export const batchLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${rowsPerBatch}`)
-
-/** The result of a run of batches. */
-export interface BatchResult {
-  readonly rows: number
-  readonly isComplete: boolean
-}
 
 /** Repeats a statement that removes up to `rowsPerBatch` rows until it removes fewer, or the run ends. */
 export async function removeInBatches(remove: () => PromiseLike<{ readonly count: number }>) {

@@ -109,8 +109,8 @@ interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
 }
 
 /**
- * Reads, for each playlist that counts songs or minutes, its last play before a time, and how many visible
- * plays (at most 32,768) lie between.
+ * Reads, for each playlist that counts, its last play before a time and the visible plays since (32,768 at
+ * most).
  */
 export async function readOlder(sql: Sql | Tx, stationIds: readonly number[], beforeMs: readonly number[]) {
   return sql<{ playlistId: number; startsAtMs: number; visibleAfter: number }[]>`

@@ -115,10 +115,7 @@ export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): P
 
 const chunk = 10_000
 
-/**
- * Finds a song for each entry: by the first of its paths that the library has, else by a file name that only
- * one song has. Null if there is none.
- */
+/** Finds a song for each entry by path, else by a file name that only one song has. Null if there is none. */
 export async function matchMedia(tx: Tx, stationId: number, wanted: readonly Candidates[]) {
   const byPath = await mediaByPath(tx, stationId, [...new Set(wanted.flatMap(({ paths }) => paths))])
   const found = wanted.map(({ paths }) => first(paths, byPath))

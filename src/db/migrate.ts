@@ -59,11 +59,8 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
 
 const atOnce = 1_000
 
-/**
- * Computes the clash keys of media from before the columns existed, in batches. Concurrent writes are kept.
- */
-async function fillClashKeys(sql: Sql): Promise<number> {
-  let filled = 0
+/** Computes the clash keys of media from before the columns existed. Keeps concurrent writes. */
+async function fillClashKeys(sql: Sql): Promise<void> {
   for (let found = atOnce; found === atOnce;) {
     found = await sql.begin(async tx => {
       await tx`select pg_advisory_xact_lock(hashtext('cuewire clash keys'))`
@@ -75,13 +72,11 @@ async function fillClashKeys(sql: Sql): Promise<number> {
         title: titleKey(title),
         artists: artistKeys(artist)
       }))
-      const { count } = await tx`
+      await tx`
         update media m set title_key = k.title, artist_keys = k.artists
         from jsonb_to_recordset(${tx.json(keys)}) as k (id bigint, title bigint, artists bigint[])
         where m.id = k.id and (m.title_key is null or m.artist_keys is null)`
-      filled += count
       return songs.length
     })
   }
-  return filled
 }

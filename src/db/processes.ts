@@ -74,28 +74,21 @@ export async function register(sql: Sql, self: ThisProcess, log: Logger): Promis
   }
 
   const beat = async () => {
-    const {
-      schema: found,
-      newest,
-      offMs
-    } = await withDeadline(answerMs, 'registering the process', () => heartbeat(sql, id, self))
-    reportClock(offMs)
-    reportNewer(newest)
-    if (found !== schema)
-      log.info({ from: schema, to: found }, 'live states are written in another way from now on')
-    schema = found
+    const answer = await withDeadline(answerMs, 'registering the process', () => heartbeat(sql, id, self))
+    reportClock(answer.offMs)
+    reportNewer(answer.newest)
+    if (answer.schema !== schema)
+      log.info({ from: schema, to: answer.schema }, 'live states are written in another way from now on')
+    schema = answer.schema
   }
+  // Outages are logged by the callers that need Postgres.
+  const beatAgain = () =>
+    void beat()
+      .catch(() => {})
+      .finally(schedule)
   const schedule = () => {
     if (isStopped) return
-    timer = setTimeout(
-      () => {
-        // Outages are logged by the callers that need Postgres.
-        void beat()
-          .catch(() => {})
-          .finally(schedule)
-      },
-      heartbeatMs * (0.9 + Math.random() / 5)
-    )
+    timer = setTimeout(beatAgain, heartbeatMs * (0.9 + Math.random() / 5))
     timer.unref()
   }
 
@@ -110,9 +103,7 @@ export async function register(sql: Sql, self: ThisProcess, log: Logger): Promis
   }
 }
 
-/**
- * Returns the oldest and newest schema of all processes of the last five minutes, and the clock difference.
- */
+/** Returns the oldest and newest schema of the last five minutes, and the clock difference. */
 async function heartbeat(sql: Sql, id: string, { kind, readableSchemas, ownSchema }: ThisProcess) {
   await sql`
     insert into processes (id, kind, version, readable_schemas, own_schema)

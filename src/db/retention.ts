@@ -64,10 +64,7 @@ export async function removeOldRequests(sql: Sql, nowMs: number, days: Retention
   return beforeMs === null ? 0 : removeOlder(sql, 'requests', 'ended_at_ms', beforeMs)
 }
 
-/**
- * Removes web hook events without pending deliveries after `DELIVERY_RETENTION_DAYS`, and ended deliveries of
- * the others. Returns the number of both.
- */
+/** Removes ended deliveries after `DELIVERY_RETENTION_DAYS`, with their event if none is pending. */
 export async function removeOldDeliveries(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.DELIVERY_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0
@@ -86,10 +83,7 @@ export async function removeOldDeliveries(sql: Sql, nowMs: number, days: Retenti
   return (await removed(removeEvents)) + (await removed(removeDeliveries))
 }
 
-/**
- * Removes listeners who left more than a day ago (a current play may have started before), and listeners of
- * sources that no longer exist. Returns the number.
- */
+/** Removes listeners who left over a day ago (a play may have started before) or whose source is gone. */
 export async function removeOldListeners(sql: Sql, nowMs: number): Promise<number> {
   const { count } = await sql`
     delete from listeners l where left_at_ms is null
@@ -99,10 +93,7 @@ export async function removeOldListeners(sql: Sql, nowMs: number): Promise<numbe
   return count + (await removeOlder(sql, 'listeners', 'left_at_ms', nowMs - listenersMs))
 }
 
-/**
- * Removes listener minutes after `LISTENER_RETENTION_DAYS`, except the last one, with which the series
- * starts.
- */
+/** Removes old listener minutes except the last one, with which the series starts. */
 export async function removeOldListenerMinutes(sql: Sql, nowMs: number, days: RetentionDays) {
   const beforeMs = endOf(days.LISTENER_RETENTION_DAYS, nowMs)
   if (beforeMs === null) return 0

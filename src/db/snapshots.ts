@@ -23,9 +23,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       jsonb_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
-        'customFields', coalesce((
-          select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
-          from custom_fields f), '[]')) as profile,
+        'customFields', ${definedFields(sql)}) as profile,
       jsonb_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
         select sum(x.hls_listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
       coalesce((
@@ -104,10 +102,7 @@ function snapshotOf({ historyLength, plays, mounts, remotes, ...row }: SnapshotR
   }
 }
 
-function withoutCount<T extends { count: Count }>({ count: _count, ...source }: T) {
-  return source
-}
+const withoutCount = <T extends { count: Count }>({ count: _count, ...source }: T) => source
 
-function countsById(sources: readonly { id: number; count: Count }[]): Record<string, Count> {
-  return Object.fromEntries(sources.map(({ id, count }) => [id, count]))
-}
+const countsById = (sources: readonly { id: number; count: Count }[]): Record<string, Count> =>
+  Object.fromEntries(sources.map(({ id, count }) => [id, count]))

@@ -6,9 +6,7 @@ export type PackedTracks = { readonly uris: string[] } & Readonly<Record<PackedC
 
 type PackedColumn = 'ids' | 'media' | 'songs' | 'titles' | 'durations' | 'passes' | 'aired' | 'artistCounts'
 
-/**
- * Aggregates the tracks `t` (with `is_remote`) and their media `m` into columns, ten times as fast as rows.
- */
+/** Aggregates the tracks `t` (with `is_remote`) and their media `m` into columns, much faster than rows. */
 export const packedTracks = (sql: Sql | Tx) => sql`
   ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
   ${column(sql, sql`coalesce(m.title_key, 0)`)} as titles, ${column(sql, sql`m.duration_ms::bigint`)} as durations,

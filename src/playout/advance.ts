@@ -9,10 +9,7 @@ import { planStatements } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
 
-/**
- * `due`: the play has ended. `skip`: an operator ends it. `wake`: a silent station may have something to
- * play.
- */
+/** `skip`: an operator ends the play. `wake`: a silent station may have something to play. */
 export type AdvanceCause = 'due' | 'skip' | 'wake'
 
 export interface AdvanceRequest {

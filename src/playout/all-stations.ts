@@ -19,10 +19,7 @@ export async function countSharedFact(tx: Tx): Promise<void> {
     on conflict (name) do update set value = (settings.value::bigint + 1)::text`
 }
 
-/**
- * Raises the revisions of a batch of stations that do not show the newest shared fact; skips locked ones.
- * Returns their ids; none if all show it.
- */
+/** Raises the revisions of a batch of stations that do not show the newest shared fact. Returns their ids. */
 export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
@@ -34,10 +31,7 @@ export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/**
- * Publishes a committed shared fact on all stations. Waits a moment; thousands of stations continue in the
- * background. Never rejects.
- */
+/** Publishes a committed shared fact on all stations; continues in the background. Never rejects. */
 export async function publishAllStations(services: PlayoutServices): Promise<void> {
   const shown = services.allStations.run('all', () => markAndPublish(services))
   await withDeadline(timeoutMs, 'publishing all stations', () => shown).catch(() => {})

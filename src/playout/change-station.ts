@@ -27,22 +27,13 @@ export interface StationChange {
   readonly play: OpenPlay | null
   /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
   readonly isPulledBack: boolean
-  /**
-   * Marks parts that the change makes look different: they are published after the commit. `columns` of the
-   * station are written in the same statement; without parts nothing is published.
-   */
+  /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
   readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
-  /**
-   * Sends statements in order without waiting for their results. If one fails, the change is rolled back and
-   * `changeStation` throws its error.
-   */
+  /** Sends statements in order without awaiting them. If one fails, the change is rolled back. */
   readonly send: (statements: readonly Statement[]) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
   readonly happenedAt: (atMs: number) => void
-  /**
-   * The time of the change for a time by this process's clock: neither after now nor before pulled-back
-   * plays.
-   */
+  /** Converts a time of this process's clock: neither after now nor before pulled-back plays. */
   readonly momentOf: (atMs: number) => number
 }
 
@@ -189,10 +180,7 @@ function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns
   ]
 }
 
-/**
- * Throws if a statement failed after the change returned, since Postgres rolled back; not if a store is
- * unavailable.
- */
+/** Throws if a statement failed after the change returned; not if a store is unavailable. */
 async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
   await Promise.all(changed.sent)
   const webhookIds = (await changed.outbox)?.map(({ id }) => id) ?? []

@@ -50,10 +50,7 @@ export async function publishSnapshot(services: PlayoutServices, snapshot: Stati
   return publish(services, snapshot.stationId)
 }
 
-/**
- * Stores the current state of a station under a higher offset than `sent`, if Redis has the same epoch with a
- * lower one; otherwise a no-op. Throws if a store is unavailable.
- */
+/** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */
 export async function renewState(
   services: PlayoutServices,
   sent: Pick<StationState, 'stationId' | 'epoch' | 'offset'>
@@ -69,10 +66,7 @@ export async function renewState(
   }
 }
 
-/**
- * Does what `publish` does for many stations in few round trips, and restores lost positions. Superseded
- * states are left to the next sweep. Returns how many states were stored.
- */
+/** Does what `publish` does for many stations, and restores lost positions. Returns the number stored. */
 export async function repairStates(services: PlayoutServices, stationIds: readonly number[]) {
   const stored = await readStored(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))
@@ -98,9 +92,7 @@ interface Publication {
 }
 
 interface PublicationResult {
-  /**
-   * `superseded`: another process stored a state meanwhile. `unreadable`: only a newer release can read it.
-   */
+  /** `superseded`: another process was first. `unreadable`: only a newer release can read it. */
   readonly outcome: 'stored' | 'unchanged' | 'superseded' | 'unreadable'
   readonly state: StationState
 }
@@ -143,22 +135,14 @@ async function store(
   // The triggers of a state that is stored anew were sent before.
   const triggers = isRenewed || stored.state === null ? [] : triggersBetween(stored.state, state)
   const schema = services.processes.schema()
-  const committed = await commitState(services.redis, {
-    state,
-    over: stored.position,
-    triggers,
-    schema,
-    sentOffset
-  })
+  const publication = { state, over: stored.position, triggers, schema, sentOffset }
+  const committed = await commitState(services.redis, publication)
   return committed === null ? { outcome: 'superseded', state } : { outcome: 'stored', state: committed }
 }
 
 /** Whether the due time of the current play may be another one than the stored state had. */
-function isPlaybackNew(publication: Publication): boolean {
-  const { stored, snapshot } = publication
-  const isSame = stored.state?.revisions.playback === snapshot.revisions.playback
-  return !isSame || isEpochOver(publication)
-}
+const isPlaybackNew = ({ stored, snapshot }: Publication) =>
+  stored.state?.revisions.playback !== snapshot.revisions.playback || isEpochOver({ stored, snapshot })
 
 /** Whether a new epoch is needed: Redis lost the state or restored an old one, or Postgres was restored. */
 function isEpochOver({ stored, snapshot }: Publication): boolean {
@@ -185,10 +169,7 @@ function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication
   )
 }
 
-/**
- * Begins new epochs, except for stations whose epoch changed since it was read or began within the last 300
- * ms. Returns the new epochs by station.
- */
+/** Begins new epochs, unless another process has changed or just begun one. Returns them by station. */
 async function beginEpochs(sql: Sql, stations: readonly Pick<StationSnapshot, 'stationId' | 'epoch'>[]) {
   if (stations.length === 0) return new Map()
   const ids = stations.map(({ stationId }) => stationId)

@@ -7,10 +7,7 @@ export const maxClockErrorMs = 1_000
 /** Maximum number of plays that are pulled back at once. */
 const playsAtMost = 1_000
 
-/**
- * Moves plays and broadcasts of a locked station that begin or end after now to now: the clock of Postgres
- * went back, or a process with a wrong clock stored them. Returns whether there were any.
- */
+/** Moves plays and broadcasts that begin or end after now, because of a wrong clock, to now. */
 export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station
   const fromMs = nowMs + maxClockErrorMs

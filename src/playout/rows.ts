@@ -213,11 +213,7 @@ export function readRemovedRows(tx: Tx, stationIds: readonly number[], nowMs: nu
     order by skipped_at_ms desc limit 1000`
 }
 
-interface KeysRow {
-  songKey: number
-  titleKey: number
-  artistKeys: number[]
-}
+type KeysRow = { songKey: number; titleKey: number; artistKeys: number[] }
 
 /** Joins `m` row by row: otherwise Postgres might go through all media. */
 const itsMedia = (tx: Tx, table: 'q' | 'r') => tx`

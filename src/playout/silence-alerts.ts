@@ -7,10 +7,7 @@ const most = 500
 
 const prefix = 'station-silent:'
 
-/**
- * Notifies operators of each clock station that was on air and has been silent for more than a minute, once
- * until it plays again or is disabled. Returns the number of alerts.
- */
+/** Notifies operators once of each silent clock station that was on air. Returns the number of alerts. */
 export async function raiseSilenceAlerts(sql: Sql, nowMs: number): Promise<number> {
   await sql`
     delete from open_facts f where starts_with(f.fact, ${prefix}) and not exists (

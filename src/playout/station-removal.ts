@@ -15,10 +15,7 @@ const removedAtOnce = [
   'sftp_users'
 ] as const
 
-/**
- * Marks a station as deleted: after the commit it cannot be found, its short name is free, and nothing acts
- * for it. `removeDeletedStations` removes its rows.
- */
+/** Marks a station as deleted, so nothing finds it. `removeDeletedStations` removes its rows. */
 export async function markStationDeleted(tx: Tx, stationId: number): Promise<void> {
   await tx`
     update stations set deleted_at = now(), revision = next_revision(revision),
@@ -99,10 +96,7 @@ async function storeTombstones(sql: Sql | Tx, stationIds: readonly number[]): Pr
   await sql`insert into deleted_stations (id) select unnest(${[...stationIds]}::bigint[]) on conflict do nothing`
 }
 
-/**
- * Removes live states of deleted stations, if the process that deleted one died before. `positions` must be
- * read before `stationIds`, the existing stations of the shards.
- */
+/** Removes live states of deleted stations. `positions` must be read before `stationIds`. */
 export async function removeDeletedStates(
   services: PlayoutServices,
   shardNumbers: readonly number[],

@@ -106,10 +106,7 @@ async function inLanes<Item>(
   await Promise.all(Array.from({ length: count }, lane))
 }
 
-/**
- * Finds stations whose live state is missing or has another revision than the facts. A shard that cannot be
- * read does not block the others.
- */
+/** Finds stations whose live state differs from the facts, in spite of shards that cannot be read. */
 async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
   const lasting: number[] = []
   const fresh = new Set<number>()
@@ -135,10 +132,7 @@ async function findDiffering(services: PlayoutServices, previous: ReadonlySet<nu
 }
 
 /** A shard with the positions of its stations. */
-interface ReadShard {
-  readonly shard: number
-  readonly positions: ReadonlyMap<number, string>
-}
+type ReadShard = { readonly shard: number; readonly positions: ReadonlyMap<number, string> }
 
 /** Maximum number of stations per group of several shards. */
 const comparedAtOnce = 1_000

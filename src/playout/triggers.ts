@@ -32,10 +32,7 @@ export function triggerValues(station: LockedStation, play: OpenPlay | null): Tr
   return { current, shown: current, listeners: { total: station.listenersTotal }, live }
 }
 
-/**
- * Returns the event of a change, or null if no trigger fired. Going online or offline is stored here and
- * becomes an event later.
- */
+/** Returns the event of a change; null if no trigger fired. Going online or offline is only stored. */
 export async function readEvent(
   tx: Tx,
   before: TriggerState,
@@ -65,10 +62,7 @@ async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number
     where id = ${stationId} and turned_online is distinct from ${isOn}`
 }
 
-/**
- * Writes the events of stations that have been online or offline for the delay. Returns the web hooks that
- * have deliveries now. Call it every few seconds.
- */
+/** Writes events of stations online or offline for the delay. Returns web hooks with deliveries. */
 export async function writeStatusEvents(
   { sql, triggersFor }: Pick<PlayoutServices, 'sql' | 'triggersFor'>,
   nowMs: number

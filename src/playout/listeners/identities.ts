@@ -37,15 +37,10 @@ export async function recordListeners(tx: Tx, stationId: number, { came, left }:
       where l.station_id = ${stationId} and l.source = x.source and l.identity = x.identity`
 }
 
-export interface Movement {
-  readonly came: readonly Listener[]
-  readonly left: readonly Listener[]
-}
-
 /**
  * Who connected and disconnected since the last report. If a source reports no identities, all disconnected.
  */
-export function movementOf(connected: readonly Listener[], matched: readonly Counted[]): Movement {
+export function movementOf(connected: readonly Listener[], matched: readonly Counted[]) {
   const before = identitiesBySource(connected)
   const came: Listener[] = []
   const left: Listener[] = []
@@ -58,6 +53,8 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
   }
   return { came, left }
 }
+
+type Movement = ReturnType<typeof movementOf>
 
 function identitiesBySource(listeners: readonly Listener[]): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>()
@@ -88,12 +85,7 @@ const formerSalts = 2
 /** Newest first. */
 export type Salts = readonly string[]
 
-interface Known {
-  readonly day: number
-  readonly salts: Salts
-}
-
-const known = new WeakMap<Sql, Known>()
+const known = new WeakMap<Sql, { readonly day: number; readonly salts: Salts }>()
 
 /**
  * Reads the salts of the day and of the days before, newest first. Creates that of the day if there is none.

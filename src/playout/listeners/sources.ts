@@ -5,19 +5,14 @@ import type { Count } from '../../station/state.ts'
 /** Kinds of sources: a mount, a remote, an HLS stream. */
 export type SourceKind = 'mounts' | 'remotes' | 'hls'
 
-/**
- * The count of a source, named by id or path (path of a mount, URL of a remote, name of an HLS stream).
- * `identities`: a hash of address and agent for each connected listener, if known.
- */
+/** The count of a source, named by id or path. `identities`: a hash for each listener, if known. */
 export type SourceCount = Count &
   ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
 
 /** The counted sources. */
 export type SourceReport = { readonly [Kind in SourceKind]: readonly SourceCount[] }
 
-/**
- * A source of a station with its stored count. `key` is unique among the sources of the station: `mount:7`.
- */
+/** A source with its stored count. `key` is unique among the sources of the station: `mount:7`. */
 export interface Source extends Count {
   readonly kind: SourceKind
   readonly id: number

@@ -43,8 +43,7 @@ const readShownPlay = (tx: Tx, stationId: number) => tx<{ id: number }[]>`
   order by station_id desc, started_at_ms desc, id desc limit 1`
 
 /**
- * Ends the current song: the clock starts the next one, a playout gets a command. With `meantShId` only that
- * play, or the jingle during which it is shown. Throws 409 if that is impossible.
+ * Ends the current song; with `meantShId` only that play or the jingle during it. Throws 409 if impossible.
  */
 export async function skipSong(change: StationChange, meantShId: number | null): Promise<void> {
   const { tx, station, play } = change

@@ -3,7 +3,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { refillQueue } from '../queue/queue.ts'
-import { readQueues } from '../rows.ts'
+import { readQueues, type UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { recordPlayoutCall, recordPlayoutRestart } from './commands.ts'
 
@@ -67,13 +67,7 @@ export async function readSong(tx: Tx | Sql, queueId: number): Promise<SentSong 
 }
 
 /** A row of the queue that is still to be played. */
-export interface SendableRow {
-  readonly id: number
-  readonly isSent: boolean
-  readonly isInterrupt: boolean
-  readonly cuedAtMs: number
-  readonly startsAtMs: number
-}
+export type SendableRow = Pick<UnplayedRow, 'id' | 'isSent' | 'isInterrupt' | 'cuedAtMs' | 'startsAtMs'>
 
 /** A playout loads a song this long before it begins. */
 const aheadMs = 20_000

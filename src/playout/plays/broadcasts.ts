@@ -14,11 +14,7 @@ export interface Broadcaster {
   readonly streamerId: number | null
 }
 
-interface Broadcast {
-  readonly id: number
-  readonly username: string
-  readonly startedAtMs: number
-}
+type Broadcast = { readonly id: number; readonly username: string; readonly startedAtMs: number }
 
 /** Two reports of one connection may differ by this much. */
 const sameMs = 1_000

@@ -18,10 +18,7 @@ export interface Observation {
 /** A stream without a source for this long has ended; a shorter gap may be an encoder that reconnects. */
 const reconnectWithinMs = 30_000
 
-/**
- * Records what a streaming server reports: without a playout its title is the current play, and a broadcast
- * ends when its source disconnects. Most calls change nothing.
- */
+/** Records what a streaming server reports: its title without a playout, the end of a broadcast. */
 export async function observeStream(services: PlayoutServices, stationId: number, seen: Observation) {
   const station = await readShownStation(services.sql, stationId)
   if (!station) return
@@ -41,15 +38,9 @@ export async function observeStream(services: PlayoutServices, stationId: number
   const { artist } = seen
   const title = artist === '' && seen.title === '' ? station.liveText : seen.title
   if (playing?.artist === artist && playing.title === title) return
-  await reportTrack(services, stationId, {
-    queueId: null,
-    mediaId: null,
-    playlistId: null,
-    artist,
-    title,
-    startedAtMs: seen.atMs,
-    isTimed: false
-  }).catch(ignoreConflicts)
+  const song = { queueId: null, mediaId: null, playlistId: null, artist, title }
+  const report = { ...song, startedAtMs: seen.atMs, isTimed: false }
+  await reportTrack(services, stationId, report).catch(ignoreConflicts)
 }
 
 interface ShownStation {

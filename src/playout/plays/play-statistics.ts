@@ -67,10 +67,7 @@ export function peaksAfter(peaks: Peaks, before: readonly Source[], after: reado
   return changed.length === 0 ? peaks : { ...peaks, ...Object.fromEntries(changed) }
 }
 
-/**
- * The unique listeners of a play: per source the identities connected during it, or its largest count if that
- * is higher, because the source reports no identities or too many.
- */
+/** The unique listeners: per source the identities during the play, or its largest count if higher. */
 export function uniqueOf(peaks: Peaks, sources: readonly Source[], seen: ReadonlyMap<string, number>) {
   const unique = sources.reduce(
     (sum, { key, unique: count }) => sum + Math.max(peaks[key] ?? count, seen.get(key) ?? 0),

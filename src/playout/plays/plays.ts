@@ -19,9 +19,7 @@ export interface QueueRowRef {
   readonly requestId: number | null
 }
 
-/**
- * When a play began, when the clock has to end it (null: only a report does), and when it ended, if it has.
- */
+/** When a play began, has to be ended by the clock (null: only a report ends it), and ended, if it has. */
 export interface PlayTimes {
   readonly atMs: number
   readonly dueAtMs: number | null
@@ -30,10 +28,7 @@ export interface PlayTimes {
   readonly isProvisional?: boolean
 }
 
-/**
- * Opens the history row of a queue row and updates its track and request. `inserted`: the number of rows that
- * a plan has just put into the queue; null if none was carried out.
- */
+/** Opens the history row of a queue row. `inserted`: the number of rows that a plan has just queued. */
 export function startFromQueue(
   { tx, station, mark }: StationChange,
   row: QueueRowRef,
@@ -89,10 +84,7 @@ interface UnscheduledSong {
   readonly streamer: string
 }
 
-/**
- * Opens the history row of a song that was not queued; unknown values come from its media. The length of a
- * streamer's song is unknown, because a streamer may stop at any time.
- */
+/** Opens the history row of a song that was not queued. The length of a streamer's song is unknown. */
 export function startUnscheduled(
   { tx, station, mark }: StationChange,
   song: UnscheduledSong,

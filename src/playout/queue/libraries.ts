@@ -3,6 +3,7 @@ import type { HeardPlay, Past, Playlist, RemovedRow } from '../../autodj/library
 import { indexOf, markAired } from '../../autodj/tracks.ts'
 import { type PastPlay, readOlder, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
+import type { LockedStation } from '../rows.ts'
 
 /** Playlists and past plays of a station, as the AutoDJ uses them. */
 export interface StationLibrary {
@@ -12,10 +13,7 @@ export interface StationLibrary {
 }
 
 /** A locked station with the version of its library. */
-export interface LibraryStation extends Reach {
-  readonly id: number
-  readonly libraryVersion: number
-}
+export type LibraryStation = Pick<LockedStation, 'id' | 'libraryVersion' | keyof Reach>
 
 /** Maximum number of tracks and plays in memory, over all stations: about 200 MB. */
 const weightAtMost = 2_000_000
@@ -48,10 +46,7 @@ interface CachedLibraries {
   readonly plays: readonly PastPlay[]
 }
 
-/**
- * Reads the library of a locked station. A cached one is used while its version is current. With null nothing
- * is cached: the transaction changed the library itself.
- */
+/** Reads the library of a locked station, from the cache if its version is current; null: no cache. */
 export async function readLibrary(
   tx: Tx,
   station: LibraryStation,
@@ -127,20 +122,12 @@ const windowMs = 26 * hourMs
 const playsAtLeast = 25
 
 /** The settings that determine how far rules look back. */
-interface Reach {
-  readonly duplicateRangeMs: number
-  readonly requestThresholdMs: number
-}
+type Reach = Pick<LockedStation, 'duplicateRangeMs' | 'requestThresholdMs'>
 
 /** How far the rules of a station look back. Milliseconds. */
 export function lookBackMs({ duplicateRangeMs, requestThresholdMs }: Reach, playlists: readonly Playlist[]) {
-  const looksAtWindows = playlists.some(
-    ({ schedule, options }) =>
-      schedule.length > 0 &&
-      (options.has('single_track') || options.has('loop_once') || schedule.some(item => item.loop_once))
-  )
-  const hasOverruns = playlists.some(({ schedule }) => schedule.length > 0)
-  return Math.max(leastMs, duplicateRangeMs, requestThresholdMs, looksAtWindows || hasOverruns ? windowMs : 0)
+  const hasWindows = playlists.some(({ schedule }) => schedule.length > 0)
+  return Math.max(leastMs, duplicateRangeMs, requestThresholdMs, hasWindows ? windowMs : 0)
 }
 
 /** The past plays of a station in memory. */

@@ -29,7 +29,10 @@ export async function addToQueue(
       join media m on m.id = wanted.id and m.station_id = ${stationId} order by wanted.place`
   ])
   if (songs.length === 0) return []
-  if (queue.length + songs.length > rowsAtMost) refuseLength()
+  if (queue.length + songs.length > rowsAtMost) {
+    const message = `The queue may have at most ${rowsAtMost} songs.`
+    throw ApiError.ofFields([{ field: '', code: 'limit_reached', message }])
+  }
   const nowMs = engineTimeMs()
   const rows = songs.map(({ id, durationMs }, index) => ({
     station_id: stationId,
@@ -90,9 +93,4 @@ async function writeOrder(tx: Tx, ids: readonly number[], first: number): Promis
   await tx`
     update queue q set position = ${first - 1} + x.place
     from unnest(${[...ids]}::bigint[]) with ordinality as x (id, place) where q.id = x.id`
-}
-
-function refuseLength(): never {
-  const message = `The queue may have at most ${rowsAtMost} songs.`
-  throw ApiError.ofFields([{ field: '', code: 'limit_reached', message }])
 }

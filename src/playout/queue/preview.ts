@@ -2,7 +2,7 @@ import { simulate, type SimulatedPlay } from '../../autodj/simulate.ts'
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
-import { type QueueContext, readQueueContextUnlocked } from '../queue-context.ts'
+import { readQueueContextUnlocked } from '../queue-context.ts'
 import { followedAtMs } from '../rows.ts'
 
 export interface PreviewLimits {
@@ -17,25 +17,19 @@ const sliceMs = 4
 /** Time limit of the whole preview. */
 const timeoutMs = 10_000
 
-/**
- * Returns what a station will play if nothing changes, queued rows first; null for an unknown station. Works
- * on copies, in time slices, for ten seconds at most.
- */
-export async function previewStation(sql: Sql, stationId: number, limits: PreviewLimits) {
+/** Returns what a station will play if nothing changes, in time slices; null for an unknown station. */
+export async function previewStation(
+  sql: Sql,
+  stationId: number,
+  { untilMs, playsAtMost, isWanted }: PreviewLimits
+) {
   const nowMs = engineTimeMs()
   const context = await sql.begin('isolation level repeatable read read only', tx =>
     readQueueContextUnlocked(tx, stationId, nowMs)
   )
   if (!context) return null
   if (!context.station.hasAutodj) return []
-  return collect(context, nowMs, limits)
-}
-
-async function collect(
-  { station, play, queue, library }: QueueContext,
-  nowMs: number,
-  { untilMs, playsAtMost, isWanted }: PreviewLimits
-): Promise<SimulatedPlay[]> {
+  const { station, play, queue, library } = context
   const endsAtMs =
     play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? followedAtMs(play, station.overlapMs))
   const plays: SimulatedPlay[] = []

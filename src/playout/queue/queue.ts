@@ -57,10 +57,7 @@ async function markPassed(tx: Tx, { tracks }: Playlist, trackId: number, { stati
   await raiseLibraryVersion(tx, stationId)
 }
 
-/**
- * Removes every row that was not sent, and fills the queue with other tracks if there are any. Tracks return
- * to their playlists, requests wait again.
- */
+/** Removes every row that was not sent, and fills the queue with other tracks if there are any. */
 export async function clearQueue(change: StationChange): Promise<void> {
   const { tx } = change
   const nowMs = engineTimeMs()

@@ -12,10 +12,7 @@ import type { StationChange } from '../change-station.ts'
  */
 
 /** A playlist and its station. */
-export interface RemotePlaylist {
-  readonly id: number
-  readonly stationId: number
-}
+export type RemotePlaylist = { readonly id: number; readonly stationId: number }
 
 /** The known data of an entry; its address is the path of the media. */
 export type EntrySong = Pick<ImportedSong, 'path' | 'artist' | 'title' | 'durationMs'>
@@ -35,10 +32,7 @@ export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]>
     where t.playlist_id = ${playlistId} and m.remote_playlist_id = ${playlistId} order by t.position, t.id`
 }
 
-/**
- * Compares entries with songs of distinct addresses. Known addresses keep their track. A missing length
- * counts as unchanged, because it may have been measured.
- */
+/** Compares entries with songs of distinct addresses. A missing length counts as unchanged. */
 export function entryChanges(entries: readonly Entry[], songs: readonly EntrySong[]) {
   const known = new Map(entries.map(entry => [entry.path, entry]))
   const added = []
@@ -67,10 +61,7 @@ export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boole
 
 const insertAtOnce = 1_000
 
-/**
- * Writes the media of new and changed entries. It precedes `placeEntries` and needs no lock of the station,
- * so a long list does not delay the engine.
- */
+/** Writes the media of new and changed entries, before `placeEntries` and without the station lock. */
 export async function writeEntries(tx: Tx, playlist: RemotePlaylist, { added, retold }: EntryChanges) {
   const songs = [...added, ...retold].map(({ song }) => song)
   for (let start = 0; start < songs.length; start += insertAtOnce) {
@@ -99,10 +90,7 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
   }
 }
 
-/**
- * Orders the tracks of a playlist like its entries. Queued rows of removed entries are removed unless they
- * were sent. The caller refills the queue.
- */
+/** Orders the tracks of a playlist like its entries; unsent rows of removed entries leave the queue. */
 export async function placeEntries(
   { tx, mark }: StationChange,
   playlist: RemotePlaylist,
@@ -186,10 +174,7 @@ function kindOf({ source, remote_type: type }: Source): Kind {
   return type === 'playlist' ? 'list' : 'single'
 }
 
-/**
- * Makes the entries of a playlist match its settings, in the transaction that saves them. A list has none
- * until a worker fetches it. Returns whether the entries changed.
- */
+/** Makes the entries of a playlist match its saved settings. Returns whether the entries changed. */
 export async function followSource(
   change: StationChange,
   playlist: RemotePlaylist,

@@ -135,9 +135,7 @@ async function keep(
   })
 }
 
-/**
- * Whether this process still has its claim: a new address makes the list due at once, which ends the claim.
- */
+/** Whether the claim holds: a new address makes the list due at once, which ends the claim. */
 const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
   sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
 
@@ -177,10 +175,7 @@ async function noteFailure(
   })
 }
 
-/**
- * Removes unused media of remote playlists, and alerts of lists that are no longer fetched. Returns the
- * number of media.
- */
+/** Removes unused media of remote playlists and alerts of inactive ones. Returns the number of media. */
 export async function cleanUpRemoteLists(sql: Sql): Promise<number> {
   await sql`
     delete from open_facts f where starts_with(f.fact, 'remote-list:') and not exists (

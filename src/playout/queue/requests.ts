@@ -79,10 +79,7 @@ async function assertCooledDown(
   throw new TooManyRequests(seconds, 'You have requested a song a short while ago: try again later.')
 }
 
-/**
- * Cancels a request that was not played and refills the queue. Throws 404 for an unknown or cancelled
- * request, 409 if it was sent to the playout, was played or has expired.
- */
+/** Cancels an unplayed request and refills the queue. Throws 404, or 409 if it was sent or has ended. */
 export async function cancelRequest(change: StationChange, requestId: number, nowMs: number): Promise<void> {
   const { tx, station } = change
   const count = await cancel(change, tx`r.id = ${requestId}`, nowMs)
