@@ -33,7 +33,7 @@ export interface DisturbedSpan extends TimeSpan {
   readonly isJump: boolean
 }
 
-/** What the checks need. */
+/** Dependencies of the checks. */
 export interface Checked {
   readonly sql: Sql
   readonly redis: Redis
@@ -89,7 +89,7 @@ export async function checkConvergence(
     }
     if (elapsedMs() > deadlineMs && agreed.size < stations.length)
       return [...why].map(([stationId, detail]) => ({
-        rule: `servers show what Postgres holds within ${deadlineMs / 1000} s`,
+        rule: `servers show what Postgres contains within ${deadlineMs / 1000} s`,
         stationId,
         detail
       }))
@@ -168,7 +168,8 @@ async function compare(
     const expected = expectedById.get(id)
     const faults = (shown[index] ?? []).flatMap(({ url, epoch, content, status }) => {
       if (status !== 200) return [`${url} answers ${status}`]
-      if (epoch !== expected?.epoch) return [`${url} shows epoch ${epoch}, Postgres holds ${expected?.epoch}`]
+      if (epoch !== expected?.epoch)
+        return [`${url} shows epoch ${epoch}, Postgres contains ${expected?.epoch}`]
       return content === expected.content
         ? []
         : [`${url} and Postgres differ: ${describeDifference(content, expected.content)}`]
@@ -178,7 +179,9 @@ async function compare(
       faults.push(`servers show offsets ${offsets.join(' and ')}`)
     const { epoch, offset } = parsePosition(stored[index] ?? '')
     if (epoch !== expected?.epoch || !offsets.includes(offset))
-      faults.push(`Redis holds ${stored[index] ?? 'nothing'}, servers show offsets ${offsets.join(' and ')}`)
+      faults.push(
+        `Redis contains ${stored[index] ?? 'nothing'}, servers show offsets ${offsets.join(' and ')}`
+      )
     journal.count('documents compared with Postgres', offsets.length)
     if (faults.length > 0) differing.set(id, faults.join('; '))
     else {
@@ -233,9 +236,9 @@ export async function checkHistories({
       for (const { id } of plays)
         if (backend === 'clock' && skipsAccepted.has(id) && !ended.has(id))
           found.push({
-            rule: 'an accepted write is there',
+            rule: 'an accepted write is stored',
             stationId,
-            detail: `play ${id} was skipped and is on`
+            detail: `play ${id} was skipped and has not ended`
           })
       const repeated = await tx<{ id: number }[]>`
         select history_id as id from queue where station_id = ${stationId} and history_id is not null
@@ -244,7 +247,7 @@ export async function checkHistories({
         found.push({
           rule: 'one history row per track',
           stationId,
-          detail: `play ${id} stands for several rows`
+          detail: `play ${id} belongs to several queue rows`
         })
     }
     const lost = await tx<{ id: number }[]>`

@@ -59,20 +59,19 @@ export function judgeDeliveries(
     if (!triggers.includes('song_changed')) continue
     const sentBefore = messageOf.get(shId)
     if (sentBefore !== undefined && sentBefore !== messageId)
-      report('one webhook-id for a trigger', `play ${shId} came as ${sentBefore} and as ${messageId}`)
+      report('one webhook-id for a trigger', `play ${shId} was sent as ${sentBefore} and as ${messageId}`)
     messageOf.set(shId, messageId)
   }
   for (const shId of shIds)
-    if (!byFact.has(`song:${shId}`)) report('no trigger lost', `play ${shId} was never announced`)
+    if (!byFact.has(`song:${shId}`)) report('no trigger lost', `play ${shId} was never sent`)
   if (!mayReplacePlays) {
     const known = new Set(shIds.map(shId => `song:${shId}`))
     for (const { fact } of ownRows)
-      if (fact.startsWith('song:') && !known.has(fact))
-        report('no trigger invented', `${fact} is announced and has no play`)
+      if (fact.startsWith('song:') && !known.has(fact)) report('no trigger invented', `${fact} has no play`)
   }
   for (const { messageId, state, fact } of ownRows) {
     if (state === 'delivered' && !accepted.has(messageId))
-      report('no trigger lost', `${messageId} (${fact}) counts as delivered and never arrived`)
+      report('no trigger lost', `${messageId} (${fact}) is logged as delivered but was not received`)
   }
   const overdue = ownRows.filter(({ isOverdue }) => isOverdue)
   const [first] = overdue

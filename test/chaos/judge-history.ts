@@ -93,7 +93,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
 
   function judgePair(play: HistoryPlay, next: HistoryPlay): void {
     if (next.startedAtMs < play.startedAtMs)
-      report('history in order', next, `starts before the play ${play.id} ahead of it`)
+      report('history in order', next, `starts before play ${play.id}, which precedes it`)
     if (play.endedAtMs === null)
       return void report('one open play', play, `is open although play ${next.id} follows`)
     if (play.endedAtMs > next.startedAtMs)
@@ -102,7 +102,7 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     // The next report of a playout may arrive some time after the fault.
     const isAcrossJump = isJump(play.startedAtMs, next.startedAtMs, silenceMs)
     if (gapMs > 0 && !isAcrossJump && !isExplained(play.endedAtMs, next.startedAtMs, silenceMs))
-      report('no gap', play, `${gapMs} ms of silence before play ${next.id} that no fault explains`)
+      report('no gap', play, `${gapMs} ms of silence before play ${next.id}, not explained by a fault`)
   }
 
   function judgeLength(play: HistoryPlay): void {
@@ -110,11 +110,11 @@ export function judgeHistory(plays: readonly HistoryPlay[], context: HistoryCont
     if (endedAtMs === null || dueAtMs === null) return
     const early = dueAtMs - endedAtMs
     if (early > earlyByMs && !context.skipped.has(id) && !isDisturbed(endedAtMs, dueAtMs))
-      report('no play cut short', play, `ended ${early} ms early and nobody skipped it`)
+      report('no play cut short', play, `ended ${early} ms early without a skip`)
     // A skip of an overdue play ends it at the time of the skip.
     const isLateSkip = context.skipped.has(id) && -early <= overdueByMs
     if (early < 0 && !isLateSkip && !isJump(startedAtMs, endedAtMs) && !isExplained(dueAtMs, endedAtMs))
-      report('no drift', play, `ended ${-early} ms late and no fault explains it`)
+      report('no drift', play, `ended ${-early} ms late, not explained by a fault`)
   }
 
   function judgeLast(play: HistoryPlay): void {

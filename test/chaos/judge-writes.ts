@@ -40,10 +40,10 @@ export function openRegister(stationId: number, name: string, initial: string): 
     },
     judge: stored => {
       if (stored === accepted || unknown.includes(stored)) return []
-      const detail = `${name} is "${stored}"; accepted last was "${accepted}"${
-        unknown.length === 0 ? '' : `, without an answer were ${unknown.map(each => `"${each}"`).join(', ')}`
+      const detail = `${name} is "${stored}"; the last accepted value is "${accepted}"${
+        unknown.length === 0 ? '' : `, without a response: ${unknown.map(each => `"${each}"`).join(', ')}`
       }`
-      return [{ rule: 'an accepted write is there', stationId, detail }]
+      return [{ rule: 'an accepted write is stored', stationId, detail }]
     }
   }
 }
@@ -91,15 +91,15 @@ export function openRecordSet(stationId: number, name: string): RecordSet {
       return [
         ...[...present]
           .filter(key => !stored.has(key))
-          .map(key => report('an accepted write is there', `${name} ${key} was accepted and is missing`)),
+          .map(key => report('an accepted write is stored', `${name} ${key} was accepted and is missing`)),
         ...[...absent]
           .filter(key => alive.has(key))
           .map(key =>
-            report('a refused write left nothing', `${name} ${key} was refused or removed and is there`)
+            report('a refused write is not stored', `${name} ${key} was refused or removed and is stored`)
           ),
         ...keys
           .filter((key, index) => keys.indexOf(key) !== index)
-          .map(key => report('an accepted write is there once', `${name} ${key} is there twice`))
+          .map(key => report('an accepted write is stored once', `${name} ${key} is stored twice`))
       ]
     }
   }

@@ -13,24 +13,24 @@ import {
 } from './judge-writes.ts'
 import { between, pick } from './plan.ts'
 
-/** A station as operators know it. */
+/** A station with the data that operators need. */
 export interface OperatedStation {
   readonly id: number
   readonly mediaIds: readonly number[]
 }
 
-/** What operators have done, to be compared with what is stored. */
+/** Records of the writes of operators, to be compared with the stored records. */
 export interface Operators {
   readonly descriptions: readonly Register[]
   readonly listeners: readonly Register[]
   readonly playlists: readonly RecordSet[]
   readonly queueRows: readonly RecordSet[]
-  /** Plays that somebody tried to skip; those of which that was accepted. */
+  /** Plays that operators tried to skip, and those whose skip was accepted. */
   readonly skipped: ReadonlySet<number>
   readonly skipsAccepted: ReadonlySet<number>
-  /** When a description was accepted, by its text: clients show it from then on. */
+  /** The time at which a description was accepted, by its text: clients show it from then on. */
   readonly acceptedAtMs: ReadonlyMap<string, number>
-  /** Lets all that is in flight come to its end, and starts nothing new until `resume`. */
+  /** Waits for actions in flight, and starts no new ones until `resume`. */
   readonly pause: () => Promise<void>
   readonly resume: () => void
 }
@@ -47,7 +47,7 @@ const shortestPauseMs = 300
 const longestPauseMs = 1_100
 const answerMs = 12_000
 
-/** Starts operators, each of whom has a field of its own. They end when the signal is aborted. */
+/** Starts operators, one for each kind of action. They end when the signal is aborted. */
 export function openOperators(options: OperatorOptions): Operators {
   const { stations, journal, signal } = options
   const perStation = <Item>(make: (station: OperatedStation) => Item) =>
@@ -61,18 +61,18 @@ export function openOperators(options: OperatorOptions): Operators {
   const acceptedAtMs = new Map<string, number>()
   const of = <Item>(map: ReadonlyMap<OperatedStation, Item>, station: OperatedStation): Item => {
     const item = map.get(station)
-    if (item === undefined) throw new Error(`station ${station.id} is not operated`)
+    if (item === undefined) throw new Error(`station ${station.id} has no operator`)
     return item
   }
 
-  interface Turn {
+  interface ActionContext {
     readonly number: number
     readonly random: Random
     readonly station: OperatedStation
     readonly ask: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Answer }>
   }
 
-  const fields: Record<string, (turn: Turn) => Promise<void>> = {
+  const actions: Record<string, (context: ActionContext) => Promise<void>> = {
     editor: async ({ number, random, station, ask }) => {
       const isBad = random() < 0.2
       const description = `${isBad ? 'bad' : 'text'} ${number}`
@@ -89,7 +89,7 @@ export function openOperators(options: OperatorOptions): Operators {
     librarian: async ({ number, random, station, ask }) => {
       const isBad = random() < 0.2
       const name = `${isBad ? 'bad' : 'list'} ${number}`
-      // Switched off: it does not decide what plays.
+      // Disabled, so that it does not change what plays.
       const body = { name, is_enabled: false, weight: isBad ? 1_000 : 3 }
       const { status, body: made } = await ask('POST', `/api/station/${station.id}/playlists`, body)
       of(playlists, station).created(name, outcomeOfStatus(status))
@@ -104,7 +104,7 @@ export function openOperators(options: OperatorOptions): Operators {
       const media = pick(random, station.mediaIds)
       const place = between(random, 1, 5)
       if (choice < 0.15) {
-        // Also a clearing without an answer may come about, even later.
+        // A clear without a response may be committed, even later.
         rows.forget()
         await ask('POST', `${path}/clear`)
         rows.forget()
@@ -134,19 +134,19 @@ export function openOperators(options: OperatorOptions): Operators {
   }
 
   const gate = { isPaused: false, inFlight: 0 }
-  const operate = async (name: string, field: (turn: Turn) => Promise<void>, index: number) => {
+  const operate = async (name: string, action: (context: ActionContext) => Promise<void>, index: number) => {
     const random = seededRandom(options.seed, 100 + index)
     for (let number = 1; !signal.aborted; number++) {
       const station = pick(random, stations)
       const url = pick(random, options.baseUrls)
       const other = options.baseUrls.find(each => each !== url) ?? url
       const pauseMs = between(random, shortestPauseMs, longestPauseMs)
-      // What an action draws does not depend on the answers that others got.
+      // Random choices of an action do not depend on responses to others.
       const own = seededRandom(options.seed, 1_000_000 * (index + 1) + number)
       while (gate.isPaused && !signal.aborted) await sleep(50)
       gate.inFlight++
       try {
-        const ask: Turn['ask'] = async (method, path, body) => {
+        const ask: ActionContext['ask'] = async (method, path, body) => {
           const answer = await send([url, other], method, path, body)
           journal.count(`answers ${answer.status}`)
           if (method !== 'GET') {
@@ -156,15 +156,15 @@ export function openOperators(options: OperatorOptions): Operators {
           }
           return answer
         }
-        await field({ number, random: own, station, ask })
+        await action({ number, random: own, station, ask })
       } finally {
         gate.inFlight--
       }
       await sleep(pauseMs)
     }
   }
-  for (const [index, [name, field]] of Object.entries(fields).entries())
-    void operate(name, field, index).catch((error: unknown) =>
+  for (const [index, [name, action]] of Object.entries(actions).entries())
+    void operate(name, action, index).catch((error: unknown) =>
       journal.violate([{ rule: 'the checker works', stationId: null, detail: `${name}: ${String(error)}` }])
     )
 
@@ -188,8 +188,8 @@ export function openOperators(options: OperatorOptions): Operators {
 }
 
 /**
- * Asks the first server; the other where that one refuses the connection, as behind a load balancer. Status
- * 0: no answer.
+ * Sends a request to the first server, or to the other if the connection is refused, as a load balancer does.
+ * Status 0 means no response.
  */
 async function send(
   [url, other]: readonly [string, string],
@@ -215,7 +215,7 @@ async function send(
   return { status: 0, body: null }
 }
 
-/** A row of the queue is known by its link. */
+/** The id of a queue row, from its link. */
 const rowIdOf = (row: Answer): string => String(row.links.self).split('/').at(-1) ?? ''
 
 const isRefused = (error: unknown) => Reflect.get(Object(error), 'code') === 'ECONNREFUSED'

@@ -32,19 +32,19 @@ export type FaultKind = (typeof faultKinds)[number]
 
 export const isFaultKind = (text: string): text is FaultKind => faultKinds.some(kind => kind === text)
 
-/** One fault as it was drawn. Which of the numbers count depends on the kind. */
+/** One drawn fault. Which members are used depends on the kind. */
 export interface Fault {
-  /** 1 for the first of a run. */
+  /** The number of the fault in a run, from 1. */
   readonly number: number
   readonly kind: FaultKind
-  /** Which of two processes, and of two stores. */
+  /** Index of the process, and of the store. */
   readonly index: 0 | 1
   readonly role: 'server' | 'workers'
   readonly store: 'postgres' | 'redis'
   readonly forMs: number
-  /** How long nothing is disturbed after its recovery. */
+  /** The pause after the recovery, before the next fault. */
   readonly restMs: number
-  /** 0 to 1: what else is to be chosen. */
+  /** A random number from 0 to 1 for other choices. */
   readonly share: number
 }
 
@@ -54,8 +54,8 @@ const shortestRestMs = 1_000
 const longestRestMs = 3_000
 
 /**
- * Draws faults without an end: the same seed and kinds always draw the same ones. Every kind comes once
- * before any comes again.
+ * Draws an endless sequence of faults, determined by seed and kinds. Every kind is drawn once before any is
+ * repeated.
  */
 export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generator<Fault, never> {
   const random = seededRandom(seed, 1)
@@ -81,7 +81,7 @@ export function* drawFaults(seed: number, kinds: readonly FaultKind[]): Generato
 export const between = (random: Random, least: number, most: number) =>
   least + Math.floor(random() * (most - least + 1))
 
-/** One of several. Throws for an empty list. */
+/** Returns a random item. Throws for an empty list. */
 export function pick<Item>(random: Random, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)]
   if (item === undefined) throw new Error('there is nothing to pick from')
@@ -95,7 +95,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
     .map(({ item }) => item)
 }
 
-/** One line for people. */
+/** Describes a fault in one line. */
 export function describeFault({ number, kind, index, role, store, forMs }: Fault): string {
   const process = `${role} ${index + 1}`
   const what: Partial<Record<FaultKind, string>> = {

@@ -36,15 +36,15 @@ describe('every permission at every route', () => {
   test.for(everyCaller.map(caller => [caller.name, caller] as const))('%s', async ([, caller], { sql }) => {
     const [open, hidden, other] = [await seedStation(sql), await seedStation(sql), await seedStation(sql)]
     await sql`update stations set is_public = false where id in ${sql([hidden, other])}`
-    const { rights } = caller
+    const { permissions } = caller
     const key: Key = {
       id: 1,
       name: 'made',
-      permissions: rights?.everywhere ?? [],
+      permissions: permissions?.everywhere ?? [],
       stationPermissions: {
-        [open]: rights?.own ?? [],
-        [hidden]: rights?.own ?? [],
-        [other]: rights?.other ?? []
+        [open]: permissions?.own ?? [],
+        [hidden]: permissions?.own ?? [],
+        [other]: permissions?.other ?? []
       }
     }
     const isRemembered = new Set(
@@ -68,7 +68,7 @@ describe('every permission at every route', () => {
         params: { station_id: String(station) },
         query: new URLSearchParams(),
         body: undefined,
-        apiKey: rights === null ? '' : 'key',
+        apiKey: permissions === null ? '' : 'key',
         host: '',
         address: String(randomInt(2 ** 40)),
         caller: null,
@@ -130,7 +130,7 @@ describe('the running program at every route', () => {
         expect([name, outcomeOf(await ask(route, stations.open))]).toEqual([name, expected])
         if (!isAboutStation(route)) continue
         const isHidden = expectedOutcome(route, caller, true) === 'hidden'
-        if (isHidden || caller.rights === null || route.access === 'playout key') {
+        if (isHidden || caller.permissions === null || route.access === 'playout key') {
           const [byName, byId] = [await ask(route, stations.hiddenName), await ask(route, stations.hidden)]
           expect([name, withoutName(byName, stations.hiddenName)]).toEqual([
             name,
@@ -178,11 +178,11 @@ async function openStations(program: Program) {
 
 async function keyOf(
   { ask }: Program,
-  { rights }: CallerKind,
+  { permissions }: CallerKind,
   { open, hidden, other }: { readonly open: number; readonly hidden: number; readonly other: number }
 ): Promise<string> {
-  if (rights === null) return ''
-  const { everywhere = [], own = [], other: elsewhere = [] } = rights
+  if (permissions === null) return ''
+  const { everywhere = [], own = [], other: elsewhere = [] } = permissions
   const { status, body } = await ask('POST', '/api/v1/main/api-keys', {
     body: {
       name: 'matrix',

@@ -45,7 +45,9 @@ const allDay = { start_time: 0, end_time: 2359, start_date: '', end_date: '', da
 const past = { ...allDay, start_date: '2020-01-01', end_date: '2020-01-01' }
 
 describe('the queue follows the playlists', () => {
-  test('songs of a playlist that is switched off leave it, and come back with it', async ({ program }) => {
+  test('songs of a playlist that is disabled leave it, and return when it is enabled', async ({
+    program
+  }) => {
     const { id, playlistId } = await startPlaying(program)
     const toggle = () => program.ask('PUT', `/api/station/${id}/playlist/${playlistId}/toggle`)
     expect((await toggle()).body.message).toBe('Playlist disabled.')
@@ -54,7 +56,9 @@ describe('the queue follows the playlists', () => {
     expect(await queueOf(program, id)).toHaveLength(3)
   })
 
-  test('a schedule that excludes now empties it, one that opens fills it', async ({ program }) => {
+  test('a schedule without the current time empties it, and one with it fills it again', async ({
+    program
+  }) => {
     const { id, playlistId } = await startPlaying(program)
     const schedule = (item: object) =>
       program.ask('PUT', `/api/station/${id}/playlist/${playlistId}`, { body: { schedule_items: [item] } })
@@ -64,7 +68,7 @@ describe('the queue follows the playlists', () => {
     expect((await queueOf(program, id)).length).toBeGreaterThan(0)
   })
 
-  test('a scheduled playlist takes the place of the rotation', async ({ program }) => {
+  test('a scheduled playlist replaces the rotation', async ({ program }) => {
     const { id } = await startPlaying(program)
     await addPlaylist(program, id, { name: 'Show', schedule_items: [allDay] }, [0, 1, 2, 3])
     const queue = await queueOf(program, id)
@@ -78,7 +82,7 @@ describe('the queue follows the playlists', () => {
     ])
   })
 
-  test('a song that is taken out of the library leaves the queue', async ({ program }) => {
+  test('a song that is deleted from the library leaves the queue', async ({ program }) => {
     const { id } = await startPlaying(program)
     const [next] = await queueOf(program, id)
     const media = await mediaOf(program, id)
@@ -89,7 +93,7 @@ describe('the queue follows the playlists', () => {
     expect(queue).toHaveLength(3)
   })
 
-  test('an emptied playlist leaves silence, and a song in it ends that', async ({ program }) => {
+  test('a station whose playlist is emptied is silent until a song is added', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program)
     const { body } = await program.ask('DELETE', `/api/station/${id}/playlist/${playlistId}/empty`)
     expect(body.message).toBe('Playlist emptied.')
@@ -103,7 +107,9 @@ describe('the queue follows the playlists', () => {
     expect(again.playing_next.song.title).toBe(first?.title)
   })
 
-  test('a range longer than the library plays what was heard longest ago', async ({ program }) => {
+  test('with a duplicate range longer than the library the least recently heard song plays', async ({
+    program
+  }) => {
     const { id } = await startPlaying(program, { tracks: 4 })
     await program.ask('PUT', `/api/admin/station/${id}`, {
       body: { duplicate_prevention_time_range: 10_080 }
@@ -126,7 +132,7 @@ const historyOf = async (program: Program, stationId: number): Promise<number> =
 }
 
 describe('a playlist that interrupts', () => {
-  test('cuts what is on air the moment it becomes due, once', async ({ program }) => {
+  test('cuts the current play when it becomes due, once', async ({ program }) => {
     const { id, document } = await startPlaying(program)
     const cutId = document.now_playing.sh_id
     await addPlaylist(
@@ -145,7 +151,7 @@ describe('a playlist that interrupts', () => {
     expect((await queueOf(program, id)).map(({ playlist }) => playlist)).not.toContain('News')
   })
 
-  test('whose time comes later stands in the queue at its second, and leaves it when it is changed', async ({
+  test('is queued at the second at which it becomes due, and leaves the queue when it is disabled', async ({
     program
   }) => {
     const { id, document } = await startPlaying(program, { songMs: 7_200_000 })
@@ -175,8 +181,8 @@ describe('a playlist that interrupts', () => {
   })
 })
 
-describe('operators’ hands', () => {
-  test('put a song at a place', async ({ program }) => {
+describe('operators', () => {
+  test('add a song at a position', async ({ program }) => {
     const { id } = await startPlaying(program)
     const before = titles(await queueOf(program, id))
     const media = await mediaOf(program, id)
@@ -185,7 +191,7 @@ describe('operators’ hands', () => {
     expect(titles(await queueOf(program, id)).slice(0, 3)).toEqual([before[0], wanted?.title, before[1]])
   })
 
-  test('move a song, which then stays there', async ({ program }) => {
+  test('move a song, which keeps its position', async ({ program }) => {
     const { id } = await startPlaying(program)
     const before = await queueOf(program, id)
     const [first, second, third] = before
@@ -203,7 +209,7 @@ describe('operators’ hands', () => {
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 404])
   })
 
-  test('see before what will play, and that is what plays', async ({ program }) => {
+  test('get a preview, which matches what plays', async ({ program }) => {
     const { id } = await startPlaying(program, { tracks: 7 })
     const before = await program.sql`select * from queue where station_id = ${id} order by id`
     const preview = await program.ask('GET', `/api/station/${id}/queue/preview?hours=24&rows=12`)
@@ -223,7 +229,7 @@ describe('operators’ hands', () => {
     expect(heard).toEqual(titles(preview.body))
   })
 
-  test('refuse to look further than a week', async ({ program }) => {
+  test('get a preview of at most a week', async ({ program }) => {
     const { id } = await startPlaying(program)
     const answers = await Promise.all(
       ['hours=0', 'hours=169', 'hours=x', 'rows=2001'].map(query =>
@@ -233,7 +239,7 @@ describe('operators’ hands', () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400])
   })
 
-  test('put the songs of a playlist in order, and begin it anew', async ({ program }) => {
+  test('order the songs of a playlist, and restart it', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program, { tracks: 5 })
     const path = `/api/station/${id}/playlist/${playlistId}`
     const { body: order } = await program.ask('GET', `${path}/order`)
@@ -250,7 +256,7 @@ describe('operators’ hands', () => {
     expect(refused.body.extra_data.errors[0]).toMatchObject({ field: 'order.1', code: 'not_found' })
   })
 
-  test('delete a song of a sequence, which goes on behind it', async ({ program }) => {
+  test('delete a queued song of a sequential playlist, which continues after it', async ({ program }) => {
     const { id, playlistId } = await startPlaying(program, { tracks: 5 })
     const path = `/api/station/${id}/playlist/${playlistId}`
     await program.ask('PUT', path, { body: { order: 'sequential' } })
@@ -265,7 +271,7 @@ describe('operators’ hands', () => {
 const titlesOf = (media: readonly { id: number; title: string }[], ids: readonly number[]) =>
   ids.map(id => media.find(each => each.id === id)?.title)
 
-test('the schedule is public, and told on the clock of the station', async ({ program }) => {
+test('the schedule is public, with times in the time zone of the station', async ({ program }) => {
   const { id } = await startPlaying(program)
   await program.ask('PUT', `/api/admin/station/${id}`, { body: { timezone: 'Europe/Berlin' } })
   await addPlaylist(program, id, {
@@ -293,7 +299,7 @@ test('the schedule is public, and told on the clock of the station', async ({ pr
   expect(during.body[0].is_now).toBe(true)
 })
 
-test('songs of playlists that are open for it can be heard on demand', async ({ program }) => {
+test('songs of playlists that allow it are available on demand', async ({ program }) => {
   const { id, playlistId } = await startPlaying(program)
   const url = `/api/station/${id}/ondemand`
   expect((await program.ask('GET', url, { key: '' })).body).toEqual([])

@@ -45,7 +45,7 @@ describe('the revision of a station', () => {
 })
 
 describe('a change', () => {
-  test('that nobody is shown writes columns and publishes nothing', async ({ sql, redisUrl }) => {
+  test('without visible parts writes columns and publishes nothing', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const id = await seedStation(sql)
     const [before] = await sql`select revision from stations where id = ${id}`
@@ -55,7 +55,7 @@ describe('a change', () => {
     expect(await readStates(playout.redis, [id])).toEqual([null])
   })
 
-  test('that throws leaves nothing behind', async ({ sql, redisUrl }) => {
+  test('that throws is rolled back', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const id = await seedStation(sql)
     const before = await sql`select * from stations where id = ${id}`
@@ -68,7 +68,7 @@ describe('a change', () => {
     expect(await sql`select * from stations where id = ${id}`).toEqual(before)
   })
 
-  test('whose last statement fails is refused and leaves nothing behind', async ({ sql, redisUrl }) => {
+  test('whose last statement fails rejects and is rolled back', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const id = await seedStation(sql)
     const broken = changeStation(playout, id, async ({ tx, mark }) => {
@@ -113,7 +113,7 @@ describe('a change', () => {
     await expect(change).rejects.toMatchObject({ kind: 'not-found' })
   })
 
-  test('sees what another one did that held the row', async ({ sql, redisUrl }) => {
+  test('reads what another transaction wrote while it held the row lock', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const id = await seedStation(sql)
     await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })

@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait.ts'
 
 const custom = { customFields: [{ id: 1, shortName: 'mood' }] }
 const song = aSong({ artId: '5f1c0a9e2b7d5f1c0a9e2b7d-1a', customFields: { 1: 'calm' } })
-/** Began a minute ago and plays for ten. */
+/** A song of ten minutes that began a minute ago. */
 const running = () => aPlay({ startedAtMs: Date.now() - 60_000, durationMs: 600_000, song })
 const harbour = () => aStation({ offset: 7, shown: running(), profile: custom })
 const silent = aStation({ stationId: 2, shown: null, profile: { shortName: 'silent' } })
@@ -30,19 +30,19 @@ const pathsOf = (key: string | number) => [
 ]
 const documentPaths = (key: string | number) => pathsOf(key).slice(0, 4)
 
-/** Makes a request go the way of the general routes: the caller's own id is not a plain case. */
+/** Makes a request use the general routes: cached responses are not used with a request id of the client. */
 const general = { 'X-Request-Id': 'mine' }
 
 const textOf = ({ body }: PlainAnswer) => body.toString()
 const parse = (answer: PlainAnswer) => JSON.parse(textOf(answer))
 
-/** What must be equal where only the way of answering differs. */
+/** The parts of a response that cached and general routes must have in common. */
 function comparable({ status, headers, body }: PlainAnswer) {
   const { date: _date, 'x-request-id': _id, ...others } = headers
   return { status, headers: others, body: body.toString('latin1') }
 }
 
-/** Asks twice, within one second of the server's clock. */
+/** Sends two requests, repeated until both were answered in the same second. */
 async function askBoth(url: string, one: PlainOptions, other: PlainOptions) {
   return waitFor(
     async () => {
@@ -62,7 +62,7 @@ async function nextSecond(): Promise<void> {
 }
 
 describe('a document', () => {
-  test('is true at the second of sending, on every path and in both renderings', async ({
+  test('has the elapsed time of the second in which it is sent, on every path and in both renderings', async ({
     sql,
     redisUrl
   }) => {
@@ -91,7 +91,7 @@ describe('a document', () => {
     }
   })
 
-  test('differs between the renderings where it must and nowhere else', async ({ sql, redisUrl }) => {
+  test('differs between the renderings only in the documented members', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour())
     const rest = parse(await askPlainly(`${base}/api/nowplaying/1`))
@@ -104,7 +104,7 @@ describe('a document', () => {
     expect(event.station).toEqual(rest.station)
   })
 
-  test('has a line of text', async ({ sql, redisUrl }) => {
+  test('is available as a line of text', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour(), silent)
     const answer = await askPlainly(`${base}/api/nowplaying_static/harbour_fm.txt`)
@@ -117,7 +117,7 @@ describe('a document', () => {
     expect(textOf(await askPlainly(`${base}/api/nowplaying_static/2.txt`))).toBe('Station Offline')
   })
 
-  test('has its picture behind a redirect', async ({ sql, redisUrl }) => {
+  test('redirects to its cover', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour(), silent)
     const shown = parse(await askPlainly(`${base}/api/nowplaying/1`)).now_playing.song.art
@@ -131,7 +131,7 @@ describe('a document', () => {
     expect((await askPlainly(`${base}/api/nowplaying/1/art/x.png`)).status).toBe(404)
   })
 
-  test('is the same whichever way it is answered', async ({ sql, redisUrl }) => {
+  test('is the same from the cached and from the general route', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour(), silent)
     const asItIs: Record<string, string> = {}
@@ -146,7 +146,7 @@ describe('a document', () => {
           )
           expect(plain.status).toBe(200)
           expect(comparable(plain)).toEqual(comparable(other))
-          // What was not compressed before goes the general way once.
+          // The first compressed response of a document comes from the general route.
           const id = headers === asItIs ? /^[0-9a-f]{12}-\d{10}$/ : /^[\w-]{20,36}$/
           expect(plain.headers['x-request-id']).toMatch(id)
           expect(other.headers['x-request-id']).toBe('mine')
@@ -155,7 +155,7 @@ describe('a document', () => {
     }
   })
 
-  test('is not made slow or wrong by parameters that mean nothing', async ({ sql, redisUrl }) => {
+  test('ignores unknown query parameters', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour())
     for (const query of ['_=1783468800123', '1783468800123', 'coversync=', '%zz', 'x=%20', 'since', 'wait='])
@@ -164,8 +164,8 @@ describe('a document', () => {
   })
 })
 
-describe('a tag', () => {
-  test('gets 304 only while the body is the same', async ({ sql, redisUrl }) => {
+describe('an entity tag', () => {
+  test('returns 304 only while the body is unchanged', async ({ sql, redisUrl }) => {
     const { base, redis, add } = await serveApi(sql, redisUrl)
     const state = harbour()
     await add(state, silent)
@@ -193,7 +193,7 @@ describe('a tag', () => {
         expect(again.headers).not.toHaveProperty('content-length')
       }
     }
-    // Every answer with one tag has one body, over three seconds and a change.
+    // Responses with the same entity tag have the same body, over three seconds and a change.
     const bodies = new Map<string, string>()
     const known = async (path: string) => {
       const answer = await askPlainly(base + path)
@@ -211,7 +211,7 @@ describe('a tag', () => {
     expect(new Set(bodies.values()).size).toBe(bodies.size)
   })
 
-  test('of a silent station stays from second to second, with its 304', async ({ sql, redisUrl }) => {
+  test('of a silent station does not change from second to second', async ({ sql, redisUrl }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(silent)
     for (const path of ['/api/nowplaying', ...documentPaths(2)]) {
@@ -223,7 +223,7 @@ describe('a tag', () => {
   })
 })
 
-describe('a compressed form', () => {
+describe('a compressed response', () => {
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
 
   test.for(['br', 'gzip'] as const)(
@@ -243,7 +243,7 @@ describe('a compressed form', () => {
     }
   )
 
-  test('is not sent where it was not asked for, nor where there is nothing to gain', async ({
+  test('is not sent if the client does not accept it, or if the body is too short', async ({
     sql,
     redisUrl
   }) => {
@@ -262,12 +262,15 @@ describe('a compressed form', () => {
     expect(line.headers).not.toHaveProperty('content-encoding')
   })
 
-  test('that many ask for at once is true at the second of sending', async ({ sql, redisUrl }) => {
+  test('has the elapsed time of the second in which it is sent, with many concurrent requests', async ({
+    sql,
+    redisUrl
+  }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     const state = harbour()
     await add(state)
     const startedAt = Math.floor((state.shown?.startedAtMs ?? 0) / 1000)
-    // Some of these answers are made in one second and sent in the next.
+    // Some of these responses are rendered in one second and sent in the next.
     const until = Date.now() + sized({ quick: 1_100, deep: 2_000 })
     while (Date.now() < until) {
       const before = Math.floor(Date.now() / 1000)
@@ -289,7 +292,7 @@ describe('a compressed form', () => {
   })
 })
 
-test('HEAD has the headers of GET and no body, and its connection goes on', async ({ sql, redisUrl }) => {
+test('HEAD has the headers of GET and no body, and the connection stays open', async ({ sql, redisUrl }) => {
   const { base, add } = await serveApi(sql, redisUrl)
   await add(harbour())
   for (const path of ['/api/nowplaying', ...documentPaths(1)]) {
@@ -302,7 +305,7 @@ test('HEAD has the headers of GET and no body, and its connection goes on', asyn
   }
 })
 
-test('a list of many stations arrives whole', async ({ sql, redisUrl }) => {
+test('a list of many stations arrives completely', async ({ sql, redisUrl }) => {
   const { base, add } = await serveApi(sql, redisUrl)
   const description = 'Slow radio by the sea. '.repeat(120)
   const states = Array.from({ length: 120 }, (_, index) =>
@@ -325,7 +328,10 @@ test('a list of many stations arrives whole', async ({ sql, redisUrl }) => {
 describe('a private station', () => {
   const unlike = /secret|"id":3,/
 
-  test('looks like an unknown one on every path, in both ways of answering', async ({ sql, redisUrl }) => {
+  test('is answered like an unknown one on every path, by cached and general routes', async ({
+    sql,
+    redisUrl
+  }) => {
     const { base, add } = await serveApi(sql, redisUrl)
     await add(harbour(), secret())
     const wrong = { 'X-API-Key': '0123456789abcdef:00000000000000000000000000000000' }
@@ -347,7 +353,7 @@ describe('a private station', () => {
     expect(textOf(await askPlainly(`${base}/api/nowplaying`, { headers: wrong }))).not.toMatch(unlike)
   })
 
-  test('is there for a key, and no cache keeps it', async ({ sql, redisUrl }) => {
+  test('is returned to a key with access, and must not be cached', async ({ sql, redisUrl }) => {
     const { base, add, makeKey } = await serveApi(sql, redisUrl)
     await add(harbour(), secret())
     const keyed = { 'X-API-Key': await makeKey() }
@@ -378,7 +384,7 @@ describe('a private station', () => {
     expect(open.headers['cache-control']).toBe('public, max-age=1')
   })
 
-  test('shows to a key in the query', async ({ sql, redisUrl }) => {
+  test('is returned to a key in the query', async ({ sql, redisUrl }) => {
     const { base, add, makeKey } = await serveApi(sql, redisUrl)
     await add(harbour(), secret())
     const key = encodeURIComponent(await makeKey())
@@ -390,11 +396,11 @@ describe('a private station', () => {
     }
     expect(parse(await askPlainly(`${base}/api/nowplaying?api_key=${key}`))).toHaveLength(2)
     expect(parse(await askPlainly(`${base}/api/nowplaying?api_key=wrong`))).toHaveLength(1)
-    // It steers nothing.
+    // The parameter has no other effect.
     expect((await askPlainly(`${base}/api/station/1/queue?api_key=${key}`)).status).toBe(403)
   })
 
-  test('that was public a moment ago is gone at once', async ({ sql, redisUrl }) => {
+  test('is hidden as soon as it becomes private', async ({ sql, redisUrl }) => {
     const { base, redis, add } = await serveApi(sql, redisUrl)
     const state = harbour()
     await add(state)
@@ -411,7 +417,7 @@ describe('a private station', () => {
   })
 })
 
-test('with a list of origins answers differ by origin, in both ways of answering', async ({
+test('with a list of origins, responses vary by origin, from cached and general routes', async ({
   sql,
   redisUrl
 }) => {
@@ -430,7 +436,7 @@ test('with a list of origins answers differ by origin, in both ways of answering
   }
 })
 
-test('while the server drains every answer asks for the end of its connection', async ({ sql, redisUrl }) => {
+test('while the server drains, every response has Connection: close', async ({ sql, redisUrl }) => {
   let isDraining = false
   const { base, add } = await serveApi(sql, redisUrl, { isDraining: () => isDraining })
   await add(harbour(), silent)

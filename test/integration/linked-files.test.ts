@@ -120,7 +120,7 @@ test('a playout is sent to regular files only', async ({ program }) => {
   }
 })
 
-test('an SFTP user is not let into a media folder that was replaced by a link', async ({ program }) => {
+test('an SFTP user cannot log in if the media folder was replaced by a link', async ({ program }) => {
   const [station] = await seedStations(program.sql)
   const id = station?.id ?? 0
   const username = `linked${id}`
@@ -131,7 +131,7 @@ test('an SFTP user is not let into a media folder that was replaced by a link', 
   expect(body).toEqual({ allow: false })
 })
 
-test('a folder that is swapped for a link again and again lets nobody out', async () => {
+test('a folder that is repeatedly swapped for a link allows no access outside of it', async () => {
   await using temp = await openTempFolder()
   const root = await realpath(temp.path)
   const [inside, outside] = [join(root, 'inside'), join(root, 'outside')]
@@ -146,7 +146,7 @@ test('a folder that is swapped for a link again and again lets nobody out', asyn
         await symlink(target, `${name}.next`)
         await rename(`${name}.next`, name)
       }
-      // A folder in the place of the link, so that a path that was resolved is a link a moment later.
+      // A folder in place of the link, so that a resolved path is a link a moment later.
       await rm(name)
       await mkdir(name)
       await writeFile(join(name, 'song'), 'inside')
@@ -171,6 +171,6 @@ test('a folder that is swapped for a link again and again lets nobody out', asyn
     stop.abort()
     await swapping
   }
-  // Otherwise nothing was swapped.
+  // Both outcomes must occur; otherwise no swap was tested.
   expect(Math.min(seen.inside, seen.refused)).toBeGreaterThan(0)
 })

@@ -150,7 +150,7 @@ describe('a streamer', () => {
       .toMatchObject({ is_live: false, streamer_name: '' })
   })
 
-  test('interrupts the clock, which continues where it was', async ({ program }) => {
+  test('interrupts the plays of the clock, which continue afterwards', async ({ program }) => {
     const id = await seedStation(program.sql)
     await program.sql`update stations set enable_streamers = true where id = ${id}`
     const made = await program.ask('POST', `/api/station/${id}/playout-key`)

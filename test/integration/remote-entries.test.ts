@@ -28,7 +28,7 @@ const ask = (program: Program, method: string, path: string, body?: unknown) =>
   program.ask(method, path, body === undefined ? {} : { body })
 
 describe('an entry of a fetched list', () => {
-  test('is no file', async ({ program }) => {
+  test('is not a file', async ({ program }) => {
     const { id, entry } = await openStation(program.sql)
     for (const query of ['', '?searchPhrase=Monday', '?per_page=1']) {
       const { body, headers } = await ask(program, 'GET', `/api/station/${id}/files${query}`)
@@ -47,13 +47,13 @@ describe('an entry of a fetched list', () => {
     expect(own.body.id).not.toBe(entry.id)
   })
 
-  test('is not queued by hand', async ({ program }) => {
+  test('cannot be queued manually', async ({ program }) => {
     const { id, entry } = await openStation(program.sql)
     const { status, body } = await ask(program, 'POST', `/api/station/${id}/queue`, { media_id: entry.id })
     expect([status, body.extra_data.errors]).toMatchObject([400, [{ field: 'media_id', code: 'not_found' }]])
   })
 
-  test('is no match for a line of a list, and not in one that is given out', async ({ program }) => {
+  test('is not matched by an imported list and not part of an exported one', async ({ program }) => {
     const { id, entry, playlistId, remoteId } = await openStation(program.sql)
     const lines = [address, 'monday.mp3', entry.id]
     const { body } = await ask(program, 'POST', `/api/station/${id}/playlist/${playlistId}/import`, lines)
@@ -70,7 +70,7 @@ describe('an entry of a fetched list', () => {
     expect(remote.body).not.toContain(address)
   })
 
-  test('stays as it is when a song of the same path is imported', async ({ sql }) => {
+  test('is unchanged when a song of the same path is imported', async ({ sql }) => {
     const { id, entry } = await openStation(sql)
     const before = await sql`select * from media where id = ${entry.id}`
     const tags = { title: 'Own', album: '', genre: '', isrc: '', lyrics: '', durationMs: 0 }

@@ -43,7 +43,7 @@ const test = base.extend('list', async ({ sql, redisUrl }, { onCleanup }) => {
     url,
     server,
     services,
-    /** Looks for lists that are due so many milliseconds after the start. */
+    /** Fetches the lists that are due `ms` milliseconds after the start. */
     refresh: (atMs: number) => refreshRemoteLists(services, startMs + atMs),
     state: () => fetchStateOf(sql, id),
     paths: () => pathsOf(sql, id),
@@ -52,7 +52,7 @@ const test = base.extend('list', async ({ sql, redisUrl }, { onCleanup }) => {
 })
 
 describe('a list', () => {
-  test('that was never fetched is fetched, and each of its addresses is a song', async ({ list, sql }) => {
+  test('that was never fetched is fetched, and each of its URLs becomes a song', async ({ list, sql }) => {
     list.server.answer(
       '#EXTM3U\n#EXTINF:215,Lena - Light\nb.mp3\n#EXTINF:-1,Night Talk\n../a.mp3\nb.mp3\n' +
         `C:\\c.mp3\n#EXTINF:-1,Night Talk\n${cdn}/${'long/'.repeat(80)}d.mp3\n`
@@ -86,7 +86,7 @@ describe('a list', () => {
     expect(after.map(({ address }) => address)).toEqual(addressesOf('d'))
   })
 
-  test('of the form PLS is one as well', async ({ list }) => {
+  test('may be a PLS file', async ({ list }) => {
     list.server.answer('[playlist]\nFile2=two.mp3\nTitle2=A - Two\nLength2=60\nFile1=/one.mp3\nVersion=2\n')
     await list.refresh(0)
     expect(await list.entries()).toMatchObject([
@@ -95,7 +95,7 @@ describe('a list', () => {
     ])
   })
 
-  test('is fetched again after ten minutes, give or take one', async ({ list }) => {
+  test('is fetched again after ten minutes, with a minute of jitter', async ({ list }) => {
     await list.refresh(0)
     const { fetchedAtMs, fetchAtMs, problem, failingSinceMs } = await list.state()
     expect(fetchedAtMs - startMs).toBeGreaterThanOrEqual(0)
@@ -106,7 +106,7 @@ describe('a list', () => {
     expect(await list.refresh(12 * minute)).toBe(1)
   })
 
-  test('that names others keeps the place of those it still names', async ({ list, sql }) => {
+  test('that changes keeps the tracks of the URLs that remain', async ({ list, sql }) => {
     await list.refresh(0)
     const before = await list.entries()
     await sql`update playlist_tracks set last_pass = 7, last_aired_ms = 5 where id = ${before[1]?.trackId ?? 0}`
@@ -117,14 +117,14 @@ describe('a list', () => {
     const [oldA, oldB] = before
     expect([fresh, b, a]).toEqual([
       expect.objectContaining({ path: `${cdn}/new.mp3`, position: 1, lastPass: 0 }),
-      // What was measured on the air is known better than nothing.
+      // A measured length is kept if the list has none.
       { ...oldB, position: 2, lastPass: 7, artist: 'B', title: 'Renamed', durationMs: 61_000 },
       { ...oldA, position: 3 }
     ])
     expect(await sql`select from media where path = ${`${cdn}/c.mp3`}`).toHaveLength(0)
   })
 
-  test('that names the same writes nothing but when it was fetched', async ({ list, sql }) => {
+  test('that is unchanged updates only its fetch time', async ({ list, sql }) => {
     const written = async () => ({
       media: await sql`select xmin, * from media order by id`,
       tracks: await sql`select xmin, * from playlist_tracks order by id`,
@@ -139,7 +139,7 @@ describe('a list', () => {
     expect((await list.state()).fetchedAtMs).toBeGreaterThan(fetchedAtMs + 11 * minute)
   })
 
-  test('of 5,000 is kept, turned round and thinned out', async ({ list }) => {
+  test('is limited to 5,000 entries, and may be reversed and shortened', async ({ list }) => {
     const names = Array.from({ length: 5_000 }, (_, index) => `song-${index}`)
     list.server.answer(m3u(...names, 'too many'))
     await list.refresh(0)
@@ -150,7 +150,7 @@ describe('a list', () => {
     expect(await list.paths()).toEqual(addressesOf(...odd))
   })
 
-  test('is fetched as long as its station and itself are on', async ({ list, sql }) => {
+  test('is fetched only while its station and playlist are enabled', async ({ list, sql }) => {
     const turn = async (isOn: boolean, backend: string, isEnabled: boolean) => {
       await sql`update stations set is_enabled = ${isOn}, backend = ${backend}`
       await sql`update playlists set is_enabled = ${isEnabled}, fetch_at_ms = 0`
@@ -162,7 +162,7 @@ describe('a list', () => {
     expect(await turn(true, 'liquidsoap', true)).toBe(1)
   })
 
-  test('may be the same in two playlists, each with entries of its own', async ({ list, sql }) => {
+  test('may be used by two playlists, each with entries of its own', async ({ list, sql }) => {
     const other = await addRemotePlaylist(sql, list.stationId, list.url)
     expect(await list.refresh(0)).toBe(2)
     expect(await pathsOf(sql, other)).toEqual(await list.paths())
@@ -170,25 +170,33 @@ describe('a list', () => {
   })
 })
 
-describe('what was fetched last stays in use when the server', () => {
+describe('the last fetched list stays in use when the server', () => {
   const failures: [string, string | Buffer | RequestListener, RegExp][] = [
-    ['fails', (_, response) => response.writeHead(500).end(m3u('x')), /^The server answered 500\.$/],
+    ['returns 500', (_, response) => response.writeHead(500).end(m3u('x')), /^The server answered 500\.$/],
     ['has no content', (_, response) => response.writeHead(204).end(), /^The server answered 204\.$/],
     [
-      'sends elsewhere',
+      'redirects',
       (_, response) => response.writeHead(302, { Location: '/other.m3u' }).end(m3u('x')),
       /^The server answers with a redirect/
     ],
     [
-      'says more than it should',
+      'exceeds the size limit',
       Buffer.from(`${m3u('x')}\n#${'x'.repeat(1_048_576)}`),
       /^The answer is too large\.$/
     ],
-    ['breaks off', (_, response) => response.destroy(), /^The connection failed \(ECONNRESET\)\.$/],
-    ['says something else', '<!doctype html><h1>Maintenance</h1>', /^The list cannot be used: it is not/],
-    ['says nothing', '', /^The list cannot be used: it is empty\.$/],
-    ['names no address', '#EXTM3U\nfile:///srv/x.mp3', /^The list cannot be used: it contains no http/],
-    ['sends a stream of pieces', '#EXTM3U\n#EXT-X-VERSION:3\nx.ts', /^The list cannot be used: it is an HLS/]
+    [
+      'closes the connection',
+      (_, response) => response.destroy(),
+      /^The connection failed \(ECONNRESET\)\.$/
+    ],
+    ['returns HTML', '<!doctype html><h1>Maintenance</h1>', /^The list cannot be used: it is not/],
+    ['returns an empty body', '', /^The list cannot be used: it is empty\.$/],
+    [
+      'returns a list without http URLs',
+      '#EXTM3U\nfile:///srv/x.mp3',
+      /^The list cannot be used: it contains no http/
+    ],
+    ['returns an HLS playlist', '#EXTM3U\n#EXT-X-VERSION:3\nx.ts', /^The list cannot be used: it is an HLS/]
   ]
   test.for(failures)('%s', async ([, answer, problem], { list }) => {
     await list.refresh(0)
@@ -204,11 +212,11 @@ describe('what was fetched last stays in use when the server', () => {
     expect(await list.paths()).toEqual(addressesOf('d'))
   })
 
-  test('never answers', async ({ list, sql }) => {
+  test('never responds', async ({ list, sql }) => {
     await using silent = await startSilentServer()
     await list.refresh(0)
     await sql`update playlists set remote_url = ${`http://127.0.0.1:${silent.port}/`} where id = ${list.id}`
-    // Beside it, another list has its turn.
+    // Another list is fetched meanwhile.
     const other = await addRemotePlaylist(sql, list.stationId, `${list.server.url}/x`)
     const refreshing = list.refresh(12 * minute)
     await waitFor(async () => (await pathsOf(sql, other)).length === 3, {
@@ -220,7 +228,7 @@ describe('what was fetched last stays in use when the server', () => {
     expect(await list.paths()).toEqual(addressesOf('a', 'b', 'c'))
   })
 
-  test('is on a private network all of a sudden', async ({ list, sql }) => {
+  test('moves to a private network', async ({ list, sql }) => {
     await list.refresh(0)
     const url = `http://localhost:${list.server.port}/`
     await sql`update playlists set remote_url = ${url} where id = ${list.id}`
@@ -237,9 +245,7 @@ describe('a list that fails', () => {
     sql<{ title: string; body: string; type: string; source: string }[]>`
       select title, body, type, source from notifications`
 
-  test('is tried again after half a minute, then ever more rarely, but every ten minutes', async ({
-    list
-  }) => {
+  test('is retried after half a minute, with a backoff of up to ten minutes', async ({ list }) => {
     list.server.answer((_, response) => response.writeHead(500).end())
     const pauses: number[] = []
     for (let atMs = 0; pauses.length < 9;) {
@@ -250,13 +256,13 @@ describe('a list that fails', () => {
       atMs = fetchAtMs - startMs
     }
     for (const [index, expected] of [30, 30, 60, 120, 240, 480, 600, 600, 600].entries()) {
-      // Each pause is up to a tenth shorter or longer, and so is each of those whose sum it follows from.
+      // Each pause has a jitter of a tenth, and depends on the sum of the previous ones.
       expect(pauses[index]).toBeGreaterThanOrEqual(expected * 0.7)
       expect(pauses[index]).toBeLessThanOrEqual(expected * 1.35)
     }
   })
 
-  test('for an hour is told of, once until it works again', async ({ list, sql }) => {
+  test('for an hour raises one alert until it is fetched again', async ({ list, sql }) => {
     await list.refresh(0)
     const fail: RequestListener = (_, response) => response.writeHead(404).end()
     list.server.answer(fail)
@@ -281,7 +287,7 @@ describe('a list that fails', () => {
     expect(await told(sql)).toEqual([news, news])
   })
 
-  test('is forgotten when it is switched off', async ({ list, sql }) => {
+  test('has no failure state after it is disabled', async ({ list, sql }) => {
     list.server.answer('')
     for (const atMs of [0, 70]) await list.refresh(atMs * minute)
     expect(await sql`select from open_facts`).toHaveLength(1)
@@ -293,8 +299,8 @@ describe('a list that fails', () => {
   })
 })
 
-describe('processes', () => {
-  test('that look at once fetch a list once', async ({ list, sql, redisUrl }) => {
+describe('concurrent processes', () => {
+  test('fetch a list once', async ({ list, sql, redisUrl }) => {
     await using others = await openListServices(sql, redisUrl)
     const open: (() => void)[] = []
     list.server.answer((_, response) => open.push(() => response.end(m3u('a'))))
@@ -307,7 +313,7 @@ describe('processes', () => {
     expect(list.server.asked).toHaveLength(1)
   })
 
-  test('that look at once share many lists', async ({ list, sql, redisUrl }) => {
+  test('share many lists', async ({ list, sql, redisUrl }) => {
     await using others = await openListServices(sql, redisUrl)
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -320,7 +326,7 @@ describe('processes', () => {
     for (const id of ids) expect(await pathsOf(sql, id)).toEqual(addressesOf('a', 'b', 'c'))
   })
 
-  test('that were killed leave a claim that runs out', async ({ list }) => {
+  test('that are killed leave a lease that expires', async ({ list }) => {
     const killed = new AbortController()
     list.server.answer(() => killed.abort(new Error('killed')))
     await expect(refreshRemoteLists(list.services, startMs, killed.signal)).rejects.toThrow('killed')
@@ -329,14 +335,14 @@ describe('processes', () => {
     expect(await list.refresh(62 * second)).toBe(1)
   })
 
-  test('that were told to stop ask for nothing', async ({ list }) => {
+  test('that are stopping send no request', async ({ list }) => {
     const stopped = AbortSignal.abort(new Error('stopped'))
     await expect(refreshRemoteLists(list.services, startMs, stopped)).rejects.toThrow('stopped')
     expect(await list.state()).toMatchObject({ fetchAtMs: 0 })
     expect(list.server.asked).toEqual([])
   })
 
-  test('refuse what comes from an address that was changed meanwhile, even if it was changed back', async ({
+  test('discard a response if the URL changed during the request, even if it was changed back', async ({
     list,
     sql
   }) => {
@@ -349,7 +355,7 @@ describe('processes', () => {
     ] as const) {
       await sql`update playlists set remote_url = ${url}, fetch_at_ms = 0, is_enabled = true`
       list.server.answer((_, response) => {
-        // Switched off as well, so that it is not fetched again at once.
+        // It is also disabled, so that it is not fetched again at once.
         const change = sql`
           update playlists set remote_url = ${other}, source = ${source}, fetch_at_ms = 0, is_enabled = false`
         void change.then(() => response.end(m3u('late')))
@@ -361,7 +367,7 @@ describe('processes', () => {
   })
 })
 
-/** Puts an entry into the queue, as the engine does; gives the row's id. */
+/** Adds an entry to the queue as the engine does. Returns the id of the row. */
 async function enqueue(
   sql: Sql,
   stationId: number,
@@ -390,8 +396,8 @@ async function enqueue(
   return inserted?.id ?? 0
 }
 
-describe('an entry that its list names no more', () => {
-  /** Which of these rows are still there. */
+describe('an entry that was removed from its list', () => {
+  /** Which of these rows still exist. */
   const left = async (sql: Sql, ids: readonly number[]) => {
     const rows = await sql<{ id: number }[]>`
       select id from queue where id = any(${[...ids]}::bigint[]) order by id`
@@ -402,7 +408,7 @@ describe('an entry that its list names no more', () => {
     return rows.map(({ path }) => path)
   }
 
-  test('leaves the queue, and the queue shows that', async ({ list, sql }) => {
+  test('leaves the queue, and the change is published', async ({ list, sql }) => {
     await list.refresh(0)
     await sql`delete from queue`
     const gone = await enqueue(sql, list.stationId, list.id, 'a')
@@ -422,7 +428,7 @@ describe('an entry that its list names no more', () => {
     expect(after.queue).toBeGreaterThan(before.queue)
   })
 
-  test('keeps what is sent, played, skipped or on the air, for as long as that is', async ({ list, sql }) => {
+  test('is kept while it is sent, played, skipped or on the air', async ({ list, sql }) => {
     list.server.answer(m3u('sent', 'played', 'skipped', 'on-air', 'waiting', 'stays'))
     await list.refresh(0)
     await sql`delete from queue`
@@ -446,7 +452,7 @@ describe('an entry that its list names no more', () => {
     expect(await media(sql)).toEqual(addressesOf('played', 'skipped', 'stays'))
   })
 
-  test('comes back as a new one when it is named again', async ({ list, sql }) => {
+  test('is a new entry when it returns to the list', async ({ list, sql }) => {
     await list.refresh(0)
     await sql`delete from queue`
     const [before] = await list.entries()
@@ -461,7 +467,7 @@ describe('an entry that its list names no more', () => {
   })
 })
 
-test('what is told otherwise of an entry is told of its rows in the queue', async ({ list, sql }) => {
+test('a change of the metadata of an entry updates its queue rows', async ({ list, sql }) => {
   await list.refresh(0)
   await sql`delete from queue`
   const sent = await enqueue(sql, list.stationId, list.id, 'a', { is_sent: true })

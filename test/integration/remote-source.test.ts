@@ -55,10 +55,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('is called as its playlist is, and is another one at another address', async ({
-    program,
-    station
-  }) => {
+  test('has the name of its playlist, and is replaced when its URL changes', async ({ program, station }) => {
     const id = await station.make({ remote_url: relay })
     const [first] = await entriesOf(program.sql, id)
     await station.put(id, { name: 'Night relay', weight: 7 })
@@ -71,19 +68,19 @@ describe('a stream', () => {
     expect(second?.mediaId).not.toBe(first?.mediaId)
   })
 
-  test('may have an address longer than an index takes', async ({ program, station }) => {
+  test('may have a URL that is too long for an index', async ({ program, station }) => {
     const long = `https://relay.invalid/${'\u{1F3B5}'.repeat(1_000)}`
     const id = await station.make({ remote_url: long })
     expect(await pathsOf(program.sql, id)).toEqual([long])
   })
 
-  test('goes with its playlist', async ({ program, station }) => {
+  test('is deleted with its playlist', async ({ program, station }) => {
     const id = await station.make({ remote_url: relay })
     await station.remove(id)
     expect(await mediaOf(program, station.id)).toEqual([])
   })
 
-  test('may be the same in two playlists and a song of the library', async ({ program, station }) => {
+  test('may be in two playlists and the library at once', async ({ program, station }) => {
     const ids = [await station.make({ remote_url: relay }), await station.make({ remote_url: relay })]
     const songs = await station.make({ source: 'songs' })
     await station.addSong(relay, songs)
@@ -112,10 +109,7 @@ test('the queue of a station follows its source', async ({ program, station }) =
 })
 
 describe('the songs of a playlist', () => {
-  test('wait while it draws from an address, and are back when it does no more', async ({
-    program,
-    station
-  }) => {
+  test('are kept while its source is a URL, and return when it is not', async ({ program, station }) => {
     const id = await station.make({ source: 'songs', remote_url: relay })
     const song = await station.addSong('a.mp3', id)
     const tracks = () =>
@@ -139,10 +133,7 @@ describe('the songs of a playlist', () => {
 })
 
 describe('a list', () => {
-  test('is asked for as soon as it is saved, and says what is wrong with it', async ({
-    program,
-    station
-  }) => {
+  test('is fetched as soon as it is saved, and a failure is stored', async ({ program, station }) => {
     await program.sql`update stations set is_enabled = true where id = ${station.id}`
     const id = await station.make({ remote_type: 'playlist', remote_url: listUrl })
     expect(await pathsOf(program.sql, id)).toEqual([])
@@ -157,7 +148,7 @@ describe('a list', () => {
     expect(state).toMatchObject({ fetchedAtMs: 0, failingSinceMs: expect.any(Number) })
   })
 
-  test('at another address is due at once, and another list', async ({ program, station }) => {
+  test('with another URL is due at once, and its old entries are deleted', async ({ program, station }) => {
     const id = await station.make({ remote_type: 'playlist', remote_url: listUrl, is_enabled: false })
     const fetched = async () => {
       await program.sql`

@@ -14,7 +14,7 @@ import { seedHook, stateOf } from '../support/hooks.ts'
 
 const dayMs = 86_400_000
 
-/** Adds a station with a library, and plays that ended so many days ago. */
+/** Adds a station with a library, and plays that ended `days` days ago. */
 async function addStation(
   sql: Sql,
   name: string,
@@ -43,9 +43,7 @@ const playsOf = async (sql: Sql, stationId: number) => {
   return row?.plays
 }
 
-test('plays are kept for ever unless HISTORY_RETENTION_DAYS is set, and the play on air always', async ({
-  sql
-}) => {
+test('plays are kept unless HISTORY_RETENTION_DAYS is set, and the current play always', async ({ sql }) => {
   const nowMs = Date.now()
   const id = await addStation(sql, 'kept', nowMs, [400, 90, 30, 29])
   await sql`
@@ -61,7 +59,7 @@ test('a retention too short for the AutoDJ is refused', () => {
   )
 })
 
-test('a deleted station frees its short name at once, and its row goes last', async ({ sql }) => {
+test('a deleted station frees its short name at once, and its row is deleted last', async ({ sql }) => {
   const nowMs = Date.now()
   const deleted = await addStation(sql, 'reused', nowMs, [3, 2, 1])
   const other = await addStation(sql, 'other', nowMs, [3, 2, 1])
@@ -93,7 +91,7 @@ test('broadcasts are kept as long as plays', async ({ sql }) => {
   ])
 })
 
-test('a cover goes with the last song that has it, unless an import is about to use it', async ({ sql }) => {
+test('a cover is deleted with its last song, unless an import is about to use it', async ({ sql }) => {
   const id = await addStation(sql, 'covers', Date.now(), [])
   const cover = (hash: string) => ({ hash, contentType: 'image/png', bytes: Buffer.from(hash) })
   await sql.begin(tx => insertArtwork(tx, ['used', 'unused', 'wanted'].map(cover)))

@@ -42,7 +42,7 @@ const written = v.pipe(
 
 const readWritten = async (file: string) => v.parse(written, await readFile(file, 'utf8'))
 
-/** Everything a step of the engine could change. */
+/** All tables that a step of the engine could change. */
 async function factsOf(sql: Sql) {
   const [facts] = await sql`
     select (select json_agg(q order by id) from queue q) as queue, (select json_agg(h order by id) from song_history h) as plays,
@@ -51,7 +51,7 @@ async function factsOf(sql: Sql) {
   return facts
 }
 
-test('a station goes on from what it has on air and in its queue, and nothing of it changes', async ({
+test('a simulation continues from the current play and queue of a station, and changes nothing', async ({
   sql,
   databaseUrl,
   redisUrl
@@ -88,13 +88,13 @@ test('a station goes on from what it has on air and in its queue, and nothing of
   expect(plays.slice(0, 4).map(each => [each.song.split(' - ')[1], each.startsAtMs])).toEqual(
     queue.map(({ title, atMs }) => [title, atMs])
   )
-  // A pass of forty: one was on air, four stood in the queue.
+  // A pass of forty tracks: one was on air, four were queued.
   expect(new Set(plays.slice(0, 39).map(each => each.play?.mediaId)).size).toBe(39)
   const svg = await readFile(join(folder, 'days.svg'), 'utf8')
   expect(svg).toContain('Harbour FM: ')
 })
 
-test('a date, a time zone and a seed take the place of the station’s own, which may be switched off', async ({
+test('date, time zone and seed override those of the station, which may be disabled', async ({
   sql,
   databaseUrl
 }) => {
@@ -130,7 +130,7 @@ test('a date, a time zone and a seed take the place of the station’s own, whic
   }
 })
 
-test('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl }) => {
+test('a missed aim results in exit code 1 and is named in the last line', async ({ sql, databaseUrl }) => {
   const stationId = await seedStation(sql, { songMs: 1_200_000 })
   await sql`insert into playlists (station_id, name, schedule_items) select ${stationId}, 'Nothing in it',
     ${sql.json([{ id: 1, start_time: 900, end_time: 1000, start_date: '', end_date: '', days: [], loop_once: false }])}`
@@ -148,7 +148,7 @@ test('a missed aim is exit code 1 and the last line', async ({ sql, databaseUrl 
   expect(missed.stdout.endsWith('\nMISSED: programs start when the current track ends.\n')).toBe(true)
 })
 
-test('without DATABASE_URL it is the database of the Cuewire that runs here, if one does', async ({
+test('without DATABASE_URL the database of the Cuewire running in DATA_DIR is used, if any', async ({
   sql,
   databaseUrl
 }) => {
@@ -168,7 +168,7 @@ test('without DATABASE_URL it is the database of the Cuewire that runs here, if 
   })
 })
 
-test('what stands in the way is told in words, with exit code 2', async ({ sql, databaseUrl }) => {
+test('an error is one line on stderr, with exit code 2', async ({ sql, databaseUrl }) => {
   await seedStations(sql, { stations: 2 })
   const [first, second] = await sql<{ name: string }[]>`select short_name as name from stations order by id`
   expect(await faultOf(databaseUrl, 'other')).toBe(
@@ -189,14 +189,14 @@ test('what stands in the way is told in words, with exit code 2', async ({ sql, 
   )
 })
 
-/** Why a station cannot be simulated. */
+/** Returns the error of a simulation that fails. */
 async function faultOf(databaseUrl: string, name: string): Promise<string> {
   const { code, stdout, stderr } = await run({ DATABASE_URL: databaseUrl }, '--station', name)
   if (code !== 2 || stdout !== '') throw new Error(`exit code ${code}: ${stdout}`)
   return stderr.trimEnd()
 }
 
-test('mistakes of the command line are told together, with exit code 2', async () => {
+test('all mistakes of the command line are reported at once, with exit code 2', async () => {
   expect(await run({}, '--days', 'x', '--bogus')).toEqual({
     code: 2,
     stdout: '',
@@ -205,7 +205,7 @@ test('mistakes of the command line are told together, with exit code 2', async (
   })
 })
 
-test('help says what there is', async () => {
+test('--help lists the options', async () => {
   expect(await run({}, '--help')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('--timezone'),

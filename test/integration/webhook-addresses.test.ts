@@ -7,7 +7,7 @@ describe('tokens in the address of a web hook', () => {
   const token = 'T0KEN-in-query'
   const inPath = 'T0KEN-in-path'
 
-  test('are shown to nobody, and the path only to keys that may set it', async ({ sql, redisUrl }) => {
+  test('are never shown, and the path is shown only to keys that may set it', async ({ sql, redisUrl }) => {
     const stage = await openHookStage(sql, redisUrl)
     const base = stage.receiver.url
     const webhook_url = `${base}/hooks/${inPath}?token=${token}`

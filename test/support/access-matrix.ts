@@ -26,11 +26,11 @@ export function pathOf({ path }: AnyRoute, station: string | number): string {
 }
 
 /**
- * A caller, by the rights of its key; null: without a key. Rights at a station hold for `own` or for `other`.
+ * A caller, by the permissions of its key; null: without a key. Rights at a station hold for `own` or for `other`.
  */
 export interface CallerKind {
   readonly name: string
-  readonly rights: {
+  readonly permissions: {
     readonly everywhere?: readonly Permission[]
     readonly own?: readonly Permission[]
     readonly other?: readonly Permission[]
@@ -38,28 +38,34 @@ export interface CallerKind {
 }
 
 const fewCallers: readonly CallerKind[] = [
-  { name: 'no key', rights: null },
-  { name: 'a key without rights', rights: {} },
-  { name: 'all rights at another station', rights: { other: ['administer all'] } },
-  { name: 'all rights', rights: { everywhere: ['administer all'] } }
+  { name: 'no key', permissions: null },
+  { name: 'a key without permissions', permissions: {} },
+  { name: 'all permissions at another station', permissions: { other: ['administer all'] } },
+  { name: 'all permissions', permissions: { everywhere: ['administer all'] } }
 ]
 
 /** Every kind of caller. */
 export const everyCaller: readonly CallerKind[] = [
   ...fewCallers,
-  ...globalPermissions.map(right => ({ name: `${right} everywhere`, rights: { everywhere: [right] } })),
-  ...stationPermissions.map(right => ({ name: `${right} at the station`, rights: { own: [right] } }))
+  ...globalPermissions.map(permission => ({
+    name: `${permission} everywhere`,
+    permissions: { everywhere: [permission] }
+  })),
+  ...stationPermissions.map(permission => ({
+    name: `${permission} at the station`,
+    permissions: { own: [permission] }
+  }))
 ]
 
 /** Those of whom each stands for many, for a quick run. */
 export const typicalCallers: readonly CallerKind[] = [
   ...fewCallers,
-  { name: 'a right at the station', rights: { own: ['view station reports'] } }
+  { name: 'a permission at the station', permissions: { own: ['view station reports'] } }
 ]
 
 export type Outcome = 'let through' | 'refused' | 'key required' | 'hidden'
 
-/** A right to write that includes a right to read. */
+/** A permission to write that includes a permission to read. */
 const included: Readonly<Record<string, readonly string[]>> = {
   'view station management': [
     'manage station media',
@@ -71,33 +77,35 @@ const included: Readonly<Record<string, readonly string[]>> = {
   'view administration': ['administer custom fields', 'administer settings', 'administer storage locations']
 }
 
-const isOfStation = (right: string) => /^(view|manage|delete) station /.test(right)
+const isOfStation = (permission: string) => /^(view|manage|delete) station /.test(permission)
 
 /** What a route must answer a caller about a station, as its declared access says. */
 export function expectedOutcome(route: AnyRoute, caller: CallerKind, isPrivate: boolean): Outcome {
   const { access, method, changes = false } = route
-  const { rights } = caller
-  const isHidden = isAboutStation(route) && isPrivate && !seesPrivate(rights)
+  const { permissions } = caller
+  const isHidden = isAboutStation(route) && isPrivate && !seesPrivate(permissions)
   if (access === 'playout key') return 'refused'
   if (access === 'public') return isHidden ? 'hidden' : 'let through'
-  if (rights === null) return 'key required'
+  if (permissions === null) return 'key required'
   if (isHidden) return 'hidden'
   if (access === 'any key') return 'let through'
   const isRead = method === 'GET' && !changes
-  const held = [...(rights.everywhere ?? []), ...(isAboutStation(route) ? (rights.own ?? []) : [])]
+  const held = [...(permissions.everywhere ?? []), ...(isAboutStation(route) ? (permissions.own ?? []) : [])]
   const isHeld = held.some(
-    right =>
-      right === access ||
-      right === 'administer all' ||
-      (right === 'view all' && isRead) ||
-      (right === 'administer stations' && isOfStation(access)) ||
-      included[access]?.includes(right)
+    permission =>
+      permission === access ||
+      permission === 'administer all' ||
+      (permission === 'view all' && isRead) ||
+      (permission === 'administer stations' && isOfStation(access)) ||
+      included[access]?.includes(permission)
   )
   return isHeld ? 'let through' : 'refused'
 }
 
-function seesPrivate(rights: CallerKind['rights']): boolean {
-  const { everywhere = [], own = [] } = rights ?? {}
+function seesPrivate(permissions: CallerKind['permissions']): boolean {
+  const { everywhere = [], own = [] } = permissions ?? {}
   const opening = ['administer all', 'view all', 'administer stations']
-  return own.length > 0 || everywhere.some(right => opening.includes(right) || isOfStation(right))
+  return (
+    own.length > 0 || everywhere.some(permission => opening.includes(permission) || isOfStation(permission))
+  )
 }

@@ -37,7 +37,7 @@ function whyNot(
 const hourly = (hourMinute: number): PlaylistParts => ({ type: 'once_per_hour', hourMinute })
 const ago = (minutes: number) => noonMs - minutes * minuteMs
 
-describe('every so many minutes', () => {
+describe('a playlist with an interval in minutes', () => {
   const everyHalfHour: PlaylistParts = { type: 'once_per_x_minutes', everyMinutes: 30 }
 
   test.for<[minutesAgo: number, why: Obstacle | null]>([
@@ -62,7 +62,7 @@ describe('every so many minutes', () => {
   })
 })
 
-describe('every so many songs', () => {
+describe('a playlist with an interval in songs', () => {
   const everyTwo: PlaylistParts = { type: 'once_per_x_songs', everySongs: 2, isJingle: true }
   const kinds: Record<string, (atMs: number) => HeardPlay> = {
     J: atMs => aPlayOf(1, 101, atMs, { isVisible: false }),
@@ -204,9 +204,9 @@ describe('by default', () => {
 
   test.for<[play: string, startsAt: string, occurrenceMs: number | null, why: Obstacle | null]>([
     ['that belongs to the window and began before it', '11:59', noonMs, 'already_played'],
-    ['by hand at its opening', '12:00', null, 'already_played'],
-    ['by hand in it', '12:05', null, 'already_played'],
-    ['by hand before it', '11:59', null, null],
+    ['queued manually at its opening', '12:00', null, 'already_played'],
+    ['queued manually in it', '12:05', null, 'already_played'],
+    ['queued manually before it', '11:59', null, null],
     ['of the window before', '11:59', timeOf('11:00'), null]
   ])('single_track and a play %s (%s, %s): %s', ([, startsAt, occurrenceMs, why]) => {
     const play = aPlayOf(1, 101, timeOf(startsAt), { occurrenceMs })

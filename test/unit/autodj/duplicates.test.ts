@@ -80,7 +80,7 @@ describe('of a list, within 120 minutes', () => {
       'X-b, tier 2'
     ],
     [
-      'the one heard longest ago',
+      'the least recently heard song',
       {
         list: [
           ['X-a', 10],
@@ -101,7 +101,7 @@ describe('of a list, within 120 minutes', () => {
       'Z-d, tier 1'
     ],
     [
-      'the artist heard longest ago',
+      'the least recently heard artist',
       {
         list: [['X-b'], ['W-e']],
         others: [
@@ -111,7 +111,7 @@ describe('of a list, within 120 minutes', () => {
       },
       'W-e, tier 2'
     ],
-    ['the only one, though it was just heard', { list: [['X-a', 3]] }, 'X-a, tier 3'],
+    ['the only song, although it was just heard', { list: [['X-a', 3]] }, 'X-a, tier 3'],
     [
       'the only one of a scheduled list, within a day',
       {
@@ -152,7 +152,7 @@ describe('of a list, within 120 minutes', () => {
       'Z-b, tier 2'
     ],
     [
-      'what was never heard before what was',
+      'tracks that were never heard come first',
       { list: [['X-a', 5], ['Y-b']], others: [['Z-b', 1]] },
       'Y-b, tier 3'
     ]

@@ -256,7 +256,7 @@ describe('a queued interrupt', () => {
   test.for<[what: string, change: (playlist: Playlist) => Playlist]>([
     ['switched off', playlist => ({ ...playlist, isEnabled: false })],
     ['emptied', playlist => ({ ...playlist, tracks: aPlaylist({ tracks: [] }).tracks })],
-    ['told not to cut', playlist => ({ ...playlist, options: new Set() })]
+    ['without the interrupt option', playlist => ({ ...playlist, options: new Set() })]
   ])('leaves when its playlist is %s', ([, change]) => {
     const station = stationWith([music, hourly(2, 0)])
     station.change(2, change)

@@ -31,36 +31,32 @@ const rules = (
   parts: Partial<DeliveryContext> = {}
 ) => judgeDeliveries(received, rows, { ...context, ...parts }).map(({ rule }) => rule)
 
-test('each play once, also with a retry under the same id, passes', () => {
+test('each play sent once passes, also with a retry under the same id', () => {
   const retried = request(1, { wasAccepted: false })
   expect(rules([retried, request(1), request(2)], [row(1), row(2)])).toEqual([])
 })
 
-test('a delivery that is pending and not overdue has not failed', () => {
+test('a pending delivery that is not overdue passes', () => {
   expect(rules([request(1)], [row(1), row(2, { state: 'pending' })])).toEqual([])
 })
 
-test('requests of other hooks do not count', () => {
+test('requests of other web hooks are ignored', () => {
   expect(rules([request(1, { hookId: 2 })], [row(1)], { shIds: [1] })).toEqual(['no trigger lost'])
 })
 
-describe('fails:', () => {
+describe('the check fails for', () => {
   const failing: Record<
     string,
     [received: readonly ReceivedRequest[], rows: readonly DeliveryRow[], rule: string]
   > = {
-    'a play that was never announced': [[request(1)], [row(1)], 'no trigger lost'],
-    'a delivery that counts as delivered and never arrived': [
-      [request(1)],
-      [row(1), row(2)],
-      'no trigger lost'
-    ],
-    'one that was turned away and counts as delivered': [
+    'a play that was never sent': [[request(1)], [row(1)], 'no trigger lost'],
+    'a delivery logged as delivered but not received': [[request(1)], [row(1), row(2)], 'no trigger lost'],
+    'a delivery logged as delivered but refused': [
       [request(1), request(2, { wasAccepted: false })],
       [row(1), row(2)],
       'no trigger lost'
     ],
-    'one that is overdue': [
+    'an overdue delivery': [
       [request(1)],
       [row(1), row(2, { state: 'pending', isOverdue: true })],
       'no trigger lost'
@@ -75,12 +71,12 @@ describe('fails:', () => {
       [row(1), row(2)],
       'one webhook-id for a trigger'
     ],
-    'a request that no delivery stands for': [
+    'a request without a logged delivery': [
       [request(1), request(2), request(3)],
       [row(1), row(2)],
       'no trigger invented'
     ],
-    'an announcement without a play': [
+    'a delivery without a play': [
       [request(1), request(2), request(3)],
       [row(1), row(2), row(3)],
       'no trigger invented'
@@ -91,7 +87,7 @@ describe('fails:', () => {
   })
 })
 
-test('a provisional play that a report replaced may have been announced', () => {
+test('a provisional play that a report replaced may have been sent', () => {
   const received = [request(1), request(2), request(3)]
   expect(rules(received, [row(1), row(2), row(3)], { mayReplacePlays: true })).toEqual([])
 })

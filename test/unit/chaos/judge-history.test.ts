@@ -24,25 +24,25 @@ const changed = (id: number, change: Partial<HistoryPlay>) =>
 const rules = (plays: readonly HistoryPlay[], parts: Partial<HistoryContext> = {}) =>
   judgeHistory(plays, { ...context, ...parts }).map(({ rule }) => rule)
 
-test('a history without a gap passes, and so does none', () => {
+test('a history without gaps passes, also an empty one', () => {
   expect(rules(whole)).toEqual([])
   expect(rules([])).toEqual([])
 })
 
-describe('fails:', () => {
+describe('a history fails with', () => {
   const failing: Record<string, [plays: readonly HistoryPlay[], rule: string]> = {
     'a play that ends after the next has started': [
       changed(2, { endedAtMs: 20_001, dueAtMs: 20_001 }),
       'no overlap'
     ],
     'a gap': [changed(2, { endedAtMs: 19_990, dueAtMs: 19_990 }), 'no gap'],
-    'a play that starts before the one ahead of it': [changed(3, { startedAtMs: 9_000 }), 'history in order'],
+    'a play that starts before the previous one': [changed(3, { startedAtMs: 9_000 }), 'history in order'],
     'two open plays': [changed(3, { endedAtMs: null }), 'one open play'],
-    'a play that nobody skipped and that is short': [changed(2, { dueAtMs: 25_000 }), 'no play cut short'],
-    'a play that is long': [changed(2, { dueAtMs: 14_000 }), 'no drift'],
-    'a play that is overdue': [changed(4, { dueAtMs: 26_000 }), 'no play stuck'],
-    'a station that is silent': [changed(4, { startedAtMs: 26_000, endedAtMs: 26_000 }), 'no silence'],
-    'a play that starts after now': [changed(4, { startedAtMs: 33_000 }), 'no play in the future']
+    'a play that ends early without a skip': [changed(2, { dueAtMs: 25_000 }), 'no play cut short'],
+    'a play that ends late': [changed(2, { dueAtMs: 14_000 }), 'no drift'],
+    'an overdue current play': [changed(4, { dueAtMs: 26_000 }), 'no play stuck'],
+    'a silent station': [changed(4, { startedAtMs: 26_000, endedAtMs: 26_000 }), 'no silence'],
+    'a play in the future': [changed(4, { startedAtMs: 33_000 }), 'no play in the future']
   }
   test.each(Object.entries(failing))('%s', (_, [plays, rule]) => {
     expect(rules(plays)).toContain(rule)
@@ -53,20 +53,20 @@ test('a skip explains a short play', () => {
   expect(rules(changed(2, { dueAtMs: 25_000 }), { skipped: new Set([2]) })).toEqual([])
 })
 
-test('a skip explains a play that is late by as much as a step may be, and no more', () => {
+test('a skip explains a play that ends late only within the tolerance for overdue plays', () => {
   const skipped = new Set([2])
   expect(rules(changed(2, { dueAtMs: 19_500 }), { skipped })).toEqual([])
   expect(rules(changed(2, { dueAtMs: 15_000 }), { skipped })).toEqual(['no drift'])
 })
 
-test('a fault explains what happens while it disturbs, and not what goes on after it', () => {
+test('a fault explains delays while it is active, not afterwards', () => {
   const late = changed(2, { dueAtMs: 14_000 })
   expect(rules(late, { disturbed: [{ fromMs: 13_000, toMs: 20_000 }] })).toEqual([])
   expect(rules(late, { disturbed: [{ fromMs: 13_000, toMs: 16_000 }] })).toEqual(['no drift'])
   expect(rules(late, { disturbed: [{ fromMs: 1_000, toMs: 2_000 }] })).toEqual(['no drift'])
 })
 
-test('reports of a playout may come late and at any time, and never overlap', () => {
+test('reports of a playout may be late and out of order, but must not overlap', () => {
   const reported: HistoryPlay[] = [
     { id: 1, startedAtMs: 0, endedAtMs: 9_000, dueAtMs: null },
     { id: 3, startedAtMs: 9_000, endedAtMs: 12_000, dueAtMs: null },
@@ -85,7 +85,7 @@ test('after a fault a station may be silent until its playout reports the next s
   expect(rules(silent, { backend: 'liquidsoap' })).toEqual(['no gap'])
 })
 
-test('an hour passes between two moments of a jump of the clock', () => {
+test('a jump of the clock explains any time between two moments in it', () => {
   const late = changed(2, { dueAtMs: 11_000, startedAtMs: 10_500 })
   const jumps = [
     { fromMs: 10_000, toMs: 12_000 },
@@ -97,7 +97,7 @@ test('an hour passes between two moments of a jump of the clock', () => {
   expect(rules(plays, { disturbed: jumps, jumps })).toEqual([])
 })
 
-test('a playout may be heard of again a while after the time of Postgres has gone back to what it was', () => {
+test('after the clock of Postgres is set back, a playout may report the next song later', () => {
   const hourMs = 3_600_000
   const plays = [
     { id: 1, startedAtMs: 1_000, endedAtMs: 8_000, dueAtMs: null },

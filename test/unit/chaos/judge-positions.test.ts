@@ -15,24 +15,24 @@ const judged = (...sightings: ReturnType<typeof seen>[]) => {
   return sightings.flatMap(sighting => judge.see(sighting)).map(({ rule }) => rule)
 }
 
-test('offsets that grow, skip and repeat with the same content pass', () => {
+test('offsets that increase, skip and repeat with the same content pass', () => {
   expect(judged(seen(1), seen(1), seen(5), seen(5, null), seen(9))).toEqual([])
 })
 
-test('an offset that goes back within an epoch fails, for the same client only', () => {
+test('an offset that decreases within an epoch fails, for the same client only', () => {
   expect(judged(seen(5), seen(4))).toEqual(['offsets never go back'])
   expect(judged(seen(5), seen(4, null))).toEqual(['offsets never go back'])
   expect(judged(seen(5), seen(4, 'state 4', 'two'))).toEqual([])
   expect(judged(seen(5), seen(4, 'state 4', 'one', 'e2'))).toEqual([])
 })
 
-test('a position that names two contents fails, whichever clients saw them', () => {
+test('a position with two contents fails, whichever clients received them', () => {
   expect(judged(seen(5, 'a'), seen(5, 'b'))).toEqual(['one content for a position'])
   expect(judged(seen(5, 'a'), seen(5, 'b', 'two'))).toEqual(['one content for a position'])
   expect(judged(seen(5, 'a'), seen(5, 'b', 'two', 'e2'))).toEqual([])
 })
 
-test('an epoch that is over and returns fails', () => {
+test('an ended epoch that returns fails', () => {
   const judge = openPositionJudge()
   judge.see(seen(5))
   judge.see(seen(7, 'new', 'one', 'e2'))
@@ -42,7 +42,7 @@ test('an epoch that is over and returns fails', () => {
   expect(judge.epochs()).toBe(2)
 })
 
-test('a position that is none fails', () => {
+test('an invalid position fails', () => {
   expect(judged(seen(Number.NaN))).toEqual(['a position is whole'])
   expect(judged(seen(1, 'a', 'one', ''))).toEqual(['a position is whole'])
 })

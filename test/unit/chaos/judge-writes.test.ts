@@ -4,7 +4,7 @@ import { openRecordSet, openRegister, outcomeOfStatus } from '../../chaos/judge-
 
 const rules = (found: readonly { rule: string }[]) => found.map(({ rule }) => rule)
 
-test('only an answer says what became of a write', () => {
+test('the outcome of a write without a response or with a 5xx is unknown', () => {
   expect([200, 204, 400, 409, 500, 503, 0].map(outcomeOfStatus)).toEqual([
     'accepted',
     'accepted',
@@ -16,26 +16,26 @@ test('only an answer says what became of a write', () => {
   ])
 })
 
-test('a register holds what was accepted last', () => {
+test('a register must contain the last accepted value', () => {
   const register = openRegister(1, 'description', 'first')
   expect(register.judge('first')).toEqual([])
   register.wrote('second', 'accepted')
   register.wrote('bad', 'refused')
   expect(register.judge('second')).toEqual([])
-  expect(rules(register.judge('first'))).toEqual(['an accepted write is there'])
-  expect(rules(register.judge('bad'))).toEqual(['an accepted write is there'])
+  expect(rules(register.judge('first'))).toEqual(['an accepted write is stored'])
+  expect(rules(register.judge('bad'))).toEqual(['an accepted write is stored'])
 })
 
-test('a write without an answer may be there or not, and may come late', () => {
+test('a write without a response may be stored or not, also late', () => {
   const register = openRegister(1, 'description', 'first')
   register.wrote('second', 'unknown')
   register.wrote('third', 'accepted')
   expect(register.judge('third')).toEqual([])
   expect(register.judge('second')).toEqual([])
-  expect(rules(register.judge('first'))).toEqual(['an accepted write is there'])
+  expect(rules(register.judge('first'))).toEqual(['an accepted write is stored'])
 })
 
-test('accepted records are there, and refused and removed ones are not', () => {
+test('accepted records must be stored once; refused and removed ones must not', () => {
   const records = openRecordSet(1, 'playlist')
   records.created('a', 'accepted')
   records.created('b', 'refused')
@@ -44,14 +44,14 @@ test('accepted records are there, and refused and removed ones are not', () => {
   records.removed('d', 'accepted')
   expect(records.judge(['a', 'other'])).toEqual([])
   expect(records.judge(['a', 'c'])).toEqual([])
-  expect(rules(records.judge([]))).toEqual(['an accepted write is there'])
-  expect(rules(records.judge(['a', 'b']))).toEqual(['a refused write left nothing'])
-  expect(rules(records.judge(['a', 'd']))).toEqual(['a refused write left nothing'])
+  expect(rules(records.judge([]))).toEqual(['an accepted write is stored'])
+  expect(rules(records.judge(['a', 'b']))).toEqual(['a refused write is not stored'])
+  expect(rules(records.judge(['a', 'd']))).toEqual(['a refused write is not stored'])
   expect(records.judge(['a', 'd'], ['a'])).toEqual([])
-  expect(rules(records.judge(['a', 'a']))).toEqual(['an accepted write is there once'])
+  expect(rules(records.judge(['a', 'a']))).toEqual(['an accepted write is stored once'])
 })
 
-test('a removal without an answer leaves a record that may be there', () => {
+test('a record whose removal had no response may be stored or not', () => {
   const records = openRecordSet(1, 'playlist')
   records.created('a', 'accepted')
   records.removed('a', 'unknown')

@@ -12,18 +12,18 @@ function draw(seed: number, count: number, kinds: readonly FaultKind[] = faultKi
   return drawn
 }
 
-test('the same seed draws the same faults, and another one does not', () => {
+test('a seed always draws the same faults, and another seed different ones', () => {
   expect(draw(7, 50)).toEqual(draw(7, 50))
   expect(draw(8, 50)).not.toEqual(draw(7, 50))
 })
 
-test('every kind comes once before any comes again', () => {
+test('every kind is drawn once before any is repeated', () => {
   const drawn = draw(3, 2 * faultKinds.length).map(({ kind }) => kind)
   expect(new Set(drawn.slice(0, faultKinds.length))).toEqual(new Set(faultKinds))
   expect(new Set(drawn.slice(faultKinds.length))).toEqual(new Set(faultKinds))
 })
 
-test('what is left of a span beside others', () => {
+test('the uncovered part of a time span is measured', () => {
   const span = { fromMs: 10, toMs: 20 }
   expect(uncoveredMs(span, [])).toBe(10)
   expect(uncoveredMs(span, [{ fromMs: 0, toMs: Infinity }])).toBe(0)

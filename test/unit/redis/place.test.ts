@@ -7,6 +7,6 @@ test.for([
   [' redis://one:1 , redis://two:2,redis://three', ['redis://one:1', 'redis://two:2', 'redis://three']],
   ['redis://:a,b@one,redis://:a,b@two', ['redis://:a,b@one', 'redis://:a,b@two']],
   ['rediss://one,redis://two', ['rediss://one', 'redis://two']]
-] as const)('the URLs in %s', ([text, urls]) => {
+] as const)('the URLs in %s are separated', ([text, urls]) => {
   expect(urlsOf(text)).toEqual(urls)
 })

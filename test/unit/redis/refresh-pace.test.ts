@@ -2,48 +2,48 @@ import { expect, test, vi } from 'vitest'
 
 import { limitSlotRefreshes } from '../../../src/redis/connection.ts'
 
-/** A client that answers each question at once, and counts them. */
+/** A cluster client that completes each slot refresh at once, and records its time. */
 function aCluster() {
-  const asked: number[] = []
+  const refreshedAtMs: number[] = []
   const cluster: Parameters<typeof limitSlotRefreshes>[0] = {
     status: 'ready',
     refreshSlotsCache: done => {
-      asked.push(Date.now())
+      refreshedAtMs.push(Date.now())
       done?.(null)
     }
   }
   limitSlotRefreshes(cluster)
-  return { cluster, asked }
+  return { cluster, refreshedAtMs }
 }
 
-test('who asks again at each answer asks four times a second', () => {
+test('slot refreshes are limited to four per second', () => {
   vi.useFakeTimers()
-  const { cluster, asked } = aCluster()
+  const { cluster, refreshedAtMs } = aCluster()
   const again = () => cluster.refreshSlotsCache(again)
   cluster.refreshSlotsCache(again)
   vi.advanceTimersByTime(1_100)
-  expect(asked).toHaveLength(5)
+  expect(refreshedAtMs).toHaveLength(5)
   vi.useRealTimers()
 })
 
-test('the first question is asked at once, and those that wait share the next one', () => {
+test('the first refresh starts at once, and waiting callers share the next one', () => {
   vi.useFakeTimers()
-  const { cluster, asked } = aCluster()
+  const { cluster, refreshedAtMs } = aCluster()
   const done = vi.fn<() => void>()
   for (let caller = 0; caller < 4; caller++) cluster.refreshSlotsCache(done)
-  expect([asked.length, done.mock.calls.length]).toEqual([1, 1])
+  expect([refreshedAtMs.length, done.mock.calls.length]).toEqual([1, 1])
   vi.advanceTimersByTime(300)
-  expect([asked.length, done.mock.calls.length]).toEqual([2, 4])
+  expect([refreshedAtMs.length, done.mock.calls.length]).toEqual([2, 4])
   vi.useRealTimers()
 })
 
-test('a client that was closed asks nothing more', () => {
+test('a closed client starts no refresh', () => {
   vi.useFakeTimers()
-  const { cluster, asked } = aCluster()
+  const { cluster, refreshedAtMs } = aCluster()
   cluster.refreshSlotsCache()
   cluster.refreshSlotsCache()
   cluster.status = 'end'
   vi.advanceTimersByTime(1_000)
-  expect(asked).toHaveLength(1)
+  expect(refreshedAtMs).toHaveLength(1)
   vi.useRealTimers()
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import { limitCommandTime } from '../../../src/redis/connection.ts'
 
-/** A client that keeps every command and answers none. */
+/** A cluster client that queues every command and never completes one. */
 function aSilentCluster() {
   const kept: string[] = []
   const sendCommand = (command: Command) => {
@@ -20,7 +20,7 @@ function aSilentCluster() {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('a command that nobody answers fails in time', async () => {
+test('a command without a response times out', async () => {
   const { cluster, kept } = aSilentCluster()
   const answer = cluster.sendCommand(new Command('get')).catch(String)
   await vi.advanceTimersByTimeAsync(5_000)
@@ -28,13 +28,13 @@ test('a command that nobody answers fails in time', async () => {
   expect(kept).toEqual(['get'])
 })
 
-test('after that long without a cluster nothing more is kept, until it is back', async () => {
+test('commands fail at once after the cluster was unreachable for the timeout, until it is back', async () => {
   const { cluster, kept } = aSilentCluster()
   const get = () => cluster.sendCommand(new Command('get')).catch(String)
   cluster.emit('close')
   await vi.advanceTimersByTimeAsync(3_000)
   const early = get()
-  // It closes anew with every attempt to connect.
+  // Every failed attempt to connect emits `close` again.
   cluster.emit('close')
   await vi.advanceTimersByTimeAsync(2_001)
   expect(await get()).toBe('Error: Connection is closed.')

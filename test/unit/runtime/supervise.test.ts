@@ -45,7 +45,7 @@ test('a first start that fails rejects and is not repeated', async () => {
   expect(starts()).toBe(1)
 })
 
-test('nothing is restarted once its life is over, and a running program continues', async () => {
+test('after the abort nothing is restarted, and a running program continues', async () => {
   const { start, started, starts } = openPrograms()
   const life = new AbortController()
   let isEnded = false
