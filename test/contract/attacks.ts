@@ -1,6 +1,6 @@
 import type { Body } from './table.ts'
 
-/** A body as it goes over the wire, with the content type it claims. */
+/** A body as it is sent, with its content type. */
 export interface Attack {
   readonly name: string
   readonly bytes: string | Uint8Array<ArrayBuffer>
@@ -12,7 +12,7 @@ const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
 const deep = (open: string, close: string, inner: string) =>
   open.repeat(10_000) + inner + close.repeat(10_000)
 
-/** Bodies that every write must refuse, whatever it is for. */
+/** Bodies that every write must refuse. */
 export const refusedAttacks: readonly Attack[] = [
   { name: '10 MB of JSON', bytes: `{"name":"${'x'.repeat(10 * 1024 * 1024)}"}`, statuses: [413] },
   { name: '10 MB of blanks', bytes: ' '.repeat(10 * 1024 * 1024), statuses: [413] },
@@ -54,7 +54,7 @@ export const refusedAttacks: readonly Attack[] = [
 /** The members of a body as JSON text, without the braces. */
 const inside = (body: Body) => JSON.stringify(body).slice(1, -1)
 
-/** Bodies made of a good one that may be taken or refused, but do no harm. */
+/** Variations of a valid body that may be accepted or refused, but do no harm. */
 export const oddAttacks: readonly (Omit<Attack, 'bytes'> & { readonly spoil: (body: Body) => string })[] = [
   {
     name: 'every key twice',
@@ -85,7 +85,7 @@ export const oddAttacks: readonly (Omit<Attack, 'bytes'> & { readonly spoil: (bo
   }
 ]
 
-/** Text that has to be stored as it is or refused; none begins or ends with a blank or has a slash. */
+/** Text that must be stored unchanged or refused. It has no leading or trailing blanks and no slashes. */
 export const evilTexts = [
   `Robert'); drop table playlists; --`,
   `' or '1'='1`,
@@ -113,7 +113,7 @@ export const impossibleIds = [
   "1'%20or%20'1'='1"
 ]
 
-/** Paths that lead out of where they seem to be, or nowhere; `{id}` is a station. */
+/** Paths that try to leave their folder, or lead nowhere; `{id}` is a station. */
 export const pathTricks = [
   '/api/station/{id}/..%2fplaylists',
   '/api/station/{id}%2fqueue',
@@ -149,7 +149,7 @@ export const pathTricks = [
   '/constructor/prototype'
 ]
 
-/** Header lines that try to do more than name a value. */
+/** Header lines that try to do more than set a value. */
 export const headerTricks: readonly (readonly [name: string, lines: string])[] = [
   ['a key of 5,000 characters', `X-API-Key: ${'a'.repeat(5_000)}`],
   ['a bearer of 5,000 characters', `Authorization: Bearer ${'a'.repeat(5_000)}`],

@@ -8,7 +8,7 @@ import { differences } from './shape.ts'
 
 export interface CallOptions {
   readonly body?: unknown
-  /** All rights unless told otherwise; empty for none. */
+  /** The API key, by default one with all permissions; empty for none. */
   readonly key?: string
 }
 
@@ -21,8 +21,8 @@ export interface Called {
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Called>
 
 /**
- * Asks the running program, and fails unless the answer keeps what every answer must: CORS headers, a request
- * id, JSON, the exact error body, and never 500. A 429 is waited out as long as it asks for.
+ * Sends a request to the running program. Fails unless the response has CORS headers, a request id, JSON and
+ * the exact error body, and is not a 500. After a 429 it waits for Retry-After and repeats the request.
  */
 export function openCalls(program: Program): Call {
   return async (method, path, { body, key = adminKey } = {}) => {
@@ -35,18 +35,18 @@ export function openCalls(program: Program): Call {
   }
 }
 
-/** Fails with what was answered instead. */
+/** Fails with the response. */
 export function expectStatus({ status, body }: Pick<Called, 'status' | 'body'>, wanted: number): void {
   expect(status, `answered ${JSON.stringify(body)}`).toBe(wanted)
 }
 
-/** The fields an error names, without their inner parts, each once. */
+/** The distinct top-level fields of an error. */
 export function wrongFields(body: Answer): string[] {
   const errors: { field: string }[] = body.extra_data?.errors ?? []
   return [...new Set(errors.map(({ field }) => field.split('.')[0] ?? ''))]
 }
 
-/** What an answer lacks that every answer must have, in words. */
+/** Describes missing properties that every response must have. */
 function violations(method: string, path: string, { status, headers, body }: Called): string[] {
   const found = [
     ...headerIs(headers, 'access-control-allow-origin', /^\*$/),

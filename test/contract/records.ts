@@ -1,8 +1,8 @@
 import type { Shape } from './shape.ts'
 
-/** The exact keys of every record of the interface and their types, written by hand out of its text. */
+/** The exact keys and types of every record of the API, written manually from its specification. */
 
-/** Byte counts and sizes are text, empty where nothing is known. */
+/** Byte counts and sizes are text, empty if unknown. */
 const maybeDigits: Shape = { text: /^\d*$/ }
 const maybeSize: Shape = { text: /^(\d+\.\d [KMGTPEZY]?B)?$/ }
 const url: Shape = { text: /^https?:\/\// }
@@ -278,7 +278,7 @@ export const webhookDelivery: Shape = {
   }
 }
 
-/** The answer of an update, a delete or another action, with the text that says which. */
+/** The response of an update, a delete or another action, with its message. */
 export const action = (message: string): Shape => ({
   keys: {
     success: { oneOf: [true] },
@@ -321,7 +321,7 @@ export const stationSummary: Shape = {
   }
 }
 
-/** The now-playing document, with what its two renderings differ in. */
+/** The now-playing document; parameters are the differences between its two renderings. */
 function nowPlayingWith(live: Readonly<Record<string, Shape>>, songShape: Shape, cache: Shape): Shape {
   const played = {
     sh_id: 'integer',
@@ -363,7 +363,7 @@ export const nowPlaying = nowPlayingWith({ broadcast_start: maybeDigits, art: ma
 
 export const nowPlayingEvent = nowPlayingWith(
   { broadcast_start: { orNull: 'integer' }, art: { orNull: maybeUrl } },
-  // A list without fields, an object with them: either is right.
+  // A list without fields, or an object with them: both are valid.
   { keys: { ...songKeys, custom_fields: 'any' } },
   { oneOf: ['event'] }
 )
@@ -409,7 +409,7 @@ export const notification: Shape = {
   }
 }
 
-/** An account-level answer: `status` and exactly these keys beside it. */
+/** A response of the account API: `status` and exactly these keys. */
 export const success = (beside: Readonly<Record<string, Shape>> = {}): Shape => ({
   keys: { status: { oneOf: ['success'] }, ...beside }
 })
@@ -464,7 +464,7 @@ const errorTexts = new Map([
   [405, { oneOf: ['Method not allowed.'] }]
 ])
 
-/** The one error body, for a status; below `/api/v1/main` it also has a `status`. */
+/** The error body for a status; below `/api/v1/main` it also has a `status`. */
 export function errorBody(status: number, isAccountLevel: boolean): Shape {
   const errors: Shape = status === 400 || status === 409 ? { keys: { errors: fieldErrors } } : { keys: {} }
   return {

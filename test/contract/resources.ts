@@ -12,27 +12,30 @@ import type { Shape } from './shape.ts'
 import type { Body } from './table.ts'
 import { notFlag, notListOfText, notNamedValues, notText, notWhole, notWord } from './wrong.ts'
 
-/** One kind of record that is created, read, changed and deleted. `{n}` stands for the number of a record. */
+/**
+ * A type of record that is created, read, changed and deleted. `{n}` is replaced by the number of a record.
+ */
 export interface Resource {
   readonly name: string
   readonly collection: string
   readonly single: string
   readonly record: Shape
   readonly minimal: Body
-  /** What a minimal record shows beside what was sent. */
+  /** Values of a minimal record in addition to what was sent. */
   readonly defaults: Body
-  /** Every field that can be set, nearly all at another value than its default. */
+  /** Every field that can be set, nearly all with another value than the default. */
   readonly full: Body
-  /** Where a full record shows something else than was sent. */
+  /** Values of a full record that differ from what was sent. */
   readonly shows: Body
-  /** Changes of a full record: what is put and, where that is something else, how the record differs then. */
+  /** Changes of a full record: the sent fields and, if they differ, the resulting values. */
   readonly changes: readonly (readonly [put: Body, shows?: Body])[]
-  /** Fields a body may carry that are never taken from it. */
+  /** Fields that a body may contain and that are ignored. */
   readonly ignored: Body
-  /** Per field what is never its type. */
+  /** Values of a wrong type, by field. */
   readonly wrong: Readonly<Record<string, readonly unknown[]>>
   /**
-   * Well-typed parts that are refused with 400 all the same: field, code words, what the minimal body gets.
+   * Values of the right type that are refused with 400: field, error codes, and the changes of the minimal
+   * body.
    */
   readonly refused: readonly (readonly [field: string, codes: string, parts: Body])[]
 }

@@ -1,6 +1,6 @@
 /**
- * What a JSON value must be. `keys`: an object with exactly these keys; `atLeast`: with these and maybe more;
- * `list`: an array of these; `mapOf`: an object of unnamed keys; `scalar`: a string, number or boolean.
+ * The expected form of a JSON value. `keys`: an object with exactly these keys; `atLeast`: with these and
+ * maybe more; `list`: an array; `mapOf`: an object with any keys; `scalar`: a string, number or boolean.
  */
 export type Shape =
   | 'any'
@@ -17,7 +17,7 @@ export type Shape =
   | { readonly keys: Readonly<Record<string, Shape>> }
   | { readonly atLeast: Readonly<Record<string, Shape>> }
 
-/** Everything in which a value differs from its shape, in words, each with the place; empty if it fits. */
+/** Describes all differences between a value and its shape, each with its path; empty if it matches. */
 export function differences(value: unknown, shape: Shape, at = 'answer'): string[] {
   if (typeof shape === 'string') return isOf(value, shape) ? [] : [`${at}: ${show(value)}, not ${shape}`]
   if ('oneOf' in shape) {

@@ -27,17 +27,15 @@ import type { Shape } from './shape.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/**
- * One row of an endpoint table. In paths and bodies `{n}` stands for a number that is new in every request.
- */
+/** One row of an endpoint table. In paths and bodies `{n}` is replaced by a new number in every request. */
 export interface Row {
   readonly group: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  /** The least right a key must carry. */
+  /** The least permission that a key must have. */
   readonly right: string
   readonly body?: Body
-  /** What comes with status 200. */
+  /** The shape of the response with status 200. */
   readonly answer: Shape
 }
 
@@ -436,7 +434,7 @@ const account: Row[] = [
   }
 ]
 
-/** Every row of the endpoint tables of the interface. */
+/** All rows of the endpoint tables of the API. */
 export const interfaceRows: readonly Row[] = [
   ...playlists,
   ...hlsStreams,
@@ -451,7 +449,7 @@ export const interfaceRows: readonly Row[] = [
 
 const station: Shape = { atLeast: { id: 'integer', name: 'string', short_name: 'string' } }
 
-/** Endpoints that the interface does not have and that are needed to work with the ones it has. */
+/** Endpoints beyond the tables that are required to use them. */
 export const addedRows: readonly Row[] = [
   {
     group: 'remotes',

@@ -32,25 +32,25 @@ export async function openStations(program: Program, call: Call): Promise<[Stati
 
 let lastNumber = randomInt(100_000) * 1_000
 
-/** The same value with a number in place of every `{n}`, by default one that was never used before. */
+/** Replaces every `{n}` in a value by a number, by default a new one. */
 export function fill<Value>(value: Value, n: number = (lastNumber += 1)): Value {
   return JSON.parse(JSON.stringify(value).replaceAll('{n}', String(n)))
 }
 
 /**
- * The parameter of a path that names a record, if it has one: `id`, `key`, `article_id` or `notification_id`.
+ * The parameter of a path that identifies a record, if any: `id`, `key`, `article_id` or `notification_id`.
  */
 export const recordParameter = (path: string): string | undefined =>
   /\{(id|key|article_id|notification_id)\}/.exec(path)?.[1]
 
-/** A path with its parameters: the station, and the record if it names one. */
+/** A path with its parameters: the station and, if it identifies one, the record. */
 export function pathOf(path: string, station: string | number, record: string | number = ''): string {
   return path
     .replace('{station_id}', String(station))
     .replace(/\{(id|key|article_id|notification_id)\}/, String(record))
 }
 
-/** How a new record of a group is named in the paths of the group. */
+/** How a response with a new record contains its id in paths, by group. */
 const nameOf: Record<string, (body: Record<string, Record<string, unknown>>) => unknown> = {
   'API keys': body => body['api_key']?.['identifier'],
   news: body => body['article']?.['article_id'],
@@ -59,7 +59,7 @@ const nameOf: Record<string, (body: Record<string, Record<string, unknown>>) => 
 
 const rows = [...interfaceRows, ...addedRows]
 
-/** Makes the record that a row of a single record is asked about; gives its name in the path. */
+/** Creates the record for a row about a single record. Returns its id in the path. */
 export async function makeRecord(call: Call, row: Row, station: Station): Promise<string> {
   if (row.group === 'queue') return lastInQueue(call, station)
   const create = rows.find(
@@ -86,5 +86,5 @@ async function lastInQueue(call: Call, station: Station): Promise<string> {
   return new URL(item.links.self).pathname.split('/').at(-1) ?? ''
 }
 
-/** The body of a row, ready to send; undefined if it has none. */
+/** The filled body of a row; undefined if it has none. */
 export const bodyOf = (row: Row): Body | undefined => (row.body === undefined ? undefined : fill(row.body))

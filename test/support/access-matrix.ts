@@ -20,13 +20,14 @@ export const nameOf = ({ method, path }: AnyRoute) => `${method} ${path}`
 
 export const isAboutStation = ({ path }: AnyRoute) => path.includes(':station_id')
 
-/** The path of a route with these parameters; all others are 0, which is no record's. */
+/** The path of a route with these parameters. All other parameters are 0, which no record has as id. */
 export function pathOf({ path }: AnyRoute, station: string | number): string {
   return path.replace(/:(\w+)/g, (_, name: string) => (name === 'station_id' ? String(station) : '0'))
 }
 
 /**
- * A caller, by the permissions of its key; null: without a key. Rights at a station hold for `own` or for `other`.
+ * A caller, by the permissions of its key: everywhere, at the `own` station, and at the `other` one. Null
+ * means no key.
  */
 export interface CallerKind {
   readonly name: string
@@ -57,7 +58,7 @@ export const everyCaller: readonly CallerKind[] = [
   }))
 ]
 
-/** Those of whom each stands for many, for a quick run. */
+/** A selection of callers for a quick run. */
 export const typicalCallers: readonly CallerKind[] = [
   ...fewCallers,
   { name: 'a permission at the station', permissions: { own: ['view station reports'] } }
@@ -79,7 +80,7 @@ const included: Readonly<Record<string, readonly string[]>> = {
 
 const isOfStation = (permission: string) => /^(view|manage|delete) station /.test(permission)
 
-/** What a route must answer a caller about a station, as its declared access says. */
+/** Returns the expected outcome of a request about a station, by the declared access of the route. */
 export function expectedOutcome(route: AnyRoute, caller: CallerKind, isPrivate: boolean): Outcome {
   const { access, method, changes = false } = route
   const { permissions } = caller

@@ -25,13 +25,13 @@ import { waitFor } from './wait.ts'
 export interface ApiServerOptions extends Partial<Pick<LongPollsOptions, 'admit'>> {
   readonly corsOrigins?: readonly string[]
   readonly isDraining?: () => boolean
-  /** Of the configuration, beside `BASE_URL`. */
+  /** Configuration in addition to `BASE_URL`. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
 /**
- * The whole API in this process, on a test's own database and Redis; closed when the test ends. Its stations
- * are the states that are committed to Redis.
+ * The whole API in this process, on the database and Redis of a test. It is closed when the test ends. Its
+ * stations are the states that are committed to Redis.
  */
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
   const { corsOrigins = ['*'], isDraining = () => false, admit = () => () => {}, variables } = options
@@ -82,7 +82,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     redis,
     feed,
     longPolls,
-    /** Commits states that were not there, and waits until the server shows them. */
+    /** Commits states of new stations, and waits until the server shows them. */
     add: async (...states: readonly StationState[]) => {
       for (const state of states) await putState(redis, state)
       await waitFor(() => states.every(({ stationId }) => feed.get(stationId)), {

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A Debian package to be made. */
+/** A Debian package to build. */
 export interface MadePackage {
   readonly name: string
   readonly version: string
@@ -13,13 +13,13 @@ export interface MadePackage {
   readonly files?: Readonly<Record<string, string>>
 }
 
-/** A package whose program answers `--version` as this server does. */
+/** A package whose program prints this version of a server for `--version`. */
 export function serverPackage(name: 'redis-server' | 'valkey-server', version: string): MadePackage {
   const program = `#!/bin/sh\necho "Server v=${version} sha=00000000:0 malloc=libc bits=64"\n`
   return { name, version, files: { [`usr/bin/${name}`]: program } }
 }
 
-/** Makes packages and a source of them in a folder. Returns the line for `sources.list`. */
+/** Builds packages and an apt source in a folder. Returns the line for `sources.list`. */
 export async function makeAptSource(folder: string, packages: readonly MadePackage[]): Promise<string> {
   await mkdir(folder, { recursive: true })
   const entries = []
@@ -46,7 +46,7 @@ export async function makeAptSource(folder: string, packages: readonly MadePacka
   return `deb [trusted=yes] file:${folder} ./`
 }
 
-/** Writes an apt configuration with these sources and no others. Returns its path, for `APT_CONFIG`. */
+/** Writes an apt configuration with only these sources. Returns its path, for `APT_CONFIG`. */
 export async function writeAptConfig(folder: string, sources: readonly string[]): Promise<string> {
   const list = join(folder, 'sources.list')
   await write(list, `${sources.join('\n')}\n`, 0o644)

@@ -45,7 +45,7 @@ export function apic(image: Buffer, type = 'image/png'): Buffer {
   return id3Frame('APIC', Buffer.concat([Buffer.from(`\0${type}\0\u0003\0`, 'latin1'), image]))
 }
 
-/** The smallest thing that begins like a PNG, with its own bytes after that. */
+/** A byte sequence with the signature of a PNG, followed by its own bytes. */
 export function png(content: string): Buffer {
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1A\n', 'latin1'), Buffer.from(content)])
 }

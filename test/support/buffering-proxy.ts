@@ -9,8 +9,8 @@ import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
 /**
- * An nginx before `baseUrl` that collects answers in buffers, as it does by default, and compresses all it
- * may. It has to be told to speak HTTP/1.1 to the server, which answers HTTP/1.0 with 505.
+ * An nginx in front of `baseUrl` that buffers responses, as by default, and compresses all that it can. It
+ * must use HTTP/1.1 for the server, which answers HTTP/1.0 with 505.
  */
 export async function startProxy(baseUrl: string): Promise<{ baseUrl: string } & AsyncDisposable> {
   const folder = await openTempFolder(0o777)

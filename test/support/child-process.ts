@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** Runs a TypeScript file beside this one as a process of its own; killed when it is disposed. */
+/** Runs a TypeScript file of this folder in a child process, which is killed on disposal. */
 export function runScript(
   name: string,
   args: string[],
@@ -41,7 +41,7 @@ export interface ProcessRow {
   readonly command: string
 }
 
-/** Everything that runs below a process, nearest first. */
+/** All descendants of a process, nearest first. */
 export async function descendantsOf(pid: number): Promise<ProcessRow[]> {
   const all = await allProcesses()
   const found: ProcessRow[] = []
@@ -53,7 +53,7 @@ export async function descendantsOf(pid: number): Promise<ProcessRow[]> {
   return found
 }
 
-/** What `ps` shows of this machine. */
+/** The `ps` output of this machine. */
 export async function allProcesses(): Promise<ProcessRow[]> {
   const { stdout } = await promisify(execFile)('ps', ['-ww', '-A', '-o', 'pid=,ppid=,command='], {
     maxBuffer: 16 * 1024 * 1024

@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Makes and removes folders with 40 files of one byte each in `folder`, over and over, until it is disposed.
- * What it throws is thrown then. `cycles` counts how often all of them came and went.
+ * Creates and deletes folders with 40 files of one byte each in `folder`, repeatedly, until it is disposed.
+ * Disposal throws its errors. `cycles` is the number of completed rounds.
  */
 export function startChurn(folder: string): AsyncDisposable & { readonly cycles: () => number } {
   const life = new AbortController()

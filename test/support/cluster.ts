@@ -7,16 +7,14 @@ import { isDeep } from './tier.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /**
-     * A folder as `startPostgres` leaves it, with a new cluster and nobody in it; empty where there is none.
-     */
+    /** A folder as `startPostgres` creates it, with a new, unused cluster; empty if it is not available. */
     clusterFolder: string
   }
 }
 
 /**
- * Puts a new cluster into a folder that does not exist yet, for `startPostgres`, so that it need not run
- * `initdb`, which takes longer than most tests. In the deep tier it does.
+ * Copies a new cluster into a folder that does not exist yet, so that `startPostgres` does not need to run
+ * `initdb`, which takes longer than most tests. Does nothing in the deep tier.
  */
 export async function copyCluster(to: string): Promise<void> {
   const from = inject('clusterFolder')

@@ -8,7 +8,7 @@ import { isDeep } from './tier.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What a command left behind when it ended. */
+/** The result of a command. */
 export interface CommandEnd {
   readonly code: number
   readonly stdout: string
@@ -17,7 +17,7 @@ export interface CommandEnd {
 
 type Run = (env: Record<string, string>, ...args: string[]) => Promise<CommandEnd>
 
-/** Runs a command to its end as a process of its own, in the folder of the project. */
+/** Runs a command in a child process, in the project folder, and waits for its end. */
 export function processRunner(file: string): Run {
   return async (env, ...args) => {
     const { PATH = '', HOME = '' } = process.env
@@ -32,7 +32,8 @@ export function processRunner(file: string): Run {
 }
 
 /**
- * The same, in this process unless in the deep tier: to start one takes ten times the CPU of most commands.
+ * Runs a command in this process, except in the deep tier: a process takes ten times the CPU time of most
+ * commands.
  */
 export function commandRunner(file: string, command: (call: CommandContext) => Promise<number>): Run {
   return isDeep ? processRunner(file) : async (env, ...args) => runInProcess(command, env, args)

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { builtFile } from '../../src/runtime/program-files.ts'
 
 /**
- * The words after `node` that run a program of the build, like `src/server.ts`, or of that of another release
- * in a folder.
+ * The arguments of `node` that run a file of the build, such as `src/server.ts`, or of the build of another
+ * release in a folder.
  */
 export function wordsFor(file: string, release?: string): string[] {
   const built = file.replace(/\.ts$/, '.js')

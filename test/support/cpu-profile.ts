@@ -25,7 +25,7 @@ if (target !== undefined) {
   })
 }
 
-/** CPU seconds of a process, its ended children, and everything that runs below it. */
+/** CPU seconds of a process, its ended children, and all its descendants. */
 function cpuOfTree(root: number): number {
   const rows = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
@@ -51,7 +51,7 @@ function readStat(pid: string): { pid: number; parent: number; ticks: number }[]
     .split(' ')
     .map(Number)
   const [, parent = 0] = fields
-  // User, system, and the same of children that have ended.
+  // User and system time, also of ended children.
   const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0)
   return [{ pid: Number(pid), parent, ticks }]
 }

@@ -1,5 +1,5 @@
 /**
- * The CPU time of this process in milliseconds. Unlike a clock, it does not run while other processes have
+ * The CPU time of this process in milliseconds. Unlike a clock, it does not advance while other processes use
  * the machine.
  */
 export function cpuTimeMs(): number {

@@ -2,28 +2,28 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A way to a Postgres or a Redis whose connections can be cut. */
+/** A proxy in front of a Postgres or Redis whose connections can be interrupted. */
 export interface CuttableProxy extends AsyncDisposable {
-  /** The URL of what is behind it, by this way. */
+  /** The URL of the store through the proxy. */
   readonly url: string
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: () => number
-  /** Connections that were ever made. */
+  /** The number of all connections since the start. */
   readonly taken: () => number
-  /** Closes all connections at the same moment, from the side of the server. */
+  /** Closes all connections at once, from the side of the server. */
   readonly cut: () => void
-  /** From now on new connections are closed at once, or reset, or no longer. */
+  /** Sets whether new connections are closed at once, reset, or accepted. */
   readonly refuse: (how: boolean | 'reset') => void
   /**
-   * From now on nothing passes over the connections that are open, and nobody is told: they are half-open.
-   * New ones work.
+   * Stops all traffic on the open connections without closing them, so that they are half-open. New
+   * connections work.
    */
   readonly freeze: () => void
-  /** From now on everything arrives so many milliseconds later, in each direction. */
+  /** Delays all data by this number of milliseconds, in each direction. */
   readonly delay: (delayMs: number) => void
 }
 
-/** Opens one on 127.0.0.1. */
+/** Opens a proxy on 127.0.0.1. */
 export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(storeUrl)
   const pairs = new Map<Socket, Socket>()
@@ -31,10 +31,7 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
   let delayMs = 0
   let refusing: boolean | 'reset' = false
 
-  /**
-   * Passes on what comes, one piece after the other; what comes over a frozen connection is taken, as a
-   * network would lose it.
-   */
+  /** Forwards data in order. Data of a half-open connection is read and dropped, as by a broken network. */
   const forward = async (from: Socket, to: Socket) => {
     for await (const chunk of from) {
       if (delayMs > 0) await sleep(delayMs)

@@ -4,29 +4,29 @@ import postgres from 'postgres'
 
 import { openSql, type Sql } from '../../src/db/sql.ts'
 
-/** A migrated, empty database of one user at a time. */
+/** A migrated, empty database for one user at a time. */
 export interface TestDatabase {
   readonly url: string
   /**
-   * A pool of five connections, which the next user gets as well: statements are quicker on those that others
-   * used.
+   * A pool of five connections that is passed to the next user: statements are faster on used connections.
    */
   readonly sql: Sql
   /**
-   * Ends all other connections to it and empties it for the next user; one whose schema was changed is
-   * dropped.
+   * Closes all other connections and empties the database for the next user. A database whose schema was
+   * changed is dropped.
    */
   readonly giveBack: () => Promise<void>
 }
 
-/** Databases of one worker. */
+/** The databases of one Vitest worker. */
 export interface TestDatabases {
   readonly take: () => Promise<TestDatabase>
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens copies of a template that `prepareTemplate` has seen. To empty one takes less time than to make one.
+ * Opens copies of a template that `prepareTemplate` has prepared. Emptying a copy is faster than creating
+ * one.
  */
 export function openDatabases(templateUrl: string): TestDatabases {
   const template = new URL(templateUrl)
@@ -36,7 +36,7 @@ export function openDatabases(templateUrl: string): TestDatabases {
 
   const make = async (): Promise<Copy> => {
     const name = `cuewire_test_${randomBytes(6).toString('hex')}`
-    // Copies files instead of writing each page to the log as well.
+    // Copies files instead of writing each page to the WAL as well.
     await server`create database ${server(name)} template ${server(template.pathname.slice(1))} strategy file_copy`
     const copy = {
       name,
@@ -56,8 +56,8 @@ export function openDatabases(templateUrl: string): TestDatabases {
       const copy = idle.pop() ?? (await make())
       return {
         url: urlOf(template, copy.name),
-        // The program remembers rows by pool, and stations of two users have the same ids: each gets an
-        // object of its own.
+        // The program caches rows by pool, and stations of two users have the same ids, so each user gets a
+        // new object.
         sql: new Proxy(copy.sql, {}),
         giveBack: async () => {
           if (idle.length < maxIdle && (await empty(copy))) idle.push(copy)
@@ -73,7 +73,7 @@ export function openDatabases(templateUrl: string): TestDatabases {
 }
 
 /**
- * A copy of the template, and a connection that stays: in a new one each statement takes five times as long.
+ * A copy of the template with a persistent connection: on a new one each statement takes five times as long.
  */
 interface Copy {
   readonly name: string
@@ -81,11 +81,11 @@ interface Copy {
   readonly sql: Sql
 }
 
-/** Tests that run at the same moment have many, and connections are few. */
+/** Concurrent tests have many databases, and the number of connections is limited. */
 const maxIdle = 2
 const poolOptions = { max: 5, name: 'test' }
 
-/** Returns whether nothing else remains to be done. */
+/** Returns true if no other work remains. */
 async function empty({ own }: Copy): Promise<boolean> {
   await own`
     select pg_terminate_backend(pid, 10_000) from pg_stat_activity
@@ -96,10 +96,10 @@ async function empty({ own }: Copy): Promise<boolean> {
 }
 
 /**
- * Puts into a migrated database what `openDatabases` needs in its copies: a function that empties all tables,
- * starts all sequences anew, and returns whether the schema and the names of the migrations are as they were.
- * To delete a few rows takes a tenth of the time in which `truncate` makes new files for a table, its indexes
- * and all that refer to it.
+ * Adds a function to a migrated database for the copies of `openDatabases`. It empties all tables, restarts
+ * all sequences, and returns whether the schema and the names of the migrations are unchanged. Deleting a few
+ * rows takes a tenth of the time of `truncate`, which creates new files for a table, its indexes and all
+ * tables that refer to it.
  */
 export async function prepareTemplate(sql: postgres.Sql): Promise<void> {
   await sql.unsafe(`
@@ -168,9 +168,7 @@ function urlOf(template: URL, database: string): string {
   return url.href
 }
 
-/**
- * One connection. To the template there is none: nobody may be connected to a database while it is copied.
- */
+/** A single connection. The template must have no connections while it is copied. */
 function openConnection(template: URL, database: string): postgres.Sql {
   return postgres(urlOf(template, database), { max: 1, fetch_types: false, onnotice: () => {} })
 }

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** A port on 127.0.0.1 where connections wait to be accepted for ever, and only a few may wait. */
+/** A port on 127.0.0.1 that never accepts connections, with a small backlog. */
 export interface DeafServer extends AsyncDisposable {
   readonly port: number
 }
 
 export async function startDeafServer(): Promise<DeafServer> {
-  // A thread that stands still leaves what comes to the kernel.
+  // A blocked thread leaves connections in the backlog of the kernel.
   const thread = new Worker(
     `const { parentPort } = require('node:worker_threads')
     const server = require('node:net').createServer()

@@ -1,4 +1,4 @@
-/** Covers for pictures of pages: shapes in few colours, as an SVG. The same name gives the same cover. */
+/** Covers for screenshots: shapes in few colors, as SVG. The same name results in the same cover. */
 export function drawCover(name: string): string {
   const [back, middle, front] = palettes[numberOf(name) % palettes.length] ?? ['#333', '#666', '#999']
   const draw = drawings[numberOf(`${name} shape`) % drawings.length]

@@ -1,5 +1,5 @@
-// Takes DATA_DIR, starts both services in it (or with `lock` none), writes one line of JSON, and stays until
-// it is killed.
+// Reads DATA_DIR, starts both services in it (with `lock` only locks it), writes one line of JSON, and runs
+// until it is killed.
 import { join } from 'node:path'
 
 import { announceServices, lockDataDir } from '../../src/embedded/data-dir.ts'
@@ -11,7 +11,7 @@ try {
   if (only === 'lock') {
     process.stdout.write('{"locked":true}\n')
   } else {
-    // Loaded late: one that only takes the lock is not to wait for them.
+    // Loaded late, so that a process that only locks does not wait for it.
     const { startPostgres } = await import('../../src/embedded/postgres.ts')
     const { startRedis } = await import('../../src/embedded/redis.ts')
     const postgres = await startPostgres(join(folder, 'postgres'), { durable: false })

@@ -2,16 +2,16 @@ import postgres from 'postgres'
 
 import { openSql, type Sql } from '../../src/db/sql.ts'
 
-/** What a statement did in Postgres. */
+/** The execution statistics of a statement. */
 export interface Explained {
   readonly query: string
-  /** Pages of 8 KiB that were read, from memory or from disk. */
+  /** Pages of 8 KiB that were read from memory or disk. */
   readonly blocks: number
   /** Rows that scans returned or filtered out. */
   readonly rows: number
-  /** How long it took. */
+  /** The execution time. */
   readonly ms: number
-  /** Its scans, as `Index Scan song_history_of_time: 25`, and the rows of each. */
+  /** Its scans, such as `Index Scan song_history_of_time: 25`, with the number of rows. */
   readonly scans: readonly string[]
 }
 
@@ -29,8 +29,8 @@ interface PlanNode {
 }
 
 /**
- * Opens a pool with the settings of the program's own, whose statements are explained by `auto_explain` as
- * they run. `explain` returns those that `work` ran.
+ * Opens a pool with the settings of the program. Its statements are explained by `auto_explain`. `explain`
+ * returns the plans of the statements that `work` runs.
  */
 export function openExplained(databaseUrl: string) {
   const notices: string[] = []
@@ -81,7 +81,7 @@ function explainedOf(notice: string): Explained[] {
 
 function scansOf(node: PlanNode): { readonly name: string; readonly rows: number }[] {
   const inner = (node.Plans ?? []).flatMap(scansOf)
-  // Other scans read what was counted, or read nothing.
+  // Other scans read rows that were already counted, or none.
   if (!node['Relation Name'] && !node['Index Name']) return inner
   const each =
     (node['Actual Rows'] ?? 0) +

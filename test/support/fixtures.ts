@@ -14,7 +14,8 @@ import { openTempFolder } from './temp-folder.ts'
 type OnCleanup = (cleanup: () => void | PromiseLike<void>) => void
 
 const withStores = base
-  // Vitest finds out what a fixture needs by reading the pattern of its first argument, so there must be one.
+  // Vitest determines the dependencies of a fixture from the pattern of its first argument, so it is
+  // required.
   // oxlint-disable-next-line no-empty-pattern
   .extend('databases', { scope: 'worker' }, async ({}, { onCleanup }) => useDatabases(onCleanup))
   .extend('database', async ({ databases }, { onCleanup }) => {
@@ -48,18 +49,18 @@ const withBrowser = withStores
   })
 
 /**
- * The `test` of integration tests. A test gets only what it names in its first argument:
+ * The `test` of integration tests. A test gets the fixtures that it names in its first argument:
  *
- * - `databaseUrl`, `sql`: a migrated, empty database of its own, and a pool on it
+ * - `databaseUrl`, `sql`: a migrated, empty database for this test, and a pool on it
  * - `redisUrl`, `redis`: a Redis that is emptied before each test, and a client on it
- * - `program`: a server and workers on a database and a Redis of their own
- * - `stage`: a server without workers, and stations that are put into its Redis
- * - `openPage`: opens pages in the worker's Chromium, each in a context of its own that is closed after the
+ * - `program`: a server and workers with their own database and Redis
+ * - `stage`: a server without workers, and stations that are written to its Redis
+ * - `openPage`: opens pages in the Chromium of the worker, each in its own context, which is closed after the
  * test
  *
- * All files share the program, also those that run at the same moment, and the files that a worker of Vitest
- * runs one after another share the stage: a test makes stations and keys of its own, expects those of other
- * tests beside them to come and go, and ends no process. `isolatedTest` is for tests that cannot.
+ * All files share the program, also concurrently, and the files that a Vitest worker runs in sequence share
+ * the stage. So a test creates its own stations and keys, tolerates those of other tests, and ends no
+ * process. `isolatedTest` is for tests that cannot.
  */
 export const test = withBrowser
   // oxlint-disable-next-line no-empty-pattern
@@ -70,8 +71,8 @@ export const test = withBrowser
   .extend('stage', { scope: 'worker' }, async ({}, { onCleanup }) => useSharedStage(onCleanup))
 
 /**
- * Like `test`, with a program and a stage that only the tests of one file share. A file may override
- * `serverVariables`, further environment variables of the program's server.
+ * Like `test`, with a program and a stage that are shared only within one file. A file may override
+ * `serverVariables`, additional environment variables of the server.
  */
 export const isolatedTest = withBrowser
   // oxlint-disable-next-line no-empty-pattern
@@ -99,7 +100,7 @@ async function openStageWithServer(): Promise<Opened<Stage>> {
   return { value: stage, close }
 }
 
-/** Opens something for one fixture. */
+/** Opens the resource of one fixture. */
 async function use<T>(opening: Promise<Opened<T>>, onCleanup: OnCleanup): Promise<T> {
   const { value, close } = await opening
   onCleanup(close)
@@ -107,15 +108,15 @@ async function use<T>(opening: Promise<Opened<T>>, onCleanup: OnCleanup): Promis
 }
 
 /**
- * Opens at the first call and returns the same from then on: `test.extend` gives each file worker fixtures of
- * its own, and these share what the first of them opened. Vitest closes it when the worker ends.
+ * Opens a resource at the first call and returns the same one afterwards: `test.extend` creates worker
+ * fixtures for each file, which share it. Vitest closes it when the worker ends.
  */
 function oncePerWorker<T>(open: () => Promise<Opened<T>>): (onCleanup: OnCleanup) => Promise<T> {
   let opened: Promise<T> | undefined
   return onCleanup => (opened ??= use(open(), onCleanup))
 }
 
-/** Only tests of pages pay for loading Playwright. */
+/** Playwright is loaded only for tests of pages. */
 async function openBrowser(): Promise<Opened<Browser>> {
   const { startBrowser } = await import('./browser.ts')
   const browser = await startBrowser()

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 /**
- * Programs of the machine that some tests need. Where one is missing its tests are skipped, and what this
- * gives is printed as the reason; else it gives null.
+ * Programs that some tests need. If one is missing, its tests are skipped, and this returns the reason, which
+ * is printed; otherwise null.
  */
 export function whyWithout(
   program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg' | 'apt'
@@ -15,7 +15,7 @@ export function whyWithout(
 
 export const python = '/usr/bin/python3'
 export const nginx = '/usr/sbin/nginx'
-/** Debian's `chromium-headless-shell` has no windows, and takes half of the CPU time of `chromium`. */
+/** Debian's `chromium-headless-shell` has no windows, and takes half the CPU time of `chromium`. */
 export const chromium = existsSync('/usr/bin/chromium-headless-shell')
   ? '/usr/bin/chromium-headless-shell'
   : '/usr/bin/chromium'

@@ -2,8 +2,8 @@ import { mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Fills a folder with links to every program of the system but those whose names match. Returns the folder,
- * to be used as PATH.
+ * Fills a folder with links to all programs of the system except matching names. Returns the folder, to be
+ * used as PATH.
  */
 export async function pathWithout(folder: string, hidden: RegExp): Promise<string> {
   await mkdir(folder, { recursive: true })

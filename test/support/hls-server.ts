@@ -8,16 +8,16 @@ import { nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
-/** A web server that sends the playlists of `/hls/` and writes an access log in the combined format. */
+/** A web server with the playlists of `/hls/` that writes an access log in the combined format. */
 export interface HlsServer extends AsyncDisposable {
   readonly log: string
-  /** Gets a playlist as a listener with this agent. */
+  /** Requests a playlist as a listener with this user agent. */
   readonly get: (path: string, agent: string) => Promise<unknown>
-  /** Puts the log aside and begins another, as logrotate does. */
+  /** Renames the log and starts a new one, as logrotate does. */
   readonly rotate: () => Promise<void>
 }
 
-/** nginx with these playlists. */
+/** Starts nginx with these playlists. */
 export async function startNginx(playlists: readonly string[]): Promise<HlsServer> {
   const folder = await openTempFolder(0o777)
   const port = await findFreePort()
@@ -70,7 +70,7 @@ function logTime(at: Date): string {
   return `${day}/${month}/${year}:${clock} +0000`
 }
 
-/** None: its log is written by this process. */
+/** No log of nginx: the log is written by this process. */
 export async function writeLogOnly(): Promise<HlsServer> {
   const folder = await openTempFolder()
   const log = join(folder.path, 'access.log')

@@ -11,7 +11,7 @@ import { aPlay, aSong, aStation } from './builders.ts'
 /** The time of the event in Unix seconds: 2026-07-08T00:00:00Z. */
 export const happenedAt = 1_783_468_800
 
-/** A station that plays `song`, with one next, one mount and six listeners. */
+/** A station that plays `song`, with a next song, one mount and six listeners. */
 export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): StationState {
   const startedAtMs = happenedAt * 1000
   return aStation({
@@ -45,7 +45,7 @@ export function anEvent(parts: Partial<HookEvent> = {}): HookEvent {
   }
 }
 
-/** What a web hook of a type sends for an event, a second later. */
+/** Returns what a web hook of a type sends for an event, a second later. */
 export function sendingOf(
   type: string,
   config: Readonly<Record<string, unknown>>,
@@ -54,7 +54,7 @@ export function sendingOf(
   return hookTypeOf(type).send(anEvent(parts), config, { at: happenedAt + 1, formerSecrets: [] })
 }
 
-/** The body of the only request there is. */
+/** The body of the only request. */
 export function bodyOf(sending: Sending) {
   if (sending.kind !== 'requests') throw new Error(`not requests but ${sending.kind}`)
   const [request, ...others] = sending.requests
@@ -86,7 +86,7 @@ const marks = [
   '\ud83d'
 ]
 
-/** Names as the wicked choose them, with something legible in each. */
+/** Texts with markup and control characters, each with readable characters. */
 export const wickedText = fc
   .array(fc.oneof(fc.constantFrom(...marks), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), {
     minLength: 1,

@@ -22,11 +22,11 @@ export interface HookAnswer {
   readonly body: Answer
 }
 
-/** The number of the last event of the stage. */
+/** The id of the last event of the stage. */
 let lastFact = 0
 
 /**
- * The API with one playing station, and a receiver on 127.0.0.1 that web hooks may reach. Deliveries are made
+ * The API with one playing station, and a receiver on 127.0.0.1 that web hooks may call. Deliveries are made
  * only by `deliver`.
  */
 export async function openHookStage(
@@ -67,11 +67,11 @@ export async function openHookStage(
     secrets,
     askAs,
     below,
-    /** Calls a path of the station with a key for its web hooks. */
+    /** Calls a path of the station with a key that may manage its web hooks. */
     ask,
     makeKey: (permissions: readonly Permission[]) => api.makeKey(permissions),
     addStation: async (other: StationState) => api.add(other),
-    /** Creates a web hook; returns the answer, which shows its signing secret. */
+    /** Creates a web hook. Returns the response, which contains its signing secret. */
     make: async (body: object = {}): Promise<Answer> => {
       const made = await ask('POST', 'webhooks', {
         type: 'generic',
@@ -82,7 +82,7 @@ export async function openHookStage(
       expect([made.status, made.body]).toEqual([200, expect.objectContaining({ id: expect.any(Number) })])
       return made.body
     },
-    /** Writes events into the outbox, the first `agoMs` ago, a second apart. */
+    /** Writes events to the outbox, the first `agoMs` ago, a second apart. */
     raise: async (count = 1, { agoMs = 0, triggers = ['song_changed'] }: RaisedFacts = {}) => {
       const firstMs = Date.now() - agoMs
       for (let index = 0; index < count; index++) {
@@ -94,7 +94,7 @@ export async function openHookStage(
         await sql.begin(async tx => writeEvent(tx, state, fact, triggersFor))
       }
     },
-    /** Delivers what is due for a web hook, as a worker does. */
+    /** Makes the due deliveries of a web hook, as a worker does. */
     deliver: async (hookId: number) => deliver(parts, hookId)
   }
 }
@@ -106,10 +106,10 @@ interface RaisedFacts {
 
 export type HookStage = Awaited<ReturnType<typeof openHookStage>>
 
-/** The value of a key in named values. */
+/** The value of a key in a list of `{key, value}`. */
 export const valueOf = (list: readonly { key: string; value: unknown }[], name: string) =>
   list.find(each => each.key === name)?.value
 
-/** The fields and error codes of a refusal. */
+/** The fields and codes of an error response. */
 export const errorsOf = ({ body }: HookAnswer): string[] =>
   body.extra_data.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)

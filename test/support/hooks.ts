@@ -10,10 +10,10 @@ import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
 
-/** Stores secrets in clear. */
+/** Stores secrets in plain text. */
 export const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
 
-/** The parts of a delivering process that may connect to this machine. */
+/** The dependencies of a delivering process, which may connect to this machine. */
 export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): DeliveryDeps {
   const allowed = new BlockList()
   allowed.addSubnet('127.0.0.0', 8, 'ipv4')
@@ -37,7 +37,7 @@ export interface HookShape {
   readonly name?: string
 }
 
-/** Inserts a web hook; returns its id. */
+/** Inserts a web hook. Returns its id. */
 export async function seedHook(
   sql: Sql,
   stationId: number,
@@ -81,7 +81,7 @@ export function stateOf(stationId: number, shId: number): StationState {
   })
 }
 
-/** Writes a song change for each id, one after the other. */
+/** Writes a song change for each id, in order. */
 export async function raiseSongs(
   sql: Sql,
   stationId: number,

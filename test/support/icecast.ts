@@ -10,7 +10,7 @@ import { waitFor } from './wait.ts'
 
 const program = '/usr/bin/icecast2'
 
-/** Why tests with a real Icecast are skipped, which is then printed; null: they are not. */
+/** The reason why tests with a real Icecast are skipped, which is printed; null if they run. */
 export function whyWithoutIcecast(): string | null {
   const reason = process.env['CI']
     ? 'no Icecast on CI'
@@ -21,21 +21,19 @@ export function whyWithoutIcecast(): string | null {
   return reason
 }
 
-/** A real Icecast on 127.0.0.1. Its admin's password is `hush`, its sources' `send`. */
+/** A real Icecast on 127.0.0.1. The admin password is `hush`, the source password `send`. */
 export interface Icecast extends AsyncDisposable {
   readonly url: string
-  /** Kills it, and whatever is connected hears of it. */
+  /** Kills it, which closes its connections. */
   readonly kill: () => Promise<void>
   readonly start: () => Promise<void>
-  /**
-   * Sends a stream to a mount; gives how to stop. The audio is sent again and again where `again` says so.
-   */
+  /** Sends a stream to a mount. Returns a function that stops it. With `again` the audio is repeated. */
   readonly source: (
     mount: string,
     audio: { readonly type: string; readonly bytes: Buffer; readonly again?: boolean }
   ) => Promise<() => void>
   readonly setTitle: (mount: string, title: string) => Promise<void>
-  /** Listens to a mount; gives how to stop once the first sound came. */
+  /** Listens to a mount, and waits for the first audio. Returns a function that stops it. */
   readonly listen: (mount: string, userAgent: string) => Promise<() => void>
 }
 
@@ -45,7 +43,7 @@ export async function startIcecast(): Promise<Icecast> {
   const url = `http://127.0.0.1:${port}`
   const logs = join(folder.path, 'logs')
   await mkdir(logs)
-  // Started by root it becomes nobody.
+  // Started by root, it switches to the user nobody.
   await chmod(logs, 0o777)
   const file = join(folder.path, 'icecast.xml')
   await writeFile(file, configuration(port, logs))
@@ -56,7 +54,7 @@ export async function startIcecast(): Promise<Icecast> {
   const up = () =>
     waitFor(
       async () => {
-        // It gives up where its port is not free, as may be for a moment after a kill.
+        // It exits if its port is in use, which may happen for a moment after a kill.
         if (hasEnded()) running = spawnIcecast()
         return (await fetch(`${url}/status-json.xsl`)).ok
       },

@@ -6,11 +6,11 @@ import { openSql, type Sql } from '../../src/db/sql.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { openTempFolder } from './temp-folder.ts'
 
-/** Rows of each table whose rows are kept for long. */
+/** The number of rows in each table with long retention. */
 export const manyRows = 5_000_000
-/** Rows of each of the others: `queue`, `listeners`, `broadcasts` and `notifications`. */
+/** The number of rows in each of `queue`, `listeners`, `broadcasts` and `notifications`. */
 const fewerRows = 1_000_000
-/** So many rows of each are older than what is kept. */
+/** The number of rows in each table that are older than the retention. */
 export const oldRows = 60_000
 const minuteMs = 60_000
 
@@ -24,7 +24,7 @@ export const stations = {
   small: 3
 } as const
 
-/** Starts a Postgres of its own, on disk (it takes 13 GB), with a database that `fillTables` has filled. */
+/** Starts a Postgres on disk (13 GB) with a database that `fillTables` has filled. */
 export async function openLargeDatabase(nowMs: number): Promise<AsyncDisposable & { readonly url: string }> {
   const folder = await openTempFolder()
   const made = await startPostgres(folder.path, { durable: false })
@@ -47,9 +47,9 @@ export async function openLargeDatabase(nowMs: number): Promise<AsyncDisposable 
 }
 
 /**
- * Fills an empty, migrated database: each table that grows has rows of the station `large` up to `nowMs` (a
- * whole minute). What is rare, such as failed deliveries and audit entries of one kind, comes first. Quick in
- * a Postgres whose `wal_level` is `minimal`.
+ * Fills an empty, migrated database: each growing table has rows of the station `large` up to `nowMs` (a
+ * whole minute). Rare rows, such as failed deliveries and audit entries of one kind, come first. Fast in a
+ * Postgres with `wal_level` `minimal`.
  */
 async function fillTables(databaseUrl: string, nowMs: number): Promise<void> {
   const sql = openSql(databaseUrl, { max: 2, name: 'fill', statementSeconds: 600 })
@@ -81,7 +81,9 @@ async function addStations(sql: Sql): Promise<void> {
   await sql`insert into webhooks (station_id, type) values (1, 'generic')`
 }
 
-/** Drops what takes less time to build once the rows are there. Returns the statements that build it. */
+/**
+ * Drops indexes and constraints that are faster to build afterwards. Returns the statements that build them.
+ */
 async function dropIndexes(sql: Sql): Promise<string[]> {
   const tables = partsUpTo(0).flatMap(part => part.tables)
   const indexes = await sql<{ name: string; definition: string }[]>`
@@ -100,13 +102,13 @@ interface Part {
   readonly statements: readonly string[]
 }
 
-/** Two parts that take about as long. */
+/** Two groups of statements with about the same duration. */
 function partsUpTo(nowMs: number): readonly Part[] {
   const rows = `generate_series(1, ${manyRows}::bigint) n`
   const fewer = `generate_series(1, ${fewerRows}::bigint) n`
-  /** The time of the row `n`, a minute before the next one. */
+  /** The time of row `n`, a minute before the next one. */
   const at = `(${nowMs}::bigint - (${manyRows} - n) * ${minuteMs})`
-  /** The same of fewer rows, 50 ms before the next one; the old rows are 100 days older. */
+  /** The same for fewer rows, 50 ms before the next one; old rows are 100 days older. */
   const atOfFewer = `(${nowMs}::bigint - (${fewerRows} - n) * 50 - case when n <= ${oldRows} then 8640000000 else 0 end)`
   const rare = (usual: string, first: string) => `case when n <= 10 then ${first} else ${usual} end`
   const plays = (stationId: number, untilMs: number, count: number) => `
@@ -162,9 +164,9 @@ function partsUpTo(nowMs: number): readonly Part[] {
 
 async function fillPart(sql: Sql, { tables, statements }: Part): Promise<void> {
   await sql.begin(async tx => {
-    // Checks of references would take most of the time.
+    // Foreign key checks would take most of the time.
     await tx`set local session_replication_role = replica`
-    // What is written to a file that the transaction has made needs no log.
+    // Writes to a table that was created in the same transaction need no WAL.
     await tx.unsafe(`truncate ${tables.join(', ')}`)
     for (const statement of statements) await tx.unsafe(statement)
   })

@@ -9,29 +9,29 @@ import { livePath } from './live-ways.ts'
 
 export interface CrowdShape {
   readonly baseUrl: string
-  /** Short name of the station all of them follow. */
+  /** The short name of the station that all clients follow. */
   readonly shortName: string
   readonly sockets: number
   readonly streams: number
   readonly pollers: number
   readonly longPollers: number
-  /** WebSockets that subscribe and then neither read nor answer anything. */
+  /** WebSockets that subscribe and then neither read nor respond. */
   readonly frozen?: number
 }
 
-/** What all clients of a crowd went through together. */
+/** Statistics of all clients of a crowd. */
 export interface Crowd extends Disposable {
-  /** Resolves when every client has seen a state. */
+  /** Resolves when every client has received a state. */
   readonly settle: (deadlineMs: number) => Promise<void>
-  /** Who does not know this position, or is away. */
+  /** The clients that are not connected or have not received this position. */
   readonly behind: (position: Position) => readonly Member[]
-  /** How many have no connection, or wait out the time before the next. */
+  /** The number of clients without a connection, or waiting to reconnect. */
   readonly away: () => number
-  /** Offsets that went back within an epoch, and answers no client should get. */
+  /** Offsets that decreased within an epoch, and unexpected responses. */
   readonly faults: readonly string[]
   readonly epochs: ReadonlySet<string>
   readonly counts: Readonly<Counts>
-  /** Pollers pause, for the time nobody listens; the others are turned away meanwhile and come back. */
+  /** Pauses pollers while no server listens. Other clients are refused meanwhile and reconnect. */
   readonly pausePolling: (isPaused: boolean) => void
 }
 
@@ -42,15 +42,18 @@ export interface Position {
 
 interface Counts {
   connects: number
-  /** Ends by the code of the disconnect frame; 0 for those without. */
+  /** The number of connections that ended, by the code of the disconnect frame; 0 for those without. */
   ends: Record<string, number>
   gets: number
   longPolls: number
-  /** Repeated because a reused connection was reset before any byte of the answer: RFC 9110 section 9.2.2. */
+  /**
+   * Requests repeated because a reused connection was reset before any byte of the response: RFC 9110 section
+   * 9.2.2.
+   */
   retried: number
 }
 
-/** One client over all its connections. */
+/** One client with all its connections. */
 export interface Member {
   readonly name: string
   position: Position | null
@@ -58,8 +61,8 @@ export interface Member {
 }
 
 /**
- * Many lean clients that do what their kinds do: WebSockets and streams come back after a while, half of them
- * with their position; pollers keep their connections alive and honour `Connection: close`.
+ * Many lightweight clients. WebSockets and streams reconnect after a delay, half of them with their position;
+ * pollers keep their connections alive and honor `Connection: close`.
  */
 export function openCrowd(shape: CrowdShape): Crowd {
   const { baseUrl, shortName } = shape
@@ -77,7 +80,7 @@ export function openCrowd(shape: CrowdShape): Crowd {
     const index = members.length
     const member: Member = { name: `${kind} ${index}`, position: null, isAway: true }
     members.push(member)
-    // Servers limit the connections of one address.
+    // Servers limit the number of connections per address.
     return { member, index, address: `127.0.0.${2 + (index % 100)}` }
   }
 
@@ -92,7 +95,7 @@ export function openCrowd(shape: CrowdShape): Crowd {
     epochs.add(epoch)
   }
 
-  /** Reads frames of one connection; gives a function for each frame. */
+  /** Reads the frames of one connection. Returns a function that handles a frame. */
   function follow(member: Member): (text: string) => void {
     let epoch = ''
     return text => {
@@ -115,7 +118,7 @@ export function openCrowd(shape: CrowdShape): Crowd {
     return JSON.stringify({ subs: { [channel]: options } })
   }
 
-  /** Lives one connection after the other until the crowd is closed. */
+  /** Opens connections in sequence until the crowd is closed. */
   async function comeBack(
     member: Member,
     connect: () => Promise<{ waitMs: number }>,
@@ -180,7 +183,7 @@ export function openCrowd(shape: CrowdShape): Crowd {
     void comeBack(member, connect, index)
   }
 
-  /** One GET on a connection that is kept, repeated once where the standard lets a client repeat it. */
+  /** Sends a GET on a kept-alive connection, and repeats it once if RFC 9110 allows that. */
   async function get(agent: http.Agent, address: string, path: string): Promise<Answer> {
     const ask = async () =>
       new Promise<Answer>((resolve, reject) => {
@@ -293,5 +296,5 @@ interface Answer {
   readonly position: Position
 }
 
-/** The connection was one that is kept, and ended before any byte of the answer. */
+/** A kept-alive connection was closed before any byte of the response. */
 class ResetError extends Error {}

@@ -1,33 +1,33 @@
 import { asFrame, type FrameOf, type Kind, parseFrame } from './live-frames.ts'
 
-/** How a connection ended, as far as its transport lets a client know. */
+/** The end of a connection, as far as the transport reports it. */
 export interface End {
-  /** The HTTP status, where the answer was no upgrade; 0 where there was none. */
+  /** The HTTP status if the connection was refused; 0 without a response. */
   readonly status: number
   /** The code and reason of a close frame. */
   readonly code?: number
   readonly reason?: string
 }
 
-/** What one client got, each frame checked to the last key on its way in. */
+/** The frames that one client received. Each is validated on receipt. */
 export interface Inbox {
-  /** Kinds of everything that came, in order. */
+  /** The kinds of all received frames, in order. */
   readonly kinds: readonly Kind[]
-  /** Everything that came and was not taken yet. */
+  /** Received frames that were not taken yet. */
   readonly waiting: readonly unknown[]
   readonly accept: (line: string) => void
   readonly finish: (end: End) => void
   readonly ended: Promise<End>
   /**
-   * Takes frames until one is of this kind and fits. Throws after 5 seconds, at the end, and at a false
-   * frame.
+   * Takes frames until one has this kind and matches. Throws after 5 seconds, at the end of the connection,
+   * or on an invalid frame.
    */
   readonly until: <K extends Kind>(
     kind: K,
     fits?: (frame: FrameOf<K>) => boolean,
     deadlineMs?: number
   ) => Promise<FrameOf<K>>
-  /** Throws what was wrong with any frame so far. */
+  /** Throws the errors of all frames so far. */
   readonly check: () => void
 }
 

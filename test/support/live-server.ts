@@ -17,7 +17,7 @@ const mayListen = async (key: string) => key === 'good'
 
 const log = pino({ level: 'silent' })
 
-/** A feed on a test's Redis or Redis Cluster; closed when the test ends. `redis` can commit. */
+/** A feed on the Redis or Redis Cluster of a test, closed when the test ends. `redis` can commit. */
 export async function followRedis(redisUrl: string, options: Pick<FeedOptions, 'checkIntervalMs'> = {}) {
   const place = await checkRedis(redisUrl)
   const redis = openRedis(place, 'test')
@@ -40,7 +40,7 @@ export async function followRedis(redisUrl: string, options: Pick<FeedOptions, '
   return { redis, subscriber, feed }
 }
 
-/** The live endpoint on a free port. The key `good` may listen to private stations unless told otherwise. */
+/** The live endpoint on a free port. By default the key `good` has access to private stations. */
 export async function serveLive(
   redisUrl: string,
   {
@@ -72,7 +72,7 @@ export async function serveLive(
 }
 
 /**
- * How many subscribers of the changes each shard has. Of a cluster each node knows only those of its own
+ * The number of subscribers of the changes of each shard. Each node of a cluster only knows those of its own
  * shards.
  */
 export async function countSubscribers(redis: RedisClient): Promise<number[]> {

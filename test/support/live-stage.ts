@@ -9,39 +9,41 @@ import type { RunningServer } from './program.ts'
 import { putState } from './put-state.ts'
 import { waitFor } from './wait.ts'
 
-/** A station that a test may change at will. */
+/** A station that a test can change. */
 export interface StagedStation {
   readonly id: number
   readonly shortName: string
   /** `station:<short name>` */
   readonly channel: string
   readonly state: () => StationState
-  /** Commits another state of it: one offset on unless told otherwise. */
+  /** Commits a new state; by default with the next offset. */
   readonly change: (parts: Partial<StationState>, triggers?: readonly Trigger[]) => Promise<StationState>
-  /** The next song, with the trigger of it. */
+  /** Commits the next song, with its trigger. */
   readonly play: (title: string) => Promise<StationState>
 }
 
-/** A server process, and stations that are put into its Redis without a database behind them. */
+/** A server process, and stations that are written to its Redis, without a database. */
 export interface Stage extends Disposable {
-  /** The process that serves now. */
+  /** The current server process. */
   readonly server: RunningServer
   /**
-   * Ends that process and, after `meanwhile`, starts another at the same address. Gives the exit code of the
-   * first.
+   * Ends the process and, after `meanwhile`, starts another one at the same address. Returns the exit code of
+   * the first.
    */
   readonly restart: (signal: NodeJS.Signals, meanwhile?: () => Promise<unknown>) => Promise<number | null>
   readonly baseUrl: string
   readonly redis: ReturnType<typeof openRedis>
-  /** A station of its own for a test; waits until the server shows it. */
+  /** Creates a station for a test, and waits until the server shows it. */
   readonly put: (parts?: Parameters<typeof aStation>[0]) => Promise<StagedStation>
-  /** An API key that may listen to private stations, until it is revoked. */
+  /** Creates an API key that has access to private stations until it is revoked. */
   readonly makeKey: () => Promise<{ key: string; revoke: () => Promise<void> }>
-  /** A name nobody has, for a station that may come later. */
+  /** An unused name for a station that may be created later. */
   readonly newName: () => { id: number; shortName: string }
 }
 
-/** Opens a stage on a server. Only with `start`, which starts it on the port it had, it can be restarted. */
+/**
+ * Opens a stage on a server. It can be restarted only with `start`, which starts the server on the same port.
+ */
 export function openStage(
   first: RunningServer,
   redisUrl: string,
@@ -50,7 +52,7 @@ export function openStage(
   let server = first
   const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'stage')
   redis.on('error', () => {})
-  // Other stages may have left stations in the same Redis.
+  // Other stages may have written stations to the same Redis.
   let lastId = randomInt(1_000, 1_000_000)
 
   function newName() {

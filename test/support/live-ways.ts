@@ -6,16 +6,16 @@ import { WebSocket } from 'ws'
 
 import { type Inbox, openInbox } from './live-inbox.ts'
 
-/** What a client says and where. `message` is sent as it is where it is a text, else as JSON. */
+/** The message of a client and its place. A string `message` is sent unchanged, anything else as JSON. */
 export interface Wish {
   readonly baseUrl: string
   readonly message: unknown
-  /** More of the query, `delay=2`. */
+  /** Additional query parameters, such as `delay=2`. */
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One client; it is closed when the test ends. */
+/** One client, closed when the test ends. */
 export interface Reader extends Inbox {
   readonly close: () => void
 }
@@ -23,8 +23,8 @@ export interface Reader extends Inbox {
 export const livePath = '/api/live/nowplaying'
 
 /**
- * Every way to the live protocol, each with a program that was not written here: the packages `ws` and
- * `eventsource`, and `curl -N`, whose output is also checked byte by byte against the framing.
+ * All transports of the live protocol, each with an independent client: the packages `ws` and `eventsource`,
+ * and `curl -N`, whose output is also compared byte by byte with the framing.
  */
 export const ways = {
   'a WebSocket and its first frame': openWebSocket,
@@ -46,7 +46,7 @@ export const allWays: readonly Way[] = [
   'curl: http_stream'
 ]
 
-/** One way for each transport, and for each place of the message. */
+/** One way for each transport and each place of the message. */
 export const quickWays: readonly Way[] = [
   'a WebSocket and its first frame',
   'an EventSource with cf_connect',
@@ -63,7 +63,7 @@ export const transports: readonly Way[] = [
 
 export const openWay = (way: Way, wish: Wish): Reader => ways[way](wish)
 
-/** Opens and takes the connect frame. */
+/** Opens a connection and takes the connect frame. */
 export async function connectBy(way: Way, wish: Wish) {
   const reader = openWay(way, wish)
   const { connect } = await reader.until('connect')
@@ -80,11 +80,11 @@ function addressOf(path: string, { baseUrl, query }: Wish, cfConnect?: unknown):
   return `${baseUrl}${livePath}/${path}${parts.length === 0 ? '' : `?${parts.join('&')}`}`
 }
 
-/** A WebSocket that says `message` first thing; null says nothing. The raw socket serves for later frames. */
+/** A WebSocket that sends `message` first, or nothing if it is null. The raw socket is for later frames. */
 export function openWebSocket(wish: Wish, cfConnect?: unknown): Reader & { readonly socket: WebSocket } {
   const inbox = openInbox()
   const address = addressOf('websocket', wish, cfConnect).replace('http', 'ws')
-  // With the package's own settings: it offers compression, and the server must not take it.
+  // With the default settings of the package: it offers compression, which the server must refuse.
   const socket = new WebSocket(address, { headers: { ...wish.headers } })
   let status = 0
   socket.on('message', (data, isBinary) => {
@@ -161,7 +161,7 @@ function openCurl(path: 'sse' | 'http_stream', wish: Wish, cfConnect?: unknown):
 }
 
 /**
- * A body that begins with an empty line and then holds `data: <frame>` and an empty line, and nothing else.
+ * Checks a body that begins with an empty line, followed by `data: <frame>` and an empty line for each frame.
  */
 export function openSseFraming(accept: (line: string) => void, retry: (ms: number) => void = () => {}) {
   let text = ''
@@ -185,7 +185,7 @@ export function openSseFraming(accept: (line: string) => void, retry: (ms: numbe
   }
 }
 
-/** One frame, one line. */
+/** Each line is one frame. */
 export function openLineFraming(accept: (line: string) => void) {
   let text = ''
   return (chunk: string) => {

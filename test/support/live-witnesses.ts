@@ -6,15 +6,15 @@ import { sized } from './tier.ts'
 
 const pauseMs = sized({ quick: 200, deep: 50 })
 
-/** What good clients saw while somebody else misbehaved. */
+/** The observations of valid clients during attacks. */
 export interface Witnesses {
-  /** Stops, and throws what any of them missed. Gives the number of changes and the longest wait for one. */
+  /** Stops, and throws if a client missed a change. Returns the number of changes and the longest delay. */
   readonly finish: () => Promise<{ changes: number; worstMs: number }>
 }
 
 /**
- * One good client on each transport, and a station that changes all the time: each has to see each change
- * within a second and a half, and so has a request of another kind to be answered.
+ * One valid client per transport, and a station that changes continuously: each client must receive each
+ * change within a second and a half, and an ordinary request must be answered in the same time.
  */
 export async function openWitnesses(stage: Stage, ways: readonly Way[] = transports): Promise<Witnesses> {
   const station = await stage.put()
@@ -41,7 +41,7 @@ export async function openWitnesses(stage: Stage, ways: readonly Way[] = transpo
   }
 
   const watching = watch()
-  // What it throws is thrown by `finish`.
+  // Its errors are thrown by `finish`.
   watching.catch(() => {})
   return {
     finish: async () => {

@@ -2,14 +2,14 @@ import { text } from 'node:stream/consumers'
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** A mail as it came, with its headers. */
+/** A received mail, with its headers. */
 interface Received {
   readonly from: string
   readonly to: readonly string[]
   readonly text: string
 }
 
-/** A mail server of a test's own, on 127.0.0.1. */
+/** A mail server for a test, on 127.0.0.1. */
 export async function startMailServer(options: SMTPServerOptions = {}) {
   const received: Received[] = []
   const server = new SMTPServer({

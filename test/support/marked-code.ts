@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/**
- * The blocks of code of a page of `docs/` in one language, in order, each with the heading it stands under.
- */
+/** The code blocks of a page of `docs/` in one language, in order, each with its heading. */
 export async function codeIn(
   file: string,
   language: string

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../src/live/deltas.ts'
 
-/** RFC 7396, section 2, word for word: what a client does with a difference. */
+/** RFC 7396, section 2, literally: applies a merge patch as a client does. */
 export function applyMergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch
   const result: Record<string, Json> = target !== undefined && isObject(target) ? { ...target } : {}

@@ -1,19 +1,19 @@
 import ssh2, { type Connection, type FileEntry } from 'ssh2'
 
-/** An SFTP server that does what OpenSSH never does. */
+/** An SFTP server with behavior that OpenSSH does not have. */
 export interface OddSftpServer extends AsyncDisposable {
   readonly port: number
 }
 
 /**
- * Starts a server that asks for the password by keyboard-interactive only. It shows `entries` in every
- * folder, or offers no SFTP at all where there are none.
+ * Starts a server that requests the password by keyboard-interactive authentication only. It returns
+ * `entries` in every folder, or does not offer SFTP without them.
  */
 export async function startOddSftpServer(
   password: string,
   entries: readonly FileEntry[] | null
 ): Promise<OddSftpServer> {
-  // Of the ed25519 keys that ssh2 1.17 makes one in 256 is broken (its issue 1513).
+  // One in 256 ed25519 keys that ssh2 1.17 generates is broken (ssh2 issue 1513).
   const { private: hostKey } = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 })
   const clients = new Set<Connection>()
   const server = new ssh2.Server({ hostKeys: [hostKey] }, client => {

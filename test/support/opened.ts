@@ -1,13 +1,13 @@
 import { startRedis } from '../../src/embedded/redis.ts'
 import { openStoreFolder } from './temp-folder.ts'
 
-/** Something that was opened for tests, and how it is closed. */
+/** A resource that was opened for tests, with its close function. */
 export interface Opened<T> {
   readonly value: T
   readonly close: () => Promise<void>
 }
 
-/** A Redis of one's own; gives its URL. */
+/** Starts a separate Redis. Returns its URL. */
 export async function openRedisServer(): Promise<Opened<string>> {
   const folder = await openStoreFolder()
   const service = await startRedis(folder.path)

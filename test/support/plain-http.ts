@@ -3,7 +3,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 export interface PlainAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** As it came, compressed or not. */
+  /** The received bytes, possibly compressed. */
   readonly body: Buffer
 }
 
@@ -13,8 +13,8 @@ export interface PlainOptions {
   readonly body?: string | Uint8Array | undefined
   readonly signal?: AbortSignal
   /**
-   * Never sends it twice: where a kept connection ends, the server may have been killed after it did what was
-   * asked.
+   * Never repeats the request: if a kept-alive connection ends, the server may have been killed after it
+   * processed it.
    */
   readonly isSentOnce?: boolean
 }
@@ -22,12 +22,12 @@ export interface PlainOptions {
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
 
 /**
- * Sends a request with these headers, and of others only what HTTP/1.1 needs, and follows nothing, unlike
- * `fetch`, which takes three times the CPU as well: 2 ms a call in Node 20. `signal` cuts the connection.
+ * Sends a request with these headers and those that HTTP/1.1 requires, and follows no redirects. `fetch`
+ * takes three times the CPU time: 2 ms a call in Node 20. `signal` closes the connection.
  */
 export async function askPlainly(url: string, options: PlainOptions = {}): Promise<PlainAnswer> {
   const { method = 'GET', headers = {}, body, signal, isSentOnce = false } = options
-  // By itself Node sends the body of a DELETE without its length.
+  // By default Node sends the body of a DELETE without its length.
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   const wish = { method, headers: { ...headers, ...length }, agent, ...(signal ? { signal } : {}) }
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export async function askPlainly(url: string, options: PlainOptions = {}): Promi
       )
     })
     asked.on('error', (error: NodeJS.ErrnoException) => {
-      // The server had closed a connection that was kept, and has not seen this request.
+      // The server had closed a kept-alive connection and has not received this request.
       if (!isSentOnce && asked.reusedSocket && error.code === 'ECONNRESET') resolve(askPlainly(url, options))
       else reject(error)
     })
@@ -48,7 +48,7 @@ export async function askPlainly(url: string, options: PlainOptions = {}): Promi
   })
 }
 
-/** The headers of an answer, as `fetch` would give them. */
+/** The headers of a response, as `fetch` returns them. */
 export function headersOf({ headers }: PlainAnswer): Headers {
   const all = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each])

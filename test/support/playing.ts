@@ -4,7 +4,7 @@ import type { Answer, Program } from './program.ts'
 import { seedStations, type Shape } from './stations.ts'
 import { waitFor } from './wait.ts'
 
-/** A station that plays its one playlist, with the document it shows. */
+/** A station that plays its only playlist, with its document. */
 export async function startPlaying(program: Program, shape: Omit<Shape, 'stations'> = {}) {
   const [station] = await seedStations(program.sql, shape)
   if (!station) throw new Error('no station was made')
@@ -12,7 +12,7 @@ export async function startPlaying(program: Program, shape: Omit<Shape, 'station
   return { ...station, document }
 }
 
-/** The now-playing document over HTTP, as soon as it fits. */
+/** Requests the now-playing document until it matches. */
 export function shownWhen(
   program: Program,
   stationId: number,
@@ -28,23 +28,23 @@ export function shownWhen(
   )
 }
 
-/** The waiting queue of a station, without custom fields: see `withoutCustomFields`. */
+/** The queue of a station, without custom fields: see `withoutCustomFields`. */
 export async function queueOf(program: Program, stationId: number): Promise<Answer[]> {
   const { body } = await program.ask('GET', `/api/station/${stationId}/queue`)
   return withoutCustomFields(body)
 }
 
-/** A widget that follows a station from now on. */
+/** A client that follows a station. */
 export async function followStation(program: Program, stationId: number) {
   const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
   const client = await subscribeLive(url, { subs: { [`station:${stationId}`]: { recover: true } } })
   return {
-    /** The next publication that fits, with its triggers; throws when none comes within 5 seconds. */
+    /** Returns the next publication that matches, with its triggers. Throws after 5 seconds. */
     next: async (fits: (np: Answer) => boolean): Promise<{ np: Answer; triggers: readonly string[] }> => {
       const isFit = (frame: unknown): frame is Publication => isPub(frame) && fits(frame.pub.data.np)
       return (await client.until(isFit)).pub.data
     },
-    /** How many publications wait to be taken. */
+    /** The number of publications that were not taken yet. */
     waiting: () => client.frames.filter(isPub).length
   }
 }

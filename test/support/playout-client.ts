@@ -2,13 +2,13 @@ import { askPlainly } from './plain-http.ts'
 import type { Answer, Program } from './program.ts'
 import { seedStation, type Shape } from './stations.ts'
 
-/** A station with the backend `liquidsoap`, and its playout as a test plays it. */
+/** A station with the backend `liquidsoap`, and a client that acts as its playout. */
 export interface PlayoutClient {
   readonly id: number
   readonly key: string
-  /** Calls an action of the playout's API. */
+  /** Calls an action of the playout API. */
   readonly call: (action: string, body?: object) => Promise<{ status: number; body: Answer }>
-  /** Asks for the next song; gives its annotations. */
+  /** Requests the next song. Returns its annotations. */
   readonly next: (last?: string) => Promise<Record<string, string>>
   readonly shown: () => Promise<Answer>
 }
@@ -18,7 +18,7 @@ export async function openPlayoutClient(
   shape: Omit<Shape, 'stations'> = {},
   record: object = {}
 ): Promise<PlayoutClient> {
-  // In one transaction: the clock must not begin to play.
+  // In one transaction, so that the clock does not start to play.
   const id = await program.sql.begin(async tx => {
     const made = await seedStation(tx, shape)
     await tx`update stations set is_enabled = false where id = ${made}`
@@ -45,12 +45,10 @@ export async function openPlayoutClient(
   }
 }
 
-/**
- * For `expect.poll`: what a playout has reported is shown a moment after the answer, later on a busy machine.
- */
+/** For `expect.poll`: reports of a playout are shown after the response, later on a busy machine. */
 export const promptly = { timeout: 10_000, interval: 20 }
 
-/** What `annotate:` says, as Liquidsoap reads it. */
+/** Parses `annotate:` as Liquidsoap does. */
 export function annotationsOf(uri: string): Record<string, string> {
   const found = uri.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)
   return Object.fromEntries(

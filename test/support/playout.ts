@@ -13,7 +13,7 @@ import { openCoalescer } from '../../src/runtime/coalesce.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 
-/** The engine's services on a test's own database and Redis. */
+/** The services of the engine, on the database and Redis of a test. */
 export async function openPlayout(
   sql: Sql,
   redisUrl: string
@@ -45,7 +45,7 @@ export async function openPlayout(
 }
 
 /**
- * Advances a station; returns the outcome and the state that is stored afterwards, null if Redis has none.
+ * Advances a station. Returns the outcome and the state that is stored afterwards, null if Redis has none.
  */
 export async function advanceAndRead(
   services: PlayoutServices,

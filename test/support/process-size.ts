@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 /** Whether this system has `/proc`: for `test.runIf`. */
 export const canMeasure = process.platform === 'linux'
 
-/** How much memory and how many descriptors a process of this machine holds. Linux only. */
+/** The memory and the number of descriptors of a process of this machine. Linux only. */
 export async function sizeOf(pid: number): Promise<{ rssMiB: number; descriptors: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? []

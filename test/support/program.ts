@@ -9,14 +9,14 @@ import { shared, startWorkers } from './worker-process.ts'
 
 export const adminKey = '0123456789abcdef:0123456789abcdef0123456789abcdef'
 
-/** A server and workers, to be asked and not to be ended. */
+/** A running server and workers, which the test must not end. */
 export interface Program {
   readonly baseUrl: string
   readonly dataDir: string
   readonly sql: Sql
   /**
-   * Asks with the key of all rights unless told otherwise, `from` another address; gives status, headers and
-   * parsed JSON.
+   * Sends a request, by default with a key with all permissions. `from` is the client address. Returns
+   * status, headers and parsed JSON.
    */
   readonly ask: (
     method: string,
@@ -25,18 +25,18 @@ export interface Program {
   ) => Promise<{ status: number; headers: Headers; body: Answer }>
 }
 
-/** A program of a test's own. */
+/** A program that belongs to one test. */
 export interface RunningProgram extends Program, AsyncDisposable {
   readonly server: ChildProcess
 }
 
-// An answer can be anything; tests look into it and fail where it is not what they expect.
+// A response can be any JSON; tests fail if it is not as expected.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Answer = any
 
 type Ask = Program['ask']
 
-/** A server process on a free port. Several may share one database and Redis. */
+/** A server process on a free port. Several servers may share one database and Redis. */
 export interface RunningServer extends Disposable {
   readonly baseUrl: string
   readonly process: ChildProcess
@@ -44,9 +44,8 @@ export interface RunningServer extends Disposable {
 }
 
 /**
- * Starts a server on a test's own database and Redis, as production does. More variables may be given; with a
- * `PORT` that other servers listen on too it is this one that is waited for. `release`: the folder of another
- * release.
+ * Starts a server on the database and Redis of a test, as in production, with additional variables. With a
+ * `PORT` that other servers listen on too, it waits for this one. `release` is the folder of another release.
  */
 export async function startServer(
   databaseUrl: string,
@@ -83,7 +82,7 @@ export async function startServer(
 }
 
 /**
- * Starts a server and a worker process on a test's own database and Redis, which may send web hooks to this
+ * Starts a server and a worker process on the database and Redis of a test. They may send web hooks to this
  * machine.
  */
 export async function startProgram(
@@ -110,12 +109,12 @@ export async function startProgram(
   }
 }
 
-/** A program that was started elsewhere, with a pool of the caller's own. */
+/** A program that was started elsewhere, with a pool of the caller. */
 export function connectToProgram(baseUrl: string, databaseUrl: string, dataDir: string): Program {
   return { baseUrl, dataDir, sql: openSql(databaseUrl, { max: 3, name: 'test' }), ask: askAt(baseUrl) }
 }
 
-/** Waits for the message that a process of the program sends when it is ready. */
+/** Waits for the message that a process sends when it is ready. */
 async function untilReady(child: ChildProcess, what: string): Promise<void> {
   let isReady = false
   child.once('message', () => (isReady = true))

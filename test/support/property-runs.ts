@@ -2,5 +2,5 @@ import { configureGlobal } from 'fast-check'
 
 import { sized } from './tier.ts'
 
-/** How many examples a property looks at that does not say so itself. */
+/** The default number of runs of a property. */
 configureGlobal({ numRuns: sized({ quick: 50, deep: 200, soak: 1_000 }) })

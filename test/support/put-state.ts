@@ -12,9 +12,7 @@ import { encodeState } from '../../src/redis/state-schema.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 
-/**
- * Like the commit script, but as it is told: over whatever is stored, under the offset that the state has.
- */
+/** Writes a state over any stored one, with the offset that it has. */
 const script = `
   local sequence = redis.call('INCR', KEYS[4])
   redis.call('HSET', KEYS[1], 'position', ARGV[2], 'state', ARGV[3])
@@ -23,8 +21,8 @@ const script = `
   redis.call('SPUBLISH', KEYS[5], ARGV[4])`
 
 /**
- * Stores a state under the offset that it has, whatever is stored before, and announces it. A commit chooses
- * the offset itself.
+ * Stores a state with the offset that it has, whatever was stored before, and announces it. A commit would
+ * choose the offset.
  */
 export async function putState(
   redis: RedisClient,

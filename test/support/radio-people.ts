@@ -4,17 +4,17 @@ import { once } from 'node:events'
 import { ffmpeg } from './foreign-programs.ts'
 import type { Radio } from './radio.ts'
 
-/** Somebody who is live until they are told to leave. */
+/** A streamer who is live until `leave` is called. */
 export interface LiveStreamer extends AsyncDisposable {
   readonly user: string
-  /** Sends a title, as programs of streamers do. Gives the status of the answer. */
+  /** Sends a title, as streaming software does. Returns the status of the response. */
   readonly tellTitle: (text: string) => Promise<number>
   readonly leave: () => Promise<void>
-  /** What its program says: empty while all is well. */
+  /** The error output of the client; empty without errors. */
   readonly problem: () => string
 }
 
-/** Connects as a streamer, with a tone. It is up to the radio whether it lets them in. */
+/** Connects as a streamer with a sine tone. The radio decides whether to accept it. */
 export function goLive({ liquidsoap }: Radio, user: string, password: string): LiveStreamer {
   const place = `127.0.0.1:${liquidsoap.port}`
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`
@@ -51,7 +51,7 @@ export function goLive({ liquidsoap }: Radio, user: string, password: string): L
   }
 }
 
-/** A listener of a mount, who remembers when which title came. */
+/** A listener of a mount that records titles with their times. */
 export interface Listener extends Disposable {
   readonly bytes: () => number
   readonly titles: () => readonly { readonly text: string; readonly atMs: number }[]
@@ -59,7 +59,7 @@ export interface Listener extends Disposable {
 }
 
 /**
- * Listens to a mount in mp3 or AAC. Icecast begins with what was sent before: titles come some seconds late.
+ * Listens to a mount in MP3 or AAC. Icecast sends buffered audio first, so titles arrive some seconds late.
  */
 export async function listen(url: string, userAgent = 'cuewire-test'): Promise<Listener> {
   const leaving = new AbortController()
@@ -86,7 +86,7 @@ export async function listen(url: string, userAgent = 'cuewire-test'): Promise<L
       }
     }
   }
-  // Leaving, or the end of the mount.
+  // It ends when the listener leaves or the mount ends.
   void read(answer.body).catch(() => {})
   return {
     bytes: () => bytes,

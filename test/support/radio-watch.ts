@@ -3,21 +3,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Answer, Program } from './program.ts'
 import type { Radio } from './radio.ts'
 
-/** A value, and from when on it was seen. */
+/** A value, with the time at which it was first seen. */
 export interface Seen {
   readonly value: string
   readonly atMs: number
 }
 
-/** What Cuewire and Icecast say of a station at every moment, as far as asking again and again can tell. */
+/** The data of Cuewire and Icecast about a station over time, as seen by polling. */
 export interface RadioWatch extends AsyncDisposable {
-  /** The titles that Cuewire shows, one after the other. */
+  /** The titles that Cuewire shows, in order. */
   readonly shown: readonly Seen[]
-  /** Those that Icecast tells its listeners. */
+  /** The titles that Icecast sends, in order. */
   readonly streamed: readonly Seen[]
-  /** The name of who is live, empty for nobody. */
+  /** The names of live streamers in order; empty if none is live. */
   readonly live: readonly Seen[]
-  /** The newest answer of Cuewire. */
+  /** The newest response of Cuewire. */
   readonly newest: () => Answer
 }
 
@@ -32,7 +32,7 @@ export function watchRadio(program: Pick<Program, 'ask'>, radio: Radio): RadioWa
 
   async function repeat(look: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
-      // Either may be away: then there is nothing to see.
+      // Either server may be down.
       await look().catch(() => {})
       await pause(everyMs)
     }
@@ -64,7 +64,7 @@ function note(seen: Seen[], value: string): void {
   if (seen.at(-1)?.value !== value) seen.push({ value, atMs: Date.now() })
 }
 
-/** What was seen at a time; empty before anything was. */
+/** The value at a time; empty before the first one. */
 export function seenAt(seen: readonly Seen[], atMs: number): string {
   return seen.findLast(each => each.atMs <= atMs)?.value ?? ''
 }

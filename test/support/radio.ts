@@ -12,8 +12,8 @@ import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
 /**
- * Why no real radio can be had here, printed as well; null where one can. On CI there is none: it would be a
- * test of that machine's sense of time.
+ * The reason why a real radio is not available, which is printed; null if it is. It is never used on CI,
+ * where tests would depend on the timing of the machine.
  */
 export function whyNoRadio(): string | null {
   if (process.env['CI']) {
@@ -23,32 +23,32 @@ export function whyNoRadio(): string | null {
   return whyWithout('icecast') ?? whyWithout('liquidsoap') ?? whyWithout('ffmpeg')
 }
 
-/** Icecast or Liquidsoap. Each call ends when it is done; one that is running is not started again. */
+/** Icecast or Liquidsoap. Calls resolve when they are done. A running program is not started again. */
 export interface RadioProgram {
-  /** Icecast: where it listens. Liquidsoap: where streamers connect. */
+  /** Icecast: the port for listeners. Liquidsoap: the port for streamers. */
   readonly port: number
   readonly start: () => Promise<void>
-  /** By SIGTERM. */
+  /** Stops it by SIGTERM. */
   readonly stop: () => Promise<void>
   readonly kill: () => Promise<void>
-  /** What it has written since the radio was opened. */
+  /** The output since the radio was opened. */
   readonly log: () => string
 }
 
 export interface Radio extends AsyncDisposable {
   readonly stationId: number
-  /** What scripts/radio-setup.mjs wrote: station.liq, liquidsoap.env, icecast.xml, secrets.json. */
+  /** The files of scripts/radio-setup.mjs: station.liq, liquidsoap.env, icecast.xml, secrets.json. */
   readonly folder: string
   readonly icecast: RadioProgram
   readonly liquidsoap: RadioProgram
-  /** Of Icecast's user `admin`. */
+  /** The password of the Icecast user `admin`. */
   readonly adminPassword: string
   readonly mountUrl: (path?: string) => string
-  /** What Icecast says of its mounts now. */
+  /** The mounts in the status of Icecast. */
   readonly mounts: () => Promise<readonly ShownMount[]>
 }
 
-/** A mount by its path, as status-json.xsl tells of it. */
+/** A mount by its path, from status-json.xsl. */
 export interface ShownMount {
   readonly path: string
   readonly artist: string
@@ -57,13 +57,14 @@ export interface ShownMount {
 }
 
 export interface RadioOptions {
-  /** Of the station, which is made unless there is one. */
+  /** The short name of the station, which is created if it does not exist. */
   readonly shortName?: string
-  /** Its settings, before the script is rendered. */
+  /** The settings of the station, before the script is rendered. */
   readonly station?: object
   readonly melodySeconds?: number
   /**
-   * More variables for Liquidsoap: `CUEWIRE_MEDIA`, another `CUEWIRE_URL`, a wrong `ICECAST_SOURCE_PASSWORD`.
+   * Additional variables of Liquidsoap: `CUEWIRE_MEDIA`, another `CUEWIRE_URL`, a wrong
+   * `ICECAST_SOURCE_PASSWORD`.
    */
   readonly variables?: Readonly<Record<string, string>>
 }
@@ -72,8 +73,8 @@ const setup = fileURLToPath(new URL('../../scripts/radio-setup.mjs', import.meta
 const endMs = 10_000
 
 /**
- * Makes a station with ten melodies of `melodySeconds` (8) seconds and starts real Icecast and Liquidsoap for
- * it, with the files that an operator gets. Crossfades last a second unless the settings say otherwise.
+ * Creates a station with ten melodies of `melodySeconds` (8) seconds and starts a real Icecast and Liquidsoap
+ * for it, with the files for operators. Crossfades take a second by default.
  */
 export async function openRadio(
   program: Pick<RunningProgram, 'baseUrl' | 'dataDir' | 'ask'>,
@@ -108,7 +109,7 @@ export async function openRadio(
   const baseUrl = `http://127.0.0.1:${port}`
   const status = () => fetch(`${baseUrl}/status-json.xsl`, { signal: AbortSignal.timeout(1_000) })
 
-  // It refuses to run as root, and would listen to the world.
+  // Liquidsoap refuses to run as root, and would listen on all addresses.
   const rules = ['settings.init.allow_root.set(true)', 'settings.harbor.bind_addrs.set(["127.0.0.1"])']
   const server = programOf(port, {
     words: [icecast, '-c', inFolder('icecast.xml')],
@@ -118,7 +119,7 @@ export async function openRadio(
   const player = programOf(harborPort, {
     words: [liquidsoap, rules.join(' '), inFolder('station.liq')],
     env: { PATH, ...variablesOf(settings ?? ''), HARBOR_PORT: String(harborPort), ...variables },
-    // Where Icecast is away, it has tried.
+    // If Icecast is down, Liquidsoap has tried to connect.
     isUp: log => /Connection setup was successful|Will try again/.test(log)
   })
   const radio: Radio = {
@@ -148,7 +149,7 @@ export async function openRadio(
 interface Started {
   readonly words: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** Of what it has written since this start. */
+  /** The output since this start. */
   readonly isUp: (log: string) => boolean | Promise<boolean>
 }
 
@@ -189,7 +190,7 @@ function variablesOf(text: string): Record<string, string> {
   )
 }
 
-/** One mount is an object there, several are a list, none is nothing. */
+/** Icecast returns one mount as an object, several as a list, and omits an empty list. */
 function shownMounts({ icestats }: Answer): ShownMount[] {
   return [icestats.source ?? []].flat().map((source: Answer) => ({
     path: new URL(source.listenurl).pathname,

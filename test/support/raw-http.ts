@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** What came back on a connection of its own: status 0 if the server closed it without an answer. */
+/** The response on a separate connection; status 0 if the server closed it without one. */
 export interface RawAnswer {
   readonly status: number
   readonly head: string
@@ -9,13 +9,13 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
-  /** Throws if there is neither an answer nor an end by then. */
+  /** The deadline for a response or the end of the connection; then it throws. */
   readonly deadlineMs?: number
-  /** Another `x` follows every 300 ms, as long as the connection is open. */
+  /** Appends another `x` every 300 ms while the connection is open. */
   readonly drips?: boolean
 }
 
-/** Sends bytes as they are, which no HTTP client would, and waits for one whole answer or the end. */
+/** Sends raw bytes, and waits for a complete response or the end of the connection. */
 export async function sendRaw(
   baseUrl: string,
   bytes: string | Uint8Array,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import net from 'node:net'
 
-/** A frame as RFC 6455 section 5.2 lays it out; every rule of it can be broken. */
+/** A frame of RFC 6455 section 5.2 that can violate every rule. */
 export interface RawFrame {
   readonly payload?: string | Uint8Array
   readonly opcode?: number
@@ -9,7 +9,7 @@ export interface RawFrame {
   /** The three reserved bits, 0 to 7. */
   readonly rsv?: number
   readonly isMasked?: boolean
-  /** A length that need not be the true one; always in the longest form. */
+  /** A declared length that may be wrong; always in the longest form. */
   readonly claimed?: bigint
 }
 
@@ -41,7 +41,7 @@ function lengthOf(length: bigint, maskBit: number, isLong: boolean): Buffer {
   return bytes
 }
 
-/** The request that opens a WebSocket on the live address, to be sent as it is or in pieces. */
+/** The request that opens a WebSocket at the live address, to be sent at once or in parts. */
 export function handshake(baseUrl: string, query = ''): string {
   const { host } = new URL(baseUrl)
   return [
@@ -55,17 +55,17 @@ export function handshake(baseUrl: string, query = ''): string {
   ].join('\r\n')
 }
 
-/** A connection whose every byte is ours. Nothing is answered by itself, no ping and no close frame. */
+/** A connection with full control of its bytes. It answers no ping and no close frame. */
 export interface RawSocket extends Disposable {
   readonly socket: net.Socket
   readonly send: (...parts: (string | Uint8Array)[]) => void
-  /** The HTTP status once there is one; 0 if the connection ended without. */
+  /** The HTTP status; 0 if the connection ended without one. */
   readonly status: () => Promise<number>
-  /** Texts of the frames that came so far. */
+  /** The texts of all received frames. */
   readonly texts: readonly string[]
-  /** The next text frame; null if the connection ends or a close frame comes before. */
+  /** Returns the next text frame; null if the connection ends or a close frame arrives first. */
   readonly nextText: (deadlineMs?: number) => Promise<string | null>
-  /** How it ended: the code of the close frame, 1005 for an empty one, 1006 for none. */
+  /** The code of the close frame: 1005 for an empty one, 1006 without one. */
   readonly ended: (deadlineMs?: number) => Promise<number>
 }
 
@@ -152,7 +152,7 @@ export function openRaw(baseUrl: string, localAddress?: string): RawSocket {
   }
 }
 
-/** Opens and shakes hands. */
+/** Connects and completes the handshake. */
 export async function openRawWebSocket(baseUrl: string, query = ''): Promise<RawSocket> {
   const raw = openRaw(baseUrl)
   raw.send(handshake(baseUrl, query))

@@ -1,4 +1,4 @@
-// Starts a Redis in a folder, writes one line of JSON, and stays until it is killed.
+// Starts a Redis in a folder, writes one line of JSON, and runs until it is killed.
 import { startRedis } from '../../src/embedded/redis.ts'
 
 const { url, pid } = await startRedis(process.argv[2] ?? '')

@@ -12,26 +12,26 @@ import { waitFor } from './wait.ts'
 const slots = 16_384
 const password = 'cluster-secret'
 
-/** A real Redis Cluster of three masters on 127.0.0.1, with a password, in a folder of its own. */
+/** A real Redis Cluster of three masters on 127.0.0.1, with a password and its own folder. */
 export interface RedisCluster extends AsyncDisposable {
-  /** For REDIS_URL: all nodes. */
+  /** The URLs of all nodes, for REDIS_URL. */
   readonly url: string
   readonly nodes: readonly ClusterNode[]
-  /** The node that serves this key. */
+  /** The node of the slot of this key. */
   readonly nodeOf: (key: string) => Promise<ClusterNode>
-  /** Resolves when every node says that all slots are served. */
+  /** Resolves when every node reports that all slots are served. */
   readonly ready: () => Promise<void>
   readonly flush: () => Promise<void>
 }
 
-/** One server of it. */
+/** One node of the cluster. */
 export interface ClusterNode {
   readonly url: string
-  /** A client of this node only. */
+  /** A client of only this node. */
   readonly client: Redis
-  /** Ends it by SIGKILL; the others know after about a second. */
+  /** Kills the node by SIGKILL; the others notice it after about a second. */
   readonly kill: () => Promise<void>
-  /** Starts it again with what its append-only file holds. */
+  /** Starts the node again with the data of its append-only file. */
   readonly start: () => Promise<void>
 }
 
@@ -91,7 +91,7 @@ async function openNode(command: readonly string[], parent: string) {
   await mkdir(folder)
   const url = `redis://:${password}@127.0.0.1:${port}`
   const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 })
-  // Refused connections are what is expected while it is down.
+  // Refused connections are expected while it is down.
   client.on('error', () => {})
   let server: Guarded | null = null
   return {
@@ -109,7 +109,7 @@ async function openNode(command: readonly string[], parent: string) {
         throw new Error(`a node of the cluster ended: ${started.lastOutput()}`)
       })
       await Promise.race([client.ping(), ended])
-      // Its end is what a test may want later.
+      // A test may wait for its end later.
       ended.catch(() => {})
     },
     kill: async () => {

@@ -8,17 +8,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const parts = ['src', 'workers', 'web', 'assets', 'scripts', 'package.json', 'package-lock.json']
 
-/** How a release writes live states: 3 is this program's own way, 4 a made-up one. */
+/** The format of live states of a release: 3 is that of this version, 4 is artificial. */
 export interface ReleaseSchemas {
   readonly readable: readonly number[]
   readonly own: number
-  /** `short`: it waits for older processes to be gone for three seconds instead of five minutes. */
+  /** `short`: it waits three seconds for older processes to end instead of five minutes. */
   readonly lifetime?: 'short' | 'real'
 }
 
 /**
- * Builds a release of this program that writes live states in another way, into an empty folder; by default
- * one with short lifetimes.
+ * Builds a release of this program with another format of live states in an empty folder; by default with
+ * short delays.
  */
 export async function buildRelease(
   folder: string,

@@ -2,7 +2,9 @@ import type { Sql } from '../../src/db/sql.ts'
 import type { RemoteListServices } from '../../src/playout/queue/remote-lists.ts'
 import { openPlayout } from './playout.ts'
 
-/** What fetches lists, on a test's own database and Redis, and may do so from this machine. */
+/**
+ * The dependencies of the list fetcher, on the database and Redis of a test. It may connect to this machine.
+ */
 export async function openListServices(
   sql: Sql,
   redisUrl: string
@@ -11,7 +13,7 @@ export async function openListServices(
   return { ...playout, config: { WEBHOOK_ALLOWED_NETWORKS: ['127.0.0.0/8'] } }
 }
 
-/** Adds a remote playlist to a station, as if it had been saved; gives its id. */
+/** Adds a remote playlist to a station, as if it had been saved. Returns its id. */
 export async function addRemotePlaylist(
   sql: Sql,
   stationId: number,
@@ -25,7 +27,7 @@ export async function addRemotePlaylist(
   return playlist.id
 }
 
-/** The entries of a playlist in its order, as the tests look at them. */
+/** The entries of a playlist in order. */
 export function entriesOf(sql: Sql, playlistId: number) {
   return sql<
     {
@@ -46,12 +48,12 @@ export function entriesOf(sql: Sql, playlistId: number) {
     where t.playlist_id = ${playlistId} and m.remote_playlist_id = ${playlistId} order by t.position`
 }
 
-/** Their addresses. */
+/** The URLs of the entries. */
 export async function pathsOf(sql: Sql, playlistId: number): Promise<string[]> {
   return (await entriesOf(sql, playlistId)).map(({ path }) => path)
 }
 
-/** How the fetching of a playlist stands. */
+/** The fetch state of a playlist. */
 export async function fetchStateOf(sql: Sql, playlistId: number) {
   const [row] = await sql<
     { fetchedAtMs: number; fetchAtMs: number; failingSinceMs: number | null; problem: string }[]

@@ -10,19 +10,19 @@ import { openTempFolder } from './temp-folder.ts'
 
 const putsAtOnce = 50
 
-/** An S3-compatible server of a test's own, with one empty bucket. */
+/** An S3-compatible server for a test, with one empty bucket. */
 export interface S3Server extends AsyncDisposable {
   readonly settings: S3Settings
-  /** Stores objects of these sizes under these keys. */
+  /** Stores objects of these sizes with these keys. */
   readonly put: (sizes: Record<string, number>) => Promise<void>
   /**
-   * The same for very many: writes them where the server keeps its objects. Keys of letters, digits, `/` and
-   * `.`.
+   * The same for many objects: writes the files of the server directly. Keys may contain letters, digits, `/`
+   * and `.`.
    */
   readonly putFiles: (sizes: Record<string, number>) => Promise<void>
 }
 
-/** Starts a server on a free port of 127.0.0.1 that keeps its objects in a folder of its own. */
+/** Starts a server on a free port of 127.0.0.1 that stores its objects in a separate folder. */
 export async function startS3(): Promise<S3Server> {
   repairS3rver()
   const folder = await openTempFolder()
@@ -38,7 +38,7 @@ export async function startS3(): Promise<S3Server> {
     bucket: 'radio',
     region: '',
     endpoint: `http://127.0.0.1:${port}`,
-    // The only pair that it knows.
+    // The only credentials of the server.
     credentialKey: 'S3RVER',
     credentialSecret: 'S3RVER'
   }

@@ -7,11 +7,12 @@ const { createCipheriv, createDecipheriv } = crypto
 const { getStringToSign } = signature
 
 /**
- * Makes s3rver 4.0.4 work with what the tests use, in this process:
+ * Patches s3rver 4.0.4 in this process for the tests:
  *
- * - Amazon's client signs the path of a bucket with a slash at its end, which s3rver forgets when it
- * compares.
- * - s3rver hides the last key of a page in its token by DES, which the OpenSSL of today refuses: AES instead.
+ * - The Amazon client signs the path of a bucket with a slash at its end, which s3rver omits when it
+ * verifies.
+ * - s3rver encrypts the last key of a page in its token with DES, which current OpenSSL does not support: AES
+ * instead.
  */
 export function repairS3rver(): void {
   signature.getStringToSign = (request, signed) =>

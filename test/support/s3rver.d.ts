@@ -1,4 +1,4 @@
-/** What the tests use of @20minutes/s3rver, which brings no types. */
+/** The part of @20minutes/s3rver that the tests use; it has no types. */
 declare module '@20minutes/s3rver' {
   import type { AddressInfo } from 'node:net'
 

@@ -1,17 +1,14 @@
 import { createServer, type Socket } from 'node:net'
 
-/** A server of bytes, on 127.0.0.1. */
+/** A TCP server on 127.0.0.1. */
 export interface SayingServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: () => number
 }
 
-/**
- * Says what the function does to whoever connects, once it has heard something; what it hears later is passed
- * over.
- */
+/** Starts a server that calls `say` with the first data of each connection, and ignores later data. */
 export async function startSayingServer(say: (socket: Socket, heard: Buffer) => void): Promise<SayingServer> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-/** A folder of this test's own, gone when the test is. */
+/** A folder for this test, removed when the test ends. */
 export async function scratchFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-test-'))
   onTestFinished(async () => rm(folder, { recursive: true, force: true }))

@@ -14,9 +14,9 @@ import { copyFolder, openStoreFolder, openTempFolder } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A migrated database that nobody stays connected to: tests work on copies of it. */
+    /** A migrated database without connections, of which tests use copies. */
     templateUrl: string
-    /** Where a worker asks for the program that all share. */
+    /** The URL from which a worker gets the shared program. */
     sharedProgramUrl: string
   }
 }
@@ -24,17 +24,17 @@ declare module 'vitest' {
 const closers: (() => PromiseLike<unknown>)[] = []
 
 /**
- * One Postgres for all integration tests, or the server of TEST_DATABASE_URL; the schema is migrated once,
- * and a Redis looked for once. A program that the files share is started when the first of them asks for it.
+ * One Postgres for all integration tests, or the server of TEST_DATABASE_URL. The schema is migrated once,
+ * and Redis is located once. The shared program is started when the first file requests it.
  */
 export async function setup(project: TestProject): Promise<void> {
-  // When `npm test` is killed, nobody else tells us; our services end with us.
+  // When `npm test` is killed, there is no other signal; the services end with this process.
   process.once('disconnect', () => process.exit(1))
   process.channel?.unref()
   try {
     const folder = await openTempFolder()
     closers.push(folder[Symbol.asyncDispose])
-    // Where it has to be downloaded, test files that run at the same moment need not each do it.
+    // If Redis must be downloaded, concurrent test files do not download it again.
     await findRedis(join(folder.path, 'redis'))
     const given = process.env['TEST_DATABASE_URL']
     const cluster = given === undefined ? await makeCluster() : ''
@@ -54,7 +54,7 @@ export async function teardown(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close()
 }
 
-/** Made once, for this Postgres and those that tests start. */
+/** Created once, for this Postgres and those that tests start. */
 async function makeCluster(): Promise<string> {
   const folder = await openStoreFolder()
   closers.push(folder[Symbol.asyncDispose])
@@ -69,9 +69,9 @@ async function startOwn(cluster: string): Promise<string> {
   closers.push(folder[Symbol.asyncDispose])
   const path = join(folder.path, 'postgres')
   await copyFolder(cluster, path)
-  // Tests make a thousand connections, and a check of the password is half of what one costs.
+  // Tests open a thousand connections, and password checks would double the cost of each.
   await writeFile(join(path, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
-  // A table that was counted while it was empty would be taken for empty, and joined row by row.
+  // A table that is analyzed while it is empty is planned as empty, with nested loops.
   await appendFile(join(path, 'data', 'postgresql.conf'), 'autovacuum = off\n')
   const service = await startPostgres(path, { durable: false })
   closers.push(service.stop)

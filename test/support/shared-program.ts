@@ -8,7 +8,7 @@ import { type Program, connectToProgram, type RunningProgram, startProgram } fro
 import { openTempFolder } from './temp-folder.ts'
 import { startWebServer } from './web-server.ts'
 
-/** What is needed to reach a program. */
+/** The data needed to connect to a program. */
 interface Place {
   readonly baseUrl: string
   readonly databaseUrl: string
@@ -17,7 +17,7 @@ interface Place {
 
 interface PlacedProgram extends RunningProgram, Place {}
 
-/** Starts a program on a database and a Redis of its own. */
+/** Starts a program with its own database and Redis. */
 export async function openProgram(
   templateUrl: string,
   variables: Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ export async function openProgram(
   return { value: { ...program, databaseUrl: database.url }, close }
 }
 
-/** Gives a URL where `connectToSharedProgram` finds a program, which is started when the first asks. */
+/** Returns a URL for `connectToSharedProgram`. The program is started on the first request. */
 export async function serveSharedProgram(templateUrl: string): Promise<Opened<string>> {
   let opening: Promise<Opened<PlacedProgram>> | undefined
   const lend = async (answer: ServerResponse): Promise<void> => {
@@ -68,7 +68,7 @@ export async function connectToSharedProgram(url: string): Promise<Opened<Progra
   return { value: program, close: async () => program.sql.end({ timeout: 5 }) }
 }
 
-/** The same, asked from an address of its own: what one address may try is limited. */
+/** The same program with a separate client address, because requests are limited per address. */
 export function withOwnAddress(program: Program): Program {
   const from = `198.19.${randomInt(256)}.${randomInt(256)}`
   return { ...program, ask: (method, path, options) => program.ask(method, path, { from, ...options }) }

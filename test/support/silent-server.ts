@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net'
 
-/** A server that takes connections and never says a word. */
+/** A server that accepts connections and never responds. */
 export interface SilentServer extends AsyncDisposable {
   readonly port: number
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: () => number
 }
 
@@ -11,7 +11,7 @@ export async function startSilentServer(): Promise<SilentServer> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
-    // What is not read would hide that the other side has closed.
+    // Unread data would hide that the peer has closed the connection.
     socket.resume()
     socket.on('error', () => {})
     socket.once('close', () => sockets.delete(socket))

@@ -25,7 +25,7 @@ export const aTrack = (id: number, parts: Partial<TrackRow> = {}): TrackRow => (
   ...parts
 })
 
-/** A rotation of ten tracks, numbered from its id times 100. */
+/** A rotation of ten tracks, whose numbers start at its id times 100. */
 export function aPlaylist(
   id: number,
   parts: Partial<Omit<Playlist, 'tracks' | 'schedule' | 'options'>> & {
@@ -70,14 +70,14 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRu
   }
 }
 
-/** A play of a playlist (0: silence) after the one before. */
+/** A play of a playlist (0: silence) after the previous one. */
 export interface Heard extends Partial<HeardPlay> {
   readonly of: number
   readonly minutes: number
   readonly log?: readonly LogEntry[]
 }
 
-/** Consecutive plays. */
+/** Returns consecutive plays. */
 export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPlay[] {
   let atMs = startsAtMs
   return heard.map(({ of, minutes, log = [], ...parts }, index) => {

@@ -1,7 +1,7 @@
 import type { Answer, Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
 
-/** Stations of a small network, with everything an operator of theirs may look at. */
+/** Stations of a small network, with data for every page of an operator. */
 const stations = [
   { name: 'Harbour FM', description: 'Slow radio by the sea', timezone: 'Europe/Berlin', queue_length: 6 },
   { name: 'Nachtfalter', description: 'Electronic music after dark', timezone: 'Europe/Berlin' },
@@ -57,8 +57,8 @@ const byHand = [
 ]
 
 /**
- * Makes the network and waits until it plays. `hookUrl` takes what hooks tell. Gives the short name of its
- * first station.
+ * Creates the network and waits until it plays. Web hooks call `hookUrl`. Returns the short name of its first
+ * station.
  */
 export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promise<string> {
   const make = async (path: string, body: object, method = 'POST'): Promise<Answer> => {
@@ -123,8 +123,7 @@ export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promi
       path,
       storageQuota
     })
-  // A count that is under way would overwrite what is written now; it is claimed for six minutes, then done
-  // every five.
+  // A count in flight would overwrite these values. It is claimed for six minutes, and then runs every five.
   const isMeasured = async () =>
     (
       await sql`select from storage_locations where measure_at > now() and measure_at < now() + interval '345 seconds'`
@@ -152,7 +151,7 @@ export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promi
   return 'harbour_fm'
 }
 
-/** Gives what a station played times of its past, as if nothing had been skipped. */
+/** Rewrites the times of past plays of a station as if none had been skipped. */
 export async function spreadHistory({ sql }: Program, shortName: string): Promise<void> {
   await sql`
     update song_history h set started_at_ms = x.ends_at_ms - 240000, ended_at_ms = x.ends_at_ms,
@@ -166,7 +165,7 @@ export async function spreadHistory({ sql }: Program, shortName: string): Promis
     where x.id = h.id`
 }
 
-/** A day of listeners: few at night, most in the evening. */
+/** Listener counts of a day: few at night, most in the evening. */
 async function countADay(sql: Program['sql'], stationId: number, size: number): Promise<void> {
   const now = Math.floor(Date.now() / 60_000)
   const rows = Array.from({ length: 288 }, (_, index) => {
@@ -183,7 +182,7 @@ async function countADay(sql: Program['sql'], stationId: number, size: number): 
   await sql`insert into listener_minutes ${sql(rows)} on conflict do nothing`
 }
 
-/** How many listen so many minutes ago. */
+/** The number of listeners this number of minutes ago. */
 function audience(size: number, minutesAgo: number): number {
   const hour = (Date.now() / 60_000 - minutesAgo) / 60
   const day = 1 + Math.sin(((hour - 13) / 24) * 2 * Math.PI) + 0.3 * Math.sin(hour * 1.7 + size)

@@ -1,6 +1,6 @@
 /**
- * Public keys as OpenSSH 9.2 writes them, one of each type that can log in. Their private halves were thrown
- * away. The two `sk-` keys were put together by hand, after OpenSSH's PROTOCOL.u2f, from the points of the
+ * Public keys as OpenSSH 9.2 writes them, one of each type that can log in. Their private keys were deleted.
+ * The two `sk-` keys were assembled manually according to OpenSSH's PROTOCOL.u2f, with the points of the
  * others.
  */
 export const sshKeys = {
@@ -42,7 +42,7 @@ export const sshKeys = {
     'h0R1YeLiuymRUEylUfCcmncxnwaWEcobISDHLXJNEnsIOijI13haTlPAN6zfll4AAAAEc3NoOg== dj@studio'
 }
 
-/** A real key, too short to log in. */
+/** A valid key that is too short to log in. */
 export const rsaKeyOf1024Bits =
   'ssh-rsa ' +
   'AAAAB3NzaC1yc2EAAAADAQABAAAAgQDOFWM/Yc0pOsy9VAfZEHAOFQ+E9Uj++H6E/1wksl5W+GI93DRlaF5UUhFS6UqUN/0e' +

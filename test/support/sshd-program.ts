@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 
-// sbin is not on the path of an ordinary user.
+// sbin is not in the PATH of an ordinary user.
 const folders = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/sbin']
 const installMs = 5 * 60_000
 
-// One at a time, since two test files may find it missing. Debian's package starts its server at once and at
-// every boot; while policy-rc.d says 101, nothing is started.
+// One at a time, because two test files may install it. The Debian package starts its server at once and at
+// every boot, unless policy-rc.d exits with 101.
 const script = `
 exec 9>/tmp/cuewire-test-sshd.lock
 flock 9
@@ -25,8 +25,8 @@ elif command -v update-rc.d >/dev/null; then update-rc.d ssh disable || true; fi
 `
 
 /**
- * The absolute path of OpenSSH's sshd. Where there is none it is installed with apt-get, as root or with
- * `sudo -n`; what that writes goes to stderr. Throws an error with the command to type where it cannot.
+ * The absolute path of OpenSSH's sshd. If it is missing, it is installed with apt-get, as root or with `sudo
+ * -n`; the output goes to stderr. Throws an error with the command to run if that fails.
  */
 export async function findSshd(): Promise<string> {
   const there = await find()

@@ -15,33 +15,31 @@ import { waitFor } from './wait.ts'
 
 const run = promisify(execFile)
 
-/** Whether sshd can check passwords and switch users: it reads the system's accounts only as root. */
+/** Whether sshd can check passwords and switch users: it can read the system accounts only as root. */
 export const isRoot = process.getuid?.() === 0
 
-/** An OpenSSH server of a test's own, which serves SFTP and nothing else. */
+/** An OpenSSH server for a test, which only serves SFTP. */
 export interface Sshd extends AsyncDisposable {
   readonly host: string
   readonly port: number
-  /** As root a new account of the system, else the user that runs the tests. */
+  /** As root a new system account, otherwise the user that runs the tests. */
   readonly username: string
-  /** Of that account; `""` where the tests do not run as root and only the key works. */
+  /** The password of that account; `""` if the tests do not run as root, and only the key works. */
   readonly password: string
   /** OpenSSH format, not encrypted. */
   readonly privateKey: string
-  /** The same right to enter, encrypted with `passPhrase`. */
+  /** The same key, encrypted with `passPhrase`. */
   readonly encryptedKey: string
   readonly passPhrase: string
-  /** A key of the right form that may not enter. */
+  /** A valid key that is not authorized. */
   readonly strangersKey: string
-  /** Belongs to the user; empty. */
+  /** An empty folder of the user. */
   readonly folder: string
-  /** Of the process that listens; every session is a child of it. */
+  /** The pid of the listening process; every session is a child of it. */
   readonly pid: number
 }
 
-/**
- * Starts a server on a free port, with host keys, configuration and a user made for it and removed with it.
- */
+/** Starts a server on a free port, with host keys, configuration and a user that are removed with it. */
 export async function startSshd(): Promise<Sshd> {
   const program = await findSshd()
   const closers: (() => PromiseLike<unknown>)[] = []
@@ -82,9 +80,9 @@ async function start(
   const port = await findFreePort()
   const config = join(temp.path, 'sshd-config')
   await writeFile(config, configOf({ port, hostKey, authorised, name: account.name }))
-  // The folder that sshd locks its children into; the package leaves it to the start of the system.
+  // The privilege separation folder of sshd, which the package expects to be created at boot.
   if (isRoot) await mkdir('/run/sshd', { recursive: true, mode: 0o755 })
-  // Since version 9.8 a few wrong passwords close the door to the whole address for a while.
+  // Since version 9.8 a few wrong passwords block the whole address for a while.
   const lenient = ['-o', 'PerSourcePenalties=no']
   const knowsPenalties = spawnSync(program, ['-t', '-f', config, ...lenient], { timeout: 5_000 }).status === 0
   const words = [program, '-D', '-e', '-f', config, ...(knowsPenalties ? lenient : [])]
@@ -123,13 +121,10 @@ MaxStartups 100
 `
 }
 
-/**
- * Rounds of the hash of a pass phrase; 16 are the default, and each use of the key takes a fifth of a second
- * with them.
- */
+/** The KDF rounds of an encrypted key; 16 are the default, which takes a fifth of a second for each use. */
 const passPhraseRounds = sized({ quick: '1', deep: '16' })
 
-/** Two files in the formats of OpenSSH, by its own program, which comes with its server. */
+/** Creates two files in OpenSSH formats, with its own `ssh-keygen`. */
 async function makeKey(file: string, passPhrase = ''): Promise<{ private: string; public: string }> {
   const words = ['-q', '-t', 'ed25519', '-a', passPhraseRounds, '-N', passPhrase, '-f', file]
   await run('ssh-keygen', words, { timeout: 10_000 })
@@ -139,7 +134,7 @@ async function makeKey(file: string, passPhrase = ''): Promise<{ private: string
 async function addUser(home: string): Promise<{ name: string; password: string }> {
   const name = `cuewire-${randomBytes(4).toString('hex')}`
   const password = randomBytes(12).toString('hex')
-  // Somebody else may hold the lock of the password file for a moment.
+  // Another process may have locked the password file for a moment.
   await waitFor(
     async () => {
       const { status, stderr } = spawnSync('useradd', ['--no-create-home', '--home-dir', home, name])

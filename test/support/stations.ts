@@ -51,14 +51,14 @@ export async function seedStations(sql: Sql | Tx, shape: Shape = {}): Promise<Se
   return playlists.toSorted((a, b) => a.id - b.id)
 }
 
-/** One such station; gives its id. */
+/** Creates one such station. Returns its id. */
 export async function seedStation(sql: Sql | Tx, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
   const [station] = await seedStations(sql, shape)
   if (!station) throw new Error('no station was made')
   return station.id
 }
 
-/** One row of a station's history, as the tests look at it. */
+/** One row of the history of a station. */
 export interface HistoryRow {
   readonly id: number
   readonly title: string

@@ -13,13 +13,15 @@ export interface FakeMount {
 }
 
 export interface FakeServer extends WebServer {
-  /** Its mounts from now on. */
+  /** Replaces its mounts. */
   readonly send: (...mounts: FakeMount[]) => void
 }
 
 const password = 'open sesame'
 
-/** Answers as Icecast 2.4 does: to its admin, whose password is `open sesame`, and to everybody. */
+/**
+ * Responds as Icecast 2.4 does, with admin statistics for the password `open sesame`, and a public status.
+ */
 export async function startFakeIcecast(): Promise<FakeServer> {
   return start(mounts => (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
@@ -36,7 +38,7 @@ export async function startFakeIcecast(): Promise<FakeServer> {
   })
 }
 
-/** Answers as Shoutcast 2 does, to what looks like a browser. */
+/** Responds as Shoutcast 2 does to a browser. */
 export async function startFakeShoutcast(): Promise<FakeServer> {
   return start(mounts => (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')

@@ -9,23 +9,23 @@ export interface TempFolder extends AsyncDisposable {
 }
 
 /**
- * A new folder that is removed when it is disposed. Open to all users by default: Postgres may run as
- * another.
+ * A new folder that is removed on disposal. Accessible to all users by default, because Postgres may run as
+ * another user.
  */
 export async function openTempFolder(mode = 0o755): Promise<TempFolder> {
   return openFolderIn(tmpdir(), mode)
 }
 
 /**
- * The same for the data of a store, in memory where there is room: a database has some 500 files, and to
- * create them on a disk takes twenty times as long.
+ * A folder for the data of a store, in memory if there is space: a database has about 500 files, and creating
+ * them on disk takes twenty times as long.
  */
 export async function openStoreFolder(): Promise<TempFolder> {
   const { bavail, bsize } = await statfs(memoryFolder).catch(() => ({ bavail: 0, bsize: 0 }))
   return openFolderIn(bavail * bsize >= neededBytes ? memoryFolder : tmpdir(), 0o755)
 }
 
-/** Linux keeps what is here in memory. */
+/** A file system in memory on Linux. */
 const memoryFolder = '/dev/shm'
 const neededBytes = 4 * 1024 ** 3
 
@@ -38,7 +38,7 @@ async function openFolderIn(parent: string, mode: number): Promise<TempFolder> {
   }
 }
 
-/** Owners and modes included. */
+/** With owners and modes. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', from, to])
 }

@@ -1,6 +1,6 @@
 /**
- * How much a test run covers, by the environment variable TEST_TIER: `quick` is what a change must not break
- * (`npm test`), `deep` are the long forms (`npm run test:deep`), `soak` takes hours (`npm run test:soak`).
+ * The scope of a test run, by the environment variable TEST_TIER: `quick` for every change (`npm test`),
+ * `deep` for long tests (`npm run test:deep`), `soak` for tests that take hours (`npm run test:soak`).
  */
 export type Tier = 'quick' | 'deep' | 'soak'
 
@@ -9,12 +9,12 @@ const tiers: readonly string[] = ['quick', 'deep', 'soak'] satisfies Tier[]
 /** The tier of this test run. */
 export const tier = parseTier(process.env['TEST_TIER'] ?? 'quick')
 
-/** False in the quick tier: for `test.runIf`, where a test has no useful short form. */
+/** False in the quick tier: for `test.runIf`, if a test has no useful short form. */
 export const isDeep = tier !== 'quick'
 
 /**
- * The size of a test in this tier: runs of a property, clients of a crowd, seconds of a fault. `soak` is
- * `deep` unless given.
+ * The size of a test in this tier: runs of a property, clients of a crowd, seconds of a fault. `soak` is the
+ * value of `deep` by default.
  */
 export function sized<T>(sizes: { readonly quick: T; readonly deep: T; readonly soak?: T }): T {
   return sizes[tier] ?? sizes.deep

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../../src/db/sql.ts'
 
 /**
- * Changes stations as a process does that dies between the commit and the publication: the statements raise
- * revisions themselves.
+ * Changes stations like a process that dies between commit and publication: the statements must raise
+ * revisions.
  */
 export async function changeUnpublished(sql: Sql, change: (tx: Tx) => PromiseLike<unknown>): Promise<void> {
   await sql.begin(async tx => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Asks again and again, every 20 ms at first and every 150 ms after a while, until the condition gives
- * something truthy, and returns that. At the deadline it throws an error that says what was waited for and,
- * where the condition threw, what it threw last.
+ * Calls the condition repeatedly, every 20 ms at first and every 150 ms later, until it returns a truthy
+ * value, and returns that. At the deadline it throws an error with the description and the last error of the
+ * condition.
  */
 export async function waitFor<Value>(
   condition: () => Value | PromiseLike<Value>,

@@ -7,23 +7,25 @@ import { waitFor } from './wait.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The whole program, as `npm start` runs it. */
+/** The whole program, as started by `npm start`. */
 export interface Program extends Disposable {
-  /** The runner, which passes signals and the exit code on. */
+  /** The runner, which forwards signals and the exit code. */
   readonly runner: ChildProcess
   readonly output: { stdout: string; stderr: string }
-  /** The exit code, once nobody who inherited our pipes is left: runner, main, server and workers. */
+  /**
+   * The exit code, once all processes that inherited our pipes have ended: runner, main, server and workers.
+   */
   readonly ended: Promise<number | null>
-  /** The process of `src/main.ts`, which is told to end without the runner's help. */
+  /** The process of `src/main.ts`, which can be stopped without the runner. */
   readonly mainPid: () => Promise<number>
   /**
-   * The pids below the runner whose command line contains the text, nearest first, without guards around
+   * The pids below the runner whose command line contains the text, nearest first, without the guards of
    * services.
    */
   readonly pidsOf: (text: string) => Promise<number[]>
 }
 
-/** Starts the program with these variables and nothing of ours: the test runner sets BASE_URL for itself. */
+/** Starts the program with only these variables, because the test runner sets BASE_URL. */
 export function startProgram(variables: Record<string, string>): Program {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env
   const runner = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts'], {
@@ -50,12 +52,12 @@ export function startProgram(variables: Record<string, string>): Program {
         deadlineMs: 20_000,
         what: 'the main process'
       }),
-    // The runner's end is the end of everything.
+    // The end of the runner is the end of the program.
     [Symbol.dispose]: () => void runner.kill('SIGKILL')
   }
 }
 
-/** Remembers all processes of a program, to see them gone later. */
+/** Records all processes of a program, to check later that they have ended. */
 export async function rememberAll({ runner }: Program): Promise<{ stillThere: () => Promise<ProcessRow[]> }> {
   const rows = await descendantsOf(runner.pid ?? 0)
   const known = await Promise.all(rows.map(async row => ({ row, start: await readProcessStart(row.pid) })))
@@ -71,7 +73,7 @@ export async function rememberAll({ runner }: Program): Promise<{ stillThere: ()
   }
 }
 
-/** The processes whose command line names this folder: what is embedded there. */
+/** The processes whose command line contains this folder: the embedded services. */
 export async function runningIn(folder: string): Promise<ProcessRow[]> {
   return (await allProcesses()).filter(row => row.command.includes(folder))
 }

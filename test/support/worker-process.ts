@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 
 import { wordsFor } from './compiled-program.ts'
 
-/** What the processes of a test have in common: the key of secrets, and a place where folders may lie. */
+/** Variables that all processes of a test share: the secrets key, and allowed folders. */
 export const shared = {
   SECRETS_KEY: 'ab'.repeat(32),
   STORAGE_ROOTS: `/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast,${tmpdir()}`
 }
 
 /**
- * Starts the workers as a process of their own, as production does. More variables may be given. `release`:
- * the folder of another release.
+ * Starts the workers in a separate process, as in production, with additional variables. `release` is the
+ * folder of another release.
  */
 export function startWorkers(
   databaseUrl: string,
@@ -21,7 +21,7 @@ export function startWorkers(
   stdout: 'inherit' | 'pipe' = 'inherit'
 ): ChildProcess {
   return spawn(process.execPath, wordsFor('workers/main.ts', release), {
-    // Not all of ours: the test runner sets BASE_URL for itself.
+    // Without our variables, because the test runner sets BASE_URL.
     env: {
       ...shared,
       PATH: process.env['PATH'],
@@ -30,7 +30,7 @@ export function startWorkers(
       LOG_LEVEL: 'fatal',
       ...variables
     },
-    // With a channel they end when this process does, however that happens.
+    // With an IPC channel they end when this process ends for any reason.
     stdio: ['ignore', stdout, 'pipe', 'ipc']
   })
 }

@@ -1,7 +1,7 @@
 import { dayMs, openZone, type Zone } from '../../src/autodj/zone.ts'
 import { isDeep } from './tier.ts'
 
-/** Their clocks change by odd amounts, at odd times, often, or on odd dates. */
+/** Zones whose clocks change by unusual amounts, at unusual times, often, or on unusual dates. */
 const oddZones = [
   'Africa/Cairo',
   'Africa/Casablanca',
@@ -20,8 +20,8 @@ const allZones = Intl.supportedValuesOf('timeZone')
 
 /**
  * In the deep tier every zone of the tz database that the runtime lists, and UTC, which not every runtime
- * does. In the quick tier the odd ones and every 40th of the others: most of the time goes into the first
- * look at a zone.
+ * lists. In the quick tier the unusual ones and every 40th of the others: the first use of a zone takes most
+ * of the time.
  */
 export const zones: readonly Zone[] = [
   ...new Set(['UTC', ...oddZones, ...allZones.filter((_, index) => isDeep || index % 40 === 0)])

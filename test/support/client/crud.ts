@@ -1,7 +1,7 @@
 /**
- * A program of somebody who only has the document: `api.ts` beside it is generated from it. Takes every
- * resource through its life on the server of `BASE_URL` with the key `API_KEY`, and ends with code 1 at the
- * first surprise.
+ * A client that is written only from the OpenAPI document; `api.ts` is generated from it. Creates, reads,
+ * changes and deletes every resource on the server of `BASE_URL` with the key `API_KEY`. Exits with 1 on the
+ * first unexpected response.
  */
 import assert from 'node:assert/strict'
 
@@ -11,7 +11,7 @@ import type { paths } from './api.ts'
 
 const { BASE_URL: baseUrl = '', API_KEY: apiKey = '' } = process.env
 
-/** Refusals are thrown, so that an answer always has its data. */
+/** Error responses are thrown, so a response always has data. */
 const refusals: Middleware = {
   async onResponse({ request, response }) {
     if (response.ok) return
@@ -28,7 +28,7 @@ function dataOf<Data>({ data }: { data?: Data }): NonNullable<Data> {
   return data
 }
 
-/** A list that was not asked for pages is an array. */
+/** A list without paging is an array. */
 function rowsOf<Row>(list: Row[] | { rows?: Row[] }): Row[] {
   assert(Array.isArray(list))
   return list
@@ -139,7 +139,7 @@ async function webhooks(station_id: number): Promise<void> {
   const created = dataOf(
     await client.POST('/api/station/{station_id}/webhooks', {
       ...all,
-      // Off: nobody listens there.
+      // Disabled, because no receiver listens there.
       body: { name: 'Site', type: 'generic', is_enabled: false, triggers: ['song_changed'] }
     })
   )
