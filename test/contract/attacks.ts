@@ -32,7 +32,7 @@ export const refusedAttacks: readonly Attack[] = [
     'json',
     'application/octet-stream'
   ].map(contentType => ({
-    name: `JSON that says it is ${contentType}`,
+    name: `JSON with the content type ${contentType}`,
     bytes: '{}',
     contentType,
     statuses: [415]

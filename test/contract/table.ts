@@ -33,7 +33,7 @@ export interface Row {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** The least permission that a key must have. */
-  readonly right: string
+  readonly permission: string
   readonly body?: Body
   /** The shape of the response with status 200. */
   readonly answer: Shape
@@ -47,14 +47,14 @@ const playlists: Row[] = [
     group: 'playlists',
     method: 'GET',
     path: '/api/station/{station_id}/playlists',
-    right: 'view station management',
+    permission: 'view station management',
     answer: { list: playlist }
   },
   {
     group: 'playlists',
     method: 'POST',
     path: '/api/station/{station_id}/playlists',
-    right: 'manage station media',
+    permission: 'manage station media',
     body: { name: 'Table {n}', source: 'songs', type: 'default', weight: 5 },
     answer: playlist
   },
@@ -62,14 +62,14 @@ const playlists: Row[] = [
     group: 'playlists',
     method: 'GET',
     path: '/api/station/{station_id}/playlist/{id}',
-    right: 'view station management',
+    permission: 'view station management',
     answer: playlist
   },
   {
     group: 'playlists',
     method: 'PUT',
     path: '/api/station/{station_id}/playlist/{id}',
-    right: 'manage station media',
+    permission: 'manage station media',
     body: { name: 'Table {n}' },
     answer: updated
   },
@@ -77,7 +77,7 @@ const playlists: Row[] = [
     group: 'playlists',
     method: 'DELETE',
     path: '/api/station/{station_id}/playlist/{id}',
-    right: 'manage station media',
+    permission: 'manage station media',
     answer: deleted
   }
 ]
@@ -87,14 +87,14 @@ const hlsStreams: Row[] = [
     group: 'HLS streams',
     method: 'GET',
     path: '/api/station/{station_id}/hls_streams',
-    right: 'view station management',
+    permission: 'view station management',
     answer: { list: hlsStream }
   },
   {
     group: 'HLS streams',
     method: 'POST',
     path: '/api/station/{station_id}/hls_streams',
-    right: 'manage station mounts',
+    permission: 'manage station mounts',
     body: { name: '/table-{n}.mp3' },
     answer: hlsStream
   },
@@ -102,14 +102,14 @@ const hlsStreams: Row[] = [
     group: 'HLS streams',
     method: 'GET',
     path: '/api/station/{station_id}/hls_stream/{id}',
-    right: 'view station management',
+    permission: 'view station management',
     answer: hlsStream
   },
   {
     group: 'HLS streams',
     method: 'PUT',
     path: '/api/station/{station_id}/hls_stream/{id}',
-    right: 'manage station mounts',
+    permission: 'manage station mounts',
     body: { display_name: 'Table {n}' },
     answer: updated
   },
@@ -117,7 +117,7 @@ const hlsStreams: Row[] = [
     group: 'HLS streams',
     method: 'DELETE',
     path: '/api/station/{station_id}/hls_stream/{id}',
-    right: 'manage station mounts',
+    permission: 'manage station mounts',
     answer: deleted
   }
 ]
@@ -127,14 +127,14 @@ const sftpUsers: Row[] = [
     group: 'SFTP users',
     method: 'GET',
     path: '/api/station/{station_id}/sftp-users',
-    right: 'manage station media',
+    permission: 'manage station media',
     answer: { list: sftpUser }
   },
   {
     group: 'SFTP users',
     method: 'POST',
     path: '/api/station/{station_id}/sftp-users',
-    right: 'manage station media',
+    permission: 'manage station media',
     body: { username: 'table-{n}', password: 'correct horse {n}' },
     answer: sftpUser
   },
@@ -142,14 +142,14 @@ const sftpUsers: Row[] = [
     group: 'SFTP users',
     method: 'GET',
     path: '/api/station/{station_id}/sftp-user/{id}',
-    right: 'manage station media',
+    permission: 'manage station media',
     answer: sftpUser
   },
   {
     group: 'SFTP users',
     method: 'PUT',
     path: '/api/station/{station_id}/sftp-user/{id}',
-    right: 'manage station media',
+    permission: 'manage station media',
     body: { username: 'table-{n}' },
     answer: updated
   },
@@ -157,7 +157,7 @@ const sftpUsers: Row[] = [
     group: 'SFTP users',
     method: 'DELETE',
     path: '/api/station/{station_id}/sftp-user/{id}',
-    right: 'manage station media',
+    permission: 'manage station media',
     answer: deleted
   }
 ]
@@ -167,21 +167,21 @@ const queue: Row[] = [
     group: 'queue',
     method: 'GET',
     path: '/api/station/{station_id}/queue',
-    right: 'view station management',
+    permission: 'view station management',
     answer: { list: queueItem }
   },
   {
     group: 'queue',
     method: 'GET',
     path: '/api/station/{station_id}/queue/{id}',
-    right: 'view station management',
+    permission: 'view station management',
     answer: queueItem
   },
   {
     group: 'queue',
     method: 'DELETE',
     path: '/api/station/{station_id}/queue/{id}',
-    right: 'manage station broadcasting',
+    permission: 'manage station broadcasting',
     answer: deleted
   }
 ]
@@ -191,14 +191,14 @@ const webhooks: Row[] = [
     group: 'web hooks',
     method: 'GET',
     path: '/api/station/{station_id}/webhooks',
-    right: 'manage station web hooks',
+    permission: 'manage station web hooks',
     answer: { list: webhook }
   },
   {
     group: 'web hooks',
     method: 'POST',
     path: '/api/station/{station_id}/webhooks',
-    right: 'manage station web hooks',
+    permission: 'manage station web hooks',
     body: { type: 'generic', name: 'Table {n}' },
     answer: webhook
   },
@@ -206,14 +206,14 @@ const webhooks: Row[] = [
     group: 'web hooks',
     method: 'GET',
     path: '/api/station/{station_id}/webhook/{id}',
-    right: 'manage station web hooks',
+    permission: 'manage station web hooks',
     answer: webhook
   },
   {
     group: 'web hooks',
     method: 'PUT',
     path: '/api/station/{station_id}/webhook/{id}',
-    right: 'manage station web hooks',
+    permission: 'manage station web hooks',
     body: { name: 'Table {n}' },
     answer: updated
   },
@@ -221,7 +221,7 @@ const webhooks: Row[] = [
     group: 'web hooks',
     method: 'DELETE',
     path: '/api/station/{station_id}/webhook/{id}',
-    right: 'manage station web hooks',
+    permission: 'manage station web hooks',
     answer: deleted
   }
 ]
@@ -231,14 +231,14 @@ const customFields: Row[] = [
     group: 'custom fields',
     method: 'GET',
     path: '/api/admin/custom_fields',
-    right: 'view administration',
+    permission: 'view administration',
     answer: { list: customField }
   },
   {
     group: 'custom fields',
     method: 'POST',
     path: '/api/admin/custom_fields',
-    right: 'administer custom fields',
+    permission: 'administer custom fields',
     body: { name: 'Table {n}' },
     answer: customField
   },
@@ -246,14 +246,14 @@ const customFields: Row[] = [
     group: 'custom fields',
     method: 'GET',
     path: '/api/admin/custom_field/{id}',
-    right: 'view administration',
+    permission: 'view administration',
     answer: customField
   },
   {
     group: 'custom fields',
     method: 'PUT',
     path: '/api/admin/custom_field/{id}',
-    right: 'administer custom fields',
+    permission: 'administer custom fields',
     body: { name: 'Table {n}' },
     answer: updated
   },
@@ -261,7 +261,7 @@ const customFields: Row[] = [
     group: 'custom fields',
     method: 'DELETE',
     path: '/api/admin/custom_field/{id}',
-    right: 'administer custom fields',
+    permission: 'administer custom fields',
     answer: deleted
   }
 ]
@@ -271,14 +271,14 @@ const storageLocations: Row[] = [
     group: 'storage locations',
     method: 'GET',
     path: '/api/admin/storage_locations',
-    right: 'administer storage locations',
+    permission: 'administer storage locations',
     answer: { list: storageLocation }
   },
   {
     group: 'storage locations',
     method: 'POST',
     path: '/api/admin/storage_locations',
-    right: 'administer storage locations',
+    permission: 'administer storage locations',
     body: { type: 'station_media', adapter: 'local', path: '/srv/table-{n}' },
     answer: storageLocation
   },
@@ -286,14 +286,14 @@ const storageLocations: Row[] = [
     group: 'storage locations',
     method: 'GET',
     path: '/api/admin/storage_location/{id}',
-    right: 'administer storage locations',
+    permission: 'administer storage locations',
     answer: storageLocation
   },
   {
     group: 'storage locations',
     method: 'PUT',
     path: '/api/admin/storage_location/{id}',
-    right: 'administer storage locations',
+    permission: 'administer storage locations',
     body: { path: '/srv/table-{n}' },
     answer: updated
   },
@@ -301,7 +301,7 @@ const storageLocations: Row[] = [
     group: 'storage locations',
     method: 'DELETE',
     path: '/api/admin/storage_location/{id}',
-    right: 'administer storage locations',
+    permission: 'administer storage locations',
     answer: deleted
   }
 ]
@@ -311,14 +311,14 @@ const nowPlayings: Row[] = [
     group: 'now playing',
     method: 'GET',
     path: '/api/nowplaying',
-    right: 'public',
+    permission: 'public',
     answer: { list: nowPlaying }
   },
   {
     group: 'now playing',
     method: 'GET',
     path: '/api/nowplaying/{station_id}',
-    right: 'public',
+    permission: 'public',
     answer: nowPlaying
   }
 ]
@@ -330,14 +330,14 @@ const account: Row[] = [
     group: 'API keys',
     method: 'GET',
     path: '/api/v1/main/api-keys',
-    right: 'administer api keys',
+    permission: 'administer api keys',
     answer: success({ api_keys: { list: apiKey } })
   },
   {
     group: 'API keys',
     method: 'POST',
     path: '/api/v1/main/api-keys',
-    right: 'administer api keys',
+    permission: 'administer api keys',
     body: { name: 'Table {n}', permissions: [], station_permissions: [], expires_at: 0 },
     answer: success({ key: fullKey, api_key: apiKey })
   },
@@ -345,21 +345,21 @@ const account: Row[] = [
     group: 'API keys',
     method: 'POST',
     path: '/api/v1/main/api-keys/revoke/{key}',
-    right: 'administer api keys',
+    permission: 'administer api keys',
     answer: { atLeast: { status: { oneOf: ['success'] } } }
   },
   {
     group: 'news',
     method: 'GET',
     path: '/api/v1/main/news/{article_id}',
-    right: 'any key',
+    permission: 'any key',
     answer: success({ article })
   },
   {
     group: 'news',
     method: 'PUT',
     path: '/api/v1/main/news/{article_id}',
-    right: 'administer settings',
+    permission: 'administer settings',
     body: newsBody,
     answer: success({ article })
   },
@@ -367,21 +367,21 @@ const account: Row[] = [
     group: 'news',
     method: 'DELETE',
     path: '/api/v1/main/news/{article_id}',
-    right: 'administer settings',
+    permission: 'administer settings',
     answer: success()
   },
   {
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications',
-    right: 'view administration',
+    permission: 'view administration',
     answer: success({ notifications: { list: notification } })
   },
   {
     group: 'notifications',
     method: 'POST',
     path: '/api/v1/main/notifications',
-    right: 'administer settings',
+    permission: 'administer settings',
     body: { title: 'Table {n}', body: 'Words.', type: 'info' },
     answer: success({ notification })
   },
@@ -389,21 +389,21 @@ const account: Row[] = [
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications/{notification_id}',
-    right: 'view administration',
+    permission: 'view administration',
     answer: success({ notification })
   },
   {
     group: 'notifications',
     method: 'DELETE',
     path: '/api/v1/main/notifications/{notification_id}',
-    right: 'administer settings',
+    permission: 'administer settings',
     answer: success()
   },
   {
     group: 'notifications',
     method: 'POST',
     path: '/api/v1/main/notifications/bulk-delete',
-    right: 'administer settings',
+    permission: 'administer settings',
     body: { is_read: true },
     answer: success({ deleted: 'integer' })
   },
@@ -411,7 +411,7 @@ const account: Row[] = [
     group: 'notifications',
     method: 'GET',
     path: '/api/v1/main/notifications/stats',
-    right: 'view administration',
+    permission: 'view administration',
     answer: success({
       total: 'integer',
       unread: 'integer',
@@ -422,14 +422,14 @@ const account: Row[] = [
     group: 'health',
     method: 'GET',
     path: '/api/health',
-    right: 'any key',
+    permission: 'any key',
     answer: { atLeast: { status: 'string' } }
   },
   {
     group: 'health',
     method: 'GET',
     path: '/api/stats',
-    right: 'view administration',
+    permission: 'view administration',
     answer: { atLeast: { status: 'string' } }
   }
 ]
@@ -455,14 +455,14 @@ export const addedRows: readonly Row[] = [
     group: 'remotes',
     method: 'GET',
     path: '/api/station/{station_id}/remotes',
-    right: 'manage station remotes',
+    permission: 'manage station remotes',
     answer: { list: remote }
   },
   {
     group: 'remotes',
     method: 'POST',
     path: '/api/station/{station_id}/remotes',
-    right: 'manage station remotes',
+    permission: 'manage station remotes',
     body: { name: 'Table {n}', url: 'http://relay.invalid/table-{n}.mp3' },
     answer: remote
   },
@@ -470,14 +470,14 @@ export const addedRows: readonly Row[] = [
     group: 'remotes',
     method: 'GET',
     path: '/api/station/{station_id}/remote/{id}',
-    right: 'manage station remotes',
+    permission: 'manage station remotes',
     answer: remote
   },
   {
     group: 'remotes',
     method: 'PUT',
     path: '/api/station/{station_id}/remote/{id}',
-    right: 'manage station remotes',
+    permission: 'manage station remotes',
     body: { name: 'Table {n}' },
     answer: updated
   },
@@ -485,28 +485,28 @@ export const addedRows: readonly Row[] = [
     group: 'remotes',
     method: 'DELETE',
     path: '/api/station/{station_id}/remote/{id}',
-    right: 'manage station remotes',
+    permission: 'manage station remotes',
     answer: deleted
   },
   {
     group: 'remotes',
     method: 'GET',
     path: '/api/station/{station_id}/polls',
-    right: 'view station management',
+    permission: 'view station management',
     answer: { list: poll }
   },
   {
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamers',
-    right: 'manage station streamers',
+    permission: 'manage station streamers',
     answer: { list: streamer }
   },
   {
     group: 'streamers',
     method: 'POST',
     path: '/api/station/{station_id}/streamers',
-    right: 'manage station streamers',
+    permission: 'manage station streamers',
     body: { streamer_username: 'table-{n}', display_name: 'DJ {n}' },
     answer: streamer
   },
@@ -514,14 +514,14 @@ export const addedRows: readonly Row[] = [
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamer/{id}',
-    right: 'manage station streamers',
+    permission: 'manage station streamers',
     answer: streamer
   },
   {
     group: 'streamers',
     method: 'PUT',
     path: '/api/station/{station_id}/streamer/{id}',
-    right: 'manage station streamers',
+    permission: 'manage station streamers',
     body: { display_name: 'Table {n}' },
     answer: updated
   },
@@ -529,35 +529,35 @@ export const addedRows: readonly Row[] = [
     group: 'streamers',
     method: 'DELETE',
     path: '/api/station/{station_id}/streamer/{id}',
-    right: 'manage station streamers',
+    permission: 'manage station streamers',
     answer: deleted
   },
   {
     group: 'streamers',
     method: 'GET',
     path: '/api/station/{station_id}/streamers/broadcasts',
-    right: 'view station reports',
+    permission: 'view station reports',
     answer: { list: broadcast }
   },
   {
     group: 'web hooks',
     method: 'GET',
     path: '/api/station/{station_id}/webhook/{id}/deliveries',
-    right: 'manage station web hooks',
+    permission: 'manage station web hooks',
     answer: { list: webhookDelivery }
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/admin/stations',
-    right: 'administer stations',
+    permission: 'administer stations',
     answer: { list: station }
   },
   {
     group: 'stations',
     method: 'POST',
     path: '/api/admin/stations',
-    right: 'administer stations',
+    permission: 'administer stations',
     body: { name: 'Table {n}', short_name: 'table_{n}' },
     answer: station
   },
@@ -565,14 +565,14 @@ export const addedRows: readonly Row[] = [
     group: 'stations',
     method: 'GET',
     path: '/api/admin/station/{id}',
-    right: 'administer stations',
+    permission: 'administer stations',
     answer: station
   },
   {
     group: 'stations',
     method: 'PUT',
     path: '/api/admin/station/{id}',
-    right: 'administer stations',
+    permission: 'administer stations',
     body: { name: 'Table {n}' },
     answer: updated
   },
@@ -580,35 +580,35 @@ export const addedRows: readonly Row[] = [
     group: 'stations',
     method: 'DELETE',
     path: '/api/admin/station/{id}',
-    right: 'administer stations',
+    permission: 'administer stations',
     answer: deleted
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/stations',
-    right: 'public',
+    permission: 'public',
     answer: { list: stationSummary }
   },
   {
     group: 'stations',
     method: 'GET',
     path: '/api/station/{station_id}',
-    right: 'public',
+    permission: 'public',
     answer: stationSummary
   },
   {
     group: 'now playing',
     method: 'GET',
     path: '/api/nowplaying_static/{station_id}.json',
-    right: 'public',
+    permission: 'public',
     answer: nowPlayingEvent
   },
   {
     group: 'files',
     method: 'GET',
     path: '/api/station/{station_id}/files',
-    right: 'view station management',
+    permission: 'view station management',
     answer: {
       list: {
         atLeast: {
@@ -626,49 +626,49 @@ export const addedRows: readonly Row[] = [
     group: 'history',
     method: 'GET',
     path: '/api/station/{station_id}/history',
-    right: 'view station reports',
+    permission: 'view station reports',
     answer: { list: 'object' }
   },
   {
     group: 'requests',
     method: 'GET',
     path: '/api/station/{station_id}/requests',
-    right: 'public',
+    permission: 'public',
     answer: { list: requestableSong }
   },
   {
     group: 'requests',
     method: 'GET',
     path: '/api/station/{station_id}/reports/requests',
-    right: 'view station reports',
+    permission: 'view station reports',
     answer: { list: songRequest }
   },
   {
     group: 'requests',
     method: 'POST',
     path: '/api/station/{station_id}/reports/requests/clear',
-    right: 'manage station broadcasting',
+    permission: 'manage station broadcasting',
     answer: action('Changes saved successfully.')
   },
   {
     group: 'playout',
     method: 'POST',
     path: '/api/station/{station_id}/backend/skip',
-    right: 'manage station broadcasting',
+    permission: 'manage station broadcasting',
     answer: action('Song skipped.')
   },
   {
     group: 'playout',
     method: 'POST',
     path: '/api/station/{station_id}/queue/clear',
-    right: 'manage station broadcasting',
+    permission: 'manage station broadcasting',
     answer: action('Queue cleared.')
   },
   {
     group: 'playout',
     method: 'PUT',
     path: '/api/station/{station_id}/listeners',
-    right: 'manage station broadcasting',
+    permission: 'manage station broadcasting',
     body: { total: 3, unique: 2 },
     answer: updated
   },
@@ -676,21 +676,21 @@ export const addedRows: readonly Row[] = [
     group: 'history',
     method: 'GET',
     path: '/api/station/{station_id}/listeners/series',
-    right: 'view station reports',
+    permission: 'view station reports',
     answer: { keys: { step: 'integer', points: { list: 'object' } } }
   },
   {
     group: 'news',
     method: 'GET',
     path: '/api/v1/main/news',
-    right: 'any key',
+    permission: 'any key',
     answer: success({ articles: { list: article } })
   },
   {
     group: 'news',
     method: 'POST',
     path: '/api/v1/main/news',
-    right: 'administer settings',
+    permission: 'administer settings',
     body: newsBody,
     answer: success({ article })
   },
@@ -698,21 +698,21 @@ export const addedRows: readonly Row[] = [
     group: 'service',
     method: 'GET',
     path: '/api/time',
-    right: 'public',
+    permission: 'public',
     answer: { atLeast: { timestamp: 'integer', utc_datetime: 'string' } }
   },
   {
     group: 'service',
     method: 'GET',
     path: '/api/status',
-    right: 'public',
+    permission: 'public',
     answer: { keys: { online: 'boolean', timestamp: 'integer' } }
   },
   {
     group: 'service',
     method: 'GET',
     path: '/api/openapi.json',
-    right: 'public',
+    permission: 'public',
     answer: { atLeast: { openapi: { text: /^3\./ }, paths: 'object' } }
   }
 ]

@@ -78,7 +78,7 @@ describe('every permission at every route', () => {
       const params = isAboutStation(route) ? request.params : {}
       try {
         await authorize({ ...request, params }, route)
-        return 'let through'
+        return 'allowed'
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         if (error.kind === 'not-logged-in') return 'key required'
@@ -155,8 +155,8 @@ const unknownId = 987_654_321
 async function openStations(program: Program) {
   const { open, hidden, other } = await program.sql.begin(async tx => {
     const made = { open: await seedStation(tx), hidden: randomInt(1e8, 9e8), other: await seedStation(tx) }
-    // As many digits as the unknown id: answers then have the same length, and no other number in them is the
-    // id.
+    // As many digits as the unknown id, so that responses have the same length and contain the id only where
+    // they name it.
     await tx`insert into stations (id, name, short_name) overriding system value
       values (${made.hidden}, 'Hidden', ${`hidden_${made.hidden}`})`
     await tx`update stations set is_public = false where id in ${tx([made.hidden, made.other])}`
@@ -206,7 +206,7 @@ interface Answered {
 
 function outcomeOf({ status, body }: Answered): Outcome {
   if (status === 429 || status >= 500) throw new Error(`${status}: ${JSON.stringify(body)}`)
-  if (status !== 403) return 'let through'
+  if (status !== 403) return 'allowed'
   if (body.type === 'NotLoggedInException') return 'key required'
   if (body.type === 'PermissionDeniedException') return 'refused'
   throw new Error(`403: ${JSON.stringify(body)}`)

@@ -88,10 +88,10 @@ describe('API keys', () => {
   const bad: [name: string, body: object, problems: string[]][] = [
     ['no name', {}, ['name required']],
     ['a blank name', { name: ' ' }, ['name blank']],
-    ['unknown rights', { name: 'x', permissions: ['be the boss'] }, ['permissions.0 not_in_enum']],
-    ['rights as text', { name: 'x', permissions: 'administer all' }, ['permissions invalid_type']],
+    ['unknown permissions', { name: 'x', permissions: ['be the boss'] }, ['permissions.0 not_in_enum']],
+    ['permissions as text', { name: 'x', permissions: 'administer all' }, ['permissions invalid_type']],
     [
-      'a right of the installation on a station',
+      'an installation permission on a station',
       { name: 'x', station_permissions: [{ station: 1, permissions: ['administer settings'] }] },
       ['station_permissions.0.permissions.0 not_in_enum']
     ],
@@ -105,9 +105,9 @@ describe('API keys', () => {
       { name: 'x', station_permissions: ['nobody', 4711, '007', 'a\0b'].map(station => ({ station })) },
       [0, 1, 2, 3].map(index => `station_permissions.${index}.station not_found`)
     ],
-    ['an end in the past', { name: 'x', expires_at: 1_600_000_000 }, ['expires_at out_of_range']],
-    ['an end beyond the calendar', { name: 'x', expires_at: 1e15 }, ['expires_at out_of_range']],
-    ['an end in words', { name: 'x', expires_at: 'tomorrow' }, ['expires_at invalid_type']]
+    ['an expiry in the past', { name: 'x', expires_at: 1_600_000_000 }, ['expires_at out_of_range']],
+    ['an expiry out of range', { name: 'x', expires_at: 1e15 }, ['expires_at out_of_range']],
+    ['an expiry as text', { name: 'x', expires_at: 'tomorrow' }, ['expires_at invalid_type']]
   ]
   test.for(bad)('with %s are refused by the field', async ([, body, problems], { program }) => {
     const answer = await program.ask('POST', keys, { body })
@@ -139,8 +139,8 @@ describe('API keys', () => {
     expect(await make(['administer api keys', 'view all', 'view station reports'])).toBe(200)
     expect(await make(['administer all', 'manage station media'], mine)).toBe(200)
     expect(await make(['view all'], other)).toBe(200)
-    for (const right of ['administer all', 'administer settings', 'administer stations'])
-      expect([right, await make([right])]).toEqual([right, 403])
+    for (const permission of ['administer all', 'administer settings', 'administer stations'])
+      expect([permission, await make([permission])]).toEqual([permission, 403])
     expect(await make(['manage station media'])).toBe(403)
     expect(await make(['manage station media'], other)).toBe(403)
     expect(await make(['administer all'], other)).toBe(403)
@@ -222,7 +222,7 @@ describe('API keys', () => {
     await program.sql`update api_keys set revoked_at = null where identifier = '0123456789abcdef'`
     await waitFor(async () => (await program.ask('GET', '/api/health')).status === 200, {
       deadlineMs: 3_000,
-      what: 'the key of all rights to work again'
+      what: 'the key with all permissions to work again'
     })
     await program.sql`update api_keys set expires_at = now() where id = ${made.id}`
     expect((await program.ask('POST', `${keys}/revoke/${made.identifier}`)).status).toBe(200)

@@ -12,7 +12,7 @@ import { sized } from '../support/tier.ts'
 const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
   const call = guardSecrets(openCalls(program))
   const [station, other] = await openStations(program, call)
-  // The first stream of a station becomes its default, whatever its body says.
+  // The first stream of a station becomes its default, whatever its body contains.
   for (const { id } of [station, other]) {
     await call('POST', `/api/station/${id}/hls_streams`, { body: { name: '/default.mp3' } })
   }
@@ -61,8 +61,8 @@ function shown(body: Body): Body {
   }
 }
 
-describe('life of a record', () => {
-  test.for(named(resources))('%s: a minimal one gets the defaults', async ([, resource], { world }) => {
+describe('a record', () => {
+  test.for(named(resources))('%s: a minimal body gets the defaults', async ([, resource], { world }) => {
     const { call, station } = world
     const n = nextNumber()
     const sent = fill(resource.minimal, n)
@@ -80,7 +80,7 @@ describe('life of a record', () => {
   })
 
   test.for(named(resources))(
-    '%s: created, read, changed one by one, put back, deleted',
+    '%s: is created, read, changed field by field, restored and deleted',
     async ([, resource], { world: { call, station, other } }) => {
       const n = nextNumber()
       const full = fill(resource.full, n)
@@ -153,7 +153,7 @@ describe('a value of a wrong type', () => {
   )
 
   test.for(cases.map(each => [`${each.resource.name}.${each.field}`, each] as const))(
-    'is refused by its field: %s',
+    'is refused with the field: %s',
     async ([, { field, resource, values }], { world: { call, station } }) => {
       const before = await countOf(call, resource, station)
       const outcomes: unknown[] = []
@@ -168,7 +168,7 @@ describe('a value of a wrong type', () => {
     }
   )
 
-  test.for(named(collections))('in a change leaves the %s as it was', async ([, resource], { world }) => {
+  test.for(named(collections))('in an update leaves the %s unchanged', async ([, resource], { world }) => {
     const { call, station } = world
     const { id } = await create(call, resource, station, fill(resource.full))
     const path = singlePath(resource, station, id)
@@ -185,7 +185,7 @@ describe('a value of a wrong type', () => {
   })
 
   test.for(named(collections))(
-    'in every field of a %s: all are named at once',
+    'in every field of a %s: all are reported at once',
     async ([, resource], { world }) => {
       const { call, station } = world
       const body = Object.fromEntries(
@@ -252,7 +252,7 @@ describe('a bad value', () => {
   })
 })
 
-describe('a value that is taken', () => {
+describe('a value that must be unique', () => {
   const taken: [name: string, field: string, body: Body][] = [
     ['HLS stream', 'name', { name: '/taken.mp3' }],
     ['SFTP user', 'username', { username: 'taken', password: 'secret-word' }],
@@ -262,7 +262,7 @@ describe('a value that is taken', () => {
   ]
 
   test.for(taken)(
-    'is refused with 409: %s, %s',
+    'is refused with 409 if it is in use: %s, %s',
     async ([name, field, body], { world: { call, station } }) => {
       const resource = resources.find(each => each.name === name) ?? expect.fail(name)
       const first = await create(call, resource, station, body)
@@ -302,7 +302,7 @@ describe('a value that is taken', () => {
     expect((await make({ name: '1984' })).body.short_name).toBe('custom_field_1984')
   })
 
-  test('of twenty concurrent requests exactly one gets it', async ({ world: { call } }) => {
+  test('is accepted in exactly one of twenty concurrent requests', async ({ world: { call } }) => {
     const body = { name: 'Race', short_name: 'race' }
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => call('POST', '/api/admin/custom_fields', { body }))
@@ -322,7 +322,7 @@ function s3Body(): Body {
   }
 }
 
-describe('what is fixed after creation', () => {
+describe('fields that are fixed at creation', () => {
   const fixed: [name: string, parts: Body][] = [
     ['web hook', { type: 'discord' }],
     ['storage location (local)', { type: 'backup' }],
@@ -343,7 +343,7 @@ describe('what is fixed after creation', () => {
 })
 
 describe('secrets', () => {
-  test('an SFTP user keeps its password until it is cleared, and needs a password or a key', async ({
+  test('an SFTP user keeps its password until it is cleared, and requires a password or a key', async ({
     world
   }) => {
     const { call, station } = world

@@ -35,7 +35,7 @@ const holders = test.extend('keyWith', { scope: 'file' }, async ({ world: { call
 
 const allRows = [...interfaceRows, ...addedRows]
 const named = (rows: readonly Row[]) => rows.map((row): [string, Row] => [`${row.method} ${row.path}`, row])
-const isKeyed = ({ right }: Row) => right !== 'public'
+const isKeyed = ({ permission }: Row) => permission !== 'public'
 const isOfStation = ({ path }: Row) => path.includes('{station_id}')
 /** `PUT` of a news article creates it. */
 const mustExist = ({ method, path }: Row) =>
@@ -91,20 +91,23 @@ describe('success', () => {
 })
 
 describe('keys', () => {
-  test.for(named(allRows.filter(isKeyed)))('%s needs one', async ([, row], { world: { call, station } }) => {
-    // The key is checked first, so that stations are not revealed without one.
-    for (const [key, byName] of [
-      ['', 'nobody'],
-      [wrongKey, station.id]
-    ] as const) {
-      const path = pathOf(row.path, byName, '1')
-      const { status, body } = await call(row.method, path, { key, body: bodyOf(row) })
-      expect([status, body.type]).toEqual([403, 'NotLoggedInException'])
+  test.for(named(allRows.filter(isKeyed)))(
+    '%s requires a key',
+    async ([, row], { world: { call, station } }) => {
+      // The key is checked first, so that stations are not revealed without one.
+      for (const [key, byName] of [
+        ['', 'nobody'],
+        [wrongKey, station.id]
+      ] as const) {
+        const path = pathOf(row.path, byName, '1')
+        const { status, body } = await call(row.method, path, { key, body: bodyOf(row) })
+        expect([status, body.type]).toEqual([403, 'NotLoggedInException'])
+      }
     }
-  })
+  )
 
   test.for(named(allRows.filter(row => !isKeyed(row))))(
-    '%s needs none and ignores a wrong one',
+    '%s requires no key and ignores a wrong one',
     async ([, row], { world: { call, station } }) => {
       for (const key of ['', 'wrong', wrongKey]) {
         const { status } = await call(row.method, pathOf(row.path, station.id), { key })
@@ -114,21 +117,21 @@ describe('keys', () => {
   )
 
   holders.for(named(allRows.filter(isKeyed)))(
-    '%s asks for exactly the right it should',
+    '%s requires exactly the documented permission',
     async ([, row], { world: { call, station, other }, keyWith }) => {
-      const rights = row.right === 'any key' ? [] : [row.right]
+      const permissions = row.permission === 'any key' ? [] : [row.permission]
       const enough = isOfStation(row)
         ? [
-            await keyWith(rights),
-            await keyWith(rights, station.id),
+            await keyWith(permissions),
+            await keyWith(permissions, station.id),
             await keyWith(['administer all'], station.id)
           ]
-        : [await keyWith(rights), await keyWith(['administer all'])]
+        : [await keyWith(permissions), await keyWith(['administer all'])]
       const tooWeak = isOfStation(row)
         ? [
             await keyWith([]),
             await keyWith(['view station logs'], station.id),
-            await keyWith(rights, other.id)
+            await keyWith(permissions, other.id)
           ]
         : [await keyWith(['view system logs']), await keyWith(['administer all'], station.id)]
       // The record does not exist, so an allowed deletion deletes nothing.
@@ -142,7 +145,7 @@ describe('keys', () => {
         const { status } = await call(row.method, path, { key, body: bodyOf(row) })
         expect(status).toBe(mustExist(row) ? 404 : 200)
       }
-      for (const key of rights.length === 0 ? [] : tooWeak) {
+      for (const key of permissions.length === 0 ? [] : tooWeak) {
         const { status, body } = await call(row.method, path, { key, body: bodyOf(row) })
         expect([status, body.type]).toEqual([403, 'PermissionDeniedException'])
       }
@@ -150,8 +153,8 @@ describe('keys', () => {
   )
 })
 
-describe('what does not exist', () => {
-  test.for(named(allRows.filter(mustExist)))('%s: no such record', async ([, row], { world }) => {
+describe('unknown records and stations', () => {
+  test.for(named(allRows.filter(mustExist)))('%s: an unknown record', async ([, row], { world }) => {
     const { call, station } = world
     const bad = row.path.includes('{id}')
       ? [...unknownIds, ...notIds]
@@ -164,7 +167,7 @@ describe('what does not exist', () => {
   })
 
   test.for(named(allRows.filter(isOfStation)))(
-    '%s: no such station',
+    '%s: an unknown station',
     async ([, row], { world: { call } }) => {
       expectStatus(await call('OPTIONS', pathOf(row.path, '1', '1')), 204)
       for (const unknownStation of unknownStations) {
@@ -312,7 +315,7 @@ describe('API keys', () => {
     ['name', { name: { a: 1 } }]
   ]
   test.for(bad)(
-    '%s that is wrong is refused by its name: %j',
+    'an invalid %s is refused with the field: %j',
     async ([field, parts], { world: { call } }) => {
       const body = { name: 'Bad', permissions: [], station_permissions: [], expires_at: 0, ...parts }
       const answer = await call('POST', '/api/v1/main/api-keys', { body })
@@ -354,7 +357,7 @@ describe('news', () => {
   })
 
   test.for(['title', 'body', 'type', 'is_published'])(
-    'a wrong %s is refused by its name',
+    'an invalid %s is refused with the field',
     async (field, { world }) => {
       const body = { title: 'Words', body: 'Words.', type: 'info', is_published: true, [field]: { a: 1 } }
       for (const [method, path] of [
@@ -432,7 +435,7 @@ describe('notifications', () => {
     ['type', { type: 5 }]
   ]
   test.for(bad)(
-    '%s that is wrong is refused by its name: %j',
+    'an invalid %s is refused with the field: %j',
     async ([field, parts], { world: { call } }) => {
       const body = { title: 'Note', body: 'Words.', type: 'info', ...parts }
       const answer = await call('POST', '/api/v1/main/notifications', { body })

@@ -7,7 +7,7 @@ import { artistKeys, titleKey } from '../../src/songs/duplicate-keys.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 
-/** Many songs of two stations, taking turns. */
+/** Many songs of two stations, alternating. */
 async function seedSongs(sql: Sql, count: number) {
   const stations = await seedStations(sql, { stations: 2, tracks: 0 })
   await sql`

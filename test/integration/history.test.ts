@@ -216,7 +216,7 @@ describe('the history', () => {
     ['end=%00', 'end'],
     ['searchPhrase=%00', 'searchPhrase'],
     ['page=0', 'page']
-  ])('says which parameter is wrong: %s', async ([query, field], { program }) => {
+  ])('is refused with an invalid parameter: %s', async ([query, field], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     const { status, body } = await program.ask('GET', `/api/station/${id}/history?${query}`)
     expect([status, body.extra_data.errors[0].field]).toEqual([400, field])

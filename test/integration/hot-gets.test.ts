@@ -19,7 +19,7 @@ const silent = aStation({ stationId: 2, shown: null, profile: { shortName: 'sile
 const secret = () =>
   aStation({ stationId: 3, shown: running(), profile: { shortName: 'secret', isPublic: false } })
 
-/** Every address of a document, a list or a redirect that is read without a key. */
+/** All public addresses of a document or redirect of a station. */
 const pathsOf = (key: string | number) => [
   `/api/nowplaying/${key}`,
   `/api/station/${key}/nowplaying`,
@@ -54,7 +54,7 @@ async function askBoth(url: string, one: PlainOptions, other: PlainOptions) {
   )
 }
 
-/** Waits until the clock shows another second. */
+/** Waits until the next second of the clock. */
 async function nextSecond(): Promise<void> {
   const second = () => Math.floor(Date.now() / 1000)
   const before = second()

@@ -27,8 +27,9 @@ interface Made {
 
 /** Creates a key with these permissions, for one station or everywhere. */
 async function makeKey(program: Asked, permissions: string[], station?: number): Promise<Made> {
-  const rights = station === undefined ? { permissions } : { station_permissions: [{ station, permissions }] }
-  const { status, body } = await program.ask('POST', keys, { body: { name: 'made', ...rights } })
+  const granted =
+    station === undefined ? { permissions } : { station_permissions: [{ station, permissions }] }
+  const { status, body } = await program.ask('POST', keys, { body: { name: 'made', ...granted } })
   if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`)
   return { key: body.key, ...body.api_key }
 }
@@ -133,12 +134,14 @@ const ofInstallation: readonly Group[] = [
 ]
 
 /** Permissions of the table for a station, and those for the installation. */
-const rightsOf = (groups: readonly Group[]) =>
+const permissionsOf = (groups: readonly Group[]) =>
   new Set(
-    groups.flatMap(({ read, write }) => [read, write]).filter(right => right !== null && right !== 'any')
+    groups
+      .flatMap(({ read, write }) => [read, write])
+      .filter(permission => permission !== null && permission !== 'any')
   )
-const stationRights = [...rightsOf(ofStation)]
-const installationRights = [...rightsOf(ofInstallation)]
+const stationPermissions = [...permissionsOf(ofStation)]
+const installationPermissions = [...permissionsOf(ofInstallation)]
 
 /** Calls that are refused because of a missing permission; throws if one is refused for another reason. */
 async function refusedOf(program: Program, key: string, calls: readonly string[]): Promise<string[]> {
@@ -180,39 +183,42 @@ describe('a permission allows its routes and no others', () => {
     ])
   const calls = (groups: readonly Group[]) => groups.flatMap(({ reads, writes }) => [...reads, ...writes])
 
-  test.for(stationRights.map(right => [String(right)] as const))(
+  test.for(stationPermissions.map(permission => [String(permission)] as const))(
     '%s at a station',
-    async ([right], { program }) => {
+    async ([permission], { program }) => {
       const [mine, other] = [await seedStation(program.sql), await seedStation(program.sql)]
-      const { key } = await makeKey(program, [right], mine)
+      const { key } = await makeKey(program, [permission], mine)
       expect(await refusedOf(program, key, below(mine, calls(ofStation)))).toEqual(
-        below(mine, closed(right, ofStation))
+        below(mine, closed(permission, ofStation))
       )
       const elsewhere = below(other, calls(ofStation))
       expect(await refusedOf(program, key, elsewhere)).toEqual(elsewhere)
-      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(right, ofInstallation))
+      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(permission, ofInstallation))
     }
   )
 
-  test.for(stationRights.map(right => [String(right)] as const))(
+  test.for(stationPermissions.map(permission => [String(permission)] as const))(
     '%s at all stations',
-    async ([right], { program }) => {
+    async ([permission], { program }) => {
       const station = await seedStation(program.sql)
-      const { key } = await makeKey(program, [right])
+      const { key } = await makeKey(program, [permission])
       expect(await refusedOf(program, key, below(station, calls(ofStation)))).toEqual(
-        below(station, closed(right, ofStation))
+        below(station, closed(permission, ofStation))
       )
-      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(right, ofInstallation))
+      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(permission, ofInstallation))
     }
   )
 
-  test.for(installationRights.map(right => [String(right)] as const))('%s', async ([right], { program }) => {
-    const station = await seedStation(program.sql)
-    const { key } = await makeKey(program, [right])
-    expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(right, ofInstallation))
-    const atStation = below(station, calls(ofStation))
-    expect(await refusedOf(program, key, atStation)).toEqual(atStation)
-  })
+  test.for(installationPermissions.map(permission => [String(permission)] as const))(
+    '%s',
+    async ([permission], { program }) => {
+      const station = await seedStation(program.sql)
+      const { key } = await makeKey(program, [permission])
+      expect(await refusedOf(program, key, calls(ofInstallation))).toEqual(closed(permission, ofInstallation))
+      const atStation = below(station, calls(ofStation))
+      expect(await refusedOf(program, key, atStation)).toEqual(atStation)
+    }
+  )
 
   test('no permission', async ({ program }) => {
     const { key } = await makeKey(program, [])

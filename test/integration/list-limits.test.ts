@@ -61,7 +61,7 @@ full(
 )
 
 full(
-  'records that exceed the bytes of an answer are refused by the name of the parameter',
+  'a list that exceeds the size limit of a response is refused with the parameter',
   async ({ program, station }) => {
     const { sql } = program
     await sql`update media set lyrics = repeat('la ', 2600) where station_id = ${station.id} and id % 8 = 0`
@@ -75,7 +75,7 @@ full(
 )
 
 full(
-  'lists that visitors request hold up no operator, and a client that leaves ends its query',
+  'requests of visitors do not delay operators, and a disconnect cancels the query',
   async ({ program, station }) => {
     const { sql } = program
     const path = `/api/station/${station.id}/requests?per_page=25`

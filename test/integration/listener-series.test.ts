@@ -133,7 +133,7 @@ describe('the series of listeners', () => {
     ['start=yesterday', 'start'],
     ['end=2026-02-30', 'end'],
     ['format=xml', 'format']
-  ])('says which parameter is wrong: %s', async ([query, field], { program }) => {
+  ])('is refused with an invalid parameter: %s', async ([query, field], { program }) => {
     const id = await seedStation(program.sql, { tracks: 0 })
     await program.sql`update stations set created_at = '2020-01-01' where id = ${id}`
     const { status, body } = await program.ask('GET', `/api/station/${id}/listeners/series?${query}`)

@@ -149,7 +149,7 @@ describe('permission to listen', () => {
   )
 
   test.for(transports)(
-    'a publication held back by a delay is not sent after the key is revoked: %s',
+    'a delayed publication is not sent after the key is revoked: %s',
     async (way, { stage }) => {
       const hidden = await stage.put({ profile: { isPublic: false } })
       const { key, revoke } = await stage.makeKey()

@@ -194,7 +194,7 @@ test(
       const decoder = new TextDecoder()
       for await (const bytes of stream.body ?? []) read(decoder.decode(bytes))
     })()
-    // A rejection is thrown where it is awaited.
+    // The rejection is thrown by the await below.
     reading.catch(() => {})
     expect((await fetch(`${baseUrl}/api/health/ready`)).status).toBe(200)
 

@@ -335,7 +335,7 @@ describe.for(sized({ quick: quickWays, deep: allWays }))('%s', way => {
     expect(pub.data.triggers).toEqual(['live_disconnect', 'live_connect'])
   })
 
-  test('R21: a delay holds changes back, and the clock is correct', async ({ stage }) => {
+  test('R21: with a delay changes are sent later, and the time is correct', async ({ stage }) => {
     const station = await stage.put({ shown: aPlay({ startedAtMs: Date.now() - 100_000 }) })
     const message = subsOf(station.channel)
     const { baseUrl } = stage

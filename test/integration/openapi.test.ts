@@ -12,14 +12,14 @@ test('the document follows the recommended rules of Redocly', { timeout: 60_000 
     config: await createConfig({
       extends: ['recommended'],
       rules: {
-        // The server of a test is on localhost, and the document says so.
+        // The server URL of a test is localhost.
         'no-server-example.com': 'off',
         // A public read without parameters has no errors, and tags need no description.
         'operation-4xx-response': 'off',
         'tag-description': 'off',
         // The cover of the current song is a redirect only.
         'operation-2xx-response': 'off',
-        // Beyond the recommended ones: what is listed exists, and examples are true.
+        // Rules beyond the recommended ones: references resolve, and examples are valid.
         'no-required-schema-properties-undefined': 'error',
         'no-schema-type-mismatch': 'error',
         'no-invalid-schema-examples': 'error',

@@ -120,7 +120,10 @@ test('every track plays once per pass, whatever is skipped', async ({ sql, redis
   expect(new Set(passes.map(String)).size).toBe(3)
 })
 
-test('a station without tracks goes offline, and comes back by itself', async ({ sql, redisUrl }) => {
+test('a station without tracks goes offline, and resumes when it has tracks again', async ({
+  sql,
+  redisUrl
+}) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 2 })
   await advance(playout, wake(stationId))

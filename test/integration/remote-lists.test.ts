@@ -25,7 +25,7 @@ const cdn = 'https://cdn.example'
 const m3u = (...names: string[]) => ['#EXTM3U', ...names.map(name => `${cdn}/${name}.mp3`)].join('\n')
 const addressesOf = (...names: string[]) => names.map(name => `${cdn}/${name}.mp3`)
 
-/** A station without songs that has one remote playlist, the server of its list, and what fetches it. */
+/** A station without songs, with one remote playlist, the server of its list, and the fetcher. */
 const test = base.extend('list', async ({ sql, redisUrl }, { onCleanup }) => {
   const server = await startWebServer()
   const services = await openListServices(sql, redisUrl)

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts'
 const relay = 'https://relay.invalid/live?x=1'
 const listUrl = 'https://lists.invalid/all.m3u'
 
-/** A station without songs that is switched off, and its playlists over the API. */
+/** A disabled station without songs, and functions that change its playlists over the API. */
 const test = base.extend('station', async ({ program }) => {
   const id = await seedStation(program.sql, { tracks: 0 })
   await program.sql`update stations set is_enabled = false where id = ${id}`

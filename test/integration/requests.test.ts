@@ -49,8 +49,8 @@ async function seedRequests(
   settings: Readonly<Record<string, string | number | boolean>> = {},
   shape: Omit<Shape, 'stations'> = {}
 ): Promise<Station> {
-  // At once: what is seen of it half made, such as a private station that is still public, would be shown for
-  // a while.
+  // In one transaction, because an intermediate state, such as a station that is not private yet, would be
+  // published.
   const station = await sql.begin(async tx => {
     const [made = { id: 0, playlistId: 0 }] = await seedStations(tx, shape)
     await tx`update stations set ${tx({ is_enabled: true, ...settings })} where id = ${made.id}`
@@ -70,13 +70,13 @@ function song({ media }: Station, index: number) {
 
 let lastHost = 0
 
-/** An address that nobody had before. */
+/** An unused address. */
 function stranger(): string {
   lastHost += 1
   return `198.18.${lastHost >> 8}.${lastHost & 255}`
 }
 
-/** Requests a song, as a listener at an address of their own unless told otherwise. */
+/** Requests a song, by default as a listener with a new address. */
 function submit(
   program: Program,
   { id }: { id: number | string },
@@ -127,7 +127,7 @@ async function enqueue(sql: Sql, requestId: number, isSent = false): Promise<num
 const isKept = async (sql: Sql, queueId: number) =>
   (await sql`select from queue where id = ${queueId}`).length === 1
 
-/** A key with these rights at a station, and nothing else. */
+/** Creates a key with only these permissions at a station. */
 async function keyOf(program: Program, stationId: number, permissions: string[]): Promise<string> {
   const { body } = await program.ask('POST', '/api/v1/main/api-keys', {
     body: { name: 'Requests', station_permissions: [{ station: stationId, permissions }] }
@@ -290,7 +290,7 @@ describe('a request', () => {
 
   const closed: [why: string, settings: Record<string, string | boolean>][] = [
     ['takes no requests', { enable_requests: false }],
-    ['is switched off', { is_enabled: false }],
+    ['is disabled', { is_enabled: false }],
     ['has no AutoDJ', { backend: 'none' }]
   ]
   test.for(closed)('is refused if the station %s', async ([, settings], { program }) => {
@@ -365,7 +365,7 @@ describe('a request', () => {
     const elsewhere = await openStation(program)
     await program.sql`update requests set submitted_at_ms = submitted_at_ms - ${1_440 * minuteMs}
       where station_id = ${station.id}`
-    // Another station has a cool-down of its own, and this one is over; the rest is the limit of the address.
+    // The cool-down is per station, and this one has ended; only the limit per address remains.
     expect((await submit(program, elsewhere, song(elsewhere, 1).id, '2001:db8:77:2::9')).status).toBe(200)
     expect((await submit(program, station, song(station, 2).id, '203.0.113.77')).status).toBe(200)
   })
@@ -391,7 +391,7 @@ describe('a request', () => {
 })
 
 describe('a request that is due', () => {
-  /** A song that neither plays nor waits. */
+  /** A song that is neither playing nor queued. */
   async function freshSong(program: Program, station: Station) {
     const { body } = await program.ask('GET', `/api/nowplaying/${station.id}`)
     const queue = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
@@ -508,7 +508,7 @@ describe('the report of requests', () => {
     expect((await program.ask('DELETE', `/api/station/${station.id}/reports/requests/${fifth}`)).status).toBe(
       200
     )
-    // Last, because the queue that is filled up would give back a request that is not due.
+    // Last, because refilling the queue would make requests that are not due pending again.
     await enqueue(program.sql, second ?? 0)
 
     const pending = await reportOf(program, station)
@@ -538,15 +538,15 @@ describe('the report of requests', () => {
   test('shows addresses only with the broadcasting permission', async ({ program }) => {
     const station = await openStation(program)
     await submit(program, station, song(station, 0).id, '203.0.113.200')
-    const ips: [rights: string[], ip: string][] = [
+    const ips: [permissions: string[], ip: string][] = [
       [['view station reports'], ''],
       [['manage station broadcasting'], '203.0.113.200'],
       [['view all'], '203.0.113.200'],
       [['administer all'], '203.0.113.200']
     ]
-    for (const [rights, ip] of ips) {
-      const rows = await reportOf(program, station, '', await keyOf(program, station.id, rights))
-      expect([rights, rows.map((row: Answer) => row.ip)]).toEqual([rights, [ip]])
+    for (const [permissions, ip] of ips) {
+      const rows = await reportOf(program, station, '', await keyOf(program, station.id, permissions))
+      expect([permissions, rows.map((row: Answer) => row.ip)]).toEqual([permissions, [ip]])
     }
     const weak = await keyOf(program, station.id, ['view station management'])
     expect((await reportOf(program, station, '', weak)).type).toBe('PermissionDeniedException')

@@ -96,7 +96,7 @@ test('an infinite number is refused', async ({ program }) => {
   expect(codesOf(answer)).toEqual(['frontend_config.0.value out_of_range'])
 })
 
-test('guesses of keys are limited on public paths too', async ({ program }) => {
+test('wrong keys are limited on public paths too', async ({ program }) => {
   const id = await seedStation(program.sql)
   await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: false } })
   const guess = (number: number) => `${String(number).padStart(16, '0')}:${'0'.repeat(32)}`

@@ -194,7 +194,7 @@ describe('a picture of a streamer', () => {
     expect(await send(program, path, Buffer.concat([large, png]))).toMatchObject({ status: 413 })
     expect(await look(program, `${path}.jpg`)).toMatchObject({ status: 302 })
     expect(await send(program, path, large)).toMatchObject({ status: 200 })
-    // Comparing so many bytes one by one would be slow.
+    // Comparing large buffers element by element would be slow.
     expect((await look(program, `${path}.jpg`)).bytes.equals(large)).toBe(true)
 
     const { body: other } = await program.ask('POST', '/api/admin/stations', { body: { name: 'Other' } })

@@ -378,7 +378,7 @@ describe('a receiver that', () => {
     expect(attempt?.response).toMatch(/^your key is … ü+$/)
   })
 
-  test('is in a network that is not allowed is never connected to', async ({ sql, receiver }) => {
+  test('is in a forbidden network gets no connection', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     const { BlockList } = await import('node:net')
     await raiseSongs(sql, stationId, [1])

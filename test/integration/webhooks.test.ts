@@ -356,7 +356,7 @@ describe('the state', () => {
     expect((await hooks.get(body.id)).body).toEqual(body)
   })
 
-  test('of a web hook that was disabled for failures says so until it is enabled', async ({
+  test('of a web hook that failures disabled is auto_disabled until it is enabled', async ({
     program,
     stationId
   }) => {
@@ -496,7 +496,7 @@ test('addresses of remote playlists and relays are checked as well', async ({ pr
     expect([answer.status, errorsOf(answer)]).toEqual([400, [`${field} unsafe_url`]])
 })
 
-test('types with one trigger accept that trigger or none', async ({ program, stationId }) => {
+test('types with one trigger accept only that trigger, or none', async ({ program, stationId }) => {
   const hooks = hooksOf(program, stationId)
   for (const triggers of [[], ['song_changed']]) {
     const body = await hooks.make({ type: 'google_analytics_v4', triggers })
@@ -550,7 +550,7 @@ test('lists are searched, sorted and paged', async ({ program, stationId }) => {
   expect((await hooks.list('?sort=config')).status).toBe(400)
 })
 
-test('a key without the permission sees nothing', async ({ program, stationId }) => {
+test('a key without the permission is refused', async ({ program, stationId }) => {
   await hooksOf(program, stationId).make(full)
   const weak = 'bbbbbbbbbbbbbbbb:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
   await program.sql`

@@ -64,7 +64,7 @@ export const typicalCallers: readonly CallerKind[] = [
   { name: 'a permission at the station', permissions: { own: ['view station reports'] } }
 ]
 
-export type Outcome = 'let through' | 'refused' | 'key required' | 'hidden'
+export type Outcome = 'allowed' | 'refused' | 'key required' | 'hidden'
 
 /** A permission to write that includes a permission to read. */
 const included: Readonly<Record<string, readonly string[]>> = {
@@ -86,10 +86,10 @@ export function expectedOutcome(route: AnyRoute, caller: CallerKind, isPrivate: 
   const { permissions } = caller
   const isHidden = isAboutStation(route) && isPrivate && !seesPrivate(permissions)
   if (access === 'playout key') return 'refused'
-  if (access === 'public') return isHidden ? 'hidden' : 'let through'
+  if (access === 'public') return isHidden ? 'hidden' : 'allowed'
   if (permissions === null) return 'key required'
   if (isHidden) return 'hidden'
-  if (access === 'any key') return 'let through'
+  if (access === 'any key') return 'allowed'
   const isRead = method === 'GET' && !changes
   const held = [...(permissions.everywhere ?? []), ...(isAboutStation(route) ? (permissions.own ?? []) : [])]
   const isHeld = held.some(
@@ -100,7 +100,7 @@ export function expectedOutcome(route: AnyRoute, caller: CallerKind, isPrivate: 
       (permission === 'administer stations' && isOfStation(access)) ||
       included[access]?.includes(permission)
   )
-  return isHeld ? 'let through' : 'refused'
+  return isHeld ? 'allowed' : 'refused'
 }
 
 function seesPrivate(permissions: CallerKind['permissions']): boolean {

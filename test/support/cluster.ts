@@ -7,7 +7,7 @@ import { isDeep } from './tier.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder as `startPostgres` creates it, with a new, unused cluster; empty if it is not available. */
+    /** A folder as `startPostgres` creates it, with a new, unused cluster; empty with TEST_DATABASE_URL. */
     clusterFolder: string
   }
 }

@@ -70,7 +70,7 @@ function logTime(at: Date): string {
   return `${day}/${month}/${year}:${clock} +0000`
 }
 
-/** No log of nginx: the log is written by this process. */
+/** A replacement without nginx: this process writes the log. */
 export async function writeLogOnly(): Promise<HlsServer> {
   const folder = await openTempFolder()
   const log = join(folder.path, 'access.log')

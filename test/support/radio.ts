@@ -149,7 +149,7 @@ export async function openRadio(
 interface Started {
   readonly words: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** The output since this start. */
+  /** Whether the program is ready; `log` is its output since this start. */
   readonly isUp: (log: string) => boolean | Promise<boolean>
 }
 

@@ -19,7 +19,7 @@ test.for<[what: string, minutes: number, stepMinutes: number]>([
   ['a year', 525_600, 360],
   ['ten years', 5_256_000, 3 * 1_440],
   ['nothing', 0, 1]
-])('%s has a handsome step', ([, minutes, stepMinutes]) => {
+])('%s (%i minutes) has a step of %i minutes', ([, minutes, stepMinutes]) => {
   expect(computeSpan(0, minutes * minuteMs - 1, null).stepMinutes).toBe(stepMinutes)
 })
 
@@ -61,7 +61,7 @@ test('points never exceed the limit, and cover the span', () => {
   )
 })
 
-test('for any changes, a count is between the lowest and the highest, and each step begins with the count of the previous one', () => {
+test('for any changes a count is within its extremes, and each step begins with the previous count', () => {
   const change = fc.tuple(fc.nat(50), fc.nat(20))
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), fc.nat(20), (totals, first) => {

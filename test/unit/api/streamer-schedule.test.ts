@@ -29,8 +29,7 @@ const times: [what: string, items: ScheduleItem[], at: string, isAllowed: boolea
   ['before the clock goes forward', [item(100, 330)], '2026-03-29T00:59:59Z', true],
   ['after the clock went forward', [item(100, 330)], '2026-03-29T01:29:59Z', true],
   ['an hour too late for that night', [item(100, 330)], '2026-03-29T01:30:00Z', false],
-  // The clock goes from 03:00 back to 02:00: what is on at 02:30 is on until it was 02:45 for the second
-  // time.
+  // The clock goes from 03:00 back to 02:00: an item from 02:30 to 02:45 ends at the second 02:45.
   ['before the clock goes back', [item(230, 245)], '2026-10-25T00:30:00Z', true],
   ['when it is that time again', [item(230, 245)], '2026-10-25T01:44:59Z', true],
   ['when that time is over', [item(230, 245)], '2026-10-25T01:45:00Z', false]

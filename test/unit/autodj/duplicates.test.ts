@@ -66,10 +66,10 @@ function picked({ list, others = [], rowsBefore = [], playlist = {}, rules = {} 
   return [...found].join(' or ')
 }
 
-describe('of a list, within 120 minutes', () => {
+describe('with a duplicate range of 120 minutes the pick is', () => {
   test.for<[what: string, past: Past, expected: string]>([
     [
-      'another song of an artist who was heard',
+      'another song of a recent artist rather than a recent song',
       {
         list: [
           ['X-a', 30],
@@ -90,7 +90,7 @@ describe('of a list, within 120 minutes', () => {
       'Y-c, tier 3'
     ],
     [
-      'a song that areDuplicates with nothing',
+      'a song that is not a duplicate',
       {
         list: [
           ['X-a', 100],
@@ -113,7 +113,7 @@ describe('of a list, within 120 minutes', () => {
     ],
     ['the only song, although it was just heard', { list: [['X-a', 3]] }, 'X-a, tier 3'],
     [
-      'the only one of a scheduled list, within a day',
+      'the only song of a scheduled playlist, with a range of a day',
       {
         list: [['X-a', 20 * 60]],
         playlist: { schedule: [anItem(1100, 1300)] },
@@ -121,9 +121,13 @@ describe('of a list, within 120 minutes', () => {
       },
       'X-a, tier 3'
     ],
-    ['a title no matter of whom', { list: [['X-a'], ['Z-d', 300]], others: [['Y-a', 20]] }, 'Z-d, tier 1'],
     [
-      'a title before an artist',
+      'a song whose title was not played by any artist',
+      { list: [['X-a'], ['Z-d', 300]], others: [['Y-a', 20]] },
+      'Z-d, tier 1'
+    ],
+    [
+      'a song of a recent artist rather than one with a recent title',
       {
         list: [['X-a'], ['Y-d', 300]],
         others: [
@@ -134,13 +138,13 @@ describe('of a list, within 120 minutes', () => {
       'Y-d, tier 2'
     ],
     [
-      'any of the artists of a song',
+      'a song without any recent artist',
       { list: [['X+Y-a'], ['Z-b', 300]], others: [['W+Y-c', 20]] },
       'Z-b, tier 1'
     ],
-    ['one of two artists', { list: [['X+Y-a']], others: [['W+Y-c', 20]] }, 'X+Y-a, tier 2'],
+    ['a song with one recent artist of two', { list: [['X+Y-a']], others: [['W+Y-c', 20]] }, 'X+Y-a, tier 2'],
     [
-      'the time of the artist of a song who was heard last',
+      'a song ranked by its most recent artist',
       {
         list: [['X+Y-a'], ['Z-b']],
         others: [
@@ -152,7 +156,7 @@ describe('of a list, within 120 minutes', () => {
       'Z-b, tier 2'
     ],
     [
-      'tracks that were never heard come first',
+      'a track that was never played before one that was',
       { list: [['X-a', 5], ['Y-b']], others: [['Z-b', 1]] },
       'Y-b, tier 3'
     ]

@@ -195,7 +195,7 @@ describe('of several', () => {
     expect(station.queue).toEqual(before)
   })
 
-  test('none starves the others', () => {
+  test('each plays regularly', () => {
     const every = (id: number) => cutting(id, { type: 'once_per_x_minutes', everyMinutes: 2 })
     const station = stationWith([music, every(2), every(3)])
     station.runTo(timeOf('13:55'))
@@ -243,7 +243,7 @@ describe('a queued interrupt', () => {
     expect(heardTo(station, '12:06')).toBe('11:55 1, 12:05 1')
   })
 
-  test('moves with its minute', () => {
+  test('moves when its minute changes', () => {
     const station = stationWith([music, hourly(2, 0)])
     const [row] = station.queue
     station.change(2, playlist => ({ ...playlist, hourMinute: 8 }))
@@ -254,7 +254,7 @@ describe('a queued interrupt', () => {
   })
 
   test.for<[what: string, change: (playlist: Playlist) => Playlist]>([
-    ['switched off', playlist => ({ ...playlist, isEnabled: false })],
+    ['disabled', playlist => ({ ...playlist, isEnabled: false })],
     ['emptied', playlist => ({ ...playlist, tracks: aPlaylist({ tracks: [] }).tracks })],
     ['without the interrupt option', playlist => ({ ...playlist, options: new Set() })]
   ])('leaves when its playlist is %s', ([, change]) => {

@@ -205,7 +205,7 @@ describe('passes', () => {
     ['an address in the query', 'https://example.com/?to=http://127.0.0.1/', 'example.com'],
     ['an address after a backslash', 'http://example.com\\@127.0.0.1/', 'example.com'],
     ['an address after #', 'http://example.com#@127.0.0.1/', 'example.com'],
-    ['nobody before the @', 'http://@example.com/', 'example.com'],
+    ['an empty user before the @', 'http://@example.com/', 'example.com'],
     // Detected by the DNS lookup: test/integration/guarded-names.test.ts.
     ['localhost', 'http://localhost/', 'localhost'],
     ['localhost with a dot', 'http://LOCALHOST./', 'localhost.'],

@@ -211,7 +211,7 @@ test('waking retries at once, and keeps a connection that works', () => {
   expect(driver.take({ type: 'woken' }, 20_001)).toEqual(opened('websocket'))
 })
 
-test('after a clock jump the server time is exact if the clock was set, or after the next message if the machine slept', () => {
+test('after a clock jump server time is exact at once, or after sleep with the next message', () => {
   const driver = live()
   driver.receive({ type: 'time', timeMs: 50_000 }, 10_000)
   expect(driver.take({ type: 'jumped', byMs: 700 }, 10_700)).toEqual(opened('websocket'))

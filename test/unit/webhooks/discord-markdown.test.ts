@@ -11,8 +11,7 @@ const markdown = (template: string, document: unknown, most = 4_096) =>
   fill(template, document, discordMarkdown, most)
 
 /**
- * What Discord shows of a text: what is read, and which words in it are links. Throws where there is other
- * markup.
+ * Parses a text as Discord does, into plain text and links. Throws if it contains other markup.
  */
 function readByDiscord(text: string): { plain: string; links: string[] } {
   const links: string[] = []

@@ -84,7 +84,7 @@ describe('a value', () => {
     expect(markdown('[x]({{ bad }})', document)).toBe('[x](tg%3A%2F%2Fuser%3Fid%3D1)')
   })
 
-  test('after brackets does not make a link, and mentions nobody', () => {
+  test('after brackets creates no link and no mention', () => {
     expect(markdown('[x]{{ t }}', { t: '(https://evil.example)' })).toBe('[x]\u2060(https://evil.example)')
     expect(markdown('{{ t }} *{{ t }}*', { t: '@dj' })).toBe('@\u2060dj *@\u2060dj*')
   })

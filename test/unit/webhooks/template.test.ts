@@ -143,7 +143,7 @@ describe('a text that is too long', () => {
   })
 })
 
-test('values in a post mention nobody', () => {
+test('values in a post create no mentions', () => {
   const document = { title: '@radio@social.example, a@b' }
   expect(fill('@me {{ title }}', document, postText, 500)).toBe(
     '@me @\u2060radio@\u2060social.example, a@\u2060b'

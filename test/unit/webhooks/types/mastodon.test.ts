@@ -56,7 +56,7 @@ test('merged events make no post on a song that has ended', () => {
   })
 })
 
-test('a post has at most 500 characters, and titles in it mention nobody', () => {
+test('a post has at most 500 characters, and titles create no mentions', () => {
   const nowPlaying = nowPlayingOf(aPlayingStation({ title: '@a@b.example '.repeat(15) }))
   const message = '{{ now_playing.song.title }}'.repeat(5)
   const { status } = bodyOf(sendingOf('mastodon', { ...config, message }, { nowPlaying }))
