@@ -42,7 +42,7 @@ const patient = new RegExp(
     'guarded-fetch',
     'half-open',
     'liquidsoap',
-    'live-conformance-(foreign|patience|polling)',
+    'live-conformance-(foreign|timeouts|polling)',
     'long-poll',
     'queue-write',
     'remote-lists',

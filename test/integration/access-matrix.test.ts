@@ -191,7 +191,7 @@ async function keyOf(
         { station: open, permissions: own },
         { station: hidden, permissions: own },
         { station: other, permissions: elsewhere }
-      ].filter(({ permissions }) => permissions.length > 0)
+      ].filter(entry => entry.permissions.length > 0)
     }
   })
   if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`)

@@ -492,8 +492,8 @@ describe('alerts', () => {
   } as const
 
   test('are raised once by any process, until they are resolved', async ({ sql }) => {
-    const told = await Promise.all(Array.from({ length: 5 }, () => raiseAlert(sql, fact)))
-    expect(told.filter(Boolean)).toHaveLength(1)
+    const raised = await Promise.all(Array.from({ length: 5 }, () => raiseAlert(sql, fact)))
+    expect(raised.filter(Boolean)).toHaveLength(1)
     const [row] = await sql<{ title: string }[]>`select title from notifications`
     expect(row?.title).toHaveLength(200)
     await sql`delete from notifications`

@@ -7,8 +7,8 @@ import { FetchFault, guardedFetch, type GuardedRequest } from '../../src/outboun
 import { networkList } from '../../src/outbound/networks.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { version } from '../../src/runtime/program-files.ts'
-import { startDeafServer } from '../support/deaf-server.ts'
-import { startSayingServer } from '../support/saying-server.ts'
+import { startFullBacklogServer } from '../support/full-backlog-server.ts'
+import { startScriptedServer } from '../support/scripted-server.ts'
 import { startSilentServer } from '../support/silent-server.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
@@ -69,7 +69,7 @@ describe('a request', () => {
 
   test('sends the name in TLS (SNI)', async () => {
     const greetings: Buffer[] = []
-    await using server = await startSayingServer((socket, bytes) => {
+    await using server = await startScriptedServer((socket, bytes) => {
       greetings.push(bytes)
       socket.end('this is no TLS')
     })
@@ -88,7 +88,7 @@ describe('a request', () => {
 })
 
 test('connecting times out before the request does', async () => {
-  await using server = await startDeafServer()
+  await using server = await startFullBacklogServer()
   // Two connections fill the backlog; further ones get no answer.
   const waiting = [1, 2, 3, 4].map(() => connect(server.port, '127.0.0.1'))
   const connected = () => waiting.filter(socket => !socket.connecting).length
@@ -193,14 +193,14 @@ describe('a response', () => {
   })
 
   test('that is not HTTP is refused', async () => {
-    await using server = await startSayingServer(socket => socket.end('ICY 200 OK\r\n\r\n'))
+    await using server = await startScriptedServer(socket => socket.end('ICY 200 OK\r\n\r\n'))
     expect((await faultOf(`http://127.0.0.1:${server.port}/`)).word).toBe('http')
   })
 
   test.for(['Connection: Upgrade\r\nUpgrade: chat\r\n', ''])(
     'that switches protocols is refused: %j',
     async header => {
-      await using server = await startSayingServer(socket =>
+      await using server = await startScriptedServer(socket =>
         socket.write(`HTTP/1.1 101 Switching Protocols\r\n${header}\r\n`)
       )
       expect((await faultOf(server.url)).word).toBe('http')
@@ -209,7 +209,7 @@ describe('a response', () => {
   )
 
   test('may follow informational responses, which are ignored', async () => {
-    await using server = await startSayingServer(socket =>
+    await using server = await startScriptedServer(socket =>
       socket.write(
         'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n' +
           'HTTP/1.1 204 No Content\r\n\r\n'
@@ -219,7 +219,7 @@ describe('a response', () => {
   })
 
   test('is the first one, and the connection is closed', async () => {
-    await using server = await startSayingServer(socket =>
+    await using server = await startScriptedServer(socket =>
       socket.write(
         'HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok' +
           'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n'
@@ -238,7 +238,7 @@ describe('a response', () => {
   })
 
   test('may come in chunks of one byte', async () => {
-    await using server = await startSayingServer(
+    await using server = await startScriptedServer(
       socket => void socket.write(`${chunked}${'1\r\nx\r\n'.repeat(500_000)}0\r\n\r\n`)
     )
     const { body } = await get(server.url, { maxBytes: 500_000, timeoutMs: 30_000 })
@@ -262,7 +262,7 @@ const endless: [what: string, first: string, again: string][] = [
 
 describe('an endless response', () => {
   test.for(endless)('at full speed: %s', async ([, first, again]) => {
-    await using server = await startSayingServer(socket => {
+    await using server = await startScriptedServer(socket => {
       socket.write(first)
       const piece = again.repeat(Math.ceil(20_000 / again.length))
       const more = () => {
@@ -286,7 +286,7 @@ describe('an endless response', () => {
   ]
 
   test.for(slow)('byte by byte: %s', async ([, first, again]) => {
-    await using server = await startSayingServer(socket => {
+    await using server = await startScriptedServer(socket => {
       socket.write(first)
       let sent = 0
       const drip = setInterval(() => socket.write(again.charAt(sent++ % again.length)), 5)
@@ -304,7 +304,7 @@ describe('an endless response', () => {
   })
 
   test('a server that does not read times out', async () => {
-    await using server = await startSayingServer(socket => socket.pause())
+    await using server = await startScriptedServer(socket => socket.pause())
     const sent = { method: 'POST', body: Buffer.alloc(50_000_000), timeoutMs: 500 }
     expect((await faultOf(server.url, sent)).word).toBe('timeout')
   })

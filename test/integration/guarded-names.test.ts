@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { resolveAddresses, checkTarget, lookupLimit } from '../../src/outbound/guard.ts'
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
 import { networkList } from '../../src/outbound/networks.ts'
-import { startSayingServer } from '../support/saying-server.ts'
+import { startScriptedServer } from '../support/scripted-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 interface Address {
@@ -142,7 +142,7 @@ describe('the connection is made', () => {
 
   test('to the address of the one lookup, with https', async () => {
     const greetings: Buffer[] = []
-    await using server = await startSayingServer((socket, bytes) => {
+    await using server = await startScriptedServer((socket, bytes) => {
       greetings.push(bytes)
       socket.end('this is no TLS')
     })

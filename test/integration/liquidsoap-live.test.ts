@@ -69,8 +69,8 @@ describe('a streamer', () => {
     })
     await playout.call('feedback', { title: 'The Low Signals - Night Ferry' })
     await playout.call('feedback', { title: 'The Low Signals - Night Ferry' })
-    const { now_playing: told, song_history: history } = await playout.shown()
-    expect(told).toMatchObject({
+    const { now_playing: playing, song_history: history } = await playout.shown()
+    expect(playing).toMatchObject({
       streamer: 'DJ Wren',
       song: { artist: 'The Low Signals', title: 'Night Ferry' }
     })
@@ -167,8 +167,8 @@ describe('a streamer', () => {
     await program.sql`update song_history set started_at_ms = started_at_ms - 3600000 where station_id = ${id}`
     expect((await call('nextsong', {})).status).toBe(409)
     const update = { title: 'Ann - Home' }
-    const told = await program.ask('POST', `/api/station/${id}/nowplaying/update`, { body: update })
-    expect(told.status).toBe(200)
+    const reported = await program.ask('POST', `/api/station/${id}/nowplaying/update`, { body: update })
+    expect(reported.status).toBe(200)
     await expect.poll(async () => (await shown()).now_playing.song.text, promptly).toBe('Ann - Home')
     await call('djoff', { user: 'source' })
     await expect.poll(shown, promptly).toMatchObject({

@@ -61,22 +61,22 @@ function bodyOf({ text }: Stream): string {
 const isStarted = (stream: Stream) => stream.text.includes('{"connect":')
 
 test('an open stream counts toward the connection limit until it ends', async ({ redisUrl }) => {
-  const { baseUrl, audience, admission } = await serveStation(redisUrl, aStation())
+  const { baseUrl, hub, admission } = await serveStation(redisUrl, aStation())
   const streams = [events, lines].map(path => open(baseUrl, path))
   await waitFor(() => streams.every(isStarted), soon)
   expect(admission.size()).toBe(2)
   streams[0]?.socket.destroy()
   await waitFor(() => admission.size() === 1, soon)
-  await audience.drain()
+  await hub.drain()
   expect(admission.size()).toBe(0)
-  expect(audience.size()).toBe(0)
+  expect(hub.size()).toBe(0)
 })
 
 test('a drained stream ends properly, and SSE includes a retry time', async ({ redisUrl }) => {
-  const { baseUrl, audience } = await serveStation(redisUrl, aStation())
+  const { baseUrl, hub } = await serveStation(redisUrl, aStation())
   const [first, second] = [open(baseUrl, events), open(baseUrl, lines)]
   await waitFor(() => isStarted(first) && isStarted(second), soon)
-  await audience.drain()
+  await hub.drain()
   const isOver = ({ text }: Stream) => text.endsWith('\r\n0\r\n\r\n')
   await waitFor(() => isOver(first) && isOver(second), soon)
   const last = '{"disconnect":{"code":3001,"reason":"shutdown"}}'
@@ -149,7 +149,7 @@ test('a stream that stops reading gets the newest state when it reads again', as
 
 test('a stream that never reads is closed', async ({ redisUrl }) => {
   let state = aStation()
-  const { baseUrl, url, redis, audience } = await serveStation(redisUrl, state, { slowMs: 200 })
+  const { baseUrl, url, redis, hub } = await serveStation(redisUrl, state, { slowMs: 200 })
   const witness = await subscribeLive(url, JSON.parse(harbour))
   const stalled = open(baseUrl, lines)
   await waitFor(() => isStarted(stalled), soon)
@@ -162,7 +162,7 @@ test('a stream that never reads is closed', async ({ redisUrl }) => {
     )
     state = next
   }
-  await waitFor(() => audience.size() === 1, soon)
+  await waitFor(() => hub.size() === 1, soon)
 })
 
 test('all X-Forwarded-For headers are combined, whichever proxy added them', async ({ redisUrl }) => {

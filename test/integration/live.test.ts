@@ -252,12 +252,12 @@ test.for<[text: string, code: number, reason: string, frames: number]>([
   ],
   [JSON.stringify({ data: 'x'.repeat(64 * 1024) }), 1009, 'message too big', 0]
 ])('first message %#: the connection is closed', async ([text, code, reason, frames], { redisUrl }) => {
-  const { url, audience } = await serveLive(redisUrl)
+  const { url, hub } = await serveLive(redisUrl)
   const client = connectLive(url)
   client.socket.once('open', () => client.socket.send(text))
   expect(await client.closed).toEqual({ code, reason })
   expect(client.frames).toHaveLength(frames)
-  await waitFor(() => audience.size() === 0, soon)
+  await waitFor(() => hub.size() === 0, soon)
 })
 
 test('an invalid cf_connect is refused with 400', async ({ redisUrl }) => {
@@ -270,11 +270,11 @@ test('an invalid cf_connect is refused with 400', async ({ redisUrl }) => {
 })
 
 test('a client that sends no message is disconnected', async ({ redisUrl }) => {
-  const { url, audience } = await serveLive(redisUrl, { staleMs: 100 })
+  const { url, hub } = await serveLive(redisUrl, { staleMs: 100 })
   const client = connectLive(url)
   expect(await client.closed).toEqual({ code: 3502, reason: 'stale' })
   expect(client.frames.some(isDisconnect)).toBe(true)
-  expect(audience.size()).toBe(0)
+  expect(hub.size()).toBe(0)
 })
 
 test('a rebuilt state disconnects its subscribers, so that they reconnect', async ({ redisUrl }) => {
@@ -336,21 +336,21 @@ test('a client that stops reading gets the newest state when it reads again, and
 
 test('a client that stays behind is disconnected', async ({ redisUrl }) => {
   const first = aStation()
-  const { url, redis, audience } = await serveStation(redisUrl, first, { slowMs: 100 })
+  const { url, redis, hub } = await serveStation(redisUrl, first, { slowMs: 100 })
   const witness = await subscribeLive(url, harbour)
   const stalled = await subscribeLive(url, harbour)
   stalled.socket.pause()
   await flood(redis, first, witness, 60)
-  await waitFor(() => audience.size() === 1, soon)
+  await waitFor(() => hub.size() === 1, soon)
   stalled.socket.resume()
   expect((await stalled.closed).code).toBe(3008)
 })
 
 test('draining notifies all clients and closes new connections', async ({ redisUrl }) => {
-  const { url, audience } = await serveStation(redisUrl, aStation())
+  const { url, hub } = await serveStation(redisUrl, aStation())
   const clients = await Promise.all(Array.from({ length: 300 }, async () => subscribeLive(url, harbour)))
   const startedAtMs = Date.now()
-  await audience.drain()
+  await hub.drain()
   for (const client of clients) {
     expect(await client.closed).toEqual({ code: 1001, reason: 'shutdown' })
     expect(client.frames.at(-1)).toEqual({ disconnect: { code: 3001, reason: 'shutdown' } })
@@ -358,7 +358,7 @@ test('draining notifies all clients and closes new connections', async ({ redisU
   expect(Date.now() - startedAtMs).toBeLessThan(2_000)
   const late = connectLive(url)
   expect((await late.closed).code).toBe(1001)
-  expect(audience.size()).toBe(0)
+  expect(hub.size()).toBe(0)
 })
 
 test('deltas result in the same documents as full publications', async ({ redisUrl }) => {

@@ -241,7 +241,7 @@ describe('the last fetched list stays in use when the server', () => {
 })
 
 describe('a list that fails', () => {
-  const told = (sql: Sql) =>
+  const alertsOf = (sql: Sql) =>
     sql<{ title: string; body: string; type: string; source: string }[]>`
       select title, body, type, source from notifications`
 
@@ -268,7 +268,7 @@ describe('a list that fails', () => {
     list.server.answer(fail)
     await list.refresh(12 * minute)
     await list.refresh(71 * minute)
-    expect(await told(sql)).toEqual([])
+    expect(await alertsOf(sql)).toEqual([])
     await list.refresh(83 * minute)
     await list.refresh(95 * minute)
     const [station] = await sql<{ name: string }[]>`select name from stations`
@@ -278,13 +278,13 @@ describe('a list that fails', () => {
       type: 'warning',
       source: 'playout'
     }
-    expect(await told(sql)).toEqual([news])
+    expect(await alertsOf(sql)).toEqual([news])
     list.server.answer(m3u('a'))
     await list.refresh(110 * minute)
     expect(await sql`select from open_facts`).toHaveLength(0)
     list.server.answer(fail)
     for (const atMs of [125, 190]) await list.refresh(atMs * minute)
-    expect(await told(sql)).toEqual([news, news])
+    expect(await alertsOf(sql)).toEqual([news, news])
   })
 
   test('has no failure state after it is disabled', async ({ list, sql }) => {

@@ -138,11 +138,11 @@ test('the channel of a program closes when its runner is killed', async ({ clone
   const child = spawn(process.execPath, [join(clone, 'scripts/run.mjs'), 'bench/entry.ts'], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
-  const lines = createInterface(child.stdout)
-  const heard: string[] = []
-  for await (const line of lines) {
-    heard.push(line)
+  const reader = createInterface(child.stdout)
+  const lines: string[] = []
+  for await (const line of reader) {
+    lines.push(line)
     if (line === 'up') child.kill('SIGKILL')
   }
-  expect(heard).toEqual(['up', 'alone'])
+  expect(lines).toEqual(['up', 'alone'])
 })

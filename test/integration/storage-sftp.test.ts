@@ -149,7 +149,7 @@ describe('a fault has one reason and contains no secret:', () => {
     ['another password', () => ({ privateKey: '', password: secret }), 'denied'],
     ['no credentials', () => ({ privateKey: '' }), 'denied'],
     ['an unknown user', () => ({ username: 'stranger', password: secret }), 'denied'],
-    ['an unauthorized key', () => ({ privateKey: server.strangersKey }), 'denied'],
+    ['an unauthorized key', () => ({ privateKey: server.unauthorizedKey }), 'denied'],
     ['an invalid key', () => ({ privateKey: secret }), 'bad_key'],
     [
       'a wrong passphrase',

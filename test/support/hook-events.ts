@@ -87,7 +87,7 @@ const marks = [
 ]
 
 /** Texts with markup and control characters, each with readable characters. */
-export const wickedText = fc
+export const hostileText = fc
   .array(fc.oneof(fc.constantFrom(...marks), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), {
     minLength: 1,
     maxLength: 12

@@ -51,20 +51,20 @@ export async function serveLive(
 ) {
   const { redis, feed } = await followRedis(redisUrl)
   const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
-  const audience = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
+  const hub = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
   const door = { admission: options.admission ?? admission, addressOf: openAddressResolver(trusted), origins }
-  serveSockets(app, audience, door)
-  serveStreams(app, audience, door)
+  serveSockets(app, hub, door)
+  serveStreams(app, hub, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => {
-    audience.close()
+    hub.close()
     app.close()
   })
   return {
     redis,
     feed,
-    audience,
+    hub,
     admission: door.admission,
     url: `ws://127.0.0.1:${port}${socketPath}`,
     baseUrl: `http://127.0.0.1:${port}`

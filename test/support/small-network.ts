@@ -51,7 +51,7 @@ const playlists = [
   { name: 'News at the hour', type: 'once_per_hour', play_per_hour_minute: 0, is_enabled: false }
 ]
 
-const byHand = [
+const manualRows = [
   { id: 3, position: 2 },
   { id: 7, position: 4 }
 ]
@@ -142,8 +142,8 @@ export async function makeNetwork({ ask, sql }: Program, hookUrl: string): Promi
   }
   await waitFor(playing, { deadlineMs: 20_000, what: 'the network to play' })
   for (const [index, id] of ids.entries())
-    if (index < 5) await make(`/api/station/${id}/listeners`, { total: audience(index + 1, 0) }, 'PUT')
-  for (const { id: index, position } of byHand) {
+    if (index < 5) await make(`/api/station/${id}/listeners`, { total: listenerCountAt(index + 1, 0) }, 'PUT')
+  for (const { id: index, position } of manualRows) {
     const [file] = await sql<{ id: number }[]>`
       select id from media where station_id = ${first} order by id offset ${index} limit 1`
     await make(`/api/station/${first}/queue`, { media_id: file?.id, position })
@@ -169,7 +169,7 @@ export async function spreadHistory({ sql }: Program, shortName: string): Promis
 async function countADay(sql: Program['sql'], stationId: number, size: number): Promise<void> {
   const now = Math.floor(Date.now() / 60_000)
   const rows = Array.from({ length: 288 }, (_, index) => {
-    const total = audience(size, 1_440 - index * 5)
+    const total = listenerCountAt(size, 1_440 - index * 5)
     return {
       station_id: stationId,
       minute: now - 1_440 + index * 5,
@@ -183,7 +183,7 @@ async function countADay(sql: Program['sql'], stationId: number, size: number): 
 }
 
 /** The number of listeners this number of minutes ago. */
-function audience(size: number, minutesAgo: number): number {
+function listenerCountAt(size: number, minutesAgo: number): number {
   const hour = (Date.now() / 60_000 - minutesAgo) / 60
   const day = 1 + Math.sin(((hour - 13) / 24) * 2 * Math.PI) + 0.3 * Math.sin(hour * 1.7 + size)
   return Math.max(0, Math.round((day * 60) / size + 3 * Math.sin(minutesAgo / 17)))

@@ -32,7 +32,7 @@ export interface Sshd extends AsyncDisposable {
   readonly encryptedKey: string
   readonly passPhrase: string
   /** A valid key that is not authorized. */
-  readonly strangersKey: string
+  readonly unauthorizedKey: string
   /** An empty folder of the user. */
   readonly folder: string
   /** The pid of the listening process; every session is a child of it. */
@@ -98,7 +98,7 @@ async function start(
     privateKey: plain.private,
     encryptedKey: encrypted.private,
     passPhrase,
-    strangersKey: stranger.private,
+    unauthorizedKey: stranger.private,
     folder,
     pid: server.pid
   }

@@ -9,16 +9,15 @@ import { typeChecker } from './type-checker.ts'
 
 export interface DrawOptions {
   readonly seed: number
-  /** How many mutants of files that unit tests load. */
+  /** The number of mutants of files that unit tests load. */
   readonly unit: number
-  /** How many mutants of all other files. */
+  /** The number of mutants of all other files. */
   readonly integration: number
 }
 
 /**
- * Draws mutants of a tree of files, by their paths from `root`: at most one of a file, its operator first, so
- * that frequent operators do not crowd out the others. What the type checker rejects is no mutant: another
- * one is drawn.
+ * Draws mutants of a tree of files, by their paths from `root`: at most one per file, its operator first, so
+ * that frequent operators are not overrepresented. Mutants that the type checker rejects are replaced.
  */
 export function drawMutants(
   root: string,
@@ -87,10 +86,7 @@ function mutantOf(file: string, text: string, change: Change): Omit<Mutant, 'id'
   }
 }
 
-/**
- * The files of the program that unit tests load, themselves or through others; what is imported as a type is
- * not loaded.
- */
+/** The files of the program that unit tests load, directly or indirectly. Type imports are not loaded. */
 function loadedByUnitTests(tree: ReadonlyMap<string, string>): Set<string> {
   const found = new Set<string>()
   const left = [...tree.keys()].filter(file => file.startsWith('test/unit/'))

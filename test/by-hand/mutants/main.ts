@@ -1,12 +1,12 @@
 /**
- * Mutants: small faults put into the program on purpose, to see whether the tests notice.
+ * Mutants: small faults that are put into the program, to check whether tests detect them.
  *
  *     npm run mutants -- draw --seed 17 --unit 51 --integration-count 25 --at COMMIT
  *     npm run mutants -- run [--at COMMIT] [--only ID,ID] [--tests unit] [--integration]
  *
- * `draw` replaces the mutants of `mutants.json` but for those that have a name of their own. `run` tests the
- * committed state of a copy of the project, so it can go on while files are edited, and prints what became of
- * each. `--integration` runs the integration tests for what the unit tests leave alive.
+ * `draw` replaces the mutants of `mutants.json`, except those with a name. `run` tests a copy of the committed
+ * project, so files can be edited meanwhile, and prints the result of each mutant. `--integration` runs the
+ * integration tests for mutants that survive the unit tests.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -32,7 +32,7 @@ const { positionals, values } = parseArgs({
   }
 })
 
-// So that the tests of a mutant and the copy of the project do not outlive this.
+// Ends the tests of a mutant and removes the copy of the project with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const [command] = positionals

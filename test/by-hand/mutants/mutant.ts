@@ -4,20 +4,20 @@ const mutantSchema = v.strictObject({
   id: v.string(),
   /** The tests that are expected to kill it. */
   tests: v.picklist(['unit', 'integration']),
-  /** What was changed, for a reader. */
+  /** A description of the change. */
   operator: v.string(),
   file: v.string(),
-  /** The whole line as it was when the mutant was drawn. */
+  /** The whole original line. */
   line: v.string(),
-  /** Counts the lines of the file that read the same, from 1. */
+  /** The number of this line among equal lines of the file, from 1. */
   occurrence: v.number(),
-  /** The line of the mutant; empty where the line is removed. */
+  /** The line of the mutant; empty if the line is removed. */
   replacement: v.string()
 })
 
 /**
- * One change of one line of the program that a test should notice. It is kept as text, not as a line number,
- * so that it is found again after lines have moved.
+ * One change of one line of the program that a test should detect. It is stored as text instead of a line
+ * number, so that it is found after lines have moved.
  */
 export type Mutant = v.InferOutput<typeof mutantSchema>
 
@@ -35,9 +35,8 @@ export function occurrenceAt(lines: readonly string[], index: number): number {
 }
 
 /**
- * Applies a mutant to a tree. Looks for its line in its file first, then for a single equal line, indentation
- * aside, in any file, because code moves. Returns undefined if the line is gone or if more than one line
- * could be meant.
+ * Applies a mutant to a tree. Searches its file first, then any file for a single equal line, ignoring
+ * indentation, because code moves. Returns undefined if no line or more than one line matches.
  */
 export function applyMutant(mutant: Mutant, tree: ReadonlyMap<string, string>): MutatedFile | undefined {
   const own = tree.get(mutant.file)?.split('\n') ?? []

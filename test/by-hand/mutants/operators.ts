@@ -46,7 +46,7 @@ const otherMethods = new Map([
   ['lastIndexOf', 'indexOf']
 ])
 
-/** Methods that give something of the kind they were called on. */
+/** Methods that return the type of the value they are called on. */
 const removableMethods = new Set([
   'filter',
   'toSorted',
@@ -60,10 +60,7 @@ const removableMethods = new Set([
   'normalize'
 ])
 
-/**
- * Every change that can be made to a file. Leaves types, imports, comments, log lines and error messages
- * alone.
- */
+/** Every possible change of a file, except in types, imports, comments, log lines and error messages. */
 export function changesOf(file: string, text: string): Change[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const changes: Change[] = []

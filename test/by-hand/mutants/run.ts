@@ -9,14 +9,14 @@ import * as v from 'valibot'
 import { applyMutant, type MutatedFile, type Mutant } from './mutant.ts'
 import type { Tree } from './tree.ts'
 
-/** What became of a mutant; `reason` is the first test that failed. */
+/** The result of a mutant; `reason` is the first test that failed. */
 export interface Verdict {
   readonly outcome: 'killed' | 'survived' | 'not found'
   readonly reason: string
 }
 
 export interface RunOptions {
-  /** Whether integration tests are run where unit tests do not kill. */
+  /** Whether integration tests are run for mutants that survive the unit tests. */
   readonly withIntegration: boolean
   readonly report: (line: string) => void
 }
@@ -24,12 +24,15 @@ export interface RunOptions {
 type Project = 'unit' | 'integration'
 
 /**
- * A run of tests that uses more CPU time than this counts as a kill. It is no limit of the clock, so that a
+ * A test run that uses more CPU time than this counts as a kill. It is not a limit of elapsed time, so that a
  * busy machine kills nothing.
  */
 const maxCpuSeconds = { unit: 300, integration: 3_000 }
 
-/** Runs the tests against each mutant in a copy of the project. Throws if the unit tests fail without any. */
+/**
+ * Runs the tests against each mutant in a copy of the project. Throws if the unit tests fail without a
+ * mutant.
+ */
 export async function runMutants(tree: Tree, mutants: readonly Mutant[], options: RunOptions): Promise<void> {
   const { withIntegration, report } = options
   const baseline = await runTests(tree, 'unit', [])
@@ -58,7 +61,7 @@ export async function runMutants(tree: Tree, mutants: readonly Mutant[], options
     }
   }
 
-  /** Looks where a failure is most likely first: in the unit tests that load the file. */
+  /** Runs the tests that are most likely to fail first: the unit tests that load the file. */
   async function firstFailure({ file }: MutatedFile): Promise<string | null> {
     const related = await runTests(tree, 'unit', ['related', file])
     if (related.failure !== null) return related.failure
@@ -67,7 +70,7 @@ export async function runMutants(tree: Tree, mutants: readonly Mutant[], options
     )
     const { failure } = await runTests(tree, 'unit', others)
     if (failure !== null || !withIntegration) return failure
-    // Pages reach tests as a bundle that a server delivers, which `vitest related` does not see.
+    // Tests get pages as a bundle from a server, which `vitest related` does not detect.
     const selection = file.startsWith('web/') ? pageTests : ['related', file]
     return (await runTests(tree, 'integration', selection)).failure
   }
@@ -76,13 +79,13 @@ export async function runMutants(tree: Tree, mutants: readonly Mutant[], options
 const pageTests = ['browser', 'pages', 'dashboard', 'client', 'web-files', 'docs']
 
 interface TestRun {
-  /** The first test that failed, or null if all passed. */
+  /** The first failed test, or null if all passed. */
   readonly failure: string | null
-  /** The files that were run, from the root. */
+  /** The files that were run, relative to the root. */
   readonly files: readonly string[]
 }
 
-/** Runs tests up to the first failure; all of the project if the selection is empty. */
+/** Runs tests up to the first failure; all tests of the project if the selection is empty. */
 async function runTests({ root }: Tree, project: Project, selection: readonly string[]): Promise<TestRun> {
   const output = join(root, 'tests.json')
   rmSync(output, { force: true })
@@ -92,7 +95,7 @@ async function runTests({ root }: Tree, project: Project, selection: readonly st
   const vitest = spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...words], {
     cwd: root,
     stdio: 'ignore',
-    // A process group of its own, so that everything can be ended together.
+    // In a separate process group, so that all processes can be ended together.
     detached: true
   })
   const group = vitest.pid ?? fail()
@@ -119,7 +122,7 @@ function fail(): never {
   throw new Error('vitest cannot be started')
 }
 
-/** The CPU time of the processes of a group that run. */
+/** The CPU time of the running processes of a group. */
 async function cpuSecondsOf(group: number): Promise<number> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pgid=,time='])
   return stdout

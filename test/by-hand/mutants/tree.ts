@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 
 const project = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A copy of the project in a folder of its own, which is removed when it is disposed. */
+/** A copy of the project in a separate folder, which is removed on disposal. */
 export interface Tree extends Disposable {
   readonly root: string
   /** The text of each TypeScript file by its path from the root. */
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Copies the project as it was committed. The copy shares `node_modules` with this folder. */
+/** Copies the committed project. The copy shares `node_modules` with this folder. */
 export function copyTree(commit: string): Tree {
   const root = mkdtempSync(join(tmpdir(), 'cuewire-mutants-'))
   // Servers that tests start as other users read from it.

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { getLibFiles, libFolderInMemoryPath, ts } from '@ts-morph/common'
 
 /**
- * Returns a function that tells whether a file of a tree still has right types with another text. It looks at
- * that file alone: a change that only breaks the types of other files is rare.
+ * Returns a function that checks the types of a file of a tree with another text. It checks only that file: a
+ * change that only breaks the types of other files is rare.
  */
 export function typeChecker(root: string): (file: string, text: string) => boolean {
   const libraries = new Map(getLibFiles().map(({ fileName, text }) => [fileName, text]))

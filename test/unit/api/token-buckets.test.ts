@@ -61,9 +61,9 @@ test('in any period at most burst and refill are taken, and a token is available
           pass(ms)
           passedMs += ms
           for (let turn = 0; turn < times; turn++) {
-            const told = peek('a')
+            const announced = peek('a')
             const wait = take('a')
-            expect(wait).toBe(told)
+            expect(wait).toBe(announced)
             if (wait === 0) given++
           }
           expect(given).toBeLessThanOrEqual(burst + (passedMs * perSecond) / 1000 + 1e-6)

@@ -10,26 +10,26 @@ const seen = (offset: number, content: string | null = `state ${offset}`, client
   content
 })
 
-const judged = (...sightings: ReturnType<typeof seen>[]) => {
+const rulesOf = (...sightings: ReturnType<typeof seen>[]) => {
   const judge = openPositionJudge()
   return sightings.flatMap(sighting => judge.see(sighting)).map(({ rule }) => rule)
 }
 
 test('offsets that increase, skip and repeat with the same content pass', () => {
-  expect(judged(seen(1), seen(1), seen(5), seen(5, null), seen(9))).toEqual([])
+  expect(rulesOf(seen(1), seen(1), seen(5), seen(5, null), seen(9))).toEqual([])
 })
 
 test('an offset that decreases within an epoch fails, for the same client only', () => {
-  expect(judged(seen(5), seen(4))).toEqual(['offsets never go back'])
-  expect(judged(seen(5), seen(4, null))).toEqual(['offsets never go back'])
-  expect(judged(seen(5), seen(4, 'state 4', 'two'))).toEqual([])
-  expect(judged(seen(5), seen(4, 'state 4', 'one', 'e2'))).toEqual([])
+  expect(rulesOf(seen(5), seen(4))).toEqual(['offsets never go back'])
+  expect(rulesOf(seen(5), seen(4, null))).toEqual(['offsets never go back'])
+  expect(rulesOf(seen(5), seen(4, 'state 4', 'two'))).toEqual([])
+  expect(rulesOf(seen(5), seen(4, 'state 4', 'one', 'e2'))).toEqual([])
 })
 
 test('a position with two contents fails, whichever clients received them', () => {
-  expect(judged(seen(5, 'a'), seen(5, 'b'))).toEqual(['one content for a position'])
-  expect(judged(seen(5, 'a'), seen(5, 'b', 'two'))).toEqual(['one content for a position'])
-  expect(judged(seen(5, 'a'), seen(5, 'b', 'two', 'e2'))).toEqual([])
+  expect(rulesOf(seen(5, 'a'), seen(5, 'b'))).toEqual(['one content for a position'])
+  expect(rulesOf(seen(5, 'a'), seen(5, 'b', 'two'))).toEqual(['one content for a position'])
+  expect(rulesOf(seen(5, 'a'), seen(5, 'b', 'two', 'e2'))).toEqual([])
 })
 
 test('an ended epoch that returns fails', () => {
@@ -43,6 +43,6 @@ test('an ended epoch that returns fails', () => {
 })
 
 test('an invalid position fails', () => {
-  expect(judged(seen(Number.NaN))).toEqual(['a position is whole'])
-  expect(judged(seen(1, 'a', 'one', ''))).toEqual(['a position is whole'])
+  expect(rulesOf(seen(Number.NaN))).toEqual(['a position is whole'])
+  expect(rulesOf(seen(1, 'a', 'one', ''))).toEqual(['a position is whole'])
 })

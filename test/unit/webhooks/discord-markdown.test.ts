@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
-import { wickedText } from '../../support/hook-events.ts'
+import { hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
@@ -80,7 +80,7 @@ describe('a value', () => {
 
 test('a title is shown as it is, without markup or links', () => {
   fc.assert(
-    fc.property(wickedText, wickedText, (title, artist) => {
+    fc.property(hostileText, hostileText, (title, artist) => {
       const document = { title, artist, station: { name: 'expanded' } }
       const read = readByDiscord(markdown('{{ title }} by {{ artist }}', document))
       expect(read).toEqual({ plain: `${normalizeText(title)} by ${normalizeText(artist)}`, links: [] })

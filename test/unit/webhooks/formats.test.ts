@@ -6,7 +6,7 @@ import { joiner, normalizeText } from '../../../src/webhooks/format/plain-text.t
 import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
 import { fill, type Format, plainText, postText } from '../../../src/webhooks/format/template.ts'
 import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
-import { wickedText } from '../../support/hook-events.ts'
+import { hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const entities: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ describe.for(formats)('%s', ([, format, read]) => {
 
   test('shows any inserted value, expanded once', () => {
     fc.assert(
-      fc.property(wickedText, wickedText, (title, artist) => {
+      fc.property(hostileText, hostileText, (title, artist) => {
         const text = fill('On air: {{ title }} § {{ artist }}', document(title, artist), format, 10_000)
         expect(visible(read(text))).toBe(
           visible(`On air: ${normalizeText(title)} § ${normalizeText(artist)}`)
@@ -45,7 +45,7 @@ describe.for(formats)('%s', ([, format, read]) => {
   test('stays within its limit, and shows the beginning of a truncated value', () => {
     const limits = fc.integer({ min: 20, max: 200 })
     fc.assert(
-      fc.property(wickedText, wickedText, limits, fc.integer({ min: 1, max: 30 }), (a, b, most, times) => {
+      fc.property(hostileText, hostileText, limits, fc.integer({ min: 1, max: 30 }), (a, b, most, times) => {
         const [title, artist] = [a.replaceAll('…', ''), b.replaceAll('…', '').repeat(times)]
         const text = fill('On air: {{ title }}{{ artist }}', document(title, artist), format, most)
         expect(countCharacters(text)).toBeLessThanOrEqual(most)

@@ -5,7 +5,7 @@ import { triggers } from '../../../src/station/triggers.ts'
 import { hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
 import type { Sending } from '../../../src/webhooks/types/sending.ts'
 import { aStation } from '../../support/builders.ts'
-import { aPlayingStation, nowPlayingOf, sendingOf, wickedText } from '../../support/hook-events.ts'
+import { aPlayingStation, nowPlayingOf, sendingOf, hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const title = '{{ now_playing.song.title }} / {{ now_playing.song.artist }}'
@@ -121,7 +121,7 @@ describe.for(delivering)('%s', type => {
     const places = (sending: Sending) => requestsOf(sending).map(({ url }) => url.replace(/\?.*/s, ''))
     const usual = places(sendingOf(type, configOf(type)))
     fc.assert(
-      fc.property(wickedText, wickedText, (name, artist) => {
+      fc.property(hostileText, hostileText, (name, artist) => {
         const nowPlaying = nowPlayingOf(aPlayingStation({ title: name, artist }))
         const sending = sendingOf(type, configOf(type), { nowPlaying })
         expect(places(sending)).toEqual(usual)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramHtml } from '../../../src/webhooks/format/telegram.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
-import { wickedText } from '../../support/hook-events.ts'
+import { hostileText } from '../../support/hook-events.ts'
 
 const html = (template: string, document: unknown, most = 4_096) =>
   fill(template, document, telegramHtml, most)
@@ -36,7 +36,7 @@ test('an address stays an http address, and any other value becomes a part of on
 
 test('the tags are those of the template and the text is the title, for any title', () => {
   fc.assert(
-    fc.property(wickedText, t => {
+    fc.property(hostileText, t => {
       const [, inner = ''] = /^<b>([^<>"']*)<\/b>$/.exec(html('<b>{{ t }}</b>', { t })) ?? []
       expect(read(inner)).toBe(normalizeText(t).replaceAll('\u2060', ''))
       const link = /^<a href="https:\/\/x\.example\/([^<>"'\s]*)">([^<>"']*)<\/a>$/

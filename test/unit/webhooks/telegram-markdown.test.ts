@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
 import { fill } from '../../../src/webhooks/format/template.ts'
-import { wickedText } from '../../support/hook-events.ts'
+import { hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
@@ -96,7 +96,7 @@ describe('a value', () => {
 
 test('Telegram accepts any title, shows it as it is, and finds the entities of the template', () => {
   fc.assert(
-    fc.property(wickedText, wickedText, (title, artist) => {
+    fc.property(hostileText, hostileText, (title, artist) => {
       const document = { title, artist }
       const text = (template: string) => readByTelegram(markdown(template, document))
 
@@ -131,7 +131,7 @@ test('Telegram accepts any title, shows it as it is, and finds the entities of t
 
 test('a truncated text is accepted as well', () => {
   fc.assert(
-    fc.property(wickedText, fc.integer({ min: 40, max: 80 }), (title, most) => {
+    fc.property(hostileText, fc.integer({ min: 40, max: 80 }), (title, most) => {
       const text = markdown('*{{ t }}* [{{ t }}](https://x.example)', { t: title.repeat(9) }, most)
       expect(text.length).toBeLessThanOrEqual(2 * most)
       expect(readByTelegram(text).entities.at(-1)?.address).toBe('https://x.example')

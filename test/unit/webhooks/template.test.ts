@@ -14,7 +14,7 @@ import {
 } from '../../../src/webhooks/format/template.ts'
 import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
-import { aPlayingStation, nowPlayingOf, wickedText } from '../../support/hook-events.ts'
+import { aPlayingStation, nowPlayingOf, hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const plain = (template: string, document: unknown = nowPlayingOf(aPlayingStation())) =>
@@ -59,7 +59,7 @@ test('variables of the now-playing object', () => {
 
 test('values are not parsed as templates, and invalid variables stay as they are', () => {
   fc.assert(
-    fc.property(wickedText, wickedText, (title, literal) => {
+    fc.property(hostileText, hostileText, (title, literal) => {
       const kept = literal.replace(/\{\{\s*[\w.-]+\s*\}\}/g, '')
       fc.pre(!/\{\{\s*[\w.-]+\s*\}\}/.test(`${kept}{`) && !kept.endsWith('{'))
       const document = { title, station: { name: 'expanded' } }
@@ -103,8 +103,8 @@ describe('a text that is too long', () => {
     const limits = fc.integer({ min: 30, max: 60 })
     fc.assert(
       fc.property(
-        wickedText,
-        wickedText,
+        hostileText,
+        hostileText,
         limits,
         fc.constantFrom(plainText, markup),
         (a, b, most, format) => {
@@ -166,7 +166,7 @@ describe('an address', () => {
 
   test('keeps its parts separate for any value', () => {
     fc.assert(
-      fc.property(wickedText, title => {
+      fc.property(hostileText, title => {
         const { searchParams, host } = new URL(address('https://x.example/?q={{ t }}&page=1', { t: title }))
         expect([host, ...searchParams]).toEqual(['x.example', ['q', normalizeText(title)], ['page', '1']])
       })

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { aPlayingStation, bodyOf, nowPlayingOf, sendingOf, wickedText } from '../../../support/hook-events.ts'
+import {
+  aPlayingStation,
+  bodyOf,
+  nowPlayingOf,
+  sendingOf,
+  hostileText
+} from '../../../support/hook-events.ts'
 
 const song = { title: 'Night & Day?', artist: 'Ella é', album: '100% +' }
 const playing = { nowPlaying: nowPlayingOf(aPlayingStation(song)) }
@@ -36,7 +42,7 @@ describe.for(cases)('$type', ({ type, config, url }) => {
 
   test('gets any title unchanged', () => {
     fc.assert(
-      fc.property(wickedText, title => {
+      fc.property(hostileText, title => {
         const sending = sendingOf(type, config, { nowPlaying: nowPlayingOf(aPlayingStation({ title })) })
         const [request] = sending.kind === 'requests' ? sending.requests : []
         const read = new URL(request?.url ?? '')

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /** A port on 127.0.0.1 that never accepts connections, with a small backlog. */
-export interface DeafServer extends AsyncDisposable {
+export interface FullBacklogServer extends AsyncDisposable {
   readonly port: number
 }
 
-export async function startDeafServer(): Promise<DeafServer> {
+export async function startFullBacklogServer(): Promise<FullBacklogServer> {
   // A blocked thread leaves connections in the backlog of the kernel.
   const thread = new Worker(
     `const { parentPort } = require('node:worker_threads')
