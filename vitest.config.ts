@@ -29,8 +29,8 @@ const integration = {
  */
 const resolve = { alias: { typescript: '@ts-morph/common/dist/typescript.js' } }
 
-/** Files that take long and use little of the processor: they wait for time to pass. */
-const patient = new RegExp(
+/** Files that take long with little CPU use, because they wait for timers. */
+const waitingFiles = new RegExp(
   `/(${[
     'admin-key',
     'api',
@@ -53,20 +53,20 @@ const patient = new RegExp(
   ].join('|')})\\.test\\.ts$`
 )
 
-const isPatient = ({ moduleId, project }: TestSpecification) =>
-  project.name === 'integration' && patient.test(moduleId)
+const isWaiting = ({ moduleId, project }: TestSpecification) =>
+  project.name === 'integration' && waitingFiles.test(moduleId)
 
-/** Takes longest and is short to read: on a new clone, where files go by size, it would run alone at the end. */
+/** The longest test is in a small file: on a new clone, where files are sorted by size, it would run last and alone. */
 const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith('/integration/chaos.test.ts')
 
-/** Every third file is a patient one, until there is none left, so that the processor is never without work. */
+/** Makes every third file one that waits, as long as there are any, so that the CPU is always busy. */
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Without results of a former run the largest files come first. This is not the method of arrays.
+    // Without results of a previous run the largest files are first. `sort` is not that of arrays.
     // oxlint-disable-next-line unicorn/no-array-sort
     const sorted = await super.sort(files)
-    const waiting = sorted.filter(isPatient)
-    const mixed = sorted.filter(each => !isPatient(each) && !isLongest(each))
+    const waiting = sorted.filter(isWaiting)
+    const mixed = sorted.filter(each => !isWaiting(each) && !isLongest(each))
     const beginning = mixed.findIndex(({ project }) => project.name === 'integration')
     for (const [index, each] of waiting.entries()) mixed.splice(beginning + 3 * index, 0, each)
     mixed.splice(beginning, 0, ...sorted.filter(isLongest))
@@ -74,7 +74,7 @@ class Mixed extends BaseSequencer {
   }
 }
 
-/** These replace a module of Node, which must not be loaded yet. */
+/** Files that mock a module of Node, which must not be loaded before. */
 const mocking = ['test/integration/guarded-{fetch,names}.test.ts']
 
 export default defineConfig({
@@ -82,7 +82,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     sequence: { sequencer: Mixed },
     projects: [
-      // Nothing here keeps anything in a module, so files share processes: a new one for each takes longer than most of the files.
+      // These files keep no state in modules, so they share processes: starting one per file takes longer than most files.
       {
         test: {
           name: 'unit',

@@ -30,20 +30,23 @@ const full = test.extend('station', { scope: 'file' }, async ({ program }) => {
   return { id: Number(body.id) }
 })
 
-full('a list of all records has a limit, and pages lead beyond it', async ({ program, station }) => {
-  const path = `/api/station/${station.id}/requests`
-  const first = await program.ask('GET', `${path}?per_page=0`, { key: '' })
-  expect(first.status).toBe(200)
-  expect(first.body).toMatchObject({ page: 1, per_page: 10_000, total: records, total_pages: 2 })
-  expect(first.body.rows).toHaveLength(10_000)
-  const second = await program.ask('GET', `${path}?per_page=0&page=2`, { key: '' })
-  expect(second.body.rows).toHaveLength(records - 10_000)
-  const ids = [...first.body.rows, ...second.body.rows].map((row: { request_id: string }) => row.request_id)
-  expect(new Set(ids).size).toBe(records)
-})
+full(
+  'a list without paging has a limit, and pages reach the records beyond it',
+  async ({ program, station }) => {
+    const path = `/api/station/${station.id}/requests`
+    const first = await program.ask('GET', `${path}?per_page=0`, { key: '' })
+    expect(first.status).toBe(200)
+    expect(first.body).toMatchObject({ page: 1, per_page: 10_000, total: records, total_pages: 2 })
+    expect(first.body.rows).toHaveLength(10_000)
+    const second = await program.ask('GET', `${path}?per_page=0&page=2`, { key: '' })
+    expect(second.body.rows).toHaveLength(records - 10_000)
+    const ids = [...first.body.rows, ...second.body.rows].map((row: { request_id: string }) => row.request_id)
+    expect(new Set(ids).size).toBe(records)
+  }
+)
 
 full(
-  'a page that is too deep is refused by its name, and one past the end of a short list is empty',
+  'a page beyond the limit is refused with the parameter, and one past the end is empty',
   async ({ program, station }) => {
     const history = `/api/station/${station.id}/history`
     const deep = await program.ask('GET', `${history}?per_page=500&page=201`)
