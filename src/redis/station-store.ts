@@ -53,7 +53,7 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
     Math.max(parsePosition(over).offset, sentOffset) + 1,
     epoch,
     `${newestRevision(state)}:${schema}`,
-    encodeState(state),
+    encodeState(state, schema),
     stationId,
     JSON.stringify(triggers)
   )

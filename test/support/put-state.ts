@@ -8,7 +8,7 @@ import {
   stationKey
 } from '../../src/redis/keys.ts'
 import { positionOf } from '../../src/redis/positions.ts'
-import { encodeState } from '../../src/redis/state-schema.ts'
+import { encodeState, ownSchema } from '../../src/redis/state-schema.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 
@@ -32,7 +32,7 @@ export async function putState(
   const { stationId } = state
   const shard = shardOf(stationId)
   const position = positionOf(state)
-  const text = encodeState(state)
+  const text = encodeState(state, ownSchema)
   const message = JSON.stringify({ stationId, position, triggers, state: JSON.parse(text) })
   const keys = [stationKey(stationId), positionsKey(shard), changedKey(shard), sequenceKey(shard)]
   await redis.eval(script, 5, ...keys, changesChannel(shard), stationId, position, text, message)

@@ -34,7 +34,7 @@ export async function buildRelease(
     ['ownSchema = 3', `ownSchema: number = ${own}`],
     ['_schema: number', 'schema: number'],
     ['return JSON.stringify(state)', 'return JSON.stringify(schema === 4 ? { inner: state } : state)'],
-    ['export function decodeState(value: unknown,', 'export function decodeState(stored: any,'],
+    ['  value: unknown,\n  { schema, epoch', '  stored: any,\n  { schema, epoch'],
     [
       '  return readableSchemas',
       '  const value = schema === 4 ? stored?.inner : stored\n  return readableSchemas'
