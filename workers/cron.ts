@@ -22,8 +22,7 @@ import { cleanUpRemoteLists } from '../src/playout/queue/remote-lists.ts'
 import { expireRequests, removeRequestAddresses } from '../src/playout/queue/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
-import { removeDeletedStations } from '../src/playout/station-removal.ts'
-import { removeOldTombstones } from '../src/playout/station-removal.ts'
+import { removeDeletedStations, removeOldTombstones } from '../src/playout/station-removal.ts'
 import { removeFormerStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
@@ -78,22 +77,19 @@ const tasks: readonly Task[] = [
 ]
 
 /** Starts the scheduled tasks. All processes run them: each task is idempotent. */
-export function startCron(services: PlayoutServices, days: RetentionDays): { stop: () => Promise<void> } {
+export function startCron(services: PlayoutServices, days: RetentionDays) {
   const { sql, log } = services
   const logger = openCronLogger(log)
-  const started = tasks.map(({ name, at, jitterMs = 60_000, run }) =>
-    schedule(
-      at,
-      logOutcome(name, () => run(sql, engineTimeMs(), days, services), log),
-      {
-        name,
-        timezone: 'UTC',
-        noOverlap: true,
-        maxRandomDelay: jitterMs,
-        logger
-      }
-    )
-  )
+  const started = tasks.map(({ name, at, jitterMs = 60_000, run }) => {
+    const runLogged = logOutcome(name, () => run(sql, engineTimeMs(), days, services), log)
+    return schedule(at, runLogged, {
+      name,
+      timezone: 'UTC',
+      noOverlap: true,
+      maxRandomDelay: jitterMs,
+      logger
+    })
+  })
   return {
     stop: async () => {
       await Promise.all(started.map(async task => task.destroy()))

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 
 import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
@@ -8,11 +7,11 @@ import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queu
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
-import { repeat, type Repetition } from '../src/runtime/repeat.ts'
+import { repeat } from '../src/runtime/repeat.ts'
 import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
 
 /** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
-export function startSweep(services: PlayoutServices, heartbeat: string): Repetition {
+export function startSweep(services: PlayoutServices, heartbeat: string) {
   let differing = new Set<number>()
   const run = async (signal: AbortSignal) => {
     differing = await sweep(services, differing, signal)
@@ -26,7 +25,7 @@ const volumesMs = 60_000
 const storageConcurrency = 4
 
 /** Measures storage locations that are due, and the free space of volumes. */
-export function startStorage(parts: StorageDeps): Repetition {
+export function startStorage(parts: StorageDeps) {
   let volumesAtMs = 0
   const run = async (signal: AbortSignal) => {
     if (performance.now() >= volumesAtMs) {
@@ -39,7 +38,7 @@ export function startStorage(parts: StorageDeps): Repetition {
 }
 
 /** Fetches remote playlists that are due. */
-export function startRemoteLists(services: RemoteListServices): Repetition {
+export function startRemoteLists(services: RemoteListServices) {
   const run = async (signal: AbortSignal) => {
     await refreshRemoteLists(services, engineTimeMs(), signal)
   }
@@ -49,7 +48,7 @@ export function startRemoteLists(services: RemoteListServices): Repetition {
 const maxHlsPauseMs = 2_000
 
 /** Counts HLS listeners from an access log. */
-export function startHlsLog(services: PlayoutServices, options: HlsLogOptions): Repetition {
+export function startHlsLog(services: PlayoutServices, options: HlsLogOptions) {
   const hlsLog = openHlsLog(services, options)
   return repeat(() => hlsLog.update(engineTimeMs()), {
     // Several runs per segment, within which a listener must fetch again.
@@ -66,10 +65,8 @@ const pollsFullMs = 20
 const addPollsMs = 30_000
 
 /** Polls streaming servers for listeners and titles. */
-export function startPolls(services: PollServices): Repetition {
+export function startPolls(services: PollServices) {
   const stopping = new AbortController()
-  // Each request in flight adds a listener.
-  setMaxListeners(0, stopping.signal)
   const poller = openPoller(services, stopping.signal)
   let addAtMs = 0
 

@@ -6,7 +6,7 @@ import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import type { Logger } from '../src/runtime/log.ts'
 
-export interface QueueWorkerOptions<Name extends JobName> {
+interface QueueWorkerOptions<Name extends JobName> {
   readonly concurrency: number
   /** Processes a job. The return value is stored nowhere. */
   readonly process: (payload: JobPayload<Name>) => Promise<unknown>

@@ -6,7 +6,7 @@ import type { PlayoutServices } from '../src/playout/services.ts'
 import { writeStatusEvents } from '../src/playout/triggers.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
-import { repeat, type Repetition } from '../src/runtime/repeat.ts'
+import { repeat } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import { deliver, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
 import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
@@ -25,7 +25,7 @@ const graceMs = 2_500
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
-): Repetition {
+) {
   const { sql, log, deliveries } = services
   const ending = new AbortController()
   let isStopping = false

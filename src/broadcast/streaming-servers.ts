@@ -99,15 +99,13 @@ interface AllStreams extends FetchedStreams {
   readonly listsListeners: boolean
 }
 
-/** A stream with its listeners, and what the server refused. */
-interface StreamListeners {
-  readonly stream: Stream
-  readonly problem?: string
-}
-
 interface ServerClient {
   readonly fetchAll: (fetchPage: FetchPage, hasPassword: boolean) => Promise<AllStreams>
-  readonly fetchListeners: (fetchPage: FetchPage, stream: Stream) => Promise<StreamListeners>
+  /** Returns the stream with its listeners, and what the server refused. */
+  readonly fetchListeners: (
+    fetchPage: FetchPage,
+    stream: Stream
+  ) => Promise<{ readonly stream: Stream; readonly problem?: string }>
 }
 
 const icecast: ServerClient = {

@@ -8,29 +8,21 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { readProcessStart } from './process-identity.ts'
 
-/** Locks DATA_DIR until it is disposed or its process ends. */
-export interface DataDirLock extends AsyncDisposable {
-  /** The absolute path. */
-  readonly folder: string
-}
+const announced = v.object({ owner: v.string(), databaseUrl: v.string(), redisUrl: v.string() })
 
 /** URLs of the stores of the running Cuewire, with passwords. */
-export interface RunningServices {
-  databaseUrl: string
-  redisUrl: string
-}
+export type RunningServices = Omit<v.InferOutput<typeof announced>, 'owner'>
 
-const announced = v.object({ owner: v.string(), databaseUrl: v.string(), redisUrl: v.string() })
 const attempts = 5
 
 /**
- * Creates DATA_DIR if needed and locks it for this process. Each starting process creates an empty file named
- * after itself in `lock/` and then looks for others; if another one is alive, it removes its own file. So at
- * most one process holds the lock, and files of killed processes have no effect. Throws an `OperatorError` if
- * another process holds the lock or the folder is not writable. Processes of other machines or containers
- * that share the folder are not detected.
+ * Creates DATA_DIR if needed and locks it until the lock is disposed or this process ends. Each starting
+ * process creates an empty file named after itself in `lock/` and then looks for others; if another one is
+ * alive, it removes its own file. So at most one process holds the lock, and files of killed processes have no
+ * effect. Throws an `OperatorError` if another process holds the lock or the folder is not writable. Processes
+ * of other machines or containers that share the folder are not detected.
  */
-export async function lockDataDir(path: string): Promise<DataDirLock> {
+export async function lockDataDir(path: string) {
   const folder = resolve(path)
   const lockFolder = join(folder, 'lock')
   await writeTo(folder, async () => {
@@ -43,7 +35,9 @@ export async function lockDataDir(path: string): Promise<DataDirLock> {
   const own = await readOwnIdentity()
   const ownFile = join(lockFolder, own)
   for (let attempt = 1; ; attempt++) {
-    await createLockFile(folder, ownFile)
+    await writeTo(folder, () => writeFile(ownFile, '', { flag: 'wx' })).catch((error: Error) => {
+      throw codeOf(error.cause) === 'EEXIST' ? lockedError(process.pid, folder) : error
+    })
     const others = (await readdir(lockFolder)).filter(name => name !== own)
     const living = await findLiving(others)
     if (living === undefined) {
@@ -57,7 +51,7 @@ export async function lockDataDir(path: string): Promise<DataDirLock> {
   }
   return {
     folder,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await rm(join(folder, 'services.json'), { force: true })
       await rm(ownFile, { force: true })
     }
@@ -106,13 +100,6 @@ function lockedError(pid: number, folder: string): OperatorError {
   return new OperatorError(
     `another cuewire (pid ${pid}) is using DATA_DIR ${folder}: stop it first, or set another DATA_DIR`
   )
-}
-
-/** Throws an `OperatorError` if this process holds the lock already. */
-async function createLockFile(folder: string, file: string): Promise<void> {
-  await writeTo(folder, () => writeFile(file, '', { flag: 'wx' })).catch((error: Error) => {
-    throw codeOf(error.cause) === 'EEXIST' ? lockedError(process.pid, folder) : error
-  })
 }
 
 async function writeTo<Result>(folder: string, action: () => Promise<Result>): Promise<Result> {

@@ -4,6 +4,7 @@ import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
 import { findInstalled, oldestMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
 import { isInPath } from './run-command.ts'
 import { chooseUnpacker } from './system-packages.ts'
@@ -38,8 +39,7 @@ export async function findRedis(folder: string, signal?: AbortSignal): Promise<R
     if (downloaded) return downloaded
   } catch (error) {
     signal?.throwIfAborted()
-    const reason = error instanceof Error ? error.message : String(error)
-    const text = `${missing}, and none could be downloaded (${reason}): ${await installAdvice()}`
+    const text = `${missing}, and none could be downloaded (${reasonOf(error)}): ${await installAdvice()}`
     throw new OperatorError(text, { cause: error })
   }
   throw new OperatorError(`${missing}: ${await installAdvice()}`)
@@ -110,11 +110,8 @@ async function moveIntoPlace(root: string, target: string, workFolder: string): 
     }
     const taken = join(workFolder, `taken-${attempt}`)
     await rename(target, taken).catch(ignore('ENOENT'))
-    const works = await openUnpacked(taken).then(
-      () => true,
-      () => false
-    )
-    if (works) await rename(taken, target).catch(ignore('ENOTEMPTY', 'EEXIST'))
+    const replacement = await openUnpacked(taken).catch(() => undefined)
+    if (replacement) await rename(taken, target).catch(ignore('ENOTEMPTY', 'EEXIST'))
     await sleep(movePauseMs)
   }
 }
@@ -176,7 +173,7 @@ async function ensureParent(folder: string): Promise<string> {
       if (await isTrusted(path)) return path
       reasons.push(`${path} belongs to another user`)
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error))
+      reasons.push(reasonOf(error))
     }
   }
   throw new Error(reasons.join(', ') || 'no folder is usable')

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 
 import { OperatorError } from '../runtime/errors.ts'
+import type { ServiceOptions } from './embedded-service.ts'
 import { startGuarded, summarizeOutput } from './guarded-process.ts'
 import type { Account } from './postgres-account.ts'
 import { runCommand } from './run-command.ts'
@@ -25,11 +26,6 @@ import { runCommand } from './run-command.ts'
 export const role = 'cuewire'
 
 const initMs = 120_000
-
-interface ClusterOptions {
-  readonly durable: boolean
-  readonly signal?: AbortSignal | undefined
-}
 
 /**
  * Makes sure that `folder/data` is a complete database cluster of this account. Returns the password. A
@@ -40,17 +36,14 @@ export async function ensureCluster(
   folder: string,
   initdb: string,
   account: Account,
-  options: ClusterOptions
+  options: ServiceOptions & { readonly durable: boolean }
 ): Promise<string> {
   const data = join(folder, 'data')
   // Temporary folders of an interrupted start.
   for (const name of await readdir(folder)) {
     if (/^(init|probe)-/.test(name)) await rm(join(folder, name), { recursive: true, force: true })
   }
-  const owner = await stat(data).then(
-    found => found.uid,
-    () => undefined
-  )
+  const owner = (await stat(data).catch(() => undefined))?.uid
   if (owner !== undefined && owner !== account.owner.uid) await changeOwner(data, account)
   const password = await ensurePassword(folder, owner === undefined)
   if (owner === undefined) await createCluster(folder, initdb, account, password, options)
@@ -62,7 +55,7 @@ async function createCluster(
   initdb: string,
   account: Account,
   password: string,
-  { durable, signal }: ClusterOptions
+  { durable, signal }: ServiceOptions & { readonly durable: boolean }
 ): Promise<void> {
   const { uid, gid } = account.owner
   const workFolder = await mkdtemp(join(folder, 'init-'))

@@ -1,10 +1,11 @@
-import { chmod, mkdir, readFile, realpath, rm } from 'node:fs/promises'
+import { chmod, mkdir, readFile, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
 import { OperatorError } from '../runtime/errors.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
 import { type Guarded, startGuarded } from './guarded-process.ts'
 import { chooseAccount } from './postgres-account.ts'
@@ -35,7 +36,11 @@ export async function startPostgres(
     name: 'Postgres',
     folder: home,
     urlOf: port => `${serverUrl(port)}/${database}`,
-    stopLeftover: () => stopLeftoverPostgres(data),
+    stopLeftover: () =>
+      stopLeftover(join(data, 'postmaster.pid'), 'SIGINT', command => {
+        const [program = ''] = command.split(' -D ')
+        return basename(program) === 'postgres' && command.includes(` -D ${data} `)
+      }),
     prepare: async () => {
       const account = await chooseAccount(home, binaries.postgres)
       password = await ensureCluster(home, binaries.initdb, account, { durable, signal })
@@ -54,8 +59,8 @@ export async function startPostgres(
     return service
   } catch (error) {
     await service.stop()
-    const why = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`the embedded Postgres in ${home} cannot be used: ${why}`, { cause: error })
+    const problem = `the embedded Postgres in ${home} cannot be used: ${reasonOf(error)}`
+    throw new OperatorError(problem, { cause: error })
   }
 }
 
@@ -78,27 +83,12 @@ function renderSettings(port: number, durable: boolean): string[] {
 async function waitUntilReady(data: string, guarded: Guarded, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (!guarded.hasExited() && Date.now() < deadline) {
-    const lines = await readPidFile(data)
+    const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')
+    const lines = text.split('\n').map(line => line.trim())
     if (lines[0] === String(guarded.pid) && lines[7] === 'ready') return true
     await sleep(20)
   }
   return false
-}
-
-async function readPidFile(data: string): Promise<string[]> {
-  const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')
-  return text.split('\n').map(line => line.trim())
-}
-
-async function stopLeftoverPostgres(data: string): Promise<void> {
-  const pid = Number((await readPidFile(data))[0])
-  if (!Number.isInteger(pid) || pid <= 0) return
-  await stopLeftover(pid, 'SIGINT', command => {
-    const [program = ''] = command.split(' -D ')
-    return basename(program) === 'postgres' && command.includes(` -D ${data} `)
-  })
-  // Postgres refuses to start if any process has that pid; in a restarted container it may be this one.
-  await rm(join(data, 'postmaster.pid'), { force: true })
 }
 
 async function ensureDatabase(server: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
@@ -52,22 +52,30 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 async function readPs(pid: number, format: string): Promise<string> {
-  return runCommand(['ps', '-ww', '-o', format, '-p', String(pid)], { timeoutMs: 5_000 }).then(
-    ({ stdout }) => stdout.trim(),
-    () => ''
-  )
+  const running = runCommand(['ps', '-ww', '-o', format, '-p', String(pid)], { timeoutMs: 5_000 })
+  const { stdout } = await running.catch(() => ({ stdout: '' }))
+  return stdout.trim()
 }
 
 /**
- * Stops a service that an earlier, killed Cuewire left running: with its graceful signal, after 10 seconds
- * with SIGKILL. `isOurs` checks the command line, because the pid of an old pid file may have been reused.
- * Throws an `OperatorError` if the process does not end.
+ * Stops a service that an earlier, killed Cuewire left running, and removes its pid file: with its graceful
+ * signal, after 10 seconds with SIGKILL. `isOurs` checks the command line, because the pid may have been
+ * reused. Throws an `OperatorError` if the process does not end.
  */
 export async function stopLeftover(
-  pid: number,
+  pidFile: string,
   signal: 'SIGINT' | 'SIGTERM',
   isOurs: (command: string) => boolean
 ): Promise<void> {
+  const [line] = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n')
+  const pid = Number(line)
+  if (!Number.isInteger(pid) || pid <= 0) return
+  await stopProcess(pid, signal, isOurs)
+  // Postgres refuses to start if any process has that pid; in a restarted container it may be this one.
+  await rm(pidFile, { force: true })
+}
+
+async function stopProcess(pid: number, signal: NodeJS.Signals, isOurs: (command: string) => boolean) {
   const start = await readProcessStart(pid)
   if (start === undefined || !isOurs(await readCommandLine(pid))) return
   sendSignal(pid, signal)

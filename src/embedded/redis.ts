@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -30,7 +30,7 @@ export async function startRedis(
     name: 'Redis',
     folder: home,
     urlOf,
-    stopLeftover: () => stopLeftoverRedis(home, configFile),
+    stopLeftover: () => stopLeftover(join(home, 'redis.pid'), 'SIGTERM', line => line.endsWith(configFile)),
     prepare: async () => {
       password = await ensurePassword(join(home, 'password'))
       return async port => {
@@ -74,24 +74,13 @@ async function waitUntilReady(url: string, guarded: Guarded, timeoutMs: number):
   client.on('error', () => {})
   try {
     return await Promise.race([
-      client.ping().then(
-        () => true,
-        () => false
-      ),
+      client.ping().then(Boolean, () => false),
       guarded.exited.then(() => false),
       sleep(timeoutMs, false, { ref: false })
     ])
   } finally {
     client.disconnect()
   }
-}
-
-async function stopLeftoverRedis(home: string, configFile: string): Promise<void> {
-  const pidFile = join(home, 'redis.pid')
-  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).trim())
-  if (!Number.isInteger(pid) || pid <= 0) return
-  await stopLeftover(pid, 'SIGTERM', command => command.endsWith(configFile))
-  await rm(pidFile, { force: true })
 }
 
 /** The password stays the same, so that clients reconnect to a restarted Redis. */

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
+import type { HttpRequest } from 'uWebSockets.js'
+
 import { positionHeaders, type Reply } from '../api/core/route.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { Encoding } from './variants.ts'
@@ -68,19 +70,18 @@ export const preflightHeaders: Headers = [
   ['Access-Control-Max-Age', '86400']
 ]
 
-/** Which origins may read responses in a browser. */
-export interface Cors {
-  /** The request header that responses depend on: `Origin`, or empty. */
-  readonly vary: string
-  /** The value of `Access-Control-Allow-Origin` for an origin; empty if it may not read responses. */
-  readonly allowedFor: (origin: string) => string
-}
+export type Cors = ReturnType<typeof openCors>
 
-/** `allowed` lists origins or contains `*`. */
-export function openCors(allowed: readonly string[]): Cors {
-  if (allowed.includes('*')) return { vary: '', allowedFor: () => '*' }
+/** Which origins may read responses in a browser. `allowed` lists origins or contains `*`. */
+export function openCors(allowed: readonly string[]) {
+  const allowsAll = allowed.includes('*')
   const origins = new Set(allowed)
-  return { vary: 'Origin', allowedFor: origin => (origins.has(origin) ? origin : '') }
+  return {
+    /** The request header that responses depend on: `Origin`, or empty. */
+    vary: allowsAll ? '' : 'Origin',
+    /** The value of `Access-Control-Allow-Origin` for an origin; empty if it may not read responses. */
+    allowedFor: (origin: string) => (allowsAll ? '*' : origins.has(origin) ? origin : '')
+  }
 }
 
 /** The CORS header lines of every response, for a value of `allowedFor`. */
@@ -91,6 +92,15 @@ export function corsLines(allowed: string): string {
 const allow = (origin: string) => ['Access-Control-Allow-Origin', origin] as const
 const anyOrigin = renderLines([allow('*'), exposed])
 const noOrigin = renderLines([exposed])
+
+/** The key in `X-API-Key`, `Authorization: Bearer` or `X-Liquidsoap-Api-Key`; empty if none. */
+export function readApiKey(req: HttpRequest): string {
+  return (
+    req.getHeader('x-api-key') ||
+    (/^bearer +(\S+)\s*$/i.exec(req.getHeader('authorization'))?.[1] ?? '') ||
+    req.getHeader('x-liquidsoap-api-key')
+  )
+}
 
 /** The id of a request in logs, errors and `X-Request-Id`: the caller's if it is valid, else a new one. */
 export function chooseRequestId(given: string): string {

@@ -163,13 +163,7 @@ interface PrerenderedResponse {
   readonly bytes: Uint8Array
 }
 
-/** Responses to requests for documents, rendered on first use and cached as long as their document. */
-interface Prerendered {
-  /** The headers of a 304. */
-  readonly notModified: (document: CachedResponse) => Uint8Array
-  /** Returns null while the compressed variant is not ready, and starts compressing it. */
-  readonly whole: (document: CachedResponse, encoding: Encoding | null) => PrerenderedResponse | null
-}
+type Prerendered = ReturnType<typeof openPrerendered>
 
 interface Rendered {
   notModified?: Uint8Array
@@ -178,8 +172,11 @@ interface Rendered {
   gzip?: PrerenderedResponse
 }
 
-/** `given` are headers of all responses. `Access-Control-Allow-Origin` is included only if it is `*`. */
-function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors): Prerendered {
+/**
+ * Renders responses for documents on first use and caches them as long as their document. `given` are headers
+ * of all responses. `Access-Control-Allow-Origin` is included only if it is `*`.
+ */
+function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors) {
   const byDocument = new WeakMap<CachedResponse, Rendered>()
   const allowed = corsLines(cors.vary === '' ? '*' : '')
 
@@ -197,9 +194,11 @@ function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors): Prer
   }
 
   return {
-    notModified: document =>
+    /** Returns the headers of a 304. */
+    notModified: (document: CachedResponse) =>
       (renderedOf(document).notModified ??= renderHead(documentHeaders(given, document))),
-    whole: (document, encoding) => {
+    /** Returns null while the compressed variant is not ready, and starts compressing it. */
+    whole: (document: CachedResponse, encoding: Encoding | null): PrerenderedResponse | null => {
       const rendered = renderedOf(document)
       const known = rendered[encoding ?? 'plain']
       if (known !== undefined) return known

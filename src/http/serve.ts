@@ -4,7 +4,6 @@ import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
 import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { readApiKey } from './api-key.ts'
 import {
   abortedRequest,
   closeAmbiguous,
@@ -25,7 +24,7 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
-import { corsLines, openCors, preflightHeaders, chooseRequestId } from './headers.ts'
+import { corsLines, openCors, preflightHeaders, chooseRequestId, readApiKey } from './headers.ts'
 import { compilePaths } from './paths.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
@@ -118,7 +117,7 @@ export function serveRoutes<Services>(
       apiKey,
       host: req.getHeader('host'),
       address: needsAddress
-        ? addressOf(decodeAddress(res.getRemoteAddressAsText()), readForwardedFor(req))
+        ? addressOf(Buffer.from(res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
         : '',
       caller: null,
       isOpen: () => exchange.isOpen,
@@ -216,5 +215,3 @@ async function readBody<Services>(
     return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
   throw new ApiError('wrong-media-type')
 }
-
-const decodeAddress = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()

@@ -24,22 +24,16 @@ let loaded: typeof UWebSockets | null = null
  */
 export const App: typeof UWebSockets.App = (...options) => uws().App(...options)
 
-/** An open port. `close` stops accepting connections; open connections stay. */
-export interface Listening {
-  readonly port: number
-  readonly close: () => void
-}
-
 /**
  * Listens on a port; 0 takes a free one. Unless `exclusive`, several processes share the port and the kernel
- * distributes connections. Throws an `OperatorError` with the reason.
+ * distributes connections. `close` keeps open connections. Throws an `OperatorError` with the reason.
  */
 export async function listen(
   app: TemplatedApp,
   host: string,
   port: number,
   { exclusive }: { exclusive: boolean }
-): Promise<Listening> {
+) {
   const socket = await new Promise<us_listen_socket | false>(resolve => {
     // The typings lack host and options together, and the constant for an exclusive port, which is 1.
     Reflect.apply(Reflect.get(app, 'listen'), app, [host, port, exclusive ? 1 : 0, resolve])
@@ -52,7 +46,7 @@ export async function listen(
   let isOpen = true
   return {
     port: uws().us_socket_local_port(socket),
-    close: () => {
+    close: (): void => {
       // Closing twice would free the native socket twice.
       if (isOpen) uws().us_listen_socket_close(socket)
       isOpen = false
@@ -61,13 +55,11 @@ export async function listen(
 }
 
 function uws(): typeof UWebSockets {
-  loaded ??= load()
-  return loaded
-}
-
-function load(): typeof UWebSockets {
+  if (loaded) return loaded
   const platform = thisPlatform()
   const name = chooseBinding(platform)
   if (name === null) throw new OperatorError(explainNoBinding(platform))
-  return createRequire(import.meta.url)(name)
+  const library: typeof UWebSockets = createRequire(import.meta.url)(name)
+  loaded = library
+  return library
 }

@@ -59,11 +59,9 @@ export function etagMatches(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '' || etag === '') return false
   if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true
-  const opaque = opaqueTag(etag)
+  const opaque = etag.slice(etag.indexOf('"'))
   return [...ifNoneMatch.matchAll(/"[^"]*"/g)].some(([tag]) => tag === opaque)
 }
-
-const opaqueTag = (etag: string) => etag.slice(etag.indexOf('"'))
 
 /** Supported content codings, preferred first. */
 const encodings = ['br', 'gzip'] as const

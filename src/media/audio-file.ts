@@ -13,6 +13,7 @@ import { BufferSizeError } from 'strtok3'
 
 import type { Artwork } from '../db/media-rows.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
 import { detectImageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, longest, type Tags } from '../songs/song.ts'
 import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
@@ -50,8 +51,7 @@ function describeProblem(error: unknown): string {
   if (error instanceof CouldNotDetermineFileTypeError || error instanceof UnsupportedFileTypeError)
     return 'it is not audio'
   if (error instanceof BufferSizeError) return 'one of its tags is larger than 32 MiB'
-  const message = error instanceof Error ? error.message : String(error)
-  return `it cannot be read (${cleanLine(message, 200)})`
+  return `it cannot be read (${cleanLine(reasonOf(error), 200)})`
 }
 
 async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> {

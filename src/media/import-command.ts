@@ -11,7 +11,7 @@ import { startPostgres } from '../embedded/postgres.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
-import { type ImportCounts, importMedia } from './import.ts'
+import { importMedia } from './import.ts'
 import { openLineProgress, openProgressBar } from './progress.ts'
 import { checkPaths, countItems } from './scan.ts'
 
@@ -53,13 +53,11 @@ async function runImport(
       progress.end()
     }
   })
-  stdout.write(`${signal.aborted ? 'interrupted; ' : ''}${renderSummary(counts)}\n`)
+  const { found, added, updated, unchanged, skipped } = counts
+  const summary = `${found} found: ${added} added, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
+  stdout.write(`${signal.aborted ? 'interrupted; ' : ''}${summary}\n`)
   if (signal.aborted) return 130
-  return counts.added + counts.updated + counts.unchanged > 0 ? 0 : 1
-}
-
-function renderSummary({ found, added, updated, unchanged, skipped }: ImportCounts): string {
-  return `${found} found: ${added} added, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
+  return added + updated + unchanged > 0 ? 0 : 1
 }
 
 /**

@@ -1,31 +1,25 @@
 import type { ImportCounts, ImportEvent } from './import.ts'
 
-export interface Progress {
-  show: (event: ImportEvent) => void
-  /** Removes the bar. */
-  end: () => void
-}
-
 const redrawMs = 100
 const filesPerLine = 500
 
 /** Writes plain lines, for logs and pipes: each skipped file, and a line every 500 files. */
-export function openLineProgress(out: NodeJS.WritableStream): Progress {
+export function openLineProgress(out: NodeJS.WritableStream) {
   return {
-    show(event) {
+    show: (event: ImportEvent): void => {
       if (event.skipReason !== undefined) out.write(`${renderSkipped(event)}\n`)
       if (event.counts.found % filesPerLine === 0) out.write(`${event.counts.found} files read\n`)
     },
-    end() {}
+    end: () => {}
   }
 }
 
 /** Draws a bar in a terminal, at most ten times a second; skipped files scroll above it. */
-export function openProgressBar(out: NodeJS.WriteStream, total: number): Progress {
+export function openProgressBar(out: NodeJS.WriteStream, total: number) {
   const startedAt = performance.now()
   let drawnAt = 0
   return {
-    show(event) {
+    show: (event: ImportEvent): void => {
       const now = performance.now()
       const isSkipped = event.skipReason !== undefined
       if (isSkipped) out.write(`\r\u001B[K${renderSkipped(event)}\n`)
@@ -34,7 +28,8 @@ export function openProgressBar(out: NodeJS.WriteStream, total: number): Progres
       const line = renderBar(event.counts, total, (now - startedAt) / 1_000, event.path)
       out.write(`\r\u001B[K${truncateToWidth(line, out.columns)}`)
     },
-    end() {
+    /** Removes the bar. */
+    end: (): void => {
       out.write('\r\u001B[K')
     }
   }

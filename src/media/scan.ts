@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from 'node:path'
 
 import { isInsideRoots, openInside } from '../runtime/contained-files.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
 import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
@@ -70,11 +71,7 @@ export async function* scan(paths: string[], roots: readonly string[]): Items {
 }
 
 /** Counts the items of a scan, for a progress bar; stops early if the signal is aborted. */
-export async function countItems(
-  paths: string[],
-  allowed: readonly string[],
-  signal: AbortSignal
-): Promise<number> {
+export async function countItems(paths: string[], allowed: readonly string[], signal: AbortSignal) {
   let count = 0
   for await (const _ of scan(paths, await resolveRoots(paths, allowed))) {
     count += 1
@@ -109,10 +106,7 @@ async function* scanFolder(folder: string, visited: Set<string>, roots: readonly
 
 async function isFolder(entry: Dirent, path: string): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isDirectory()
-  return stat(path).then(
-    stats => stats.isDirectory(),
-    () => false
-  )
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false
 }
 
 async function* scanPlaylist(path: string, roots: readonly string[]): Items {
@@ -181,5 +175,5 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function describeFileError(error: unknown): string {
-  return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error))
+  return reasons[codeOf(error)] ?? reasonOf(error)
 }

@@ -3,6 +3,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { type BlockList, isIP, type Socket } from 'node:net'
 
+import { withAbortTimeout } from '../runtime/deadline.ts'
 import { codeOf } from '../runtime/errors.ts'
 import { version } from '../runtime/program-files.ts'
 import { checkUrl, hostOf, isForbiddenAddress, resolveAddresses } from './guard.ts'
@@ -44,22 +45,16 @@ const perAddressMs = 1_400
  * and the reason of the signal once it is aborted.
  */
 export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedResponse> {
-  const { allowed, timeoutMs = 10_000, signal } = request
-  const ending = new AbortController()
-  const timer = setTimeout(() => ending.abort(new FetchFault('timeout')), timeoutMs)
-  const stop = () => ending.abort(signal?.reason)
-  if (signal?.aborted) stop()
-  signal?.addEventListener('abort', stop, { once: true })
-  try {
-    const addresses = await resolveAllowed(url, allowed, ending.signal)
-    return await send(url, addresses, request, ending.signal)
-  } catch (error) {
-    ending.signal.throwIfAborted()
-    throw toFetchFault(error)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
+  const { allowed, timeoutMs = 10_000 } = request
+  const run = async (signal: AbortSignal) => {
+    try {
+      return await send(url, await resolveAllowed(url, allowed, signal), request, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw toFetchFault(error)
+    }
   }
+  return withAbortTimeout(request.signal, timeoutMs, run, () => new FetchFault('timeout'))
 }
 
 async function resolveAllowed(

@@ -5,7 +5,7 @@ import type { Logger } from './log.ts'
 import { builtFile } from './program-files.ts'
 import { supervise, type Supervised } from './supervise.ts'
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly env: NodeJS.ProcessEnv
   readonly log: Logger
   /** Time that the process gets to end before it is killed. */

@@ -19,20 +19,20 @@ export async function withDeadline<T>(ms: number, what: string, run: () => Promi
  * never fires.
  */
 export async function withAbortTimeout<T>(
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   ms: number,
   run: (signal: AbortSignal) => Promise<T>,
   createError: () => Error = () => new DOMException('timed out', 'TimeoutError')
 ): Promise<T> {
   const limit = new AbortController()
-  const stop = () => limit.abort(signal.reason)
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
+  const stop = () => limit.abort(signal?.reason)
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
   const timer = setTimeout(() => limit.abort(createError()), ms)
   try {
     return await run(limit.signal)
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
+    signal?.removeEventListener('abort', stop)
   }
 }

@@ -5,23 +5,13 @@
  */
 
 /** A query of the time: sent and answered by `performance.now()`, and the result in Unix milliseconds. */
-export interface TimeSample {
+interface TimeSample {
   readonly sentAtMs: number
   readonly answeredAtMs: number
   readonly timeMs: number
 }
 
-export interface EngineTime {
-  /** Whole Unix milliseconds. The time of this machine until the first sample. */
-  readonly timeMs: () => number
-  /**
-   * Adds a sample. Returns by how many milliseconds the time was off by this sample. The time is corrected if
-   * that is more than the possible error of both, or if the sample is more precise.
-   */
-  readonly addSample: (sample: TimeSample) => number
-  /** By how many milliseconds the clock of this machine is ahead. */
-  readonly machineAheadMs: () => number
-}
+export type EngineTime = ReturnType<typeof openEngineTime>
 
 /** An upper limit for the drift between two clocks: 0.2 milliseconds per second. */
 const driftPerMs = 0.0002
@@ -29,15 +19,20 @@ const driftPerMs = 0.0002
 /** Times are whole milliseconds, so even a sample without latency may be off by this. */
 const roundingMs = 1
 
-export function openEngineTime(): EngineTime {
+export function openEngineTime() {
   /** Unix milliseconds at `performance.now() === 0`, and the possible error when it was measured. */
   let known: { baseMs: number; errorMs: number; measuredAtMs: number } | null = null
 
+  /** Whole Unix milliseconds. The time of this machine until the first sample. */
   const timeMs = () => (known === null ? Date.now() : Math.floor(known.baseMs + performance.now()))
 
   return {
     timeMs,
-    addSample: ({ sentAtMs, answeredAtMs, timeMs: answerMs }) => {
+    /**
+     * Adds a sample. Returns by how many milliseconds the time was off by this sample. The time is corrected if
+     * that is more than the possible error of both, or if the sample is more precise.
+     */
+    addSample: ({ sentAtMs, answeredAtMs, timeMs: answerMs }: TimeSample): number => {
       const errorMs = (answeredAtMs - sentAtMs) / 2 + roundingMs
       const next = { baseMs: answerMs - (sentAtMs + answeredAtMs) / 2, errorMs, measuredAtMs: answeredAtMs }
       if (known === null) {
@@ -49,6 +44,7 @@ export function openEngineTime(): EngineTime {
       if (errorMs <= knownErrorMs || Math.abs(offMs) > errorMs + knownErrorMs) known = next
       return offMs
     },
+    /** By how many milliseconds the clock of this machine is ahead. */
     machineAheadMs: () => Date.now() - timeMs()
   }
 }

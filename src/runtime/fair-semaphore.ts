@@ -1,5 +1,5 @@
 /** Limits of running and waiting work. An owner is what limits count for, such as an address. */
-export interface FairSemaphoreOptions {
+interface FairSemaphoreOptions {
   /** Work running at once, over all owners. */
   readonly total: number
   /** Permits of one owner that are not released. */
@@ -21,16 +21,7 @@ export interface Permit {
   readonly release: () => void
 }
 
-export interface FairSemaphore {
-  /** Waits for a permit for work of about `expectedMs`. `drop` cancels the wait. */
-  readonly acquire: (
-    owner: string,
-    expectedMs: number
-  ) => {
-    readonly permit: Promise<Permit | PermitRefusal>
-    readonly drop: () => void
-  }
-}
+export type FairSemaphore = ReturnType<typeof openFairSemaphore>
 
 interface Waiting {
   readonly expectedMs: number
@@ -56,10 +47,7 @@ const maxOwners = 10_000
  * Opens a semaphore with fair queuing: the owner whose recent use plus waiting work is the smallest runs
  * next. An owner with much work, or many owners at once, hardly delay an owner with little.
  */
-export function openFairSemaphore(
-  options: FairSemaphoreOptions,
-  now: () => number = () => performance.now()
-): FairSemaphore {
+export function openFairSemaphore(options: FairSemaphoreOptions, now = () => performance.now()) {
   const { total, perOwner, waitingPerOwner, waiting: maxWaiting, waitMs } = options
   const owners = new Map<string, Owner>()
   const waitingOwners = new Set<Owner>()
@@ -152,7 +140,8 @@ export function openFairSemaphore(
   }
 
   return {
-    acquire: (name, expectedMs) => {
+    /** Waits for a permit for work of about `expectedMs`. `drop` cancels the wait. */
+    acquire: (name: string, expectedMs: number) => {
       const owner = useOwner(name)
       const isNext = running < total && owner.permits < perOwner
       if (!isNext && owner.waiting.length >= waitingPerOwner) return refuse('owner-full')
@@ -174,4 +163,7 @@ export function openFairSemaphore(
   }
 }
 
-const refuse = (refusal: PermitRefusal) => ({ permit: Promise.resolve(refusal), drop: () => {} })
+const refuse = (refusal: PermitRefusal) => ({
+  permit: Promise.resolve<Permit | PermitRefusal>(refusal),
+  drop: () => {}
+})

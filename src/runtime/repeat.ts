@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Logger } from './log.ts'
 
-export interface RepeatOptions {
+interface RepeatOptions {
   /** Milliseconds between two runs, plus jitter. */
   readonly pauseMs: number
   readonly log: Logger
@@ -12,19 +12,14 @@ export interface RepeatOptions {
   readonly onStopped?: () => Promise<void>
 }
 
-/** A loop that can be stopped; `stop` waits for the run in flight. */
-export interface Repetition {
-  readonly stop: () => Promise<void>
-}
-
 /**
- * Runs `work` repeatedly until it is stopped; runs never overlap. A failure is logged once until a run
- * succeeds. `work` may return the milliseconds until the next run.
+ * Runs `work` repeatedly until `stop`, which waits for the run in flight. Runs never overlap. A failure is
+ * logged once until a run succeeds. `work` may return the milliseconds until the next run.
  */
 export function repeat(
   work: (signal: AbortSignal) => Promise<number | void>,
   { pauseMs, log, failure, onStopped = async () => {} }: RepeatOptions
-): Repetition {
+) {
   const stopping = new AbortController()
   const { signal } = stopping
   let isFailing = false
@@ -46,7 +41,7 @@ export function repeat(
 
   const running = run()
   return {
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopping.abort()
       await running
     }
@@ -67,10 +62,7 @@ export interface BackoffOptions {
   readonly maxMs: number
 }
 
-/**
- * Returns a function that returns the delay before each restart, with jitter: it doubles each time, and is
- * reset after a run of 30 seconds.
- */
+/** Returns the delay before each restart, with jitter. It doubles until a run has lasted 30 seconds. */
 export function openBackoff({ firstMs, minMs, maxMs }: BackoffOptions): (ranMs: number) => number {
   let delayMs = firstMs
   return ranMs => {

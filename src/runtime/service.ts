@@ -4,18 +4,15 @@ import { type Logger, openLog } from './log.ts'
 import { isStoreAway, reasonOf } from './store-errors.ts'
 
 /** Closes what was opened, last opened first. */
-export interface Releasers {
-  /** Registers how to close something, and how long that may take: 2 seconds by default. */
-  defer(name: string, release: () => unknown, timeoutMs?: number): void
-  /** Closes everything. Errors are logged. */
-  release(): Promise<void>
-}
-
-export function openReleasers(log: Logger): Releasers {
+export function openReleasers(log: Logger) {
   const releases: { name: string; release: () => unknown; timeoutMs: number }[] = []
   return {
-    defer: (name, release, timeoutMs = 2_000) => void releases.push({ name, release, timeoutMs }),
-    async release() {
+    /** Registers how to close something, and how long that may take. */
+    defer(name: string, release: () => unknown, timeoutMs = 2_000): void {
+      releases.push({ name, release, timeoutMs })
+    },
+    /** Closes everything. Errors are logged. */
+    async release(): Promise<void> {
       for (let next = releases.pop(); next; next = releases.pop()) {
         const { name, release, timeoutMs } = next
         try {
@@ -28,11 +25,11 @@ export function openReleasers(log: Logger): Releasers {
   }
 }
 
-export interface ServiceContext<Config> {
+interface ServiceContext<Config> {
   readonly config: Config
   readonly log: Logger
   /** Closed when the process stops, or when its start fails. */
-  readonly opened: Releasers
+  readonly opened: ReturnType<typeof openReleasers>
   /** Aborted when the process stops, also during the start. */
   readonly signal: AbortSignal
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type BackoffOptions, openBackoff } from './repeat.ts'
+import { reasonOf } from './store-errors.ts'
 
 /** A running program. */
 export interface Supervised {
@@ -19,7 +20,7 @@ export interface Outage {
   readonly retryMs: number
 }
 
-export interface SuperviseOptions extends BackoffOptions {
+interface SuperviseOptions extends BackoffOptions {
   /** Called before each restart. */
   readonly onOutage: (outage: Outage) => void
   /** Once aborted, a first start is aborted and nothing is restarted. A running program continues. */
@@ -55,7 +56,7 @@ export async function supervise<Program extends Supervised>(
       onOutage(
         failure === null
           ? { cause: 'ended', output: program.lastOutput(), retryMs }
-          : { cause: 'not-started', output: messageOf(failure), retryMs }
+          : { cause: 'not-started', output: reasonOf(failure), retryMs }
       )
       try {
         await sleep(retryMs, undefined, { signal: over })
@@ -77,5 +78,3 @@ export async function supervise<Program extends Supervised>(
     }
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,16 +1,8 @@
-/** Work in slices of the event loop's time, so that requests, pings and timers run in between. */
-export interface TimeSlices {
-  /** Starts the work in the next slice, unless it is scheduled already. */
-  readonly wake: () => void
-  /** Stops: no further step runs. */
-  readonly close: () => void
-}
-
 /**
- * Calls `step` again and again in slices of `sliceMs`, at least once per slice, until it returns false;
- * `wake` starts again. `step` must not throw.
+ * Calls `step` in slices of `sliceMs`, at least once per slice, until it returns false; `wake` starts again.
+ * Requests, pings and timers run between slices. `step` must not throw.
  */
-export function openTimeSlices(sliceMs: number, step: () => boolean): TimeSlices {
+export function openTimeSlices(sliceMs: number, step: () => boolean) {
   let isScheduled = false
   let isClosed = false
 
@@ -46,15 +38,8 @@ export async function runInTimeSlices(sliceMs: number, step: () => boolean): Pro
   })
 }
 
-/** Items that wait to be processed in time slices. */
-export interface SlicedQueue<Item> {
-  /** Adds the item after those that wait; one that waits already keeps its place. */
-  readonly add: (item: Item) => void
-  readonly close: () => void
-}
-
 /** Calls `work` with each added item, in slices of `sliceMs`. `work` must not throw. */
-export function openSlicedQueue<Item>(sliceMs: number, work: (item: Item) => void): SlicedQueue<Item> {
+export function openSlicedQueue<Item>(sliceMs: number, work: (item: Item) => void) {
   const waiting = new Set<Item>()
   const slices = openTimeSlices(sliceMs, () => {
     const next = waiting.values().next()
@@ -64,7 +49,8 @@ export function openSlicedQueue<Item>(sliceMs: number, work: (item: Item) => voi
     return waiting.size > 0
   })
   return {
-    add: item => {
+    /** Adds the item after those that wait; one that waits already keeps its place. */
+    add: (item: Item) => {
       waiting.add(item)
       slices.wake()
     },

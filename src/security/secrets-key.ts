@@ -40,15 +40,11 @@ function parseKey(text: string, problem: string): Uint8Array {
 /** Creates a key and syncs it to disk; null if the file exists. */
 async function createKeyFile(file: string): Promise<string | null> {
   try {
-    const handle = await open(file, 'wx', 0o600)
-    try {
-      const key = randomBytes(hexDigits / 2).toString('hex')
-      await handle.writeFile(`${key}\n`)
-      await handle.sync()
-      return key
-    } finally {
-      await handle.close()
-    }
+    await using handle = await open(file, 'wx', 0o600)
+    const key = randomBytes(hexDigits / 2).toString('hex')
+    await handle.writeFile(`${key}\n`)
+    await handle.sync()
+    return key
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return null
     throw error

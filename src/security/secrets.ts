@@ -1,15 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 /** Encrypts secrets for storage in a database. */
-export interface Secrets {
-  /**
-   * Returns `v1.` and base64url of nonce, ciphertext and tag. The purpose (`storage_locations.sftp_password`)
-   * is authenticated but not stored, so a sealed text cannot be moved to another column.
-   */
-  seal(text: string, purpose: string): string
-  /** Throws if the text was modified, or sealed for another purpose or with another key. */
-  open(sealed: string, purpose: string): string
-}
+export type Secrets = ReturnType<typeof openSecrets>
 
 const prefix = 'v1.'
 const keyBytes = 32
@@ -17,18 +9,23 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** AES-256-GCM with random nonces, safe for 2^32 texts per key (NIST SP 800-38D, 8.3). */
-export function openSecrets(key: Uint8Array): Secrets {
+export function openSecrets(key: Uint8Array) {
   if (key.length !== keyBytes) throw new Error(`the key has ${key.length} bytes instead of ${keyBytes}`)
   const ownKey = Uint8Array.from(key)
   return {
-    seal: (text, purpose) => {
+    /**
+     * Returns `v1.` and base64url of nonce, ciphertext and tag. The purpose (`storage_locations.sftp_password`)
+     * is authenticated but not stored, so a sealed text cannot be moved to another column.
+     */
+    seal: (text: string, purpose: string): string => {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', ownKey, nonce, { authTagLength: tagBytes })
       cipher.setAAD(Buffer.from(purpose))
       const body = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
       return prefix + Buffer.concat(body).toString('base64url')
     },
-    open: (sealed, purpose) => {
+    /** Throws if the text was modified, or sealed for another purpose or with another key. */
+    open: (sealed: string, purpose: string): string => {
       const body = Buffer.from(sealed.slice(prefix.length), 'base64url')
       // The decoder ignores invalid characters, so only text that encodes to itself is accepted.
       const isValid = body.length >= nonceBytes + tagBytes && prefix + body.toString('base64url') === sealed

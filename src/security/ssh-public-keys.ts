@@ -7,12 +7,6 @@ export interface PublicKey {
   blob: Uint8Array
 }
 
-/** Why a line is refused, as a sentence. Line 0 is the whole text. */
-export interface KeyProblem {
-  line: number
-  message: string
-}
-
 /** The largest text of public keys, in bytes of UTF-8. */
 export const maxPublicKeysBytes = 16 * 1024
 
@@ -67,11 +61,12 @@ export type KeyType = (typeof formats)[number]['type']
 
 /**
  * Parses one OpenSSH key per line: `<type> <base64> [comment]`. A line that begins with a key type is a key
- * or a problem. Any other line is a comment, also a key with options before it. Never throws.
+ * or a problem, a sentence. Any other line is a comment, also a key with options before it. Line 0 of a
+ * problem is the whole text. Never throws.
  */
-export function parsePublicKeys(text: string): { keys: PublicKey[]; problems: KeyProblem[] } {
+export function parsePublicKeys(text: string) {
   const keys: PublicKey[] = []
-  const problems: KeyProblem[] = []
+  const problems: { line: number; message: string }[] = []
   if (Buffer.byteLength(text) > maxPublicKeysBytes) {
     return { keys, problems: [{ line: 0, message: 'The public keys are longer than 16 KiB.' }] }
   }

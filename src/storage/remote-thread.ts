@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { StorageFault } from './fault.ts'
-import { runHere, type TaskResult, type TimedTask } from './tasks.ts'
+import { runHere, type StorageTask, type TaskResult } from './tasks.ts'
 
 /** Runs one task in a thread that `tasks.ts` starts. */
-async function run(task: TimedTask): Promise<TaskResult> {
+async function run(task: StorageTask): Promise<TaskResult> {
   try {
     return { usage: await runHere(task, AbortSignal.timeout(task.timeoutMs)) }
   } catch (error) {

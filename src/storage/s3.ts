@@ -1,9 +1,4 @@
-import {
-  ListObjectsV2Command,
-  type ListObjectsV2CommandInput,
-  type ListObjectsV2CommandOutput,
-  S3Client
-} from '@aws-sdk/client-s3'
+import { ListObjectsV2Command, type ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3'
 
 import { codeOf } from '../runtime/errors.ts'
 import { abortReason, StorageFault } from './fault.ts'
@@ -50,11 +45,7 @@ export async function measureS3(settings: S3Settings, path: string, signal: Abor
   })
 }
 
-async function listPage(
-  client: S3Client,
-  input: ListObjectsV2CommandInput,
-  signal: AbortSignal
-): Promise<ListObjectsV2CommandOutput> {
+async function listPage(client: S3Client, input: ListObjectsV2CommandInput, signal: AbortSignal) {
   const listing = await client.send(new ListObjectsV2Command(input), { abortSignal: signal })
   // Otherwise any web page would pass for an empty bucket.
   if (listing.IsTruncated === undefined) throw new StorageFault('unusable')

@@ -14,9 +14,6 @@ import type { Usage } from './walk.ts'
 export interface StorageTask {
   readonly work: 'check' | 'measure'
   readonly location: StorageLocation
-}
-
-export interface TimedTask extends StorageTask {
   readonly timeoutMs: number
 }
 
@@ -32,7 +29,7 @@ const threadOverheadMs = 5_000
  * Runs a task. S3 and SFTP run in a thread: decrypting a key can take seconds, and their clients block the
  * event loop. Returns null for a check and for a Dropbox. Throws a `StorageFault`, or the reason of `signal`.
  */
-export async function runStorageTask(task: TimedTask, signal: AbortSignal): Promise<Usage | null> {
+export async function runStorageTask(task: StorageTask, signal: AbortSignal): Promise<Usage | null> {
   const { location, timeoutMs } = task
   const isIncomplete = location.adapter === 'sftp' && location.password === '' && location.privateKey === ''
   if (isIncomplete) throw new StorageFault('incomplete')
@@ -42,7 +39,7 @@ export async function runStorageTask(task: TimedTask, signal: AbortSignal): Prom
   return withAbortTimeout(signal, limitMs, limit => run(task, limit))
 }
 
-async function runInThread(task: TimedTask, signal: AbortSignal): Promise<Usage | null> {
+async function runInThread(task: StorageTask, signal: AbortSignal): Promise<Usage | null> {
   throwIfAborted(signal)
   const thread = new Worker(builtFile('src/storage/remote-thread.js'), { workerData: task })
   try {
@@ -62,7 +59,10 @@ async function runInThread(task: TimedTask, signal: AbortSignal): Promise<Usage 
 }
 
 /** Runs a task on this thread; see `runStorageTask`. */
-export async function runHere({ work, location }: StorageTask, signal: AbortSignal): Promise<Usage | null> {
+export async function runHere(
+  { work, location }: Omit<StorageTask, 'timeoutMs'>,
+  signal: AbortSignal
+): Promise<Usage | null> {
   const isCheck = work === 'check'
   switch (location.adapter) {
     case 'local':

@@ -1,27 +1,18 @@
 import { hashListener } from '../stream.ts'
 
-/** One request in an access log. Texts are escaped as in the log. */
-export interface AccessEntry {
-  readonly address: string
-  /** Unix milliseconds; NaN for an invalid date. */
-  readonly atMs: number
-  readonly method: string
-  readonly target: string
-  readonly status: number
-  /** Empty in the common format, which omits it. */
-  readonly agent: string
-}
-
 /** The time and the quote after it. No other quote precedes it: web servers escape those in user names. */
 const time = /\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d [+-]\d{4})\] "/
 const request = /^([A-Z]{1,20}) (\S+)(?: HTTP\/[\d.]+)?$/
 const result = /^ (\d{3}) (?:\d+|-)(?= |$)/
 
+type AccessEntry = NonNullable<ReturnType<typeof parseAccessLine>>
+
 /**
  * Parses a line of the common or combined log format of Apache, nginx and others; extra fields at the end are
- * ignored. Returns null for any other line.
+ * ignored. Texts stay escaped, `atMs` is NaN for an invalid date, and `agent` is empty in the common format.
+ * Returns null for any other line.
  */
-export function parseAccessLine(line: string): AccessEntry | null {
+export function parseAccessLine(line: string) {
   const address = line.slice(0, Math.max(0, line.indexOf(' ')))
   const at = time.exec(line)
   if (address === '' || at === null) return null

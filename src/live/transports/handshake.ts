@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { readApiKey } from '../../http/api-key.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
-import { commonLines, type Headers, jsonType, renderLines } from '../../http/headers.ts'
+import { commonLines, type Headers, jsonType, readApiKey, renderLines } from '../../http/headers.ts'
 import { ApiError, renderError } from '../../runtime/errors.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
