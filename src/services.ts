@@ -9,7 +9,6 @@ import { openLibraries } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from './redis/connection.ts'
-import type { RedisPlace } from './redis/place.ts'
 import { ownSchema, readableSchemas } from './redis/state-schema.ts'
 import { openCoalescer } from './runtime/coalesce.ts'
 import { withDeadline } from './runtime/deadline.ts'
@@ -20,22 +19,11 @@ import { triggersFor } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
 
-/** The open services of a process. Disposing closes them in reverse. */
-export interface Services extends PlayoutServices, AsyncDisposable {
-  readonly databaseUrl: string
-  readonly redisPlace: RedisPlace
-}
-
 /**
  * Opens Postgres, Redis and the job queues of a process, checks that both stores answer, migrates the schema
- * and registers the process. Throws an `OperatorError` with the reason.
+ * and registers the process. Disposing closes them in reverse. Throws an `OperatorError` with the reason.
  */
-export async function openServices(
-  config: Config,
-  log: Logger,
-  name: string,
-  poolSize: number
-): Promise<Services> {
+export async function openServices(config: Config, log: Logger, name: string, poolSize: number) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: set the URL of a Postgres 14 or newer')
   if (!redisUrl) throw new OperatorError('REDIS_URL is not set: set the URL of a Redis or Valkey 7 or newer')
@@ -63,9 +51,7 @@ export async function openServices(
     await migrateDatabase(databaseUrl)
     const processes = await register(sql, { kind: name, readableSchemas, ownSchema }, log)
     opened.defer('registration', () => processes.stop())
-    return {
-      databaseUrl,
-      redisPlace,
+    const services: PlayoutServices = {
       sql,
       redis,
       advances,
@@ -75,9 +61,9 @@ export async function openServices(
       publications: openCoalescer(),
       allStations: openCoalescer(),
       triggersFor,
-      log,
-      [Symbol.asyncDispose]: () => opened.release()
+      log
     }
+    return { ...services, databaseUrl, redisPlace, [Symbol.asyncDispose]: () => opened.release() }
   } catch (error) {
     await opened.release()
     throw error

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Worker } from 'bullmq'
-
 import { leadMs } from '../src/jobs/queues.ts'
 import { advance } from '../src/playout/advance.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
@@ -9,14 +7,11 @@ import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { openQueueWorker } from './queue-worker.ts'
 
-/**
- * An advance that is early by more than this was postponed and has another job, or the time of this process
- * is wrong, which the sweep repairs.
- */
+/** An advance that is earlier has another job, or the time of this process is wrong: the sweep repairs it. */
 const maxEarlyMs = 2_000
 
 /** Ends plays on time; one job per play. */
-export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace): Worker {
+export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace) {
   const { log } = services
   return openQueueWorker('advance', redisPlace, log, {
     concurrency: 64,

@@ -96,9 +96,8 @@ const maxElements = 80_000
 const maxDepth = 16
 
 /**
- * Parses XML in UTF-8 and returns its root. Repairs what streaming servers write in titles: bare `&`, unknown
- * entities (kept as text), control characters. Throws for anything else malformed, for document types (they
- * could define entities) and for documents that are too large.
+ * Parses XML in UTF-8 and returns its root. Repairs bare `&`, unknown entities and control characters in
+ * titles. Throws if it is malformed otherwise, too large, or has a document type, which may define entities.
  */
 function parseXml(bytes: Uint8Array): XmlElement {
   const top = createElement('', [])

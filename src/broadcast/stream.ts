@@ -23,10 +23,7 @@ export interface Stream {
 /** Empty if unknown. */
 export type StreamFormat = 'mp3' | 'ogg' | 'aac' | 'opus' | 'flac' | ''
 
-/**
- * The response of a streaming server is unusable. The message is a sentence for the operator and quotes
- * nothing of the request or the response.
- */
+/** A response is unusable. The message is for the operator and quotes nothing of request and response. */
 export class StreamingServerError extends Error {}
 
 const formats: readonly (readonly [RegExp, StreamFormat])[] = [

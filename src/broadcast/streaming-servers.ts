@@ -19,10 +19,7 @@ export interface FetchedStreams {
   readonly problem: string
 }
 
-/**
- * Fetches the selected streams of a server at this time (Unix milliseconds), with their listeners if it lists
- * them. Throws a `StreamingServerError` or a `FetchFault`.
- */
+/** Fetches streams, with listeners if they are listed. Throws `StreamingServerError` or `FetchFault`. */
 export type FetchStreams = (
   server: StreamingServer,
   select: (streams: readonly Stream[]) => readonly Stream[],

@@ -16,11 +16,10 @@ export type RunningServices = Omit<v.InferOutput<typeof announced>, 'owner'>
 const attempts = 5
 
 /**
- * Creates DATA_DIR if needed and locks it until the lock is disposed or this process ends. Each starting
- * process creates an empty file named after itself in `lock/` and then looks for others; if another one is
- * alive, it removes its own file. So at most one process holds the lock, and files of killed processes have no
- * effect. Throws an `OperatorError` if another process holds the lock or the folder is not writable. Processes
- * of other machines or containers that share the folder are not detected.
+ * Creates DATA_DIR if needed and locks it until the lock is disposed or this process ends. Each process
+ * creates a file named after itself in `lock/` and looks for others; if another one is alive, it removes its
+ * own file. So at most one process holds the lock, and files of killed processes have no effect. Throws an
+ * `OperatorError` if the folder is locked or not writable. Other machines and containers are not detected.
  */
 export async function lockDataDir(path: string) {
   const folder = resolve(path)

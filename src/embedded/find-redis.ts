@@ -53,10 +53,7 @@ async function installAdvice(): Promise<string> {
   return `${what}, or set REDIS_URL`
 }
 
-/**
- * Finds the server that an earlier start downloaded for this release of the system. Returns undefined if
- * there is none, it does not run, or its folder belongs to another user.
- */
+/** Finds a working server that an earlier start of this user downloaded for this release of the system. */
 async function findDownloaded(folder: string): Promise<RedisBinary | undefined> {
   const release = await readReleaseName()
   for (const parent of await findTrusted(parentFolders(folder))) {

@@ -60,10 +60,7 @@ interface GuardOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Starts a program in its own session, so that Ctrl-C does not reach it, and without our environment, which
- * may contain secrets. Throws an `OperatorError` if the guard cannot be started.
- */
+/** Starts a program in its own session, out of reach of Ctrl-C, without our environment and its secrets. */
 export async function startGuarded(
   command: readonly string[],
   { stopSignal, signal, ...where }: GuardOptions

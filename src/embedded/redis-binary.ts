@@ -8,16 +8,13 @@ export const redisNames = ['redis-server', 'valkey-server'] as const
 export const oldestMajor = 7
 
 /** A Redis or Valkey server that runs on this machine. */
-export interface RedisBinary {
-  /** Absolute. */
-  readonly path: string
-  /** The path, preceded by `env` and its variables if the server needs its own libraries. */
-  readonly command: readonly string[]
-  readonly major: number
-}
+export type RedisBinary = Awaited<ReturnType<typeof openRedisBinary>>
 
-/** Reads the version of a server. Throws an `Error` with the reason if it does not run here. */
-export async function openRedisBinary(path: string, libraries: readonly string[] = []): Promise<RedisBinary> {
+/**
+ * Reads the version of the server at an absolute path. `command` sets `LD_LIBRARY_PATH` if it needs its own
+ * libraries. Throws an `Error` with the reason if it does not run here.
+ */
+export async function openRedisBinary(path: string, libraries: readonly string[] = []) {
   const env = libraries.length === 0 ? [] : ['/usr/bin/env', `LD_LIBRARY_PATH=${libraries.join(':')}`]
   const command = [...env, path]
   const { stdout } = await runCommand([...command, '--version'], { timeoutMs: 5_000 })

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-export interface CommandOptions {
+interface CommandOptions {
   /** The command is killed after this time, which counts as a failure. */
   readonly timeoutMs: number
   readonly cwd?: string
@@ -13,10 +13,7 @@ export interface CommandOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Runs a command with messages in English and returns its output. Throws an `Error` with the command and the
- * problem from stderr if it fails or times out.
- */
+/** Runs a command with English messages. Throws an `Error` with the command and its problem if it fails. */
 export async function runCommand(
   [program = '', ...args]: readonly string[],
   { timeoutMs, signal, ...where }: CommandOptions

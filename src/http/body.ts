@@ -2,23 +2,10 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError } from '../runtime/errors.ts'
 
-export interface BodyLimits {
-  readonly maxBytes: number
-  readonly timeoutMs: number
-}
-
 /** A request body that is being received. */
-export interface IncomingBody {
-  readonly bytes: Promise<Uint8Array>
-  /** Whether the rest of the body is not read, so that the connection must be closed. */
-  readonly mustClose: () => boolean
-  readonly cancel: () => void
-}
+export type IncomingBody = ReturnType<typeof collectBody>
 
-/**
- * A body up to this many times the limit is read to its end and discarded: a client whose connection is
- * closed during its upload never sees the 413.
- */
+/** Up to this many times the limit is read and discarded: a client that is cut off never sees the 413. */
 const discardFactor = 16
 
 /**
@@ -28,8 +15,8 @@ const discardFactor = 16
 export function collectBody(
   res: HttpResponse,
   declaredBytes: number,
-  { maxBytes, timeoutMs }: BodyLimits
-): IncomingBody {
+  { maxBytes, timeoutMs }: { readonly maxBytes: number; readonly timeoutMs: number }
+) {
   let resolve: (bytes: Uint8Array) => void = ignore
   let reject: (error: ApiError) => void = ignore
   const bytes = new Promise<Uint8Array>((onValue, onError) => {
@@ -70,6 +57,7 @@ export function collectBody(
   })
   return {
     bytes,
+    /** Whether the rest of the body is not read, so that the connection must be closed. */
     mustClose: () => mustClose,
     cancel: () => settle(() => reject(abortedRequest()))
   }

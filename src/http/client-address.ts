@@ -4,18 +4,17 @@ import type { HttpRequest } from 'uWebSockets.js'
 
 import { isWithin, networkList } from '../outbound/networks.ts'
 
-/** Returns the client's address from the connection's address and `X-Forwarded-For`. */
-export type ResolveAddress = (connection: string, forwarded: string) => string
+export type ResolveAddress = ReturnType<typeof openAddressResolver>
 
 /**
  * The client's address is that of the connection or, if that is a trusted proxy, the last one in
  * `X-Forwarded-For` that is not. `trusted` lists addresses and networks (`10.0.0.0/8`).
  */
-export function openAddressResolver(trusted: readonly string[]): ResolveAddress {
+export function openAddressResolver(trusted: readonly string[]) {
   const proxies = networkList(trusted)
   const isTrusted = (address: string) => isWithin(proxies, address)
 
-  return (connection, forwarded) => {
+  return (connection: string, forwarded: string): string => {
     const direct = unmapIPv4(connection)
     if (forwarded === '' || !isTrusted(direct)) return direct
     const hops = forwarded.split(',').map(hop => unmapIPv4(removePort(hop.trim())))
@@ -38,10 +37,7 @@ function unmapIPv4(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
-/**
- * Returns all values of `X-Forwarded-For`. A proxy may add a header line instead of extending the existing
- * one, and `getHeader` returns only the first line. Empty values are removed.
- */
+/** Returns all values of `X-Forwarded-For` from all its lines; `getHeader` returns only the first line. */
 export function readForwardedFor(req: HttpRequest): string {
   const names: string[] = []
   req.forEach((name, value) => {

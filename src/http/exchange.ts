@@ -140,10 +140,7 @@ export function sendEmpty(exchange: Exchange, headers: Headers): void {
   send(exchange, { status: 204, headers, body: undefined })
 }
 
-/**
- * Sends an error: an `ApiError` as it is, an unreachable store or a deadline as 503, anything else as 500.
- * All but the first are logged. `close` closes the connection.
- */
+/** Sends an `ApiError` as it is; logs others and sends 503 (store, deadline) or 500. `close` disconnects. */
 export function sendError(
   exchange: Exchange,
   error: unknown,

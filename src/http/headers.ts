@@ -19,9 +19,8 @@ export function withVary(headers: Headers, vary: string): Headers {
 }
 
 /**
- * Renders header lines, each after a line break. They are passed to uWebSockets.js as the rest of one header
- * value: a call into native code per header costs more than the response itself. Line breaks in values become
- * spaces, so that a value cannot inject headers.
+ * Renders header lines, each after a line break, for the rest of one header value: a native call per header
+ * costs more than the response itself. Line breaks in values become spaces, so that they inject no headers.
  */
 export function renderLines(headers: Headers): string {
   let lines = ''

@@ -1,15 +1,9 @@
 import type { Route } from '../api/core/route.ts'
 
-/** The routes of a path by method, the value of `Allow`, and the decoded parameters. */
-export interface PathMatch<Services> {
-  readonly methods: ReadonlyMap<string, Route<Services>>
-  readonly allow: string
-  readonly params: Readonly<Record<string, string>>
-}
-
 interface Leaf<Services> {
   readonly methods: Map<string, Route<Services>>
   readonly paramNames: readonly string[]
+  /** The value of `Allow`. */
   allow: string
 }
 
@@ -28,12 +22,10 @@ const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
  * over one without. The lookup returns null for an unknown path, an empty parameter or an invalid percent
  * escape. Throws for two routes with the same method and path.
  */
-export function compilePaths<Services>(
-  routes: readonly Route<Services>[]
-): (path: string) => PathMatch<Services> | null {
+export function compilePaths<Services>(routes: readonly Route<Services>[]) {
   const root = openNode<Services>()
   for (const route of routes) insert(root, route)
-  return path => {
+  return (path: string) => {
     const segments = path.split('/')
     const values: string[] = []
     const leaf = find(root, segments, 1, values)
@@ -100,7 +92,7 @@ function find<Services>(
   return null
 }
 
-function buildMatch<Services>(leaf: Leaf<Services>, values: readonly string[]): PathMatch<Services> | null {
+function buildMatch<Services>(leaf: Leaf<Services>, values: readonly string[]) {
   const params: Record<string, string> = {}
   for (const [index, name] of leaf.paramNames.entries()) {
     const value = decode(values[index] ?? '')

@@ -39,10 +39,7 @@ interface StreamCallbacks {
   readonly onError: (error: unknown) => void
 }
 
-/**
- * Streams a file that is not empty. No part of it is kept in memory while waiting for the client. The headers
- * are written and `onAborted` is attached.
- */
+/** Like `streamBytes`, for a file that is not empty. Keeps none of it in memory while the client reads. */
 export function streamFile(
   res: HttpResponse,
   { handle, size }: SentFile,

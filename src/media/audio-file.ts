@@ -144,10 +144,7 @@ const sampleRates = [44_100, 48_000, 32_000, 0] as const
 /** The divisor of the sample rate for MPEG 2.5, reserved, MPEG 2, MPEG 1. */
 const divisors = [4, 0, 2, 1] as const
 
-/**
- * Whether the bytes contain three consecutive Layer III frames. Recordings of streams begin inside a frame,
- * so no magic number identifies them.
- */
+/** Whether there are three consecutive Layer III frames. Recordings of streams begin inside a frame. */
 export function hasMpegFrames(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     const second = at + readFrameLength(bytes, at)

@@ -31,10 +31,7 @@ export async function prepareDemo(sql: Sql, config: Config): Promise<number | nu
   return null
 }
 
-/**
- * Creates the station `demo` with a playlist of real titles and lengths but no files, which the clock can
- * play. An existing station of that name is not changed. Returns its id.
- */
+/** Creates the station `demo` with titles and lengths but no files, unless it exists. Returns its id. */
 export async function createDemoStation(sql: Sql): Promise<number> {
   return sql.begin(async tx => {
     const { id, isNew } = await findOrCreateDemo(tx, 'The Open Goldberg Variations, around the clock.')

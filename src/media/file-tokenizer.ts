@@ -11,10 +11,7 @@ const maxReads = 2_000_000
 /** For a single tag or picture. */
 const maxBufferBytes = 32 * 1024 * 1024
 
-/**
- * Reads an open file for music-metadata through a window of 64 KiB: parsers read a few bytes at a time, and
- * may scan a whole file for its length. Reads after the deadline throw, which ends endless parsing.
- */
+/** Reads a file for music-metadata in windows of 64 KiB. Reads after the deadline throw and end the parser. */
 export class FileTokenizer extends AbstractTokenizer {
   // Without the path: the content determines the format, so a wrong extension does no harm.
   override fileInfo: { size?: number; mimeType?: string }

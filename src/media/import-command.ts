@@ -94,10 +94,7 @@ async function withConnection<Result>(url: string, use: (sql: Sql) => Promise<Re
 
 const maxListedStations = 20
 
-/**
- * Finds a station by id or short name. If it does not exist, creates it if `create` is set or there are no
- * stations, else throws an `OperatorError` that lists the stations.
- */
+/** Finds a station by id or short name. Creates it if `create` is set or there are no stations. */
 async function findOrCreateStation(sql: Sql, name: string, create: boolean): Promise<number> {
   const known = await findStation(sql, name)
   if (known !== null) return known

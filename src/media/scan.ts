@@ -43,10 +43,7 @@ export async function checkPaths(paths: string[]): Promise<void> {
   }
 }
 
-/**
- * Returns the real paths of the folders in which imported files must be: each folder of `paths`, the folder
- * of each file, and `allowed`.
- */
+/** Returns the real folders in which files must be: those in `paths`, those of its files, and `allowed`. */
 export async function resolveRoots(paths: readonly string[], allowed: readonly string[]): Promise<string[]> {
   const roots = paths.map(async path => {
     const real = await realpath(path)

@@ -46,10 +46,7 @@ const mapped4 = prefixes4.flatMap(prefix =>
 const reachable6 = networkList(['2000::/3', ...prefixes4.map(prefix => `${prefix}0.0.0.0/96`)])
 const special = networkList([...special4, ...special6, ...mapped4])
 
-/**
- * Whether requests to an address are forbidden because it is not on the public internet. `allowed` lists
- * exceptions. Text that is not an address is forbidden.
- */
+/** Whether an address is neither on the public internet nor `allowed`. True for text that is no address. */
 export function isForbiddenAddress(text: string, allowed: BlockList): boolean {
   // A zone ("%eth0") names an interface.
   const address = text.replace(/%.*$/s, '')
@@ -109,10 +106,7 @@ export async function checkTarget(url: string, allowed: BlockList): Promise<UrlP
   return addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddress : null
 }
 
-/**
- * Resolves all addresses of a name. Rejects for an unknown name, and as soon as the signal is aborted; a
- * lookup in flight cannot be canceled and its result is ignored.
- */
+/** Resolves all addresses of a name. Rejects for an unknown name, and as soon as the signal is aborted. */
 export async function resolveAddresses(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   signal.throwIfAborted()
   const aborted = new Promise<never>((_, reject) => {

@@ -39,10 +39,9 @@ const connectMs = 3_000
 const perAddressMs = 1_400
 
 /**
- * Sends a request to a URL that an operator entered. Forbidden addresses are never contacted: the name is
- * resolved once, all its addresses are checked, and only these are used. Redirects are not followed and no
- * proxy is used. Returns the response with any status except a redirect. Throws a `FetchFault` without one,
- * and the reason of the signal once it is aborted.
+ * Sends a request to a URL that an operator entered. Never contacts forbidden addresses: the name is resolved
+ * once, and only its checked addresses are used, without a proxy. Returns the response with any status except
+ * a redirect. Throws a `FetchFault` without one, and the reason of the signal once it is aborted.
  */
 export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedResponse> {
   const { allowed, timeoutMs = 10_000 } = request
@@ -116,10 +115,7 @@ function send(
   })
 }
 
-/**
- * Ends a request that is not connected in time, or that receives far more than its maximum: endless
- * informational responses (1xx), or tiny chunks.
- */
+/** Ends a request that does not connect in time, or that receives endless 1xx responses or tiny chunks. */
 function limitConnection(
   sent: http.ClientRequest,
   socket: Socket,
@@ -170,10 +166,7 @@ const sentences = {
 
 export type FetchFaultWord = keyof typeof sentences
 
-/**
- * Why a request has no usable response. The message is a sentence for the operator, without the address and
- * the content of the request.
- */
+/** A request has no usable response. The message is for the operator and quotes nothing of the request. */
 export class FetchFault extends Error {
   readonly word: FetchFaultWord
   /** The status of the response; 0 without one. */

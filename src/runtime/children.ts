@@ -18,11 +18,7 @@ interface ChildOptions {
  * Runs a program of the build (`src/server.js`) as a child process and restarts it whenever it exits.
  * Resolves when it is ready; rejects if its first start fails.
  */
-export async function superviseChild(
-  name: string,
-  file: string,
-  { log, life, ...options }: ChildOptions
-): Promise<{ stop: () => Promise<void> }> {
+export async function superviseChild(name: string, file: string, { log, life, ...options }: ChildOptions) {
   return supervise(signal => startChild(name, file, options, signal), {
     firstMs: 500,
     minMs: 500,

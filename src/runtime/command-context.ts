@@ -16,10 +16,7 @@ export const processContext: CommandContext = {
   stderr: process.stderr
 }
 
-/**
- * Runs a command and returns its exit code. Prints an `OperatorError` on one line and returns `exitCode`;
- * rethrows any other error.
- */
+/** Runs a command. Prints an `OperatorError` on one line and returns `exitCode`; rethrows any other error. */
 export async function reportOperatorErrors(
   { stderr }: CommandContext,
   exitCode: number,

@@ -14,9 +14,8 @@ export async function withDeadline<T>(ms: number, what: string, run: () => Promi
 }
 
 /**
- * Calls `run` with a signal that is aborted with `signal`, or after `ms` with the error of `createError`. Use it
- * instead of `AbortSignal.any` with `AbortSignal.timeout`: Node.js 20 collects such a timeout as garbage, and it
- * never fires.
+ * Calls `run` with a signal that is aborted with `signal`, or after `ms` with the error of `createError`. In
+ * Node.js 20, a timeout in `AbortSignal.any` may be collected as garbage and never fire.
  */
 export async function withAbortTimeout<T>(
   signal: AbortSignal | undefined,

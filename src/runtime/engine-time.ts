@@ -29,8 +29,8 @@ export function openEngineTime() {
   return {
     timeMs,
     /**
-     * Adds a sample. Returns by how many milliseconds the time was off by this sample. The time is corrected if
-     * that is more than the possible error of both, or if the sample is more precise.
+     * Adds a sample. Returns by how many milliseconds the time was off. It is corrected if that is more than
+     * the possible error of both, or if the sample is more precise.
      */
     addSample: ({ sentAtMs, answeredAtMs, timeMs: answerMs }: TimeSample): number => {
       const errorMs = (answeredAtMs - sentAtMs) / 2 + roundingMs

@@ -96,10 +96,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
 }
 
-/**
- * A problem that the operator can solve: a port in use, a missing program, a wrong URL. Entry files print its
- * message on one line and exit with 1.
- */
+/** A problem that the operator can solve. Entry files print its message on one line and exit with 1. */
 export class OperatorError extends Error {}
 
 /** An error whose reason has been printed already: entry files only exit with 1. */

@@ -21,9 +21,8 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Throws an `OperatorError` with the reason if it is not possible to listen on this address. `name` is that
- * of the port in the error. Retries until the timeout while the port is in use, as for a moment after its
- * program was killed.
+ * Throws an `OperatorError` with the reason if it is not possible to listen on this address. Retries until
+ * the timeout while the port is in use, as for a moment after its program was killed.
  */
 export async function assertPortIsFree(
   host: string,

@@ -13,10 +13,7 @@ const concurrency = 2
 const maxWaiting = 64
 const limit = pLimit(concurrency)
 
-/**
- * Returns the argon2id PHC string of a password (`$argon2id$v=19$m=19456,t=2,p=1$salt$hash`) with a new salt.
- * Rejects with `TooManyRequests` if too many calls are waiting.
- */
+/** Returns the argon2id PHC string of a password. Rejects with `TooManyRequests` if too many calls wait. */
 export async function hashPassword(text: string): Promise<string> {
   return runLimited(async () => hash(text, cost))
 }

@@ -61,10 +61,7 @@ async function readKeyFile(file: string): Promise<string> {
 
 const purpose = 'settings.secrets_check'
 
-/**
- * Opens the secrets of a database. Throws an `OperatorError` if they were sealed with another key, because
- * other processes could not open what this one seals.
- */
+/** Opens the secrets of a database. Throws an `OperatorError` if other processes seal with another key. */
 export async function openDatabaseSecrets(sql: Sql, config: Config): Promise<Secrets> {
   const secrets = openSecrets(await loadSecretsKey(config.DATA_DIR, config.SECRETS_KEY))
   await sql`

@@ -14,8 +14,8 @@ export function openSecrets(key: Uint8Array) {
   const ownKey = Uint8Array.from(key)
   return {
     /**
-     * Returns `v1.` and base64url of nonce, ciphertext and tag. The purpose (`storage_locations.sftp_password`)
-     * is authenticated but not stored, so a sealed text cannot be moved to another column.
+     * Returns `v1.` and base64url of nonce, ciphertext and tag. The purpose (a table and column) is
+     * authenticated but not stored, so a sealed text cannot be moved to another column.
      */
     seal: (text: string, purpose: string): string => {
       const nonce = randomBytes(nonceBytes)

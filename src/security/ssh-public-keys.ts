@@ -79,10 +79,7 @@ export function parsePublicKeys(text: string) {
   return { keys, problems }
 }
 
-/**
- * Whether `text`, one line `<type> <base64> [comment]`, is one of these keys. Compares type and blob in
- * constant time.
- */
+/** Whether a line `<type> <base64> [comment]` is one of these keys. Compares them in constant time. */
 export function matchesKey(keys: readonly PublicKey[], text: string): boolean {
   const line = text.trim()
   const [offered] = /[\r\n]/.test(line) ? [] : parsePublicKeys(line).keys

@@ -19,17 +19,16 @@ export interface SftpSettings {
   readonly privateKeyPassPhrase: string
 }
 
-interface DropboxSettings {
-  readonly appKey: string
-  readonly appSecret: string
-  readonly authToken: string
-}
-
 /** A folder with secrets in clear and a canonical path (`normalizePath`). In a bucket it is a key prefix. */
 export type StorageLocation = { readonly path: string } & (
   | { readonly adapter: 'local' }
   | ({ readonly adapter: 's3' } & S3Settings)
-  | ({ readonly adapter: 'dropbox' } & DropboxSettings)
+  | {
+      readonly adapter: 'dropbox'
+      readonly appKey: string
+      readonly appSecret: string
+      readonly authToken: string
+    }
   | ({ readonly adapter: 'sftp' } & SftpSettings)
 )
 

@@ -41,10 +41,7 @@ type LocationRow = StoredLocation & { readonly id: number; readonly quotaBytes: 
 const nearlyFullPercent = 90
 const resolvedPercent = 85
 
-/**
- * Measures the storage locations that are due, up to `lanes` at once. Any number of processes may do so: a
- * location is leased before it is measured.
- */
+/** Measures storage locations that are due, up to `lanes` at once. Each is leased before it is measured. */
 export async function measureDue(deps: StorageDeps, lanes: number, signal: AbortSignal): Promise<void> {
   if (lanes === 0 || signal.aborted) return
   const row = await leaseNext(deps.sql)

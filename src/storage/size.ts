@@ -23,10 +23,7 @@ export function formatSize(bytes: bigint): string {
   return `${tenths / 10n}.${tenths % 10n} ${units[power]}`
 }
 
-/**
- * Returns the capacity of a location in bytes: its quota (0 is none), limited to used plus free space of the
- * volume. Null if neither is known.
- */
+/** Returns the bytes that fit: the quota (0 is none), at most used plus free space; null if unknown. */
 export function capacityOf(quota: bigint, used: bigint, free: bigint | null): bigint | null {
   const onVolume = free === null ? null : used + free
   if (quota === 0n) return onVolume

@@ -7,10 +7,7 @@ import { checkLocal, measureLocal } from './local.ts'
 import type { StorageLocation } from './location.ts'
 import type { Usage } from './walk.ts'
 
-/**
- * `check` verifies that a location can be used without reading all of it, `measure` reads its whole tree or
- * listing. Of a Dropbox only the settings are checked.
- */
+/** `check` only verifies that a location can be used. Of a Dropbox only the settings are checked. */
 export interface StorageTask {
   readonly work: 'check' | 'measure'
   readonly location: StorageLocation

@@ -21,10 +21,7 @@ export interface FolderContent<Folder> extends TreeUsage {
 
 const maxFolders = 10_000_000
 
-/**
- * Sums up a tree of folders, reading `concurrency` of them at a time. Rejects with the first error of `read`,
- * or if the signal is aborted. Folders beyond ten million are skipped: the tree may be endless.
- */
+/** Sums up a tree of up to ten million folders. Rejects with the first error of `read`, or when aborted. */
 export async function walkTree<Folder>(
   top: Folder,
   read: (folder: Folder) => Promise<FolderContent<Folder>>,

@@ -18,9 +18,8 @@ const lanes = 8
 const staleCheckMs = 60_000
 
 /**
- * Counts the listeners of HLS streams from the access log of the web server. `update` reads new lines and
- * stores changed counts; call it every second or two. Counts are kept until the log has been followed for a
- * whole window, so a restart or a failure lowers none of them.
+ * Counts the listeners of HLS streams from an access log. `update` reads new lines and stores changed counts.
+ * Counts are kept until the log has been followed for a whole window, so a restart or failure lowers none.
  */
 export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLogOptions) {
   const windowMs = 2 * segmentMs

@@ -13,10 +13,7 @@ export const remoteServerKind = (sql: Sql | Tx): Fragment =>
 /** The name of a poll's alert. */
 export const pollAlert = (id: number): string => `poll:${id}`
 
-/**
- * Adds missing polls, of all stations or of one, and returns their number. Polls that are no longer needed
- * are deleted when they are next due.
- */
+/** Adds missing polls, of all stations or one; returns their number. Unneeded ones are deleted when due. */
 export async function addMissingPolls(sql: Sql | Tx, stationId: number | null = null): Promise<number> {
   const { count } = await sql`
     insert into polls (station_id, remote_id)
