@@ -15,14 +15,10 @@ import { readAudioFile } from './audio-file.ts'
 import { UnusableFile } from './file-tokenizer.ts'
 import { checkPaths, resolveRoots, scan, type ScannedItem } from './scan.ts'
 
+const noCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
+
 /** `found` is the sum of the others. */
-export interface ImportCounts {
-  found: number
-  added: number
-  updated: number
-  unchanged: number
-  skipped: number
-}
+export type ImportCounts = typeof noCounts
 
 /** An item was read. `path` is a path or URL; `skipReason` is set if the item cannot be imported. */
 export interface ImportEvent {
@@ -56,7 +52,7 @@ const readConcurrency = 4
 export async function importMedia(sql: Sql, options: ImportOptions): Promise<ImportCounts> {
   await checkPaths(options.paths)
   const realRoots = await resolveRoots(options.paths, options.allowed ?? [])
-  const counts: ImportCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
+  const counts = { ...noCounts }
   let items: ScannedItem[] = []
   for await (const item of scan(options.paths, realRoots)) {
     items.push(item)
@@ -125,15 +121,15 @@ async function readItem(
   }
 }
 
-/** The content of the next transaction: tracks in their order, new or changed songs, covers by hash. */
-interface Batch {
-  paths: Set<string>
-  songs: ImportedSong[]
-  covers: Map<string, Artwork>
-  coverBytes: number
-}
+type Batch = ReturnType<typeof emptyBatch>
 
-const emptyBatch = (): Batch => ({ paths: new Set(), songs: [], covers: new Map(), coverBytes: 0 })
+/** The content of the next transaction: tracks in their order, new or changed songs, covers by hash. */
+const emptyBatch = () => ({
+  paths: new Set<string>(),
+  songs: [] as ImportedSong[],
+  covers: new Map<string, Artwork>(),
+  coverBytes: 0
+})
 
 /** Returns false if the batch already contains the path. */
 function addToBatch(batch: Batch, { path, song, cover }: UsableItem): boolean {

@@ -46,18 +46,12 @@ const sshPort = 22
 export function normalizePath(adapter: Adapter, path: string): string | null {
   if (/[\p{Cc}\p{Surrogate}]/u.test(path)) return null
   const isAbsolute = adapter === 'local' || adapter === 'sftp'
-  const normal = isAbsolute ? normalizeAbsolute(path) : normalizeRelative(path)
-  return normal === null || normal.length > maxPathLength ? null : normal
-}
-
-function normalizeAbsolute(path: string): string | null {
-  return path.startsWith('/') ? posix.normalize(path).replace(/(?<=.)\/$/, '') : null
-}
-
-function normalizeRelative(path: string): string | null {
-  const parts = posix.normalize(path.replace(/^\/+/, '')).split('/')
+  if (isAbsolute && !path.startsWith('/')) return null
+  const parts = posix.normalize(isAbsolute ? path : path.replace(/^\/+/, '')).split('/')
   if (parts[0] === '..') return null
-  return parts.filter(part => part !== '.' && part !== '').join('/')
+  const relative = parts.filter(part => part !== '.' && part !== '').join('/')
+  const normal = isAbsolute ? `/${relative}` : relative
+  return normal.length > maxPathLength ? null : normal
 }
 
 /**

@@ -41,7 +41,7 @@ export function recordColumns(sql: Sql): Fragment {
   return sql.unsafe(names.map(name => `${columnOf(name)} as "${name}"`).join(', '))
 }
 
-export type SecretField =
+type SecretField =
   | 's3CredentialSecret'
   | 'dropboxAppSecret'
   | 'dropboxAuthToken'
