@@ -138,14 +138,10 @@ export function weekday(day: number): number {
 }
 
 /** Parses `YYYY-MM-DD`. */
-export function parseDay(date: string): number {
-  return Date.parse(date) / dayMs
-}
+export const parseDay = (date: string): number => Date.parse(date) / dayMs
 
 /** Formats a local date as `YYYY-MM-DD`. */
-export function formatDay(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
-}
+export const formatDay = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
 /** Caches results by key; clears the cache at `limit` keys. */
 function memoize<Key, Value>(limit: number, make: (key: Key) => Value): (key: Key) => Value {

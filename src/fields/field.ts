@@ -40,9 +40,7 @@ export function columnOf(field: string): string {
 }
 
 /** The sealing purpose of a secret: its table and column. */
-export function sealingPurpose(table: string, field: string): string {
-  return `${table}.${columnOf(field)}`
-}
+export const sealingPurpose = (table: string, field: string): string => `${table}.${columnOf(field)}`
 
 /** The documentation of a field, with an example if the default is not one. */
 export interface About {
@@ -241,9 +239,7 @@ export function custom<Value>(
 }
 
 /** Write-only text: it reads `""`, and `""` in a body keeps the stored value. */
-export function secret(options: TextOptions): Field<string> {
-  return hidden(text({ ...options, fallback: '' }))
-}
+export const secret = (options: TextOptions): Field<string> => hidden(text({ ...options, fallback: '' }))
 
 /** Makes a field write-only. */
 export function hidden<Value>(field: Field<Value>): Field<Value> {
@@ -251,9 +247,7 @@ export function hidden<Value>(field: Field<Value>): Field<Value> {
 }
 
 /** Makes a secret one of which only a hash is stored. */
-export function hashed(field: Field<string>): Field<string> {
-  return { ...field, isHashed: true }
-}
+export const hashed = (field: Field<string>): Field<string> => ({ ...field, isHashed: true })
 
 /** Makes an address private, because it may contain a token: only callers who may set it read it whole. */
 export function privateAddress(field: Field<string>): Field<string> {
@@ -280,6 +274,4 @@ export function readOnly<Value>({
 }
 
 /** Makes a field constant after creation. */
-export function fixed<Value>(field: Field<Value>): Field<Value> {
-  return { ...field, isFixed: true }
-}
+export const fixed = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isFixed: true })

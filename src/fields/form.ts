@@ -33,9 +33,7 @@ function objectOf(fields: Fields, entry: (field: Field<unknown>) => v.GenericSch
 }
 
 /** A copy, because two bodies must not share a default list. */
-function copyOf(fallback: unknown) {
-  return () => structuredClone(fallback)
-}
+const copyOf = (fallback: unknown) => () => structuredClone(fallback)
 
 /** An example value of a field: its example, default, first option, or an empty value of its type. */
 export function exampleOf({ schema }: Field<unknown>): unknown {

@@ -21,15 +21,9 @@ export function artistKeys(artist: string): number[] {
 }
 
 /** The key of a `songId`. */
-export function songKey(songId: string): number {
-  return Number.parseInt(songId.slice(0, 13), 16)
-}
+export const songKey = (songId: string): number => Number.parseInt(songId.slice(0, 13), 16)
 
 /** Lower case comes first, because it may decompose a character. */
-function normalize(text: string): string {
-  return text.toLowerCase().normalize('NFC').replace(/\s+/g, ' ').trim()
-}
+const normalize = (text: string): string => text.toLowerCase().normalize('NFC').replace(/\s+/g, ' ').trim()
 
-function hashKey(text: string): number {
-  return songKey(createHash('md5').update(text).digest('hex'))
-}
+const hashKey = (text: string): number => songKey(createHash('md5').update(text).digest('hex'))

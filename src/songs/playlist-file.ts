@@ -54,9 +54,7 @@ interface Line {
   text: string
 }
 
-function reject(problem: string): PlaylistFile {
-  return { entries: [], problems: [problem] }
-}
+const reject = (problem: string): PlaylistFile => ({ entries: [], problems: [problem] })
 
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)

@@ -52,9 +52,7 @@ export function songId(text: string): string {
 }
 
 /** The song id of a URL. Different URLs are different songs, regardless of title. */
-export function addressSongId(address: string): string {
-  return createHash('md5').update(address).digest('hex')
-}
+export const addressSongId = (address: string): string => createHash('md5').update(address).digest('hex')
 
 /** `Artist - Title`; an empty part is omitted with the hyphen. */
 export function songText(artist: string, title: string): string {

@@ -213,6 +213,5 @@ export function mountName(mount: Omit<Mount, 'id' | 'isDefault' | 'customUrl'>):
     : `${mount.path} (${mount.bitrate}kbps ${format})`
 }
 
-function toAbsoluteUrl(path: string, baseUrl: string): string {
-  return path.startsWith('/') ? baseUrl + path : path
-}
+const toAbsoluteUrl = (path: string, baseUrl: string): string =>
+  path.startsWith('/') ? baseUrl + path : path

@@ -136,9 +136,7 @@ export function isOnline(state: { readonly current: unknown; readonly live: unkn
 const maxClockSkewMs = 60_000
 
 /** Whether an offset may have been sent. Offsets follow the Redis time, up to a minute ahead. */
-export function isPlausibleOffset(offset: number, nowMs: number): boolean {
-  return offset <= nowMs + maxClockSkewMs
-}
+export const isPlausibleOffset = (offset: number, nowMs: number): boolean => offset <= nowMs + maxClockSkewMs
 
 /** What a stored state must match. It may be from before a deletion, a rename or a change to private. */
 export interface StationIdentity {

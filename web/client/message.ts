@@ -20,7 +20,8 @@ export type Message = Readonly<
   | { type: 'connect'; epoch: string; upTo: number | null; timeMs: number | null }
   /** Connected, but the station does not exist or is private. */
   | { type: 'missing'; timeMs: number | null }
-  | PublicationMessage
+  /** A document, or a delta to the previous one. `epoch` is null if it is that of the connection. */
+  | { type: 'publication'; data: unknown; isDelta: boolean; offset: number; epoch: string | null }
   /** The last publication is still current. */
   | { type: 'unchanged' }
   /** The server's clock in whole seconds. */
@@ -30,14 +31,7 @@ export type Message = Readonly<
   | { type: 'malformed' }
 >
 
-/** A document, or a delta to the previous one. `epoch` is null if it is that of the connection. */
-export interface PublicationMessage {
-  readonly type: 'publication'
-  readonly data: unknown
-  readonly isDelta: boolean
-  readonly offset: number
-  readonly epoch: string | null
-}
+export type PublicationMessage = Extract<Message, { type: 'publication' }>
 
 const malformed: readonly Message[] = [{ type: 'malformed' }]
 

@@ -1,15 +1,11 @@
 /** Inserts an invisible joiner after each `@`, so that `@name` mentions nobody. */
-export function withoutMentions(text: string): string {
-  return text.replaceAll('@', `@${joiner}`)
-}
+export const withoutMentions = (text: string): string => text.replaceAll('@', `@${joiner}`)
 
 /** WORD JOINER: has no width, allows no line break, and is part of no name or markup. */
 export const joiner = '\u2060'
 
 /** Whether a text has no visible characters. Receivers refuse such messages. */
-export function isBlank(text: string): boolean {
-  return !/[^\s\p{Cc}\p{Cf}]/u.test(text)
-}
+export const isBlank = (text: string): boolean => !/[^\s\p{Cc}\p{Cf}]/u.test(text)
 
 /**
  * Removes what would affect the text around a value: controls except line feeds and tabs, and overrides and

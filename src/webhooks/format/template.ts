@@ -26,17 +26,7 @@ export const plainText: Format = { write: value => value, isMarkup: false }
 /** Text of a network in which `@name` mentions a user, which values must not do. */
 export const postText: Format = { write: withoutMentions, isMarkup: false }
 
-interface Variable extends Omit<Place, 'before' | 'outline'> {
-  /** The template between the previous variable and this one. */
-  readonly literal: string
-  readonly value: string
-}
-
-interface ParsedTemplate {
-  readonly variables: readonly Variable[]
-  /** The template after the last variable. */
-  readonly tail: string
-}
+type ParsedTemplate = ReturnType<typeof parse>
 
 /**
  * Fills a template, in which `{{ path }}` stands for a value of the document, up to `max` characters (code
@@ -76,7 +66,8 @@ export function lengthWithoutValues(template: string): number {
 
 const variable = /\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g
 
-function parse(template: string, document: unknown): ParsedTemplate {
+/** Returns the variables, each with the literal text before it, and the text after the last one. */
+function parse(template: string, document: unknown) {
   let end = 0
   const textOf = memoize(path => findText(document, path))
   const variables = Array.from(template.matchAll(variable), ({ 0: text, 1: path = '', index }) => {

@@ -61,15 +61,8 @@ export const bluesky = hookType({
   }
 })
 
-/** An address in a text, and its range in bytes of UTF-8. */
-interface Link {
-  readonly address: string
-  readonly from: number
-  readonly to: number
-}
-
-/** Finds the web addresses in a text, without trailing punctuation. Skips a truncated one. */
-export function linksIn(text: string): Link[] {
+/** Finds web addresses and their ranges in bytes, without trailing punctuation. Skips a truncated one. */
+export function linksIn(text: string) {
   return Array.from(text.matchAll(/(?<![^\s(])https?:\/\/\S+/gi)).flatMap(({ 0: found, index }) => {
     if (found.includes('…')) return []
     const trailing = found.includes('(') ? /[.,;:!?'"\]]+$/ : /[.,;:!?'"\])]+$/
@@ -79,7 +72,7 @@ export function linksIn(text: string): Link[] {
   })
 }
 
-function facetOf({ address, from, to }: Link) {
+function facetOf({ address, from, to }: ReturnType<typeof linksIn>[number]) {
   const features = [{ $type: 'app.bsky.richtext.facet#link', uri: address }]
   return { index: { byteStart: from, byteEnd: to }, features }
 }

@@ -9,10 +9,7 @@ import { nothing, type Sending } from './sending.ts'
 /** The settings of a type, by key. Those without a fallback are required. */
 export type Settings = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
 
-/**
- * How long an event is retried. `every`: to the end. `newest`: until there is a newer event. `hour`: for an
- * hour.
- */
+/** How long an event is retried: to the end, until there is a newer event, or for an hour. */
 export type RetryPolicy = 'every' | 'newest' | 'hour'
 
 /** A type of web hook: its settings, its triggers, and what it sends. */
@@ -120,7 +117,4 @@ export const twitter = retiredType({
   }
 })
 
-export const googleAnalytics = retiredType({
-  name: 'google_analytics',
-  settings: {}
-})
+export const googleAnalytics = retiredType({ name: 'google_analytics', settings: {} })

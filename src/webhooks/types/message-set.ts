@@ -20,18 +20,12 @@ export const messageSet = {
 /** The reason to send nothing if `postsOf` returns no posts. */
 export const noPost = 'The event has no template, its text is empty, or its song has ended.'
 
-export interface Post {
-  /** The same in every attempt: the id of the event, with a number from the second post on. */
-  readonly id: string
-  readonly text: string
-}
-
-/** The posts on an event, one per trigger that has a template; `fill` renders it. */
+/** The posts on an event, one per trigger with a template; ids are the same in every attempt. */
 export function postsOf(
   { id, triggers, nowPlaying }: HookEvent,
   settings: ValuesOf<typeof messageSet>,
   fill: (template: string) => string
-): Post[] {
+) {
   const templates = {
     song_changed: settings.message,
     song_changed_live: settings.message_song_changed_live,

@@ -22,13 +22,9 @@ export function signatureHeaders(
 const prefix = 'whsec_'
 
 /** Generates a secret of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
-export function newSigningSecret(): string {
-  return prefix + randomBytes(32).toString('base64')
-}
+export const newSigningSecret = (): string => prefix + randomBytes(32).toString('base64')
 
-function decodeSecret(secret: string): Buffer {
-  return Buffer.from(secret.slice(prefix.length), 'base64')
-}
+const decodeSecret = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64')
 
 /** Whether a text is `whsec_` and the base64 of 24 to 64 bytes. */
 export function isSigningSecret(text: string): boolean {

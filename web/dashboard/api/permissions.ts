@@ -83,11 +83,7 @@ type KeyPermissions = v.InferOutput<typeof keyPermissions>['effective_permission
 
 const noPermissions: KeyPermissions = { read: [], write: [], stations: [] }
 const ttlMs = 60_000
-let cache: {
-  readonly key: string
-  readonly readAtMs: number
-  readonly promise: Promise<KeyPermissions>
-} | null = null
+let cache: { key: string; readAtMs: number; promise: Promise<KeyPermissions> } | null = null
 
 /** Reads the permissions of the current key, cached for a minute. Rejects if the server does not respond. */
 function readPermissions(): Promise<KeyPermissions> {

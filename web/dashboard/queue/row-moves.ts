@@ -5,13 +5,6 @@ import { callApi } from '../api/call-api.ts'
 import { notifyError } from '../ui/actions.ts'
 import { moveElement, type Row } from './row-order.ts'
 
-export interface RowMoves {
-  /** Returns the rows in the order that they have once all moves are done. */
-  readonly applyPending: <Each extends Row>(rows: readonly Each[]) => readonly Each[]
-  /** Moves a row to another index. `count` is the length of the queue, which may be longer than `rows`. */
-  readonly move: (rows: readonly Row[], from: number, to: number, count: number) => void
-}
-
 /**
  * Moves rows of a queue. The host shows a move at once; the requests are sent one after the other. After the
  * last one, `refresh` reads the order from the server. `queuePath` is the path of the queue in the API.
@@ -20,7 +13,7 @@ export function trackMoves(
   host: ReactiveControllerHost & EventTarget,
   queuePath: () => string,
   refresh: () => Promise<void>
-): RowMoves {
+) {
   let order: readonly string[] | null = null
   let last: Promise<void> = Promise.resolve()
   let pending = 0
@@ -41,13 +34,15 @@ export function trackMoves(
   }
 
   return {
-    applyPending: rows => {
+    /** Returns the rows in the order that they have once all moves are done. */
+    applyPending<Each extends Row>(rows: readonly Each[]): readonly Each[] {
       if (order === null) return rows
       const indexes = new Map(order.map((id, index) => [id, index]))
       const indexOf = ({ id }: Row) => indexes.get(id) ?? Infinity
       return rows.toSorted((one, other) => indexOf(one) - indexOf(other))
     },
-    move: (rows, from, to, count) => {
+    /** Moves a row to another index. `count` is the length of the queue, which may be longer than `rows`. */
+    move(rows: readonly Row[], from: number, to: number, count: number): void {
       const row = rows[from]
       if (row === undefined || from === to || to < 0 || to >= count) return
       order = moveElement(rows, from, to).map(({ id }) => id)

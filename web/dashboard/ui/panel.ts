@@ -4,12 +4,10 @@ import type { PolledResource } from '../api/poll-resource.ts'
 import { buttonView } from './controls.ts'
 import { formatAge } from './text.ts'
 
-type ResourceState = Pick<PolledResource<unknown>, 'value' | 'error' | 'readAtMs' | 'refresh'>
-
 interface PanelOptions {
   readonly id: string
   readonly title: string
-  readonly resource: ResourceState
+  readonly resource: PolledResource<unknown>
   /** Shown instead of an empty list; '' if the list is not empty. */
   readonly emptyText?: string
   /** Shown beside the title. */
@@ -26,7 +24,7 @@ export function panelView({ id, title, resource, emptyText = '', actions }: Pane
 }
 
 /** Says that a resource is loading, failed to load or is out of date; otherwise nothing. */
-export function errorView({ value, error, readAtMs, refresh }: ResourceState) {
+export function errorView({ value, error, readAtMs, refresh }: PolledResource<unknown>) {
   if (error === null) return value === null ? html`<p class="quiet" aria-busy="true">…</p>` : nothing
   if (error.status === 403) return forbiddenView
   const age = value === null ? '' : ` Last updated ${formatAge(readAtMs / 1_000)}.`
