@@ -161,7 +161,7 @@ function renderCustomFields(
   return Object.fromEntries(fields.map(field => [field.shortName, song.customFields[field.id] ?? null]))
 }
 
-function renderPlay(state: StationState, play: Play, rendering: Rendering, baseUrl: string) {
+export function renderPlay(state: StationState, play: Play, rendering: Rendering, baseUrl: string) {
   return {
     sh_id: play.shId,
     played_at: toSeconds(play.startedAtMs),
@@ -173,7 +173,7 @@ function renderPlay(state: StationState, play: Play, rendering: Rendering, baseU
   }
 }
 
-function renderCued(state: StationState, next: CuedSong, rendering: Rendering, baseUrl: string) {
+export function renderCued(state: StationState, next: CuedSong, rendering: Rendering, baseUrl: string) {
   return {
     cued_at: toSeconds(next.cuedAtMs),
     played_at: toSeconds(next.playsAtMs),

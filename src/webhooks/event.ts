@@ -1,4 +1,4 @@
-import type { renderSong, renderStation } from '../station/now-playing.ts'
+import type { renderCued, renderPlay, renderStation } from '../station/now-playing.ts'
 import type { Trigger } from '../station/triggers.ts'
 
 /** An event of a station, for one web hook. The same in every attempt. */
@@ -31,23 +31,12 @@ export interface NowPlaying {
     readonly broadcast_start: number | null
     readonly art: string | null
   }
-  readonly now_playing: Played & { readonly elapsed: number; readonly remaining: number }
-  readonly playing_next: (Item & { readonly cued_at: number }) | null
-  readonly song_history: readonly Played[]
+  readonly now_playing: ReturnType<typeof renderPlay> & {
+    readonly elapsed: number
+    readonly remaining: number
+  }
+  readonly playing_next: ReturnType<typeof renderCued> | null
+  readonly song_history: readonly ReturnType<typeof renderPlay>[]
   readonly is_online: boolean
   readonly cache: string
-}
-
-interface Item {
-  readonly played_at: number
-  readonly duration: number
-  readonly playlist: string
-  readonly is_request: boolean
-  readonly song: ReturnType<typeof renderSong>
-}
-
-interface Played extends Item {
-  /** 0 if no song plays. */
-  readonly sh_id: number
-  readonly streamer: string
 }

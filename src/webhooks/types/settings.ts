@@ -9,23 +9,23 @@ export function identifier(about: string, example?: string): Field<string> {
 }
 
 /** A required key, token or password; `pattern` restricts its characters, as `says` explains. */
-function credentialOf(about: string, restriction: { pattern?: RegExp; says?: string } = {}): Field<string> {
+export function credential(
+  about: string,
+  restriction: { pattern?: RegExp; says?: string } = {}
+): Field<string> {
   return hidden(text({ min: 1, max: 2_000, isTrimmed: true, ...restriction, about }))
 }
 
-/** A key, token or password for the receiver; required. */
-export const credential = (about: string) => credentialOf(about)
-
 /** A credential that is sent in a header, which allows visible ASCII only. */
 export const headerCredential = (about: string) =>
-  credentialOf(about, {
+  credential(about, {
     pattern: /^[\x21-\x7e]+$/,
     says: 'must be ASCII letters, digits and signs without blanks.'
   })
 
 /** A credential that is a segment of a path. */
 export const pathCredential = (about: string) =>
-  credentialOf(about, {
+  credential(about, {
     pattern: /^[A-Za-z0-9:_-]+$/,
     says: 'must be letters, digits, colons, hyphens and underscores.'
   })

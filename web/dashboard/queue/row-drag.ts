@@ -10,12 +10,6 @@ interface DraggedRow {
   readonly height: number
 }
 
-export interface RowDrag {
-  readonly dragged: DraggedRow | null
-  /** Starts at a `pointerdown` on the grip of the row with this index. */
-  readonly start: (event: PointerEvent, index: number) => void
-}
-
 /** The window scrolls while the pointer is this close to its top or bottom. */
 const scrollZonePixels = 56
 const scrollPixels = 12
@@ -28,8 +22,8 @@ export function trackDrag(
   host: ReactiveControllerHost,
   rows: () => readonly HTMLElement[],
   onDrop: (from: number, to: number) => void
-): RowDrag {
-  const drag: { dragged: DraggedRow | null; readonly start: RowDrag['start'] } = { dragged: null, start }
+) {
+  const drag: { dragged: DraggedRow | null; readonly start: typeof start } = { dragged: null, start }
   let aborter = new AbortController()
 
   function stop(): void {
@@ -39,6 +33,7 @@ export function trackDrag(
     host.requestUpdate()
   }
 
+  /** Starts at a `pointerdown` on the grip of the row with this index. */
   function start(event: PointerEvent, from: number): void {
     const grip = event.currentTarget
     if (event.button !== 0 || !(grip instanceof HTMLElement)) return

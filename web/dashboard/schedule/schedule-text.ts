@@ -45,18 +45,18 @@ function formatDates(start: string, end: string): string {
 }
 
 /** When a playlist plays, apart from its schedule. */
-export interface Frequency {
-  readonly type: string
-  readonly source: string
-  readonly remote_type: string
-  readonly weight: number
-  readonly play_per_songs: number
-  readonly play_per_minutes: number
-  readonly play_per_hour_minute: number
-}
+export const frequency = v.object({
+  type: v.string(),
+  source: v.string(),
+  remote_type: v.string(),
+  weight: v.number(),
+  play_per_songs: v.number(),
+  play_per_minutes: v.number(),
+  play_per_hour_minute: v.number()
+})
 
 /** Describes how often a playlist plays. */
-export function describeFrequency(playlist: Frequency): string {
+export function describeFrequency(playlist: v.InferOutput<typeof frequency>): string {
   if (playlist.source === 'remote_url' && playlist.remote_type !== 'playlist')
     return 'Stream, if nothing else can play'
   switch (playlist.type) {

@@ -4,21 +4,15 @@ import * as v from 'valibot'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { describeFrequency, formatSchedule, scheduleItem } from './schedule-text.ts'
+import { describeFrequency, formatSchedule, frequency, scheduleItem } from './schedule-text.ts'
 
 const playlists = v.array(
   v.object({
+    ...frequency.entries,
     name: v.string(),
-    type: v.string(),
-    source: v.string(),
-    remote_type: v.string(),
     order: v.string(),
     is_enabled: v.boolean(),
     is_jingle: v.boolean(),
-    weight: v.number(),
-    play_per_songs: v.number(),
-    play_per_minutes: v.number(),
-    play_per_hour_minute: v.number(),
     schedule_items: v.array(scheduleItem)
   })
 )

@@ -1,13 +1,5 @@
-export interface Semaphore {
-  /**
-   * Calls `onAcquired` once a slot is free, which may be immediately. Returns a function that releases the
-   * slot or cancels the request; repeated calls do nothing.
-   */
-  readonly acquire: (onAcquired: () => void) => () => void
-}
-
 /** Opens a semaphore of `limit` slots; waiting callers are served in order. */
-export function openSemaphore(limit: number): Semaphore {
+export function openSemaphore(limit: number) {
   const acquired = new Set<() => void>()
   const waiting = new Set<() => void>()
 
@@ -21,7 +13,11 @@ export function openSemaphore(limit: number): Semaphore {
   }
 
   return {
-    acquire: onAcquired => {
+    /**
+     * Calls `onAcquired` once a slot is free, which may be immediately. Returns a function that releases the
+     * slot or cancels the request; repeated calls do nothing.
+     */
+    acquire(onAcquired: () => void): () => void {
       const caller = () => onAcquired()
       waiting.add(caller)
       serve()
