@@ -23,7 +23,7 @@ import { expireRequests, removeRequestAddresses } from '../src/playout/queue/req
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations, removeOldTombstones } from '../src/playout/station-removal.ts'
-import { removeFormerStates } from '../src/redis/state-schema.ts'
+import { removeOldSchemaStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
 import { removeDeletedDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
@@ -66,7 +66,7 @@ const tasks: readonly Task[] = [
   {
     name: 'live states of release 0.1.0',
     at: '59 * * * *',
-    run: (_sql, _nowMs, _days, { redis }) => removeFormerStates(redis)
+    run: (_sql, _nowMs, _days, { redis }) => removeOldSchemaStates(redis)
   },
   {
     name: 'expired station tombstones',

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 
 import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
-import { addMissingPolls } from '../src/broadcast/polls/poll-rows.ts'
+import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
@@ -72,7 +72,7 @@ export function startPolls(services: PollServices) {
 
   async function run(): Promise<number> {
     if (performance.now() >= addAtMs) {
-      await addMissingPolls(services.sql)
+      await addMissingPollRows(services.sql)
       addAtMs = performance.now() + addPollsMs
     }
     const { isFull } = await poller.startDue(engineTimeMs())

@@ -14,7 +14,7 @@ import { describeApi } from './core/openapi.ts'
 import { recordSchema } from './core/resource-routes.ts'
 import type { DeclaredResource } from './core/resource.ts'
 import { type ApiRoute, apiRoute, type Route } from './core/route.ts'
-import { schemas } from './core/schemas.ts'
+import { sharedSchemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
 import { artRoutes } from './library/art.ts'
 import { customFieldRoutes, customFields } from './library/custom-fields.ts'
@@ -112,9 +112,9 @@ export const resources: readonly DeclaredResource[] = [
   stations
 ]
 
-/** The schemas of all records, by name. */
+/** The sharedSchemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
-  ...schemas,
+  ...sharedSchemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
   Broadcast: broadcastSchema,
   Poll: pollSchema,

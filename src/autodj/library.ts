@@ -130,7 +130,7 @@ export const regularPlaylists = ({ library }: Slot) =>
   library.playlists.filter(playlist => !isInterrupting(playlist))
 
 /** A weight of 0 means the default. */
-export const weightOf = ({ weight }: Playlist) => weight || 3
+export const playlistWeight = ({ weight }: Playlist) => weight || 3
 
 /** Whether a track counts: repeated songs count once, except in a sequential playlist. */
 export function isFirstOccurrence({ order, tracks }: Playlist, index: number): boolean {

@@ -1,7 +1,14 @@
 import { type Candidate, type Choice, type Decision, prepareCandidates } from './candidates.ts'
 import { checkDue, type DueCheck } from './due.ts'
 import { findRecentPlays, type Tier } from './duplicates.ts'
-import { isSequence, type Playlist, previousPlay, regularPlaylists, type Slot, weightOf } from './library.ts'
+import {
+  isSequence,
+  type Playlist,
+  previousPlay,
+  regularPlaylists,
+  type Slot,
+  playlistWeight
+} from './library.ts'
 import { type LogEntry, type SlotReason, truncateLog } from './log-entry.ts'
 import type { Random } from './random.ts'
 import { decideRequest, findDueRequest } from './requests.ts'
@@ -129,7 +136,7 @@ function toDecision({ playlist, candidate }: Offer, isForced: boolean, log: read
 /** A weighted random order: each entry comes first with a probability proportional to its weight. */
 function shuffleByWeight(entries: readonly Entry[], random: Random): Entry[] {
   return entries
-    .map(entry => ({ entry, key: -Math.log(1 - random()) / weightOf(entry.playlist) }))
+    .map(entry => ({ entry, key: -Math.log(1 - random()) / playlistWeight(entry.playlist) }))
     .toSorted((a, b) => a.key - b.key)
     .map(({ entry }) => entry)
 }

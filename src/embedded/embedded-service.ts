@@ -26,7 +26,7 @@ export interface EmbeddedProgram {
   readonly name: string
   readonly folder: string
   /** Stops a leftover of an earlier start, which may use the same port. */
-  readonly stopLeftover: () => Promise<void>
+  readonly stopLeftoverProcess: () => Promise<void>
   /** Prepares the folder. Returns how to start the program. */
   readonly prepare: () => Promise<(port: number) => Promise<Guarded>>
   /** Returns false if the program has exited or `timeoutMs` is over. */
@@ -37,9 +37,9 @@ export interface EmbeddedProgram {
 /** Starts a program; retries while the port is taken. Throws an `OperatorError` if it is not ready. */
 export async function startService(
   givenPort: number | undefined,
-  { name, folder, stopLeftover, prepare, waitUntilReady, urlOf }: EmbeddedProgram
+  { name, folder, stopLeftoverProcess, prepare, waitUntilReady, urlOf }: EmbeddedProgram
 ): Promise<EmbeddedService> {
-  await stopLeftover()
+  await stopLeftoverProcess()
   if (givenPort !== undefined) await assertPortIsFree('127.0.0.1', givenPort, { name: `${name} port` })
   const start = await prepare()
   const deadline = Date.now() + readyMs

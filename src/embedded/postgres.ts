@@ -10,7 +10,7 @@ import { type EmbeddedService, type ServiceOptions, startService } from './embed
 import { type Guarded, startGuarded } from './guarded-process.ts'
 import { chooseAccount } from './postgres-account.ts'
 import { ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'
-import { stopLeftover } from './process-identity.ts'
+import { stopLeftoverProcess } from './process-identity.ts'
 
 const database = 'cuewire'
 
@@ -36,8 +36,8 @@ export async function startPostgres(
     name: 'Postgres',
     folder: home,
     urlOf: port => `${serverUrl(port)}/${database}`,
-    stopLeftover: () =>
-      stopLeftover(join(data, 'postmaster.pid'), 'SIGINT', command => {
+    stopLeftoverProcess: () =>
+      stopLeftoverProcess(join(data, 'postmaster.pid'), 'SIGINT', command => {
         const [program = ''] = command.split(' -D ')
         return basename(program) === 'postgres' && command.includes(` -D ${data} `)
       }),

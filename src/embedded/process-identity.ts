@@ -62,7 +62,7 @@ async function readPs(pid: number, format: string): Promise<string> {
  * signal, after 10 seconds with SIGKILL. `isOurs` checks the command line, because the pid may have been
  * reused. Throws an `OperatorError` if the process does not end.
  */
-export async function stopLeftover(
+export async function stopLeftoverProcess(
   pidFile: string,
   signal: 'SIGINT' | 'SIGTERM',
   isOurs: (command: string) => boolean

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
 import { findRedis } from './find-redis.ts'
 import { type Guarded, startGuarded } from './guarded-process.ts'
-import { stopLeftover } from './process-identity.ts'
+import { stopLeftoverProcess } from './process-identity.ts'
 
 /**
  * Starts a Redis or Valkey with its append-only file and a random password in `folder`. The caller makes sure
@@ -30,7 +30,8 @@ export async function startRedis(
     name: 'Redis',
     folder: home,
     urlOf,
-    stopLeftover: () => stopLeftover(join(home, 'redis.pid'), 'SIGTERM', line => line.endsWith(configFile)),
+    stopLeftoverProcess: () =>
+      stopLeftoverProcess(join(home, 'redis.pid'), 'SIGTERM', line => line.endsWith(configFile)),
     prepare: async () => {
       password = await ensurePassword(join(home, 'password'))
       return async port => {

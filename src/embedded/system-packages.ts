@@ -12,10 +12,10 @@ const localMs = 60_000
  * and unpacks them into `root` in the work folder. Needs no privileges and writes nowhere else. Throws an
  * `Error` with the reason.
  */
-export type Unpack = (workFolder: string, signal?: AbortSignal) => Promise<void>
+export type UnpackPackages = (workFolder: string, signal?: AbortSignal) => Promise<void>
 
 /** Returns how to unpack packages of this system; undefined without a supported package manager. */
-export async function chooseUnpacker(): Promise<Unpack | undefined> {
+export async function chooseUnpacker(): Promise<UnpackPackages | undefined> {
   for (const { programs, unpack } of unpackers) {
     const found = await Promise.all(programs.map(isInPath))
     if (found.every(Boolean)) return unpack
@@ -23,7 +23,7 @@ export async function chooseUnpacker(): Promise<Unpack | undefined> {
   return undefined
 }
 
-const unpackers: readonly { programs: readonly string[]; unpack: Unpack }[] = [
+const unpackers: readonly { programs: readonly string[]; unpack: UnpackPackages }[] = [
   { programs: ['apt-get', 'apt-cache', 'dpkg-deb'], unpack: unpackByApt },
   { programs: ['dnf', 'rpm2cpio', 'cpio'], unpack: unpackByDnf }
 ]

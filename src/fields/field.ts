@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { hasPlainHost, parseUrl } from '../outbound/networks.ts'
+import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -178,7 +178,9 @@ export function isWebAddress(value: string): boolean {
   const url = parseUrl(value)
   if (!url || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
   const { protocol, username, password } = url
-  return ['http:', 'https:'].includes(protocol) && hasPlainHost(url) && username === '' && password === ''
+  return (
+    ['http:', 'https:'].includes(protocol) && hasHeaderSafeHost(url) && username === '' && password === ''
+  )
 }
 
 /** An http or https URL, or empty text. */

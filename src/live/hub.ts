@@ -5,11 +5,10 @@ import type { Logger } from '../runtime/log.ts'
 import { openSlicedQueue } from '../runtime/time-slices.ts'
 import type { Admission } from './admission.ts'
 import { delayPublication, openChannels } from './channels.ts'
-import { openDeliveries } from './deliveries.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import { firstDueAtMs, openHeartbeats } from './heartbeats.ts'
-import { type ListenPermission, openPermissions } from './permissions.ts'
+import { type ListenPermission, openListenPermissions } from './permissions.ts'
 import {
   channelOf,
   type DisconnectReason,
@@ -18,6 +17,7 @@ import {
   stationOfChannel
 } from './protocol.ts'
 import { openPublications } from './publications.ts'
+import { openSender } from './sender.ts'
 import { endSession, type NewClient, openSession, type Session, type Transport } from './session.ts'
 import { openSubscribing } from './subscribing.ts'
 
@@ -58,13 +58,13 @@ export function openHub(options: HubOptions) {
     channel.dueAtMs = firstDueAtMs(channel.name, heartbeatMs)
     if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
   })
-  const permissions = openPermissions(options.mayListen, log)
+  const permissions = openListenPermissions(options.mayListen, log)
   const publications = openPublications(feed)
-  const deliveries = openDeliveries({ publications, permissions, slowMs, log, end })
-  const { backPressure } = deliveries
-  const fanOut = openFanOut(deliveries.prepare, error => log.error({ err: error }, 'delivery failed'))
+  const sender = openSender({ publications, permissions, slowMs, log, end })
+  const { backPressure } = sender
+  const fanOut = openFanOut(sender.prepare, error => log.error({ err: error }, 'delivery failed'))
   const shared = { channels, fanOut, pingIntervalMs, end }
-  const handleMessage = openSubscribing({ ...shared, feed, publications, permissions, deliveries })
+  const handleMessage = openSubscribing({ ...shared, feed, publications, permissions, sender })
   const intervals = { heartbeatMs, timeIntervalMs, tickMs }
   const heartbeats = openHeartbeats({ ...shared, ...intervals, sessions, log, backPressure })
   let isDraining = false

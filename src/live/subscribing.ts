@@ -4,12 +4,11 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { isPlausibleOffset } from '../station/state.ts'
 import type { Channels } from './channels.ts'
-import type { Deliveries } from './deliveries.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { emptyEntry, openFrame, renderConnect, renderEntry } from './frames.ts'
-import type { Permissions } from './permissions.ts'
+import type { ListenPermissions } from './permissions.ts'
 import {
   type DisconnectReason,
   parseSubscribe,
@@ -19,6 +18,7 @@ import {
   timeChannel
 } from './protocol.ts'
 import type { Publications } from './publications.ts'
+import type { Sender } from './sender.ts'
 import { sendFrame, type Session, type Subscription } from './session.ts'
 
 /** The private stations that a key may listen to. */
@@ -34,8 +34,8 @@ interface SubscribingOptions {
   readonly feed: Feed
   readonly channels: Channels
   readonly publications: Publications
-  readonly permissions: Permissions
-  readonly deliveries: Deliveries
+  readonly permissions: ListenPermissions
+  readonly sender: Sender
   readonly fanOut: FanOut
   readonly pingIntervalMs: number
   readonly end: (session: Session, reason: DisconnectReason) => void
@@ -43,7 +43,7 @@ interface SubscribingOptions {
 
 /** Subscribes sessions to channels: parse, authorize, join, send the connect frame or the current states. */
 export function openSubscribing(options: SubscribingOptions) {
-  const { feed, channels, publications, permissions, deliveries, fanOut, pingIntervalMs, end } = options
+  const { feed, channels, publications, permissions, sender, fanOut, pingIntervalMs, end } = options
 
   /** Handles a message. Returns null if that is done, or a promise while the session is `authorizing`. */
   function handleMessage(session: Session, text: string): Promise<void> | null {
@@ -112,7 +112,7 @@ export function openSubscribing(options: SubscribingOptions) {
       for (const [index, subscription] of session.subscriptions.entries()) {
         const isInConnect =
           isFirst && known[index]?.recover === true && subscription.channel.name !== timeChannel
-        if (!isInConnect) deliveries.sendCurrent(subscription, allowed)
+        if (!isInConnect) sender.sendCurrent(subscription, allowed)
       }
     })
   }
@@ -130,7 +130,7 @@ export function openSubscribing(options: SubscribingOptions) {
     const ids = { client: randomUUID(), session: randomUUID() }
     const frame = renderConnect({ ...ids, pingSeconds, nowMs: engineTimeMs(), entries })
     sendFrame(session, openFrame(frame))
-    deliveries.backPressure.watch(session)
+    sender.backPressure.watch(session)
   }
 
   /** Renders a channel's entry in the connect frame, and stores the state of it in the subscription. */

@@ -54,5 +54,5 @@ export function parseUrl(text: string, base?: string): URL | null {
 }
 
 /** Whether the host is safe in headers. The URL standard also allows `a;b` and `a'b`. */
-export const hasPlainHost = ({ hostname }: URL): boolean =>
+export const hasHeaderSafeHost = ({ hostname }: URL): boolean =>
   /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname)

@@ -1,6 +1,6 @@
 import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
-import { hasPlainHost, parseUrl } from '../outbound/networks.ts'
+import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
 import type { WebFiles } from './web-files.ts'
 
@@ -104,7 +104,7 @@ export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
 /** The origin of an address for a policy; empty unless it is a valid HTTP address. */
 function toOrigins(address: string): string[] {
   const url = parseUrl(address)
-  return url && hasPlainHost(url) && ['http:', 'https:'].includes(url.protocol) ? [url.origin] : []
+  return url && hasHeaderSafeHost(url) && ['http:', 'https:'].includes(url.protocol) ? [url.origin] : []
 }
 
 /** Text that is HTML. */

@@ -30,7 +30,7 @@ export interface StationChange {
   /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
   readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
   /** Sends statements in order without awaiting them. If one fails, the change is rolled back. */
-  readonly send: (statements: readonly Statement[]) => void
+  readonly send: (statements: readonly PendingStatement[]) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
   readonly happenedAt: (atMs: number) => void
   /** Converts a time of this process's clock: neither after now nor before pulled-back plays. */
@@ -38,7 +38,7 @@ export interface StationChange {
 }
 
 /** A statement that is not sent yet. */
-export type Statement = postgres.PendingQuery<postgres.Row[]>
+export type PendingStatement = postgres.PendingQuery<postgres.Row[]>
 
 /** Columns of `stations` that changes write. */
 export type StationColumns = { readonly [Name in StationColumn]?: number | null }
@@ -115,7 +115,7 @@ async function changeIn<Result>(
   const before = triggerValues(station, play)
   const parts = new Set<Part>(isPulledBack ? ['playback', 'live'] : [])
   const sent: Promise<unknown>[] = []
-  const send = (statements: readonly Statement[]) => {
+  const send = (statements: readonly PendingStatement[]) => {
     for (const statement of statements) sent.push(statement.execute())
   }
   let columns: StationColumns = {}

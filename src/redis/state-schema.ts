@@ -47,7 +47,7 @@ const atOnce = 500
  * Removes the live states of release 0.1.0, which used the numbers of its 16 shards as hash tags. Returns the
  * number of states. To be deleted two releases after 0.2.0.
  */
-export async function removeFormerStates(redis: RedisClient): Promise<number> {
+export async function removeOldSchemaStates(redis: RedisClient): Promise<number> {
   let removed = 0
   for (let shard = 0; shard < 16; shard++) {
     const positions = `cuewire:{${shard}}:positions`

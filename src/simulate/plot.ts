@@ -1,4 +1,4 @@
-import { isInterrupting, type Playlist, weightOf } from '../autodj/library.ts'
+import { isInterrupting, type Playlist, playlistWeight } from '../autodj/library.ts'
 import { windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { formatDay, weekday, type Zone } from '../autodj/zone.ts'
@@ -213,7 +213,7 @@ function renderLegend(shown: readonly Playlist[], plays: readonly SimulatedPlay[
 function describePlaylist(playlist: Playlist): string {
   const { type, everySongs, everyMinutes, hourMinute, schedule } = playlist
   const about = {
-    default: schedule.length > 0 ? 'program' : `rotation, weight ${weightOf(playlist)}`,
+    default: schedule.length > 0 ? 'program' : `rotation, weight ${playlistWeight(playlist)}`,
     once_per_x_songs: `every ${everySongs} songs`,
     once_per_x_minutes: `every ${everyMinutes} minutes`,
     once_per_hour: `every hour at :${twoDigits(hourMinute)}`,

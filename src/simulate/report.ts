@@ -5,7 +5,7 @@ import { measureStarts, type Start, verdicts } from './starts.ts'
 import { type Jingles, measureJingles, measureShares, measureTotals, type Share } from './totals.ts'
 
 /** A goal that a schedule should meet. */
-export interface Aim {
+export interface SimulationTarget {
   readonly name: string
   readonly measured: string
   readonly isMet: boolean
@@ -42,7 +42,7 @@ export function buildReport(station: string, run: Run) {
   }
 }
 
-function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): Aim[] {
+function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): SimulationTarget[] {
   const interrupting = new Set(playlists.filter(isInterrupting).map(({ id }) => id))
   const groups = [
     ['programs start when the current track ends', 'window', false],
@@ -65,7 +65,7 @@ function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): 
   })
 }
 
-function checkRepeats(repeats: readonly Repeats[]): Aim {
+function checkRepeats(repeats: readonly Repeats[]): SimulationTarget {
   const avoidable = repeats.reduce((sum, each) => sum + each.avoidable, 0)
   const name = 'no repeat within the range while another track is eligible'
   return { name, measured: `${avoidable} avoidable`, isMet: avoidable === 0 }
@@ -73,7 +73,7 @@ function checkRepeats(repeats: readonly Repeats[]): Aim {
 
 const differenceOf = ({ expected, measured }: Share) => Math.abs(measured - expected)
 
-function checkShares(shares: readonly Share[]): Aim[] {
+function checkShares(shares: readonly Share[]): SimulationTarget[] {
   if (shares.length === 0) return []
   return [
     {
@@ -84,7 +84,7 @@ function checkShares(shares: readonly Share[]): Aim[] {
   ]
 }
 
-function checkJingles({ inARow: others, besideHourly, spacings }: Jingles): Aim[] {
+function checkJingles({ inARow: others, besideHourly, spacings }: Jingles): SimulationTarget[] {
   const inARow = others + besideHourly
   const adjacent = { name: 'no jingle follows a jingle', measured: `${inARow} in a row`, isMet: inARow === 0 }
   if (spacings.length === 0) return [adjacent]

@@ -1,5 +1,5 @@
 import { airtimeMs } from '../autodj/durations.ts'
-import { isInterrupting, isPlayable, type Playlist, weightOf } from '../autodj/library.ts'
+import { isInterrupting, isPlayable, type Playlist, playlistWeight } from '../autodj/library.ts'
 import { windowAt, windowsBetween } from '../autodj/schedule.ts'
 import type { Run } from './run.ts'
 
@@ -73,7 +73,7 @@ export function measureShares({ library, plays, fromMs, untilMs }: Run) {
       ...count,
       playlistId: playlist.id,
       name: playlist.name,
-      weight: weightOf(playlist),
+      weight: playlistWeight(playlist),
       expected,
       measured: count.airtimeMs / totalMs,
       allowed: Math.max(minAllowed, 3 * Math.sqrt((expected * (1 - expected)) / total))
@@ -91,7 +91,7 @@ const isRotation = (playlist: Playlist) =>
 /** In proportion to other rotations: plays are distributed by weight. */
 function expectedAirtime(playlist: Playlist): number {
   const { durations } = playlist.tracks
-  return weightOf(playlist) * (sum(Array.from(durations, airtimeMs)) / durations.length)
+  return playlistWeight(playlist) * (sum(Array.from(durations, airtimeMs)) / durations.length)
 }
 
 export type Jingles = ReturnType<typeof measureJingles>

@@ -12,11 +12,11 @@ export interface PlaylistFile {
 }
 
 export const maxPlaylistBytes = 10 * 1024 * 1024
-export const maxEntries = 50_000
-/** More than a list of `maxEntries` needs. */
+export const maxPlaylistEntries = 50_000
+/** More than a list of `maxPlaylistEntries` needs. */
 const maxLines = 300_000
 const maxLineLength = 4_096
-const tooManyEntries = `only the first ${maxEntries} entries are read`
+const tooManyEntries = `only the first ${maxPlaylistEntries} entries are read`
 const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
 /** Longer durations (24 days, the range of 32-bit milliseconds) are treated as unknown. */
@@ -37,11 +37,11 @@ export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
   const lines = readLines(text, problems)
   const isPls = lines.some(line => /^\[playlist\]$/i.test(line.text) || /^file\d+\s*=/i.test(line.text))
   const entries = isPls ? readPls(lines, problems) : readM3u(lines, problems)
-  if (entries.length > maxEntries) problems.unshift(tooManyEntries)
+  if (entries.length > maxPlaylistEntries) problems.unshift(tooManyEntries)
   if (entries.length === 0 && problems.length === 0) problems.push('it has no entries')
   const left = problems.length - maxProblems
   const reported = left > 0 ? [...problems.slice(0, maxProblems), `and ${left} more problems`] : problems
-  return { entries: entries.slice(0, maxEntries), problems: reported }
+  return { entries: entries.slice(0, maxPlaylistEntries), problems: reported }
 }
 
 /** Whether entries were omitted because the playlist is too long. */

@@ -4,7 +4,7 @@ import { type CuedSong, isOnline, type Mount, type Play, type Song, type Station
  * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect.
  * They differ only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`.
  */
-export type Rendering = 'rest' | 'event'
+export type NowPlayingVariant = 'rest' | 'event'
 
 /** A now-playing document, rendered once per change. Its JSON text is `head` + `renderElapsed()` + `tail`. */
 export interface NowPlayingDocument {
@@ -27,7 +27,7 @@ const toSeconds = (ms: number) => Math.floor(ms / 1000)
 /** Renders a document. `baseUrl` has no trailing slash. */
 export function renderNowPlaying(
   state: StationState,
-  rendering: Rendering,
+  rendering: NowPlayingVariant,
   baseUrl: string
 ): NowPlayingDocument {
   const { shown, live } = state
@@ -127,7 +127,7 @@ export function renderStation(state: StationState, baseUrl: string) {
 export function renderSong(
   song: Song,
   station: { shortName: string; customFields: readonly { id: number; shortName: string }[] },
-  rendering: Rendering,
+  rendering: NowPlayingVariant,
   baseUrl: string
 ) {
   return {
@@ -154,14 +154,14 @@ export function artUrl(artId: string, shortName: string, baseUrl: string): strin
 function renderCustomFields(
   song: Song,
   fields: readonly { id: number; shortName: string }[],
-  rendering: Rendering
+  rendering: NowPlayingVariant
 ) {
   if (rendering === 'rest' || fields.length === 0)
     return fields.map(field => song.customFields[field.id] ?? '')
   return Object.fromEntries(fields.map(field => [field.shortName, song.customFields[field.id] ?? null]))
 }
 
-export function renderPlay(state: StationState, play: Play, rendering: Rendering, baseUrl: string) {
+export function renderPlay(state: StationState, play: Play, rendering: NowPlayingVariant, baseUrl: string) {
   return {
     sh_id: play.shId,
     played_at: toSeconds(play.startedAtMs),
@@ -173,7 +173,12 @@ export function renderPlay(state: StationState, play: Play, rendering: Rendering
   }
 }
 
-export function renderCued(state: StationState, next: CuedSong, rendering: Rendering, baseUrl: string) {
+export function renderCued(
+  state: StationState,
+  next: CuedSong,
+  rendering: NowPlayingVariant,
+  baseUrl: string
+) {
   return {
     cued_at: toSeconds(next.cuedAtMs),
     played_at: toSeconds(next.playsAtMs),
@@ -190,7 +195,10 @@ function offlinePlay({ profile }: StationState): Play {
   return { shId: 0, startedAtMs: 0, durationMs: 0, playlist: '', streamer: '', isRequest: false, song }
 }
 
-function renderBroadcastStart(startedAtMs: number | undefined, rendering: Rendering): string | number | null {
+function renderBroadcastStart(
+  startedAtMs: number | undefined,
+  rendering: NowPlayingVariant
+): string | number | null {
   if (startedAtMs === undefined) return rendering === 'rest' ? '' : null
   return rendering === 'rest' ? String(toSeconds(startedAtMs)) : toSeconds(startedAtMs)
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 
 import { describe, expect } from 'vitest'
 
-import { addMissingPolls, resetPolls } from '../../src/broadcast/polls/poll-rows.ts'
+import { addMissingPollRows, resetPolls } from '../../src/broadcast/polls/poll-rows.ts'
 import { test as base } from '../support/fixtures.ts'
 import { openPolling } from '../support/polling.ts'
 import { startSilentServer } from '../support/silent-server.ts'
@@ -148,7 +148,7 @@ test('servers that hang or send slow, invalid or huge responses change nothing a
     // As many as the concurrency limit, all due before the others.
     const hanging = await seedStations(sql, { stations: 64, tracks: 0 })
     for (const { id } of hanging) await radio.setServer(id, `http://127.0.0.1:${silent.port}/${id}`)
-    await addMissingPolls(sql)
+    await addMissingPollRows(sql)
     await sql`update polls set due_at_ms = -1`
     const bad = [
       ['timeout', `http://127.0.0.1:${silent.port}/`, 'The server did not answer in time.'],
@@ -164,7 +164,7 @@ test('servers that hang or send slow, invalid or huge responses change nothing a
     }
     await radio.setServer(radio.stationId, radio.icecast.url)
     radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
-    await addMissingPolls(sql)
+    await addMissingPollRows(sql)
     const fromMs = performance.now()
     const pollAndCount = async () => {
       await radio.poller.startDue(startMs)
@@ -228,7 +228,7 @@ test('concurrent processes poll each server once, and an expired lease is polled
 }) => {
   const stations = await seedStations(sql, { stations: 30, tracks: 0 })
   for (const { id } of stations) await radio.setServer(id, `${radio.icecast.url}/${id}`)
-  await addMissingPolls(sql)
+  await addMissingPollRows(sql)
   await using others = await openPolling(sql, redisUrl)
   const pollers = [radio.poller, others.poller, radio.poller]
   const results = await Promise.all(pollers.map(poller => poller.startDue(startMs)))
@@ -245,7 +245,7 @@ test('a response that arrives after the address changed is ignored', async ({ ra
   const pending: ServerResponse[] = []
   radio.icecast.answer((_, response) => void pending.push(response))
   await radio.setServer(radio.stationId, radio.icecast.url, { backend: 'none' })
-  await addMissingPolls(sql)
+  await addMissingPollRows(sql)
   await radio.poller.startDue(startMs)
   await waitFor(() => pending.length > 0, { deadlineMs: 3_000, what: 'the server to be asked' })
   await radio.setServer(radio.stationId, '', { backend: 'none' })

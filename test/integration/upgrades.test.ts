@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { register, removeOldProcesses } from '../../src/db/processes.ts'
 import { openRedis } from '../../src/redis/connection.ts'
-import { removeFormerStates } from '../../src/redis/state-schema.ts'
+import { removeOldSchemaStates } from '../../src/redis/state-schema.ts'
 import { test } from '../support/fixtures.ts'
 
 const silentLog = pino({ level: 'silent' })
@@ -51,8 +51,8 @@ test('states of release 0.1.0 are removed from Redis', async ({ redisUrl }) => {
     await redis.hset('cuewire:{5}:positions', { [id]: 'e:1:1:2' })
   }
   await redis.set('cuewire:{ma}:sequence', 7)
-  expect(await removeFormerStates(redis)).toBe(2)
-  expect(await removeFormerStates(redis)).toBe(0)
+  expect(await removeOldSchemaStates(redis)).toBe(2)
+  expect(await removeOldSchemaStates(redis)).toBe(0)
   expect(await redis.keys('*')).toEqual(['cuewire:{ma}:sequence'])
   redis.disconnect()
 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-import { addMissingPolls } from '../../src/broadcast/polls/poll-rows.ts'
+import { addMissingPollRows } from '../../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../../src/broadcast/polls/poller.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
@@ -22,7 +22,7 @@ export async function openPolling(
     poller,
     /** Adds missing polls and runs all that are due at this time. Returns how many. */
     poll: async (nowMs: number) => {
-      await addMissingPolls(sql)
+      await addMissingPollRows(sql)
       const { started } = await poller.startDue(nowMs)
       await poller.drain()
       return started

@@ -1,6 +1,13 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, text } from '../../fields/field.ts'
-import { listParameters, listReply, listSchema, newestRows, parseListQuery, readList } from '../core/list.ts'
+import {
+  listParameters,
+  renderListReply,
+  listSchema,
+  newestRows,
+  parseListQuery,
+  readList
+} from '../core/list.ts'
 import { filtersOf, findStation, refuseField } from '../core/parse.ts'
 import { apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -70,7 +77,7 @@ const list = apiRoute('GET', path, 'view system logs', {
         from (${page}) audit_log`,
       matching: entries
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

@@ -37,7 +37,7 @@ export interface Key extends Grants {
 }
 
 /** A key to store. Without `expiresAt` it does not expire. */
-export interface NewKey {
+export interface NewApiKey {
   readonly name: string
   readonly permissions: readonly Permission[]
   readonly stationPermissions?: Grants['stationPermissions']
@@ -50,7 +50,7 @@ export function generateKey(): string {
 }
 
 /** Stores a key. Returns its id, or null if it exists: a revoked key remains revoked. */
-export async function storeKey(tx: Sql | Tx, key: string, options: NewKey): Promise<number | null> {
+export async function storeKey(tx: Sql | Tx, key: string, options: NewApiKey): Promise<number | null> {
   const { name, permissions, stationPermissions = {}, expiresAt = null } = options
   const parsed = parseKey(key)
   if (!parsed) throw new Error('malformed key')

@@ -9,7 +9,7 @@ import { assertNoProblems } from '../core/accept.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { globalPermissions, mayGrant, maySeeStation, type Permission, stationPermissions } from './access.ts'
-import type { NewKey } from './keys.ts'
+import type { NewApiKey } from './keys.ts'
 
 /** The last second of the year 9999. */
 const lastSecond = 253_402_300_799
@@ -65,14 +65,14 @@ const form = formOf(newKeyFields)
 export async function parseNewKey(
   sql: Sql,
   request: ApiRequest
-): Promise<{ readonly key: NewKey; readonly fields: readonly string[] }> {
+): Promise<{ readonly key: NewApiKey; readonly fields: readonly string[] }> {
   const body = parseBody(form, request.body)
   const stationIds = await findStationIds(sql, request, body)
   const byStation = body.station_permissions.map(
     ({ permissions }, index) => [stationIds[index] ?? 0, permissions] as const
   )
   assertGrantable(request, body.permissions, byStation)
-  const key: NewKey = {
+  const key: NewApiKey = {
     name: body.name,
     permissions: body.permissions,
     stationPermissions: Object.fromEntries(byStation),

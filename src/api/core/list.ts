@@ -208,7 +208,7 @@ export function likePattern(search: string): string {
 }
 
 /** Renders the response of a list: an array, or an envelope if pages were requested. */
-export function listReply(
+export function renderListReply(
   { elements, total }: ListResult,
   list: ListQuery,
   request: ApiRequest,

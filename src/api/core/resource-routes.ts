@@ -1,6 +1,6 @@
 import type { Field, Fields, JsonSchema } from '../../fields/field.ts'
 import { bodySchema, exampleOf } from '../../fields/form.ts'
-import { listParameters, listReply, listSchema, parseListQuery } from './list.ts'
+import { listParameters, renderListReply, listSchema, parseListQuery } from './list.ts'
 import { filtersOf, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
@@ -38,7 +38,7 @@ export function resourceRoutes<F extends Fields>(
         const query = parseListQuery(request.query, sort)
         const values = filter.parse(request.query)
         const records = await reads.list(services, request, stationIn(request), query, values)
-        return listReply(records, query, request, services.config.BASE_URL)
+        return renderListReply(records, query, request, services.config.BASE_URL)
       }
     }),
     apiRoute('POST', paths.list, access.write, {

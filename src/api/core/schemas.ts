@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../fields/field.ts'
 
-/** The schemas of single values. */
+/** The sharedSchemas of single values. */
 export const string: JsonSchema = { type: 'string' }
 export const int64: JsonSchema = { type: 'integer', format: 'int64' }
 export const boolean: JsonSchema = { type: 'boolean' }
@@ -8,7 +8,7 @@ const unixSeconds = { ...int64, description: 'Unix seconds' }
 const html = { ...string, description: 'HTML' }
 
 /** Refers to a record of the API by its name. */
-export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+export const ref = (name: string): JsonSchema => ({ $ref: `#/components/sharedSchemas/${name}` })
 /** A list of any length. */
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
@@ -95,8 +95,8 @@ const actionResult = { success: boolean, message: string, formatted_message: htm
 const updated = 'Record updated successfully.'
 const notFound = 'Record not found.'
 
-/** The schemas of records that belong to no resource, by name. */
-export const schemas: Readonly<Record<string, JsonSchema>> = {
+/** The sharedSchemas of records that belong to no resource, by name. */
+export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
     ...exactly(actionResult),
     examples: [{ success: true, message: updated, formatted_message: updated }]

@@ -8,7 +8,7 @@ import {
   isLight,
   likePattern,
   listParameters,
-  listReply,
+  renderListReply,
   listSchema,
   parseListQuery,
   readList
@@ -71,7 +71,7 @@ export const songListRoute = ({ path, operation, element, openFilter, render }: 
         rows.map(({ id, song }) => render(id, renderSong(song, profile, 'rest', config.BASE_URL), stationId)),
       ...(query.search === '' ? { countKey } : {})
     })
-    const reply = listReply(list, query, request, config.BASE_URL)
+    const reply = renderListReply(list, query, request, config.BASE_URL)
     return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
   }
 })

@@ -9,7 +9,7 @@ import { findSongCandidates } from '../../songs/location.ts'
 import {
   isTruncated,
   type ListedSong,
-  maxEntries,
+  maxPlaylistEntries,
   maxPlaylistBytes,
   parsePlaylist,
   type PlaylistEntry,
@@ -65,7 +65,7 @@ function toItem(given: { path: string; artist: string; title: string; length: nu
 
 const importItems = v.pipe(
   v.unknown(),
-  maxLength(maxEntries),
+  maxLength(maxPlaylistEntries),
   v.array(importItem, problem('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
 )
 
@@ -76,7 +76,7 @@ function parseImport(body: unknown): ImportItem[] {
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)
     refuse('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
-  if (isTruncated(file)) refuse('too_long', `The playlist has more than ${maxEntries} entries.`)
+  if (isTruncated(file)) refuse('too_long', `The playlist has more than ${maxPlaylistEntries} entries.`)
   return entries.map(entry => ({ entry }))
 }
 
@@ -86,7 +86,7 @@ function refuse(code: string, message: string): never {
 
 const importSchema: JsonSchema = {
   type: 'array',
-  maxItems: maxEntries,
+  maxItems: maxPlaylistEntries,
   items: {
     oneOf: [
       { type: 'string', minLength: 1, maxLength: maxPathLength, description: 'A path or URL.' },

@@ -15,7 +15,14 @@ import type { Song } from '../../station/state.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
-import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
+import {
+  likePattern,
+  listParameters,
+  renderListReply,
+  listSchema,
+  parseListQuery,
+  readList
+} from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { oneOf } from '../core/schemas.ts'
@@ -44,7 +51,7 @@ const list = apiRoute('GET', path, 'view station management', {
       matching: sql`select from queue q join media m on m.id = q.media_id where ${upcoming}`,
       render: queued => queued.map(row => renderRow(row, station, config.BASE_URL))
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

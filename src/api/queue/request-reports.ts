@@ -9,7 +9,7 @@ import { stationAction } from '../core/actions.ts'
 import {
   likePattern,
   listParameters,
-  listReply,
+  renderListReply,
   listSchema,
   newestRows,
   parseListQuery,
@@ -75,7 +75,7 @@ const list = apiRoute('GET', path, 'view station reports', {
           ip: showsAddresses ? row.ip : ''
         }))
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

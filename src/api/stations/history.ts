@@ -10,7 +10,7 @@ import {
   countMatching,
   likePattern,
   listParameters,
-  listReply,
+  renderListReply,
   listSchema,
   newestRows,
   parseListQuery,
@@ -78,7 +78,7 @@ const list = apiRoute('GET', '/api/station/:station_id/history', 'view station r
       matching: plays,
       render: played => played.map(play => render(play, station, config.BASE_URL))
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

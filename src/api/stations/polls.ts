@@ -1,5 +1,12 @@
 import { remoteServerKind, stationServerKind } from '../../broadcast/polls/poll-rows.ts'
-import { likePattern, listParameters, listReply, listSchema, parseListQuery, readList } from '../core/list.ts'
+import {
+  likePattern,
+  listParameters,
+  renderListReply,
+  listSchema,
+  parseListQuery,
+  readList
+} from '../core/list.ts'
 import { apiRoute, stationOf } from '../core/route.ts'
 import { exactly, int64, ref, string } from '../core/schemas.ts'
 
@@ -42,7 +49,7 @@ const list = apiRoute('GET', '/api/station/:station_id/polls', 'view station man
       matching: sql`select from (${polls}) p where ${where}`,
       render: found => found.map(row => ({ ...row, url: new URL(row.url).href }))
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { addMissingPolls, resetPolls } from '../../broadcast/polls/poll-rows.ts'
+import { addMissingPollRows, resetPolls } from '../../broadcast/polls/poll-rows.ts'
 import type { Tx } from '../../db/sql.ts'
 import { firstStream } from '../../db/stations.ts'
 import {
@@ -226,7 +226,7 @@ const hooks: ResourceHooks<StationFields> = {
     change.mark(isHistoryResized ? ['station', 'playback'] : ['station'])
     if (!before) {
       await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`
-      await addMissingPolls(tx, id)
+      await addMissingPollRows(tx, id)
       return
     }
     if (before.is_enabled && !values.is_enabled) await endPlayOfDisabledStation(change)

@@ -1,7 +1,7 @@
 import {
   likePattern,
   listParameters,
-  listReply,
+  renderListReply,
   listSchema,
   newestRows,
   parseListQuery,
@@ -52,7 +52,7 @@ const list = apiRoute('GET', '/api/station/:station_id/streamers/broadcasts', 'v
         from (${page}) b`,
       matching: broadcasts
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

@@ -8,7 +8,7 @@ import { maySeeWholeAddresses } from '../auth/access.ts'
 import {
   likePattern,
   listParameters,
-  listReply,
+  renderListReply,
   listSchema,
   newestRows,
   parseListQuery,
@@ -102,7 +102,7 @@ const list = apiRoute('GET', '/api/station/:station_id/webhook/:id/deliveries', 
       matching: deliveries,
       render: some => some.map(row => redactAttempt(row, request, hook))
     })
-    return listReply(rows, query, request, config.BASE_URL)
+    return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
 

@@ -10,7 +10,7 @@ import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { actionResult, apiRoute, json, stationOf } from '../core/route.ts'
-import { resetFailures, lockHook, readHook } from './webhook-row.ts'
+import { resetHookFailures, lockHook, readHook } from './webhook-row.ts'
 import { webhookHooks, webhooks } from './webhooks.ts'
 
 const toggle = apiRoute('PUT', '/api/station/:station_id/webhook/:id/toggle', 'manage station web hooks', {
@@ -24,7 +24,7 @@ const toggle = apiRoute('PUT', '/api/station/:station_id/webhook/:id/toggle', 'm
       if (!isEnabled) assertNoProblems(incompleteConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
-      else await resetFailures(tx, id)
+      else await resetHookFailures(tx, id)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
       return isEnabled
     })

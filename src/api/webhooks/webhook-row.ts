@@ -39,7 +39,7 @@ export function requireUsable({ type, config }: Pick<HookRow, 'type' | 'config'>
 }
 
 /** Clears the failures of a hook that is enabled again, and its alert. */
-export async function resetFailures(tx: Tx, webhookId: number): Promise<void> {
+export async function resetHookFailures(tx: Tx, webhookId: number): Promise<void> {
   await tx`
     update webhooks set is_auto_disabled = false, consecutive_failures = 0, failing_since_ms = null, pauses = 0,
       paused_until_ms = 0

@@ -20,7 +20,7 @@ import { maySeeWholeAddresses } from '../auth/access.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
-import { resetFailures } from './webhook-row.ts'
+import { resetHookFailures } from './webhook-row.ts'
 
 /** The web hooks of a station, called on events. */
 export const webhooks = resource({
@@ -93,7 +93,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     const type = hookTypeOf(before.type)
     const nowMs = engineTimeMs()
     if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
-    if (!before.is_enabled && values.is_enabled) await resetFailures(tx, id)
+    if (!before.is_enabled && values.is_enabled) await resetHookFailures(tx, id)
     const change = { before: storedConfig(before), after: storedConfig(values), nowMs }
     await keepFormerSecret(tx, services.secrets, { id, type }, change)
   },

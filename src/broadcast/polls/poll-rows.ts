@@ -14,7 +14,7 @@ export const remoteServerKind = (sql: Sql | Tx): Fragment =>
 export const pollAlert = (id: number): string => `poll:${id}`
 
 /** Adds missing polls, of all stations or one; returns their number. Unneeded ones are deleted when due. */
-export async function addMissingPolls(sql: Sql | Tx, stationId: number | null = null): Promise<number> {
+export async function addMissingPollRows(sql: Sql | Tx, stationId: number | null = null): Promise<number> {
   const { count } = await sql`
     insert into polls (station_id, remote_id)
     select w.station_id, w.remote_id from (
@@ -39,7 +39,7 @@ export async function resetPolls(tx: Tx, stationId: number, remoteId: number | n
       where station_id = ${stationId} and (${remoteId}::bigint is null or remote_id = ${remoteId})
       returning id)
     delete from open_facts f using reset r where f.fact = 'poll:' || r.id`
-  await addMissingPolls(tx, stationId)
+  await addMissingPollRows(tx, stationId)
 }
 
 /** Deletes the alerts of deleted polls and returns their number. */

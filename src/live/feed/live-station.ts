@@ -6,7 +6,7 @@ import {
   elapsedAt,
   type NowPlayingDocument,
   renderElapsed,
-  type Rendering,
+  type NowPlayingVariant,
   renderLine,
   renderNowPlaying
 } from '../../station/now-playing.ts'
@@ -40,7 +40,7 @@ function cacheLine(state: StationState): CachedResponse {
 
 const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
 
-function openRendering(state: StationState, rendering: Rendering, baseUrl: string) {
+function openRendering(state: StationState, rendering: NowPlayingVariant, baseUrl: string) {
   let document: NowPlayingDocument | null = null
   let hash: string | null = null
   let second = -1

@@ -91,7 +91,7 @@ export function cacheLibrary(
   most = weightAtMost
 ): void {
   forget(libraries, stationId)
-  const weight = weightOf(library)
+  const weight = countEntries(library)
   for (const id of libraries.copies.keys()) {
     if (libraries.weight + weight <= most) break
     forget(libraries, id)
@@ -105,7 +105,7 @@ function forget(libraries: Libraries, stationId: number): void {
   libraries.copies.delete(stationId)
 }
 
-const weightOf = ({ playlists, past }: StationLibrary) =>
+const countEntries = ({ playlists, past }: StationLibrary) =>
   playlists.reduce((sum, { tracks }) => sum + tracks.ids.length, past.plays.length)
 
 /** Raises the version of a station's library, for changes that no database trigger counts. */

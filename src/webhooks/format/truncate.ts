@@ -29,7 +29,7 @@ export function truncateWithin(
 }
 
 /** Splits a text into parts of up to `max` characters; only a grapheme that is longer is divided. */
-export function split(text: string, max: number): string[] {
+export function splitToLength(text: string, max: number): string[] {
   const parts: string[] = []
   for (let rest = text; rest !== '';) {
     const length = wholeLengthOf(rest, max) || lengthOf(rest, max)

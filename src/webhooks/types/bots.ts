@@ -2,7 +2,7 @@ import { choice } from '../../fields/field.ts'
 import { isBlank } from '../format/plain-text.ts'
 import { telegramHtml, telegramMarkdown } from '../format/telegram.ts'
 import { fill, lengthWithoutValues, plainText, postText } from '../format/template.ts'
-import { split } from '../format/truncate.ts'
+import { splitToLength } from '../format/truncate.ts'
 import { hookType, withoutListeners } from './hook-type.ts'
 import { bareUrl, emptyMessage, jsonPost, nothing, requests, urlBelow } from './sending.ts'
 import { address, credential, identifier, pathCredential, template } from './settings.ts'
@@ -21,7 +21,7 @@ export const groupme = hookType({
   urls: ['api'],
   send({ nowPlaying }, { api, bot_id, text }) {
     const message = fill(text, nowPlaying, plainText, longest.groupme)
-    const parts = split(message, longest.groupmePart).filter(part => !isBlank(part))
+    const parts = splitToLength(message, longest.groupmePart).filter(part => !isBlank(part))
     if (parts.length === 0) return nothing(emptyMessage)
     return requests(...parts.map(part => jsonPost(urlBelow(api, '/bots/post'), { bot_id, text: part })))
   }

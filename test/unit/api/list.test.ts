@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { likePattern, listReply, parseListQuery, pageWindow } from '../../../src/api/core/list.ts'
+import { likePattern, renderListReply, parseListQuery, pageWindow } from '../../../src/api/core/list.ts'
 
 const keys = ['id', 'name']
 const parse = (query: string) => parseListQuery(new URLSearchParams(query), keys)
@@ -20,7 +20,7 @@ function reply(query: string, rows: unknown[], total: number) {
     onSettled: () => {}
   }
   const elements = [Buffer.from(rows.join())]
-  const { body, headers } = listReply({ elements, total }, parse(query), request, 'http://x')
+  const { body, headers } = renderListReply({ elements, total }, parse(query), request, 'http://x')
   return { body: JSON.parse(String(body)), headers }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import {
   renderElapsed,
-  type Rendering,
+  type NowPlayingVariant,
   renderNowPlaying,
   shownArtUrl
 } from '../../../src/station/now-playing.ts'
@@ -13,7 +13,7 @@ const base = 'https://radio.example.com'
 const nowSeconds = 1_783_468_815
 
 /** The document as a client reads it. */
-function read(state: StationState, rendering: Rendering, atSeconds = nowSeconds) {
+function read(state: StationState, rendering: NowPlayingVariant, atSeconds = nowSeconds) {
   const document = renderNowPlaying(state, rendering, base)
   return JSON.parse(document.head + renderElapsed(document, atSeconds) + document.tail)
 }

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { countCharacters, truncate, truncateWithin, split } from '../../../src/webhooks/format/truncate.ts'
+import {
+  countCharacters,
+  truncate,
+  truncateWithin,
+  splitToLength
+} from '../../../src/webhooks/format/truncate.ts'
 
 const family = '👩‍👩‍👧'
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 })
@@ -63,7 +68,7 @@ test('parts make up the text, are within their limit, and divide no grapheme tha
   fc.assert(
     fc.property(anyText, fc.integer({ min: 12, max: 40 }), (text, most) => {
       fc.pre(graphemesOf(text).every(each => countCharacters(each) <= most))
-      const parts = split(text, most)
+      const parts = splitToLength(text, most)
       expect(parts.flatMap(graphemesOf)).toEqual(graphemesOf(text))
       for (const part of parts) {
         expect(countCharacters(part)).toBeGreaterThan(0)
@@ -75,6 +80,6 @@ test('parts make up the text, are within their limit, and divide no grapheme tha
 
 test('a grapheme that is longer than a part is divided between characters', () => {
   const tower = `a${'\u0301'.repeat(9)}`
-  expect(split(tower, 4).map(countCharacters)).toEqual([4, 4, 2])
-  expect(split('', 4)).toEqual([])
+  expect(splitToLength(tower, 4).map(countCharacters)).toEqual([4, 4, 2])
+  expect(splitToLength('', 4)).toEqual([])
 })

@@ -4,24 +4,24 @@ import { isBehind, noTriggers, openBackPressure } from './back-pressure.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
 import { engineSeconds } from './feed/live-station.ts'
 import { type Frame, openFrame, renderTimeFrame } from './frames.ts'
-import type { Permissions } from './permissions.ts'
+import type { ListenPermissions } from './permissions.ts'
 import { type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications, RenderedPublication } from './publications.ts'
 import { sendFrame, type Session, type Subscription } from './session.ts'
 
 interface DeliveryOptions {
   readonly publications: Publications
-  readonly permissions: Permissions
+  readonly permissions: ListenPermissions
   /** How long a client may stay behind. */
   readonly slowMs: number
   readonly log: Logger
   readonly end: (session: Session, reason: DisconnectReason) => void
 }
 
-export type Deliveries = ReturnType<typeof openDeliveries>
+export type Sender = ReturnType<typeof openSender>
 
 /** Sends publications to sessions. */
-export function openDeliveries(options: DeliveryOptions) {
+export function openSender(options: DeliveryOptions) {
   const { publications, permissions, slowMs, log, end } = options
   const backPressure = openBackPressure({
     slowMs,
