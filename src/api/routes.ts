@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../fields/field.ts'
 import { ApiError, Overloaded } from '../runtime/errors.ts'
-import { auditEntrySchema, auditLogRoutes } from './admin/audit-log.ts'
+import { auditEntrySchema, auditLogRoute } from './admin/audit-log.ts'
 import { articleSchema, newsRoutes } from './admin/news.ts'
 import { notificationRoutes, notificationSchema } from './admin/notifications.ts'
 import { queuesRoutes } from './admin/queues.ts'
@@ -39,10 +39,10 @@ import { requestRoutes } from './queue/requests.ts'
 import { historyRoutes } from './stations/history.ts'
 import { hlsStreamRoutes, hlsStreams } from './stations/hls-streams.ts'
 import { listenerSeriesRoutes } from './stations/listener-series.ts'
-import { pollRoutes, pollSchema } from './stations/polls.ts'
+import { pollRoute, pollSchema } from './stations/polls.ts'
 import { remoteRoutes, remotes } from './stations/remotes.ts'
 import { stationRoutes, stations } from './stations/stations.ts'
-import { broadcastRoutes, broadcastSchema } from './streamers/broadcasts.ts'
+import { broadcastRoute, broadcastSchema } from './streamers/broadcasts.ts'
 import { streamerArtRoutes } from './streamers/streamer-art.ts'
 import { streamerRoutes, streamers } from './streamers/streamers.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhooks/deliveries.ts'
@@ -60,11 +60,11 @@ const documented: readonly ApiRoute[] = [
   ...fileRoutes,
   ...hlsStreamRoutes,
   ...remoteRoutes,
-  ...pollRoutes,
+  pollRoute,
   ...sftpUserRoutes,
   ...streamerRoutes,
   ...streamerArtRoutes,
-  ...broadcastRoutes,
+  broadcastRoute,
   ...queueRoutes,
   ...historyRoutes,
   ...requestRoutes,
@@ -89,7 +89,7 @@ const documented: readonly ApiRoute[] = [
   ...customFieldRoutes,
   ...storageLocationRoutes,
   ...stationRoutes,
-  ...auditLogRoutes,
+  auditLogRoute,
   ...apiKeyRoutes,
   ...newsRoutes,
   ...notificationRoutes,

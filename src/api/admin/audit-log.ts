@@ -1,19 +1,10 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, text } from '../../fields/field.ts'
-import {
-  listParameters,
-  renderListReply,
-  listSchema,
-  newestRows,
-  parseListQuery,
-  readList
-} from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { newestRows } from '../core/list.ts'
+import { lastSecond } from '../core/moments.ts'
 import { filtersOf, findStation, refuseField } from '../core/parse.ts'
-import { apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
-
-const path = '/api/admin/auditlog'
-const lastSecond = 253_402_300_799
 
 const filters = filtersOf({
   record: text({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
@@ -36,15 +27,13 @@ export const auditEntrySchema = exactly({
   fields: { ...arrayOf(string), description: 'Names of the changed fields.' }
 })
 
-const list = apiRoute('GET', path, 'view system logs', {
+export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs', {
   id: 'listAuditLog',
   tag: 'Audit log',
   summary: 'All changes by API keys, newest first',
-  query: { ...listParameters([]), ...filters.schemas },
-  answer: listSchema(ref('AuditEntry')),
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const query = parseListQuery(request.query, [])
+  filters: filters.schemas,
+  record: ref('AuditEntry'),
+  async open(query, request, { reads: sql }) {
     const { record, record_id: recordId, key, station, since, until } = filters.parse(request.query)
     const stationId = station === undefined ? undefined : await parseStation(sql, station)
     // An entry shows the second of the change.
@@ -68,7 +57,7 @@ const list = apiRoute('GET', path, 'view system logs', {
     ]
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
     const entries = sql`select * from (${source}) audit_log ${where}`
-    const rows = await readList(request, services, query, {
+    return {
       select: entries,
       expand: page => sql`
         select id, floor(extract(epoch from at))::bigint as at,
@@ -76,8 +65,7 @@ const list = apiRoute('GET', path, 'view system logs', {
           coalesce(station_id, 0) as station_id, fields
         from (${page}) audit_log`,
       matching: entries
-    })
-    return renderListReply(rows, query, request, config.BASE_URL)
+    }
   }
 })
 
@@ -118,5 +106,3 @@ function newestByKey(sql: Sql, key: string, range: Range): Fragment {
   return sql`
     (${named}) union all select * from (${identified}) audit_log where key_name <> ${key} order by at desc, id desc`
 }
-
-export const auditLogRoutes = [list]

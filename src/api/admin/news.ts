@@ -6,12 +6,13 @@ import { choice, flag, text, type ValuesOf } from '../../fields/field.ts'
 import { bodySchema, changesOf, formOf } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { maySeeDrafts } from '../auth/access.ts'
-import { succeeded, succeededList, successListSchema, successSchema } from '../auth/account.ts'
+import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
-import { likePattern, listParameters, parseListQuery, readList } from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
 import { filtersOf, parseBody } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { exactly, int64, ref, string } from '../core/schemas.ts'
+import { exactly, ref, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/v1/main/news'
 const tag = 'News'
@@ -41,11 +42,10 @@ const columns = (sql: Sql | Tx) => sql`
   article_id, title, body, type, is_published, floor(extract(epoch from created_at))::bigint as created_at,
   floor(extract(epoch from updated_at))::bigint as updated_at`
 
-const seconds = { ...int64, description: 'Unix seconds' }
 const readOnly = {
   article_id: { ...string, pattern: idPattern.source, examples: ['we-are-moving'] },
-  created_at: seconds,
-  updated_at: seconds
+  created_at: unixSeconds,
+  updated_at: unixSeconds
 }
 export const articleSchema = exactly({
   ...readOnly,
@@ -69,25 +69,23 @@ function parseArticleId({ params }: ApiRequest): string {
   return id
 }
 
-const list = apiRoute('GET', path, 'any key', {
+const list = listRoute(path, 'any key', {
   id: 'listArticles',
   tag,
   summary: 'All articles, newest first',
-  query: { ...listParameters([]), ...filters.schemas },
-  answer: successListSchema('articles', record),
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const query = parseListQuery(request.query, [])
+  name: 'articles',
+  record,
+  filters: filters.schemas,
+  open(query, request, { reads: sql }) {
     const pattern = likePattern(query.search)
     const where = Object.entries(filters.parse(request.query)).reduce(
       (all, [name, value]) => sql`${all} and ${sql(name)} = ${value}`,
       sql`where ${visible(sql, request)} and (title ilike ${pattern} or body ilike ${pattern})`
     )
-    const rows = await readList<ArticleRow>(request, services, query, {
+    return {
       select: sql`select ${columns(sql)} from news ${where} order by news.created_at desc, article_id`,
       matching: sql`select from news ${where}`
-    })
-    return succeededList('articles', rows, query, request, config.BASE_URL)
+    }
   }
 })
 

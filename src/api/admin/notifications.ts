@@ -4,9 +4,10 @@ import { choice, flag, listOf, text } from '../../fields/field.ts'
 import { bodySchema, changesOf, formOf } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { visibleSources } from '../auth/access.ts'
-import { succeeded, succeededList, successListSchema, successSchema } from '../auth/account.ts'
+import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
-import { likePattern, listParameters, newestRows, parseListQuery, readList } from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern, newestRows } from '../core/list.ts'
 import { filtersOf, parseBody } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, oneOf, ref, string } from '../core/schemas.ts'
@@ -74,15 +75,14 @@ function parseNotificationId({ params }: ApiRequest): string {
   return id
 }
 
-const list = apiRoute('GET', path, 'view administration', {
+const list = listRoute(path, 'view administration', {
   id: 'listNotifications',
   tag,
   summary: 'The notifications that the key may see, newest first',
-  query: { ...listParameters([]), ...filters.schemas },
-  answer: successListSchema('notifications', record),
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const query = parseListQuery(request.query, [])
+  name: 'notifications',
+  record,
+  filters: filters.schemas,
+  open(query, request, { reads: sql }) {
     const { type, is_read: isRead, source } = filters.parse(request.query)
     const pattern = likePattern(query.search)
     const found = sql`
@@ -91,12 +91,11 @@ const list = apiRoute('GET', path, 'view administration', {
         ${type === undefined ? sql`` : sql`and type = ${type}`}
         ${isRead === undefined ? sql`` : sql`and ${hasReadState(sql, isRead)}`}
         ${source === undefined ? sql`` : sql`and source = ${source}`}`
-    const rows = await readList<NotificationRow>(request, services, query, {
+    return {
       select: found,
       expand: page => sql`select ${columns(sql)} from (${page}) n`,
       matching: found
-    })
-    return succeededList('notifications', rows, query, request, config.BASE_URL)
+    }
   }
 })
 

@@ -3,12 +3,13 @@ import type { JsonSchema } from '../../fields/field.ts'
 import { bodySchema } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
-import { likePattern, listParameters, parseListQuery, readList } from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 import { effectivePermissions, globalPermissions, isPermission, mayGrant } from './access.ts'
-import { succeeded, succeededList, successListSchema, successSchema } from './account.ts'
+import { succeeded, successSchema } from './account.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
 import { newKeyFields, parseNewKey } from './new-key.ts'
 
@@ -60,24 +61,22 @@ export const apiKeySchema = exactly({
 })
 const record = ref('ApiKey')
 
-const list = apiRoute('GET', path, access, {
+const list = listRoute(path, access, {
   id: 'listApiKeys',
   tag,
   summary: 'All API keys, without their secrets',
-  query: listParameters(['id', 'name']),
-  answer: successListSchema('api_keys', record),
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const query = parseListQuery(request.query, ['id', 'name'])
+  name: 'api_keys',
+  record,
+  sort: ['id', 'name'],
+  open(query, _, { reads: sql }) {
     const pattern = likePattern(query.search)
     const where = sql`where name ilike ${pattern} or identifier ilike ${pattern}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
-    const keys = await readList<KeyRow>(request, services, query, {
+    return {
       select: sql`${selectKeys(sql)} ${where} ${order}`,
       matching: sql`select from api_keys ${where}`,
-      render: rows => rows.map(renderKey)
-    })
-    return succeededList('api_keys', keys, query, request, config.BASE_URL)
+      render: (rows: readonly KeyRow[]) => rows.map(renderKey)
+    }
   }
 })
 

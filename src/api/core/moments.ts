@@ -4,6 +4,9 @@ import { isDate } from '../playlists/schedule-items.ts'
 import { refuseField } from './parse.ts'
 import type { StationRow } from './route.ts'
 
+/** The last second of the year 9999. */
+export const lastSecond = 253_402_300_799
+
 /** A calendar day, or a time in Unix seconds. */
 export type Moment = { readonly day: string } | { readonly seconds: number }
 

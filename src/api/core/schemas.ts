@@ -4,7 +4,8 @@ import type { JsonSchema } from '../../fields/field.ts'
 export const string: JsonSchema = { type: 'string' }
 export const int64: JsonSchema = { type: 'integer', format: 'int64' }
 export const boolean: JsonSchema = { type: 'boolean' }
-const unixSeconds = { ...int64, description: 'Unix seconds' }
+export const nullableInt64 = { ...int64, type: ['integer', 'null'] }
+export const unixSeconds = { ...int64, description: 'Unix seconds' }
 const html = { ...string, description: 'HTML' }
 
 /** Refers to a record of the API by its name. */
@@ -106,7 +107,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     import_results: arrayOf(
       exactly({
         path: { ...string, description: 'The entry of the list.' },
-        match: { ...int64, type: ['integer', 'null'], description: 'The id of the song; null: none.' }
+        match: { ...nullableInt64, description: 'The id of the song; null: none.' }
       })
     )
   }),

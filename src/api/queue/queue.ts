@@ -15,49 +15,40 @@ import type { Song } from '../../station/state.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
-import {
-  likePattern,
-  listParameters,
-  renderListReply,
-  listSchema,
-  parseListQuery,
-  readList
-} from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
-import { oneOf } from '../core/schemas.ts'
+import { arrayOf, oneOf, ref } from '../core/schemas.ts'
 
 /** How long a row can be read after it was played. */
 const readableMs = 7 * 86_400_000
 
 const path = '/api/station/:station_id/queue'
-const item = { $ref: '#/components/schemas/QueueItem' }
+const tag = 'Queue'
+const item = ref('QueueItem')
 
-const list = apiRoute('GET', path, 'view station management', {
+const list = listRoute(path, 'view station management', {
   id: 'listQueue',
-  tag: 'Queue',
+  tag,
   summary: 'The songs that will play, in order',
-  query: listParameters([]),
-  answer: listSchema(item),
-  async handle(request, services) {
-    const { reads: sql, config } = services
+  record: item,
+  open(query, request, { reads: sql, config }) {
     const station = stationOf(request)
-    const query = parseListQuery(request.query, [])
     const pattern = likePattern(query.search)
     const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
       and m.artist || ' - ' || m.title ilike ${pattern}`
-    const rows = await readList<QueueRow>(request, services, query, {
+    return {
       select: sql`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.position`,
       matching: sql`select from queue q join media m on m.id = q.media_id where ${upcoming}`,
-      render: queued => queued.map(row => renderRow(row, station, config.BASE_URL))
-    })
-    return renderListReply(rows, query, request, config.BASE_URL)
+      render: (rows: readonly QueueRow[]) => rows.map(row => renderRow(row, station, config.BASE_URL))
+    }
   }
 })
 
 const read = apiRoute('GET', `${path}/:id`, 'view station management', {
   id: 'getQueueItem',
-  tag: 'Queue',
+  tag,
   summary: 'Read a row of the queue',
   answer: item,
   async handle(request, { reads: sql, config }) {
@@ -131,10 +122,10 @@ const songsSchema: JsonSchema = {
 
 const add = apiRoute('POST', path, 'manage station broadcasting', {
   id: 'addToQueue',
-  tag: 'Queue',
+  tag,
   summary: 'Add songs to the queue, before the songs that the AutoDJ chose, in the order given',
   body: songsSchema,
-  answer: { oneOf: [item, { type: 'array', items: item }] },
+  answer: { oneOf: [item, arrayOf(item)] },
   async handle(request, services) {
     const { config, reads: sql } = services
     const station = stationOf(request)
@@ -177,7 +168,7 @@ const move = stationAction({
   access: 'manage station broadcasting',
   operation: {
     id: 'moveQueueItem',
-    tag: 'Queue',
+    tag,
     summary: 'Move a song to another position; the AutoDJ then leaves it in the queue',
     body: bodySchema(movement),
     errors: [409]
@@ -197,7 +188,7 @@ const remove = stationAction({
   method: 'DELETE',
   path: `${path}/:id`,
   access: 'manage station broadcasting',
-  operation: { id: 'deleteQueueItem', tag: 'Queue', summary: 'Remove a song from the queue', errors: [409] },
+  operation: { id: 'deleteQueueItem', tag, summary: 'Remove a song from the queue', errors: [409] },
   prepare(request) {
     const id = parseId(request.params['id'])
     return {
@@ -212,7 +203,7 @@ const clear = stationAction({
   method: 'POST',
   path: `${path}/clear`,
   access: 'manage station broadcasting',
-  operation: { id: 'clearQueue', tag: 'Queue', summary: 'Remove all songs; the AutoDJ refills the queue' },
+  operation: { id: 'clearQueue', tag, summary: 'Remove all songs; the AutoDJ refills the queue' },
   prepare: request => ({
     audit: { record: 'Queue', id: stationOf(request).id },
     message: 'Queue cleared.',

@@ -6,17 +6,11 @@ import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { maySeeAddresses } from '../auth/access.ts'
 import { stationAction } from '../core/actions.ts'
-import {
-  likePattern,
-  listParameters,
-  renderListReply,
-  listSchema,
-  newestRows,
-  parseListQuery,
-  readList
-} from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern, newestRows } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
-import { apiRoute, stationOf } from '../core/route.ts'
+import { stationOf } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 
@@ -32,16 +26,14 @@ interface RequestRow {
   readonly customFields: { id: number; shortName: string }[]
 }
 
-const list = apiRoute('GET', path, 'view station reports', {
+const list = listRoute(path, 'view station reports', {
   id: 'listRequests',
   tag: 'Requests',
   summary: 'The requests of listeners, newest first',
-  query: { ...listParameters([]), ...filter.schemas },
-  answer: listSchema({ $ref: '#/components/schemas/SongRequest' }),
-  async handle(request, services) {
-    const { reads: sql, config } = services
+  filters: filter.schemas,
+  record: ref('SongRequest'),
+  open(query, request, { reads: sql, config }) {
     const station = stationOf(request)
-    const query = parseListQuery(request.query, [])
     const { type = 'pending' } = filter.parse(request.query)
     const pattern = likePattern(query.search)
     const isPending = sql`state in ('pending', 'queued')`
@@ -60,7 +52,7 @@ const list = apiRoute('GET', path, 'view station reports', {
           select r.* from (${newest}) r join media m on m.id = r.media_id
           where m.artist || ' - ' || m.title ilike ${pattern} order by r.id desc`
     const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)
-    const rows = await readList<RequestRow>(request, services, query, {
+    return {
       select: found,
       expand: page => sql`
         select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as due_at, r.skip_delay, r.state,
@@ -68,14 +60,13 @@ const list = apiRoute('GET', path, 'view station reports', {
           ${songOf(sql)} as song, r.address as ip, ${definedFields(sql)} as "customFields"
         from (${page}) r join media m on m.id = r.media_id order by r.id desc`,
       matching: found,
-      render: requests =>
+      render: (requests: readonly RequestRow[]) =>
         requests.map(({ customFields, ...row }) => ({
           ...row,
           song: renderSong(row.song, { ...station, customFields }, 'rest', config.BASE_URL),
           ip: showsAddresses ? row.ip : ''
         }))
-    })
-    return renderListReply(rows, query, request, config.BASE_URL)
+    }
   }
 })
 

@@ -1,16 +1,8 @@
 import { remoteServerKind, stationServerKind } from '../../broadcast/polls/poll-rows.ts'
-import {
-  likePattern,
-  listParameters,
-  renderListReply,
-  listSchema,
-  parseListQuery,
-  readList
-} from '../core/list.ts'
-import { apiRoute, stationOf } from '../core/route.ts'
-import { exactly, int64, ref, string } from '../core/schemas.ts'
-
-const nullableInt64 = { ...int64, type: ['integer', 'null'] }
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
+import { stationOf } from '../core/route.ts'
+import { exactly, nullableInt64, ref, string } from '../core/schemas.ts'
 
 /** The polls of a streaming server. */
 export const pollSchema = exactly({
@@ -27,15 +19,12 @@ export const pollSchema = exactly({
   problem: { ...string, description: 'The error; empty: none.' }
 })
 
-const list = apiRoute('GET', '/api/station/:station_id/polls', 'view station management', {
+export const pollRoute = listRoute('/api/station/:station_id/polls', 'view station management', {
   id: 'listPolls',
   tag: 'Listeners',
   summary: 'The polls of the streaming servers of a station, its own first',
-  query: listParameters([]),
-  answer: listSchema(ref('Poll')),
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const query = parseListQuery(request.query, [])
+  record: ref('Poll'),
+  open(query, request, { reads: sql }) {
     const polls = sql`
       select p.remote_id, case when r.id is null then ${stationServerKind(sql)} else ${remoteServerKind(sql)} end as type,
         coalesce(substring(r.url from '^[^?#]+'), substring(s.frontend_url from '^[^/]+//[^/?#]+')) as url,
@@ -44,13 +33,11 @@ const list = apiRoute('GET', '/api/station/:station_id/polls', 'view station man
       where p.station_id = ${stationOf(request).id}`
     const where = sql`type is not null
       ${query.search === '' ? sql`` : sql`and url ilike ${likePattern(query.search)}`}`
-    const rows = await readList<{ readonly url: string }>(request, services, query, {
+    return {
       select: sql`select * from (${polls}) p where ${where} order by remote_id nulls first`,
       matching: sql`select from (${polls}) p where ${where}`,
-      render: found => found.map(row => ({ ...row, url: new URL(row.url).href }))
-    })
-    return renderListReply(rows, query, request, config.BASE_URL)
+      render: (found: readonly { readonly url: string }[]) =>
+        found.map(row => ({ ...row, url: new URL(row.url).href }))
+    }
   }
 })
-
-export const pollRoutes = [list]

@@ -5,19 +5,12 @@ import { triggers } from '../../station/triggers.ts'
 import { redactedAddress } from '../../webhooks/redact.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
-import {
-  likePattern,
-  listParameters,
-  renderListReply,
-  listSchema,
-  newestRows,
-  parseListQuery,
-  readList
-} from '../core/list.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern, newestRows } from '../core/list.ts'
 import { filtersOf, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
-import { type HookRow, readHook } from './webhook-row.ts'
+import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+import { access, type HookRow, path, readHook, tag } from './webhook-row.ts'
 
 const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expired', 'cancelled'] as const
 
@@ -28,34 +21,32 @@ interface Attempted {
   readonly url: string
 }
 
-const whole = { type: 'integer', format: 'int64' }
-const text = { type: 'string' }
 const attempt = {
-  attempted_at: { ...whole, description: 'Unix seconds of the attempt; 0: no attempt.' },
-  duration_ms: whole,
-  status: { ...whole, description: 'The HTTP or SMTP status; 0: no response.' },
+  attempted_at: { ...int64, description: 'Unix seconds of the attempt; 0: no attempt.' },
+  duration_ms: int64,
+  status: { ...int64, description: 'The HTTP or SMTP status; 0: no response.' },
   error: {
-    ...text,
+    ...string,
     description: 'Why it was not delivered: timeout, dns, tls, refused, blocked, http, ...',
     examples: ['timeout']
   },
-  url: { ...text, description: 'The URL without query and secrets.' },
-  response: { ...text, description: 'The start of the response, without secrets.' }
+  url: { ...string, description: 'The URL without query and secrets.' },
+  response: { ...string, description: 'The start of the response, without secrets.' }
 }
 const delivery = {
-  id: whole,
-  message_id: { ...text, description: 'The header webhook-id, the same for each attempt.' },
-  happened_at: { ...whole, description: 'Unix seconds of the event.' },
-  triggers: { type: 'array', items: { type: 'string', enum: triggers } },
+  id: int64,
+  message_id: { ...string, description: 'The header webhook-id, the same for each attempt.' },
+  happened_at: { ...int64, description: 'Unix seconds of the event.' },
+  triggers: arrayOf({ ...string, enum: triggers }),
   state: {
-    ...text,
+    ...string,
     enum: states,
     description:
       'merged: sent with a newer one (rate_limit); superseded: replaced by a newer one; expired: no longer current.'
   },
-  attempts: { ...whole, description: 'Number of attempts since the last redelivery.' },
+  attempts: { ...int64, description: 'Number of attempts since the last redelivery.' },
   ...attempt,
-  next_attempt: { ...whole, description: 'Unix seconds; 0: no further attempt.' }
+  next_attempt: { ...int64, description: 'Unix seconds; 0: no further attempt.' }
 }
 
 /** A delivery in a list, with its last attempt. */
@@ -65,23 +56,20 @@ export const deliverySchema = exactly(delivery)
 export const deliveryLogSchema = exactly({
   ...delivery,
   log: {
-    type: 'array',
-    items: exactly({ attempt: whole, ...attempt }),
+    ...arrayOf(exactly({ attempt: int64, ...attempt })),
     description: `The last ${maxAttempts} attempts, oldest first.`
   }
 })
 
 const filter = filtersOf({ status: choice(states, { about: 'Only deliveries in this state.' }) })
 
-const list = apiRoute('GET', '/api/station/:station_id/webhook/:id/deliveries', 'manage station web hooks', {
+const list = listRoute(`${path}/deliveries`, access, {
   id: 'listWebhookDeliveries',
-  tag: 'Web hooks',
+  tag,
   summary: 'The deliveries of a web hook and their results, newest first',
-  query: { ...listParameters([]), ...filter.schemas },
-  answer: listSchema({ $ref: '#/components/schemas/WebhookDelivery' }),
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const query = parseListQuery(request.query, [])
+  filters: filter.schemas,
+  record: ref('WebhookDelivery'),
+  async open(query, request, { reads: sql }) {
     const { status } = filter.parse(request.query)
     const hook = await readHook(sql, request)
     // The bounds and order match an index that starts with the hook: see "walks an index of all stations" in
@@ -96,48 +84,42 @@ const list = apiRoute('GET', '/api/station/:station_id/webhook/:id/deliveries', 
     const deliveries = sql`
       select d.* from (${newest}) d
       ${query.search === '' ? sql`` : sql`where d.message_id ilike ${likePattern(query.search)}`}`
-    const rows = await readList<Attempted>(request, services, query, {
+    return {
       select: deliveries,
       expand: page => withLastAttempts(sql, page),
       matching: deliveries,
-      render: some => some.map(row => redactAttempt(row, request, hook))
-    })
-    return renderListReply(rows, query, request, config.BASE_URL)
+      render: (rows: readonly Attempted[]) => rows.map(row => redactAttempt(row, request, hook))
+    }
   }
 })
 
-const read = apiRoute(
-  'GET',
-  '/api/station/:station_id/webhook/:id/delivery/:delivery_id',
-  'manage station web hooks',
-  {
-    id: 'getWebhookDelivery',
-    tag: 'Web hooks',
-    summary: 'Read a delivery of a web hook with all its attempts',
-    answer: { $ref: '#/components/schemas/WebhookDeliveryLog' },
-    async handle(request, { reads: sql }) {
-      const hook = await readHook(sql, request)
-      const id = parseId(request.params['delivery_id'])
-      const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
-      const [[found], log] = await Promise.all([
-        sql<Attempted[]>`${withLastAttempts(sql, stored)}`,
-        sql<Attempted[]>`
+const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
+  id: 'getWebhookDelivery',
+  tag,
+  summary: 'Read a delivery of a web hook with all its attempts',
+  answer: ref('WebhookDeliveryLog'),
+  async handle(request, { reads: sql }) {
+    const hook = await readHook(sql, request)
+    const id = parseId(request.params['delivery_id'])
+    const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
+    const [[found], log] = await Promise.all([
+      sql<Attempted[]>`${withLastAttempts(sql, stored)}`,
+      sql<Attempted[]>`
         select attempt, started_at_ms / 1000 as attempted_at, duration_ms, status, error, url, response
         from webhook_attempts where delivery_id = ${id} order by id desc limit ${maxAttempts}`
-      ])
-      if (!found) throw new ApiError('not-found')
-      const attempts = log.map(each => redactAttempt(each, request, hook))
-      return json({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
-    }
+    ])
+    if (!found) throw new ApiError('not-found')
+    const attempts = log.map(each => redactAttempt(each, request, hook))
+    return json({ ...redactAttempt(found, request, hook), log: attempts.toReversed() })
   }
-)
+})
 
 /** Redacts the URL for callers without access: its path may contain a token. */
 function redactAttempt(attempted: Attempted, { caller }: ApiRequest, hook: HookRow): Attempted {
   const { url } = attempted
   const isPublic = hookTypeOf(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
   const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]
-  if (isPublic || maySeeWholeAddresses(key, 'manage station web hooks', stationId)) return attempted
+  if (isPublic || maySeeWholeAddresses(key, access, stationId)) return attempted
   return { ...attempted, url: redactedAddress(url, false) }
 }
 

@@ -9,6 +9,10 @@ import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
 
+export const path = '/api/station/:station_id/webhook/:id'
+export const access = 'manage station web hooks'
+export const tag = 'Web hooks'
+
 /** A hook as it is stored. */
 export interface HookRow extends PreparedHook {
   readonly id: number

@@ -1,0 +1,42 @@
+import type { JsonSchema } from '../../fields/field.ts'
+import { succeededList, successListSchema } from '../auth/account.ts'
+import { type ListQuery, listParameters, renderListReply, listSchema } from './list.ts'
+import { type ListSource, parseListQuery, readList } from './list.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, type Operation } from './route.ts'
+import type { ApiServices } from './services.ts'
+
+interface List<Row extends object> extends Pick<Operation, 'id' | 'tag' | 'summary'> {
+  /** The schema of a record. */
+  readonly record: JsonSchema
+  /** The name of the list in the response of an account-level call. */
+  readonly name?: string
+  readonly sort?: readonly string[]
+  /** The schemas of other query parameters. */
+  readonly filters?: Readonly<Record<string, JsonSchema>>
+  readonly open: (
+    query: ListQuery,
+    request: ApiRequest,
+    services: ApiServices
+  ) => ListSource<Row> | Promise<ListSource<Row>>
+}
+
+/** A route that returns a searchable, paged list. */
+export function listRoute<Row extends object>(
+  path: string,
+  access: ApiRoute['access'],
+  { record, name, sort = [], filters = {}, open, ...operation }: List<Row>
+): ApiRoute {
+  return apiRoute('GET', path, access, {
+    ...operation,
+    query: { ...listParameters(sort), ...filters },
+    answer: name === undefined ? listSchema(record) : successListSchema(name, record),
+    async handle(request, services) {
+      const query = parseListQuery(request.query, sort)
+      const rows = await readList(request, services, query, await open(query, request, services))
+      const { BASE_URL } = services.config
+      return name === undefined
+        ? renderListReply(rows, query, request, BASE_URL)
+        : succeededList(name, rows, query, request, BASE_URL)
+    }
+  })
+}
