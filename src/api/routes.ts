@@ -3,9 +3,9 @@ import { ApiError, Overloaded } from '../runtime/errors.ts'
 import { auditEntrySchema, auditLogRoute } from './admin/audit-log.ts'
 import { articleSchema, newsRoutes } from './admin/news.ts'
 import { notificationRoutes, notificationSchema } from './admin/notifications.ts'
-import { queuesRoutes } from './admin/queues.ts'
+import { queuesRoute } from './admin/queues.ts'
 import { sftpUserRoutes, sftpUsers } from './admin/sftp-users.ts'
-import { statsRoutes } from './admin/stats.ts'
+import { statsRoute } from './admin/stats.ts'
 import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes, storageLocations } from './admin/storage-locations.ts'
 import { apiKeyRoutes, apiKeySchema } from './auth/api-keys.ts'
@@ -26,19 +26,19 @@ import { nowPlayingRoutes } from './now-playing/now-playing.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists/playlists.ts'
-import { scheduleRoutes } from './playlists/schedule.ts'
+import { scheduleRoute } from './playlists/schedule.ts'
 import { liquidsoapCommandRoutes } from './playout/liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
-import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.ts'
-import { playoutKeyRoutes, playoutKeySchema } from './playout/playout-caller.ts'
+import { liquidsoapRoutes, liquidsoapScriptRoute } from './playout/liquidsoap.ts'
+import { playoutKeyRoute, playoutKeySchema } from './playout/playout-caller.ts'
 import { playoutRoutes } from './playout/playout.ts'
-import { queuePreviewRoutes } from './queue/queue-preview.ts'
+import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
-import { historyRoutes } from './stations/history.ts'
+import { historyRoute } from './stations/history.ts'
 import { hlsStreamRoutes, hlsStreams } from './stations/hls-streams.ts'
-import { listenerSeriesRoutes } from './stations/listener-series.ts'
+import { listenerSeriesRoute } from './stations/listener-series.ts'
 import { pollRoute, pollSchema } from './stations/polls.ts'
 import { remoteRoutes, remotes } from './stations/remotes.ts'
 import { stationRoutes, stations } from './stations/stations.ts'
@@ -47,7 +47,7 @@ import { streamerArtRoutes } from './streamers/streamer-art.ts'
 import { streamerRoutes, streamers } from './streamers/streamers.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhooks/deliveries.ts'
 import { redeliveredSchema, webhookRedeliverRoutes } from './webhooks/redeliver.ts'
-import { webhookTestRoutes, webhookTestSchema } from './webhooks/test.ts'
+import { webhookTestRoute, webhookTestSchema } from './webhooks/test.ts'
 import { rotatedSecretSchema, webhookActionRoutes } from './webhooks/webhook-actions.ts'
 import { webhookRoutes, webhooks } from './webhooks/webhooks.ts'
 
@@ -66,24 +66,24 @@ const documented: readonly ApiRoute[] = [
   ...streamerArtRoutes,
   broadcastRoute,
   ...queueRoutes,
-  ...historyRoutes,
+  historyRoute,
   ...requestRoutes,
   ...requestReportRoutes,
   ...onDemandRoutes,
-  ...scheduleRoutes,
+  scheduleRoute,
   ...playlistActionRoutes,
-  ...queuePreviewRoutes,
+  queuePreviewRoute,
   ...playoutRoutes,
-  ...listenerSeriesRoutes,
+  listenerSeriesRoute,
   ...nowPlayingUpdateRoutes,
-  ...playoutKeyRoutes,
+  playoutKeyRoute,
   ...liquidsoapRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,
-  ...liquidsoapScriptRoutes,
+  liquidsoapScriptRoute,
   ...webhookRoutes,
   ...webhookActionRoutes,
-  ...webhookTestRoutes,
+  webhookTestRoute,
   ...webhookDeliveryRoutes,
   ...webhookRedeliverRoutes,
   ...customFieldRoutes,
@@ -93,9 +93,9 @@ const documented: readonly ApiRoute[] = [
   ...apiKeyRoutes,
   ...newsRoutes,
   ...notificationRoutes,
-  ...statsRoutes,
+  statsRoute,
   ...statusRoutes,
-  ...queuesRoutes
+  queuesRoute
 ]
 
 /** Every resource. */

@@ -4,7 +4,7 @@ import { listRoute } from '../core/list-route.ts'
 import { newestRows } from '../core/list.ts'
 import { lastSecond } from '../core/moments.ts'
 import { filtersOf, findStation, refuseField } from '../core/parse.ts'
-import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
 
 const filters = filtersOf({
   record: text({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
@@ -17,7 +17,7 @@ const filters = filtersOf({
 
 export const auditEntrySchema = exactly({
   id: int64,
-  at: { ...int64, description: 'Unix seconds' },
+  at: unixSeconds,
   key: exactly({ id: { ...int64, description: '0: none.' }, name: string }),
   method: string,
   path: { ...string, description: 'Without the secret of a key.' },

@@ -10,7 +10,7 @@ import { listRoute } from '../core/list-route.ts'
 import { likePattern, newestRows } from '../core/list.ts'
 import { filtersOf, parseBody } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, oneOf, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/v1/main/notifications'
 const tag = 'Notifications'
@@ -44,7 +44,7 @@ const integer = { type: 'integer' }
 const readOnly = {
   notification_id: string,
   source: { ...string, description: 'operator, or the part of the system that raised it.' },
-  created_at: { ...int64, description: 'Unix seconds' },
+  created_at: unixSeconds,
   read_at: { ...int64, description: 'Unix seconds; 0: not read.' }
 }
 export const notificationSchema = exactly({

@@ -9,7 +9,7 @@ import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 
 const timeoutMs = 2_000
 
-const queues = apiRoute('GET', '/api/queues', 'view administration', {
+export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration', {
   id: 'getQueues',
   tag: 'Status',
   summary: 'Workers and pending jobs',
@@ -74,5 +74,3 @@ async function readLateness(queue: Queue): Promise<{ overdue: number; late_ms: n
     late_ms: Math.round(nowMs - first.timestamp - first.delay)
   }
 }
-
-export const queuesRoutes = [queues]

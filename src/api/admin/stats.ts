@@ -51,7 +51,7 @@ async function count(sql: Sql): Promise<Counts> {
   return counts
 }
 
-const stats = apiRoute('GET', '/api/stats', 'view administration', {
+export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
   id: 'getStats',
   tag: 'Status',
   summary: 'Number of records of every kind',
@@ -83,5 +83,3 @@ const stats = apiRoute('GET', '/api/stats', 'view administration', {
     })
   }
 })
-
-export const statsRoutes = [stats]

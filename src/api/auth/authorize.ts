@@ -12,7 +12,7 @@ import type { Key, Keys } from './keys.ts'
 
 const maxCachedPlayouts = 10_000
 
-export interface AuthorizerDeps {
+interface AuthorizerDeps {
   readonly keys: Pick<Keys, 'findFrom'>
   readonly live: Pick<LiveView, 'get'>
   readonly sql: Sql

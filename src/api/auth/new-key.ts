@@ -6,13 +6,11 @@ import { formOf } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { assertNoProblems } from '../core/accept.ts'
+import { lastSecond } from '../core/moments.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import { globalPermissions, mayGrant, maySeeStation, type Permission, stationPermissions } from './access.ts'
 import type { NewApiKey } from './keys.ts'
-
-/** The last second of the year 9999. */
-const lastSecond = 253_402_300_799
 
 /** A list of permissions without duplicates. */
 function permissionList(names: readonly [Permission, ...Permission[]], about: string) {

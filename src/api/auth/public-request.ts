@@ -5,17 +5,10 @@ import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
 
 /** A request to a public route for a station, named by id or short name. */
-export interface PublicRequest {
-  readonly name: string
-  readonly apiKey: string
-  readonly address: string
-}
+export type PublicRequest = ReturnType<typeof publicRequestOf>
 
-export const publicRequestOf = ({ params, apiKey, address }: ApiRequest): PublicRequest => ({
-  name: params['station_id'] ?? '',
-  apiKey,
-  address
-})
+export const publicRequestOf = ({ params, apiKey, address }: ApiRequest) =>
+  ({ name: params['station_id'] ?? '', apiKey, address }) as const
 
 /** Finds the station of a public request. Throws 404 if it does not exist or the key may not see it. */
 export async function findVisibleStation(

@@ -4,12 +4,6 @@ import type { Fields } from '../../fields/field.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { parseBody } from './parse.ts'
 
-/** The valid part of a body, and the problems of the rest. */
-export interface Accepted<Values> {
-  readonly values: Values
-  readonly problems: readonly FieldError[]
-}
-
 /**
  * Parses the body of a write. If optional fields are invalid, it is parsed without them, so that the hooks
  * can add their problems to the response; then `problems` is not empty, and nothing may be written. Throws
@@ -20,7 +14,7 @@ export function acceptBody<Values>(
   fields: Fields,
   body: unknown,
   { isPartial }: { isPartial: boolean }
-): Accepted<Values> {
+): { readonly values: Values; readonly problems: readonly FieldError[] } {
   try {
     return { values: parseBody(schema, body), problems: [] }
   } catch (error) {

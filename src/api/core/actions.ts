@@ -1,27 +1,24 @@
-import type { JsonSchema } from '../../fields/field.ts'
 import { changeStation, type StationChange } from '../../playout/change-station.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
 import { actionResult, type ApiRequest, type ApiRoute, type Operation, stationOf } from './route.ts'
-import { exactly } from './schemas.ts'
-
-interface PreparedAction {
-  readonly audit: AuditEntry
-  /** The message of the response. */
-  readonly message: string
-  readonly change: (change: StationChange) => Promise<unknown>
-}
+import { ref } from './schemas.ts'
 
 interface StationAction extends Omit<ApiRoute, 'operation' | 'handle'> {
   readonly operation: Omit<Operation, 'answer'>
   /** Reads the request before the transaction. May throw `ApiError`. */
-  readonly prepare: (request: ApiRequest) => PreparedAction
+  readonly prepare: (request: ApiRequest) => {
+    readonly audit: AuditEntry
+    /** The message of the response. */
+    readonly message: string
+    readonly change: (change: StationChange) => Promise<unknown>
+  }
 }
 
 /** A route that changes its station and writes the audit entry in the same transaction. */
 export function stationAction({ operation, prepare, ...route }: StationAction): ApiRoute {
   return {
     ...route,
-    operation: { ...operation, answer: { $ref: '#/components/schemas/ActionResult' } },
+    operation: { ...operation, answer: ref('ActionResult') },
     async handle(request, services) {
       const { audit, message, change } = prepare(request)
       await changeStation(services, stationOf(request).id, async stationChange => {
@@ -31,19 +28,4 @@ export function stationAction({ operation, prepare, ...route }: StationAction): 
       return actionResult(message)
     }
   }
-}
-
-/** The schema of an action result with more fields. */
-export function actionSchema(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return exactly({
-    success: { type: 'boolean' },
-    message: { type: 'string' },
-    formatted_message: { type: 'string', description: 'HTML' },
-    ...fields
-  })
-}
-
-/** The values of `actionSchema` after a success. */
-export function actionFields(message: string) {
-  return { success: true, message, formatted_message: message }
 }

@@ -57,22 +57,16 @@ export function wholeNumber(
   return refuseField(name, 'out_of_range', `must be a whole number from ${least} to ${most}.`)
 }
 
-/** Query parameters that filter a list. */
-interface Filters<F extends Fields> {
-  /** Ignores empty parameters. Throws 400 with the name of the parameter. */
-  readonly parse: (query: URLSearchParams) => Partial<ValuesOf<F>>
-  readonly schemas: Readonly<Record<string, JsonSchema>>
-}
-
-/** Filters by the fields; each parameter has the name of its field. */
-export function filtersOf<F extends Fields>(fields: F): Filters<F> {
+/** Query parameters that filter a list; each has the name of its field. */
+export function filtersOf<F extends Fields>(fields: F) {
   const form = changesOf(fields)
   return {
-    parse: query => {
+    /** Ignores empty parameters. Throws 400 with the name of the parameter. */
+    parse: (query: URLSearchParams): Partial<ValuesOf<F>> => {
       const present = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(fields, name))
       return parseBody(form, Object.fromEntries(present))
     },
-    schemas: Object.fromEntries(
+    schemas: Object.fromEntries<JsonSchema>(
       Object.entries(fields).map(([name, { schema }]) => {
         const { default: _default, ...withoutDefault } = schema
         return [name, withoutDefault]

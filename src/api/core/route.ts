@@ -151,10 +151,11 @@ export function json(value: unknown): Reply {
   return { body: JSON.stringify(value) }
 }
 
+/** The fields of the response of a successful action. */
+export const actionFields = (message: string) => ({ success: true, message, formatted_message: message })
+
 /** The response of updates, deletions and other actions. */
-export function actionResult(message: string): Reply {
-  return json({ success: true, message, formatted_message: message })
-}
+export const actionResult = (message: string): Reply => json(actionFields(message))
 
 /** The station of a keyed route. Throws 404 if its path has none. */
 export function stationOf({ caller }: ApiRequest): StationRow {

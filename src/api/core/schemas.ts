@@ -93,6 +93,9 @@ const problem = exactly({
 })
 
 const actionResult = { success: boolean, message: string, formatted_message: html }
+/** The schema of an action result with more fields. */
+export const actionSchema = (fields: Readonly<Record<string, JsonSchema>>) =>
+  exactly({ ...actionResult, ...fields })
 const updated = 'Record updated successfully.'
 const notFound = 'Record not found.'
 
@@ -102,8 +105,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     ...exactly(actionResult),
     examples: [{ success: true, message: updated, formatted_message: updated }]
   },
-  PlaylistImport: exactly({
-    ...actionResult,
+  PlaylistImport: actionSchema({
     import_results: arrayOf(
       exactly({
         path: { ...string, description: 'The entry of the list.' },

@@ -1,13 +1,5 @@
 import { ownerOf } from '../../outbound/networks.ts'
 
-/** Rate limits by name: buckets of `burst` tokens that refill with `perSecond` tokens. */
-export interface TokenBuckets {
-  /** Takes a token. Returns 0, or the whole seconds until there is one (at least 1). */
-  readonly take: (name: string) => number
-  /** Returns what `take` would return, without taking. */
-  readonly peek: (name: string) => number
-}
-
 interface Bucket {
   readonly tokens: number
   readonly atMs: number
@@ -16,12 +8,8 @@ interface Bucket {
 /** The least recently used bucket is dropped first. */
 const maxBuckets = 10_000
 
-/** Opens empty rate limits; `now` returns milliseconds. */
-export function openTokenBuckets(
-  perSecond: number,
-  burst: number,
-  now: () => number = () => performance.now()
-): TokenBuckets {
+/** Rate limits by name: buckets of `burst` tokens that refill with `perSecond` tokens; `now` returns milliseconds. */
+export function openTokenBuckets(perSecond: number, burst: number, now = () => performance.now()) {
   const buckets = new Map<string, Bucket>()
 
   function refill(name: string): Bucket {
@@ -33,8 +21,10 @@ export function openTokenBuckets(
   const waitFor = ({ tokens }: Bucket) => (tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond)))
 
   return {
-    peek: name => waitFor(refill(name)),
-    take: name => {
+    /** Returns what `take` would return, without taking. */
+    peek: (name: string) => waitFor(refill(name)),
+    /** Takes a token. Returns 0, or the whole seconds until there is one (at least 1). */
+    take: (name: string) => {
       const bucket = refill(name)
       const wait = waitFor(bucket)
       buckets.delete(name)
@@ -45,6 +35,8 @@ export function openTokenBuckets(
     }
   }
 }
+
+export type TokenBuckets = ReturnType<typeof openTokenBuckets>
 
 /** Rate limits by address; all addresses of an IPv6 host share a bucket. */
 export function openAddressBuckets(perSecond: number, burst: number): TokenBuckets {

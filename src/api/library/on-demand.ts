@@ -41,14 +41,8 @@ const list = songListRoute({
 /** The folder may be on a file system that hangs. */
 const folderTimeoutMs = 2_000
 
-/** The media folder of a station, as configured and with links resolved. */
-interface MediaFolder {
-  readonly path: string
-  readonly realPath: string
-}
-
-/** Returns null if the media are stored remotely or outside the folders allowed for storage. */
-async function openMediaFolder(services: ApiServices, stationId: number): Promise<MediaFolder | null> {
+/** Returns the media folder as configured and with links resolved; null if the media are stored remotely or outside the folders allowed for storage. */
+async function openMediaFolder(services: ApiServices, stationId: number) {
   const { publicReads: sql, config } = services
   const path = await sql.begin(tx => findMediaFolder(tx, stationId, config.DATA_DIR))
   if (path === null) return null
@@ -59,7 +53,7 @@ async function openMediaFolder(services: ApiServices, stationId: number): Promis
 }
 
 /** The condition that the media `m` have a URL or a path in the media folder; links are not checked. */
-function isAllowedPath(sql: Sql, folder: MediaFolder | null): Fragment {
+function isAllowedPath(sql: Sql, folder: Awaited<ReturnType<typeof openMediaFolder>>): Fragment {
   const hasUrl = sql`m.path ~* '^https?://'`
   if (folder === null) return hasUrl
   return sql`(${hasUrl} or not starts_with(m.path, '/') or starts_with(m.path, ${join(folder.path, '/')})

@@ -73,7 +73,11 @@ const sendNotModified: Respond = ({ epoch, offset }) => ({
 })
 
 /** Responds at once if the state is new, else when it changes or the wait times out. */
-function respondToPoll(poll: Poll, caller: PublicRequest, respond: Respond): Respond {
+function respondToPoll(
+  poll: NonNullable<ReturnType<typeof parsePoll>>,
+  caller: PublicRequest,
+  respond: Respond
+): Respond {
   return (state, services) => {
     const { waitMs, since } = poll
     const awaited = { ...caller, ...poll, stationId: state.stationId, epoch: poll.epoch ?? state.epoch }
@@ -105,21 +109,14 @@ const nowPlaying = { $ref: '#/components/schemas/NowPlaying' }
 const nowPlayingEvent = { $ref: '#/components/schemas/NowPlayingEvent' }
 const summary = { $ref: '#/components/schemas/StationSummary' }
 
-/** The query of a long poll. `epoch` null: the current epoch. */
-interface Poll {
-  readonly waitMs: number
-  readonly since: number
-  readonly epoch: string | null
-}
-
 const filters = filtersOf({
   wait: integer({ min: 0, max: 60, about: 'Seconds to wait for an offset above `since`.' }),
   since: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, about: 'The last `X-Cuewire-Offset` received.' }),
   epoch: text({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })
 })
 
-/** Returns null if the query does not ask for a long poll. Throws 400 for an invalid parameter. */
-function parsePoll(query: URLSearchParams): Poll | null {
+/** Returns null if the query does not ask for a long poll; `epoch` null: the current epoch. Throws 400 for an invalid parameter. */
+function parsePoll(query: URLSearchParams) {
   if (query.size === 0) return null
   const { wait = 0, since, epoch } = filters.parse(query)
   return since === undefined ? null : { waitMs: wait * 1000, since, epoch: epoch ?? null }

@@ -23,7 +23,7 @@ import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { attachment } from '../core/csv.ts'
 import { parseBody, parseId } from '../core/parse.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
 import { findMediaFolder } from '../library/media-folder.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
@@ -141,7 +141,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
     await refillQueueLater(services, station.id)
     const count = results.filter(({ match }) => match !== null).length
     const message = `${count} of ${results.length} entries were matched to songs.`
-    return json({ success: true, message, formatted_message: message, import_results: results })
+    return json({ ...actionFields(message), import_results: results })
   }
 })
 

@@ -14,7 +14,7 @@ const maxRows = 500
 
 const requestLimits = openAddressBuckets(10, 100)
 
-const list = apiRoute('GET', '/api/station/:station_id/schedule', 'public', {
+export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule', 'public', {
   id: 'listSchedule',
   tag: 'Schedule',
   summary: 'The periods in which scheduled playlists are active, those active now first',
@@ -64,5 +64,3 @@ const list = apiRoute('GET', '/api/station/:station_id/schedule', 'public', {
     )
   }
 })
-
-export const scheduleRoutes = [list]

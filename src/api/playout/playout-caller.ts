@@ -5,10 +5,10 @@ import * as v from 'valibot'
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import {
+  actionFields,
   type ApiRequest,
   type ApiRoute,
   apiRoute,
@@ -18,6 +18,7 @@ import {
   stationOf,
   type StationRow
 } from '../core/route.ts'
+import { actionSchema, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** An authenticated request of a station's playout. */
@@ -108,20 +109,23 @@ export const playoutKeySchema = actionSchema({
   playout_key: { type: 'string', description: 'The new key. It is not shown again.' }
 })
 
-const replace = apiRoute('POST', '/api/station/:station_id/playout-key', 'manage station broadcasting', {
-  id: 'replacePlayoutKey',
-  tag: 'Playout',
-  summary: 'Replace the key of the playout of a station; the former key is rejected',
-  answer: { $ref: '#/components/schemas/PlayoutKey' },
-  async handle(request, { sql }) {
-    const { id } = stationOf(request)
-    const key = randomBytes(24).toString('hex')
-    await beginForStation(sql, id, async tx => {
-      await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
-      await recordAudit(tx, request, { record: 'Station', id, fields: ['playout_key'] })
-    })
-    return json({ ...actionFields('The playout key was replaced.'), playout_key: key })
+export const playoutKeyRoute = apiRoute(
+  'POST',
+  '/api/station/:station_id/playout-key',
+  'manage station broadcasting',
+  {
+    id: 'replacePlayoutKey',
+    tag: 'Playout',
+    summary: 'Replace the key of the playout of a station; the former key is rejected',
+    answer: ref('PlayoutKey'),
+    async handle(request, { sql }) {
+      const { id } = stationOf(request)
+      const key = randomBytes(24).toString('hex')
+      await beginForStation(sql, id, async tx => {
+        await tx`update stations set playout_key = ${hashPlayoutKey(key)} where id = ${id}`
+        await recordAudit(tx, request, { record: 'Station', id, fields: ['playout_key'] })
+      })
+      return json({ ...actionFields('The playout key was replaced.'), playout_key: key })
+    }
   }
-})
-
-export const playoutKeyRoutes = [replace]
+)

@@ -18,36 +18,41 @@ const hourMs = 3_600_000
 /** A preview is CPU-bound, so one is computed at a time. */
 const limit = pLimit(1)
 
-const preview = apiRoute('GET', '/api/station/:station_id/queue/preview', 'view station management', {
-  id: 'previewQueue',
-  tag: 'Queue',
-  summary: 'Simulate what will play, for a time or a number of songs; the queue is not changed',
-  query: {
-    hours: {
-      type: 'integer',
-      minimum: 1,
-      maximum: maxHours,
-      description:
-        'Hours to simulate; the default is 24. The result is shorter if that takes over ten seconds.'
+export const queuePreviewRoute = apiRoute(
+  'GET',
+  '/api/station/:station_id/queue/preview',
+  'view station management',
+  {
+    id: 'previewQueue',
+    tag: 'Queue',
+    summary: 'Simulate what will play, for a time or a number of songs; the queue is not changed',
+    query: {
+      hours: {
+        type: 'integer',
+        minimum: 1,
+        maximum: maxHours,
+        description:
+          'Hours to simulate; the default is 24. The result is shorter if that takes over ten seconds.'
+      },
+      rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
     },
-    rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
-  },
-  answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } },
-  async handle(request, services) {
-    const station = stationOf(request)
-    const hours = wholeNumber(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
-    const rows = wholeNumber(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
-    const plays = await limit(() =>
-      previewStation(services.reads, station.id, {
-        untilMs: engineTimeMs() + hours * hourMs,
-        playsAtMost: rows,
-        isWanted: request.isOpen
-      })
-    )
-    if (!plays) throw new ApiError('not-found')
-    return json(await render(services, station, plays))
+    answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } },
+    async handle(request, services) {
+      const station = stationOf(request)
+      const hours = wholeNumber(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
+      const rows = wholeNumber(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
+      const plays = await limit(() =>
+        previewStation(services.reads, station.id, {
+          untilMs: engineTimeMs() + hours * hourMs,
+          playsAtMost: rows,
+          isWanted: request.isOpen
+        })
+      )
+      if (!plays) throw new ApiError('not-found')
+      return json(await render(services, station, plays))
+    }
   }
-})
+)
 
 async function render(services: ApiServices, station: StationRow, plays: readonly SimulatedPlay[]) {
   const { reads: sql, config } = services
@@ -76,5 +81,3 @@ async function render(services: ApiServices, station: StationRow, plays: readonl
     }
   })
 }
-
-export const queuePreviewRoutes = [preview]

@@ -31,7 +31,7 @@ const options = filtersOf({
   })
 })
 
-const list = apiRoute('GET', '/api/station/:station_id/history', 'view station reports', {
+export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 'view station reports', {
   id: 'listHistory',
   tag: 'History',
   summary: 'The plays of a station, newest first, with the current one',
@@ -82,8 +82,6 @@ const list = apiRoute('GET', '/api/station/:station_id/history', 'view station r
   }
 })
 
-export const historyRoutes = [list]
-
 const maxCsvRows = 100_000
 
 /** The columns of the file after `sh_id` and `played_at`. */
@@ -130,13 +128,8 @@ async function renderCsv(sql: Sql, read: HeavyRead, station: StationRow, plays: 
   return Buffer.concat(parts)
 }
 
+/** The columns that are not declared here are named as in the API, and rendered as they are read. */
 interface PlayedRow {
-  readonly shId: number
-  readonly playedAt: number
-  readonly duration: number
-  readonly playlist: string
-  readonly streamer: string
-  readonly isRequest: boolean
   readonly song: Song
   readonly customFields: { id: number; shortName: string }[]
   /** The additional members of a detailed play. */
@@ -150,8 +143,8 @@ const playedSeconds = (sql: Sql): Fragment => sql`
 
 /** Plays, newest first. Texts are those of the play; all else of the song is that of its media. */
 const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
-  select h.id as "shId", h.started_at_ms / 1000 as "playedAt", ${playedSeconds(sql)} as duration,
-    h.playlist, h.streamer, h.is_request as "isRequest",
+  select h.id as sh_id, h.started_at_ms / 1000 as played_at, ${playedSeconds(sql)} as duration,
+    h.playlist, h.streamer, h.is_request,
     jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
       'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)},
       'customFields', ${customFieldValues(sql)}) as song,
@@ -164,15 +157,8 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   order by h.station_id desc, h.started_at_ms desc, h.id desc`
 
 function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
-  return {
-    sh_id: row.shId,
-    played_at: row.playedAt,
-    duration: row.duration,
-    playlist: row.playlist,
-    streamer: row.streamer,
-    is_request: row.isRequest,
-    song: renderSong(row.song, { ...station, customFields: row.customFields }, 'rest', baseUrl)
-  }
+  const { song, customFields, statistics: _statistics, ...play } = row
+  return { ...play, song: renderSong(song, { ...station, customFields }, 'rest', baseUrl) }
 }
 
 function renderDetailedPlay(row: PlayedRow, station: StationRow, baseUrl: string) {

@@ -37,7 +37,8 @@ const mountName = v.pipe(
   v.minLength(2, problem('too_short', 'must have at least 2 characters.'))
 )
 
-const counted = (about: string) => readOnly<number>({ isStored: true, schema: { type: 'integer' }, about })
+export const counted = (about: string) =>
+  readOnly<number>({ isStored: true, schema: { type: 'integer' }, about })
 
 /** The HLS streams of the REST interface, which now playing lists as mounts. */
 export const hlsStreams = resource({

@@ -10,27 +10,17 @@ import { filtersOf, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
-/** The counts of one step of time: at its end, and the highest and lowest within. */
-interface Point {
-  /** Unix seconds of the first minute of the step. */
-  readonly at: number
+/** The counts of one step of time: at its end, and the highest and lowest within. `index` counts steps from 0. */
+export interface Changes {
+  readonly index: number
   readonly total: number
   readonly unique: number
   readonly most: number
   readonly fewest: number
 }
 
-/** The changes within one step; `index` counts steps from the first. */
-export interface Changes extends Omit<Point, 'at'> {
-  readonly index: number
-}
-
 /** A range of time in Unix minutes, both included, and the step of its points. */
-interface Span {
-  readonly firstMinute: number
-  readonly lastMinute: number
-  readonly stepMinutes: number
-}
+type Span = ReturnType<typeof computeSpan>
 
 export const maxPoints = 1_500
 
@@ -41,7 +31,7 @@ const roundSteps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, dayMinutes]
  * Returns the span between two times (Unix milliseconds), both included. Without `stepSeconds` it has the
  * shortest round step that needs at most `maxPoints`. Throws 400 for a step that needs more.
  */
-export function computeSpan(startMs: number, endMs: number, stepSeconds: number | null): Span {
+export function computeSpan(startMs: number, endMs: number, stepSeconds: number | null) {
   const firstMinute = Math.floor(startMs / 60_000)
   const lastMinute = Math.floor(endMs / 60_000)
   const leastMinutes = Math.max(0, lastMinute - firstMinute + 1) / maxPoints
@@ -62,9 +52,9 @@ export function computePoints(
   { firstMinute, lastMinute, stepMinutes }: Span,
   before: { readonly total: number; readonly unique: number },
   changes: readonly Changes[]
-): Point[] {
+) {
   const byIndex = new Map(changes.map(({ index, ...counts }) => [index, counts]))
-  const points: Point[] = []
+  const points: (Omit<Changes, 'index'> & { readonly at: number })[] = []
   let { total, unique } = before
   for (let minute = firstMinute; minute <= lastMinute; minute += stepMinutes) {
     const counts = byIndex.get(points.length) ?? { total, unique, most: total, fewest: total }
@@ -87,37 +77,42 @@ const options = filtersOf({
   format: choice(['json', 'csv'], { about: 'csv: the points as a file. Default: json.' })
 })
 
-const series = apiRoute('GET', '/api/station/:station_id/listeners/series', 'view station reports', {
-  id: 'getListenerSeries',
-  tag: 'Listeners',
-  summary: 'Listener counts over time',
-  query: {
-    start: momentSchema(`The start, at most ${maxDays} days before the end. Default: 24 hours before it.`),
-    end: momentSchema('The end; a day is included. Default and maximum: now.'),
-    ...options.schemas
-  },
-  answer: ref('ListenerSeries'),
-  hasCsv: true,
-  async handle(request, { reads: sql, heavyReads }) {
-    const station = stationOf(request)
-    const { step = null, format = 'json' } = options.parse(request.query)
-    if (step !== null && step % 60 !== 0) refuseField('step', 'invalid', 'must be a multiple of 60.')
-    const { startMs, endMs, timezone } = await readBounds(sql, station, request.query)
-    const span = computeSpan(startMs, endMs, step)
-    if (endMs - startMs > maxDays * dayMs)
-      refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
-    const points = await heavyReads.run(request, { isLight: false, rows: maxPoints }, read =>
-      readPoints(sql, read, station.id, span)
-    )
-    if (format === 'json') return json({ step: span.stepMinutes * 60, points })
-    const zone = openZone(timezone)
-    const lines = points.map(({ at, total, unique, most, fewest }) =>
-      csvLine([localTime(zone, at * 1_000), total, unique, most, fewest])
-    )
-    const header = csvLine(['at', 'total', 'unique', 'most', 'fewest'])
-    return csvReply(`${station.shortName}-listeners`, header + lines.join(''))
+export const listenerSeriesRoute = apiRoute(
+  'GET',
+  '/api/station/:station_id/listeners/series',
+  'view station reports',
+  {
+    id: 'getListenerSeries',
+    tag: 'Listeners',
+    summary: 'Listener counts over time',
+    query: {
+      start: momentSchema(`The start, at most ${maxDays} days before the end. Default: 24 hours before it.`),
+      end: momentSchema('The end; a day is included. Default and maximum: now.'),
+      ...options.schemas
+    },
+    answer: ref('ListenerSeries'),
+    hasCsv: true,
+    async handle(request, { reads: sql, heavyReads }) {
+      const station = stationOf(request)
+      const { step = null, format = 'json' } = options.parse(request.query)
+      if (step !== null && step % 60 !== 0) refuseField('step', 'invalid', 'must be a multiple of 60.')
+      const { startMs, endMs, timezone } = await readBounds(sql, station, request.query)
+      const span = computeSpan(startMs, endMs, step)
+      if (endMs - startMs > maxDays * dayMs)
+        refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
+      const points = await heavyReads.run(request, { isLight: false, rows: maxPoints }, read =>
+        readPoints(sql, read, station.id, span)
+      )
+      if (format === 'json') return json({ step: span.stepMinutes * 60, points })
+      const zone = openZone(timezone)
+      const lines = points.map(({ at, total, unique, most, fewest }) =>
+        csvLine([localTime(zone, at * 1_000), total, unique, most, fewest])
+      )
+      const header = csvLine(['at', 'total', 'unique', 'most', 'fewest'])
+      return csvReply(`${station.shortName}-listeners`, header + lines.join(''))
+    }
   }
-})
+)
 
 /** Reads the requested range in Unix milliseconds, within the time for which counts are known. */
 async function readBounds(sql: Sql, station: StationRow, query: URLSearchParams) {
@@ -165,5 +160,3 @@ async function readPoints(sql: Sql, read: HeavyRead, stationId: number, span: Sp
       order by x.index`)
   return computePoints(span, before ?? { total: 0, unique: 0 }, changes)
 }
-
-export const listenerSeriesRoutes = [series]

@@ -1,23 +1,12 @@
 import * as v from 'valibot'
 
 import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
-import {
-  choice,
-  custom,
-  flag,
-  readOnly,
-  integer,
-  problem,
-  secret,
-  text,
-  webAddress
-} from '../../fields/field.ts'
+import { choice, custom, flag, integer, problem, secret, text, webAddress } from '../../fields/field.ts'
 import type { LockedStation } from '../../playout/rows.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource, type StoredRecord } from '../core/resource.ts'
-
-const counted = (about: string) => readOnly<number>({ isStored: true, schema: { type: 'integer' }, about })
+import { counted } from './hls-streams.ts'
 
 const url = v.pipe(
   webAddress({ max: 255, about: '' }).input,

@@ -21,13 +21,6 @@ interface StreamerLogin extends Credentials {
   readonly address: string
 }
 
-/** `streamerId` is null for the user `source`. */
-interface AllowedStreamer {
-  readonly username: string
-  readonly displayName: string
-  readonly streamerId: number | null
-}
-
 /** Wrong passwords by station and address: a burst of ten, then one every six seconds. */
 const failedLogins = openTokenBuckets(1 / 6, 10)
 const maxAddressLength = 64
@@ -55,16 +48,11 @@ interface LoginDeps {
 }
 
 /**
- * Returns the streamer if the login may go live on the station now, else null. An unknown user takes as long
- * as a wrong password. After too many wrong passwords, logins fail for a while. Throws `ApiError`: 404 if the
+ * Returns the streamer if the login may go live on the station now, else null; `streamerId` is null for the user `source`.
+ * An unknown user takes as long as a wrong password. After too many wrong passwords, logins fail for a while. Throws `ApiError`: 404 if the
  * station does not exist, 400 if it does not accept streamers, 429 if too many passwords are being verified.
  */
-export async function loginStreamer(
-  deps: LoginDeps,
-  stationId: number,
-  login: StreamerLogin,
-  nowMs: number
-): Promise<AllowedStreamer | null> {
+export async function loginStreamer(deps: LoginDeps, stationId: number, login: StreamerLogin, nowMs: number) {
   const [station] = await deps.sql<StationRow[]>`
     select enable_streamers as "acceptsStreamers", source_password as "sourcePassword", live_text as "liveText",
       timezone from stations where id = ${stationId}`

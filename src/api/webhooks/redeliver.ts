@@ -5,46 +5,40 @@ import { bodySchema, formOf } from '../../fields/form.ts'
 import { enqueueDeliveries } from '../../playout/change-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
-import { parseBody, parseId } from '../core/parse.ts'
-import { actionResult, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { type HookRow, lockHook, requireUsable } from './webhook-row.ts'
+import { lastSecond } from '../core/moments.ts'
+import { parseBody, parseId, refuseField } from '../core/parse.ts'
+import { actionFields, actionResult, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionSchema, int64, ref } from '../core/schemas.ts'
+import { access, type HookRow, lockHook, path, requireUsable, tag } from './webhook-row.ts'
 
 const maxDeliveries = 1_000
-/** The last second of the year 9999. */
-const lastSecond = 253_402_300_799
 
 /** A `merged` delivery was sent as part of another one, so it is not sent again by itself. */
 const redeliverableStates = ['delivered', 'failed', 'expired', 'superseded', 'cancelled']
 
-const redeliver = apiRoute(
-  'POST',
-  '/api/station/:station_id/webhook/:id/delivery/:delivery_id/redeliver',
-  'manage station web hooks',
-  {
-    id: 'redeliverWebhookDelivery',
-    tag: 'Web hooks',
-    summary: 'Send a delivery again, with its id and content',
-    answer: { $ref: '#/components/schemas/ActionResult' },
-    async handle(request, services) {
-      const id = parseId(request.params['delivery_id'])
-      const hook = await beginForStation(services.sql, stationOf(request).id, async tx => {
-        const locked = await lockEnabledHook(tx, request)
-        const [found] = await tx<{ state: string }[]>`
-        select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
-        if (!found) throw new ApiError('not-found')
-        if (found.state === 'pending')
-          throw new ApiError('conflict', 'The delivery is pending and will be sent.')
-        await markPending(tx, [id])
-        await recordAudit(tx, request, { record: 'WebhookDelivery', id })
-        return locked
-      })
-      await enqueueDeliveries(services, [hook.id])
-      return actionResult('The message is sent again.')
-    }
+const redeliver = apiRoute('POST', `${path}/delivery/:delivery_id/redeliver`, access, {
+  id: 'redeliverWebhookDelivery',
+  tag,
+  summary: 'Send a delivery again, with its id and content',
+  answer: ref('ActionResult'),
+  async handle(request, services) {
+    const id = parseId(request.params['delivery_id'])
+    const hook = await beginForStation(services.sql, stationOf(request).id, async tx => {
+      const locked = await lockEnabledHook(tx, request)
+      const [found] = await tx<{ state: string }[]>`
+      select state from webhook_deliveries where id = ${id} and webhook_id = ${locked.id} for update`
+      if (!found) throw new ApiError('not-found')
+      if (found.state === 'pending')
+        throw new ApiError('conflict', 'The delivery is pending and will be sent.')
+      await markPending(tx, [id])
+      await recordAudit(tx, request, { record: 'WebhookDelivery', id })
+      return locked
+    })
+    await enqueueDeliveries(services, [hook.id])
+    return actionResult('The message is sent again.')
   }
-)
+})
 
 const fields = {
   since: integer({ min: 0, max: lastSecond, about: 'First event, in Unix seconds.', example: 1_783_468_800 }),
@@ -58,45 +52,40 @@ const fields = {
 const form = formOf(fields)
 
 export const redeliveredSchema = actionSchema({
-  redelivered: { type: 'integer', format: 'int64', description: 'Number of messages sent again.' }
+  redelivered: { ...int64, description: 'Number of messages sent again.' }
 })
 
-const redeliverRange = apiRoute(
-  'POST',
-  '/api/station/:station_id/webhook/:id/redeliver',
-  'manage station web hooks',
-  {
-    id: 'redeliverWebhook',
-    tag: 'Web hooks',
-    summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
-    body: bodySchema(fields),
-    answer: { $ref: '#/components/schemas/Redelivered' },
-    async handle(request, services) {
-      const { since, until } = parseBody(form, request.body)
-      if (until < since) throw refusal('until', 'out_of_range', 'must not be before since.')
-      const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
-        const locked = await lockEnabledHook(tx, request)
-        const found = await tx<{ id: number }[]>`
-        select id from webhook_deliveries
-        where (webhook_id, happened_at_ms) >= (${locked.id}, ${since * 1000}::bigint)
-          and (webhook_id, happened_at_ms) < (${locked.id}, ${(until + 1) * 1000}::bigint)
-          and state = any(${redeliverableStates}::text[])
-        order by webhook_id, happened_at_ms, id limit ${maxDeliveries + 1} for update`
-        if (found.length > maxDeliveries)
-          throw refusal('since', 'limit_reached', `spans more than ${maxDeliveries} deliveries.`)
-        await markPending(
-          tx,
-          found.map(({ id }) => id)
-        )
-        if (found.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
-        return { hook: locked, count: found.length }
-      })
-      if (count > 0) await enqueueDeliveries(services, [hook.id])
-      const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
-      return json({ ...actionFields(message), redelivered: count })
-    }
+const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
+  id: 'redeliverWebhook',
+  tag,
+  summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
+  body: bodySchema(fields),
+  answer: ref('Redelivered'),
+  async handle(request, services) {
+    const { since, until } = parseBody(form, request.body)
+    if (until < since) refuseField('until', 'out_of_range', 'must not be before since.')
+    const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
+      const locked = await lockEnabledHook(tx, request)
+      const found = await tx<{ id: number }[]>`
+      select id from webhook_deliveries
+      where (webhook_id, happened_at_ms) >= (${locked.id}, ${since * 1000}::bigint)
+        and (webhook_id, happened_at_ms) < (${locked.id}, ${(until + 1) * 1000}::bigint)
+        and state = any(${redeliverableStates}::text[])
+      order by webhook_id, happened_at_ms, id limit ${maxDeliveries + 1} for update`
+      if (found.length > maxDeliveries)
+        refuseField('since', 'limit_reached', `spans more than ${maxDeliveries} deliveries.`)
+      await markPending(
+        tx,
+        found.map(({ id }) => id)
+      )
+      if (found.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
+      return { hook: locked, count: found.length }
+    })
+    if (count > 0) await enqueueDeliveries(services, [hook.id])
+    const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
+    return json({ ...actionFields(message), redelivered: count })
   }
-)
+})
 
 /** Locks the hook in the path. Throws 400 if it delivers no events. */
 async function lockEnabledHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
@@ -111,10 +100,6 @@ async function markPending(tx: Tx, ids: number[]): Promise<void> {
     update webhook_deliveries
     set state = 'pending', is_again = true, attempts = 0, next_attempt_ms = ${engineTimeMs()}, ended_at_ms = null
     where id = any(${ids}::bigint[])`
-}
-
-function refusal(field: string, code: string, sentence: string): ApiError {
-  return ApiError.ofFields([{ field, code, message: `${field} ${sentence}` }])
 }
 
 export const webhookRedeliverRoutes = [redeliver, redeliverRange]

@@ -10,51 +10,47 @@ import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
 import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
-import type { HookRequest, Mail, Sending } from '../../webhooks/types/sending.ts'
-import { actionFields, actionSchema } from '../core/actions.ts'
+import type { HookRequest, Mail } from '../../webhooks/types/sending.ts'
 import { recordAudit } from '../core/audit.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionSchema, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices, WebhookTests } from '../core/services.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
-import { type HookRow, readHook, requireUsable } from './webhook-row.ts'
+import { access, type HookRow, path, readHook, requireUsable, tag } from './webhook-row.ts'
 
 /** A hook may wait 30 seconds for a response, and may send several requests. */
 const testTimeoutMs = 34_000
 const maxBodyLength = 20_480
-
-const text = { type: 'string' }
-const whole = { type: 'integer', format: 'int64' }
 
 export const webhookTestSchema = actionSchema({
   success: { type: 'boolean', description: 'Whether the message was delivered.' },
   sent: {
     type: 'array',
     items: exactly({
-      method: { ...text, examples: ['POST'] },
-      url: { ...text, description: 'Without query and secrets.' },
+      method: { ...string, examples: ['POST'] },
+      url: { ...string, description: 'Without query and secrets.' },
       headers: {
         type: 'object',
-        additionalProperties: text,
+        additionalProperties: string,
         description: 'By name in lower case; … replaces values that may be secret.'
       },
-      body: { ...text, description: `At most ${maxBodyLength} characters, without secrets.` }
+      body: { ...string, description: `At most ${maxBodyLength} characters, without secrets.` }
     }),
     description: 'The requests in order; for mail, the subject and the text.'
   },
   received: exactly({
-    status: { ...whole, description: 'The HTTP or SMTP status; 0: no response.' },
-    error: { ...text, description: 'Why it was not delivered, as in the delivery log; else empty.' },
-    duration_ms: whole,
-    response: { ...text, description: 'The start of the last response, without secrets.' }
+    status: { ...int64, description: 'The HTTP or SMTP status; 0: no response.' },
+    error: { ...string, description: 'Why it was not delivered, as in the delivery log; else empty.' },
+    duration_ms: int64,
+    response: { ...string, description: 'The start of the last response, without secrets.' }
   })
 })
 
-const test = apiRoute('PUT', '/api/station/:station_id/webhook/:id/test', 'manage station web hooks', {
+export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
   id: 'testWebhook',
-  tag: 'Web hooks',
+  tag,
   summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
-  answer: { $ref: '#/components/schemas/WebhookTest' },
+  answer: ref('WebhookTest'),
   errors: [503],
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
@@ -88,14 +84,8 @@ const test = apiRoute('PUT', '/api/station/:station_id/webhook/:id/test', 'manag
   }
 })
 
-interface Message {
-  readonly id: string
-  readonly sending: Sending
-  readonly secrets: readonly string[]
-}
-
 /** Prepares the current state for the first of the hook's triggers that has something to send. */
-function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequest, hook: HookRow): Message {
+function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequest, hook: HookRow) {
   const { id: stationId } = stationOf(request)
   const state = live.get(String(stationId))
   if (!state)
@@ -115,7 +105,7 @@ function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequ
 }
 
 /** Sends the message. Returns the body of the response; failures are part of it. */
-async function sendTest({ id, sending, secrets }: Message, parts: SendDeps) {
+async function sendTest({ id, sending, secrets }: ReturnType<typeof prepareMessage>, parts: SendDeps) {
   const noResponse = { status: 0, durationMs: 0 }
   if (sending.kind === 'nothing')
     return renderResult([], { ...noResponse, fault: 'nothing', response: sending.reason })
@@ -158,8 +148,6 @@ function renderMail({ to, subject, text: body }: Mail) {
     body: body.slice(0, maxBodyLength)
   }
 }
-
-export const webhookTestRoutes = [test]
 
 export function openWebhookTests(config: Config): WebhookTests {
   return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), inFlight: new Set() }

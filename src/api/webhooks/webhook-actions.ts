@@ -6,18 +6,18 @@ import { addGenerated, isSecret, redactedConfig } from '../../webhooks/config.ts
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { actionFields, actionSchema } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openReads } from '../core/resource-reads.ts'
-import { actionResult, apiRoute, json, stationOf } from '../core/route.ts'
-import { resetHookFailures, lockHook, readHook } from './webhook-row.ts'
+import { actionFields, actionResult, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionSchema, int64, ref } from '../core/schemas.ts'
+import { access, lockHook, path, readHook, resetHookFailures, tag } from './webhook-row.ts'
 import { webhookHooks, webhooks } from './webhooks.ts'
 
-const toggle = apiRoute('PUT', '/api/station/:station_id/webhook/:id/toggle', 'manage station web hooks', {
+const toggle = apiRoute('PUT', `${path}/toggle`, access, {
   id: 'toggleWebhook',
-  tag: 'Web hooks',
+  tag,
   summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
-  answer: { $ref: '#/components/schemas/ActionResult' },
+  answer: ref('ActionResult'),
   async handle(request, { sql }) {
     const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
@@ -37,11 +37,11 @@ const reads = openReads(webhooks, webhookHooks)
 const copySuffix = ' (Copy)'
 const maxNameLength = 100
 
-const clone = apiRoute('POST', '/api/station/:station_id/webhook/:id/clone', 'manage station web hooks', {
+const clone = apiRoute('POST', `${path}/clone`, access, {
   id: 'cloneWebhook',
-  tag: 'Web hooks',
+  tag,
   summary: 'Copy a web hook without its secrets; the copy is disabled',
-  answer: { $ref: '#/components/schemas/Webhook' },
+  answer: ref('Webhook'),
   status: 201,
   async handle(request, services) {
     const { sql, secrets } = services
@@ -77,42 +77,36 @@ const key = 'signing_secret'
 export const rotatedSecretSchema = actionSchema({
   signing_secret: { type: 'string', description: 'The new secret. It is not shown again.' },
   former_until: {
-    type: 'integer',
-    format: 'int64',
+    ...int64,
     description: 'Unix seconds until which the former secret signs too; 0: no former secret.'
   }
 })
 
-const rotate = apiRoute(
-  'POST',
-  '/api/station/:station_id/webhook/:id/rotate-secret',
-  'manage station web hooks',
-  {
-    id: 'rotateWebhookSecret',
-    tag: 'Web hooks',
-    summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
-    answer: { $ref: '#/components/schemas/RotatedSecret' },
-    async handle(request, { sql, secrets }) {
-      return beginForStation(sql, stationOf(request).id, async tx => {
-        const hook = await lockHook(tx, request)
-        const { id } = hook
-        const type = hookTypeOf(hook.type)
-        if (!Object.hasOwn(type.made, key))
-          throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
-        const otherSettings = hook.config.filter(each => each.key !== key)
-        const { config, generated: made } = addGenerated(type, otherSettings, secrets)
-        await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
-        const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
-        const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
-        await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
-        return json({
-          ...actionFields('The signing secret was replaced.'),
-          signing_secret: made.find(each => each.key === key)?.value,
-          former_until: Math.floor(untilMs / 1000)
-        })
+const rotate = apiRoute('POST', `${path}/rotate-secret`, access, {
+  id: 'rotateWebhookSecret',
+  tag,
+  summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
+  answer: ref('RotatedSecret'),
+  async handle(request, { sql, secrets }) {
+    return beginForStation(sql, stationOf(request).id, async tx => {
+      const hook = await lockHook(tx, request)
+      const { id } = hook
+      const type = hookTypeOf(hook.type)
+      if (!Object.hasOwn(type.made, key))
+        throw new ApiError('invalid', `Web hooks of the type ${type.name} do not sign what they send.`)
+      const otherSettings = hook.config.filter(each => each.key !== key)
+      const { config, generated: made } = addGenerated(type, otherSettings, secrets)
+      await tx`update webhooks set config = ${tx.json(config.map(each => ({ ...each })))} where id = ${id}`
+      const change = { before: hook.config, after: config, nowMs: engineTimeMs() }
+      const untilMs = await keepFormerSecret(tx, secrets, { id, type }, change)
+      await recordAudit(tx, request, { record: 'Webhook', id, fields: ['config'] })
+      return json({
+        ...actionFields('The signing secret was replaced.'),
+        signing_secret: made.find(each => each.key === key)?.value,
+        former_until: Math.floor(untilMs / 1000)
       })
-    }
+    })
   }
-)
+})
 
 export const webhookActionRoutes = [toggle, clone, rotate]
