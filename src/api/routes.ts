@@ -112,7 +112,7 @@ export const resources: readonly DeclaredResource[] = [
   stations
 ]
 
-/** The sharedSchemas of all records, by name. */
+/** The schemas of all records, by name. */
 const records: Readonly<Record<string, JsonSchema>> = {
   ...sharedSchemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../fields/field.ts'
 
-/** The sharedSchemas of single values. */
+/** The schemas of single values. */
 export const string: JsonSchema = { type: 'string' }
 export const int64: JsonSchema = { type: 'integer', format: 'int64' }
 export const boolean: JsonSchema = { type: 'boolean' }
@@ -9,7 +9,7 @@ export const unixSeconds = { ...int64, description: 'Unix seconds' }
 const html = { ...string, description: 'HTML' }
 
 /** Refers to a record of the API by its name. */
-export const ref = (name: string): JsonSchema => ({ $ref: `#/components/sharedSchemas/${name}` })
+export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 /** A list of any length. */
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
@@ -99,7 +99,7 @@ export const actionSchema = (fields: Readonly<Record<string, JsonSchema>>) =>
 const updated = 'Record updated successfully.'
 const notFound = 'Record not found.'
 
-/** The sharedSchemas of records that belong to no resource, by name. */
+/** The schemas of records that belong to no resource, by name. */
 export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
     ...exactly(actionResult),
