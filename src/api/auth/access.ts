@@ -76,7 +76,7 @@ export function mayGrant(grants: Grants, permission: Permission, stationId: numb
   return allows(grants, { permission, stationId, isRead: permission.startsWith('view ') })
 }
 
-/** Whether a caller has any permission for a station, and so may see it even if it is private. */
+/** Returns whether a caller has a permission for a station. Only then is a private station visible to the caller. */
 export function maySeePrivate(grants: Grants, stationId: number): boolean {
   return (
     grants.permissions.some(isStationPermission) ||

@@ -39,7 +39,7 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
   })
 }
 
-/** Reports a generated key: the key on a terminal, else the file that contains it, since logs are collected. */
+/** Writes a generated key to a terminal. Without one it logs the path of the key file, since logs are collected. */
 export function reportNewKey(key: string, config: Config, log: Logger): void {
   const file = resolve(adminKeyFile(config))
   if (process.stdout.isTTY) process.stdout.write(`X-API-Key: ${key} (created now, kept in ${file})\n`)

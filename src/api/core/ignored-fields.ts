@@ -19,7 +19,7 @@ export function ignoredFieldsFor(schema: JsonSchema = { properties: {} }): (body
   }
 }
 
-/** A schema, compiled once because lists may be long. Null: any value is accepted. */
+/** A schema, compiled once because lists may be long. Where it is null, every value is accepted. */
 interface Known {
   /** The fields of an object by name. */
   readonly fields: ReadonlyMap<string, Known | null>

@@ -105,7 +105,7 @@ export function openWrites<F extends Fields>(
     await publishWrite(call, id)
   }
 
-  /** Parses and validates the body before the transaction. `early` are the problems that `validate` returns. */
+  /** Parses and validates the body before the transaction. `early` holds the problems returned by `validate`. */
   async function accept<Given extends Partial<ValuesOf<F>>>(
     { services, request, station }: WriteCall,
     id: number | null,

@@ -139,11 +139,11 @@ async function readPoints(sql: Sql, read: HeavyRead, stationId: number, span: Sp
   if (lastMinute < firstMinute) return []
   // If no minute is stored, the counts have never changed.
   const [before] = await read.rows<{ total: number; unique: number }>(sql`
-      select coalesce(last.total, case when known.any then 0 else s.listeners_total end) as total,
-        coalesce(last.unique, case when known.any then 0 else s.listeners_unique end) as unique
+      select coalesce(last.total, case when known.found then 0 else s.listeners_total end) as total,
+        coalesce(last.unique, case when known.found then 0 else s.listeners_unique end) as unique
       from stations s
         cross join lateral (
-          select exists (select from listener_minutes m where m.station_id = s.id) as any) known
+          select exists (select from listener_minutes m where m.station_id = s.id) as found) known
         left join lateral (
           select m.total, m."unique" from listener_minutes m
           where m.station_id = s.id and m.minute < ${firstMinute} order by m.minute desc limit 1) last on true

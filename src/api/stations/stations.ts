@@ -152,7 +152,7 @@ export const stations = resource({
       min: 0,
       max: 20,
       fallback: 2,
-      about: 'Requests in a row; 0: any.'
+      about: 'Maximum number of requests played in a row; 0: unlimited.'
     }),
     max_overrun: integer({
       min: 0,

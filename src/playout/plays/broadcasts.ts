@@ -50,8 +50,8 @@ export async function connectStreamer(
 }
 
 /**
- * Ends the current broadcast of a user (null: any). A late report about an earlier one is a no-op. The clock
- * continues at once; a playout should report the next song. Throws 404 for an unknown station.
+ * Ends the current broadcast, of this user only unless `username` is null. A late report about an earlier one is
+ * a no-op. The clock continues at once; a playout should report the next song. Throws 404 for an unknown station.
  */
 export async function disconnectStreamer(
   services: PlayoutServices,
