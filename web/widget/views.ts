@@ -81,7 +81,7 @@ function frameView(size: string, { np, isStale }: WidgetState, content: unknown)
 function statusView({ np, status: { kind, text } }: WidgetState) {
   const content = html`<span class="lamp" part="lamp" data-kind=${kind}></span
     ><span class="line" dir="auto">${kind === 'plain' && np !== null ? np.station.name : text}</span>`
-  return html`<p class="status" part="saying" data-kind=${kind}>
+  return html`<p class="status" part="status" data-kind=${kind}>
     ${
       np === null
         ? content
