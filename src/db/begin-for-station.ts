@@ -7,6 +7,14 @@ const retryAfterSeconds = 5
 
 const semaphores = new WeakMap<Sql, FairSemaphore>()
 
+export interface StationTransactionOptions {
+  /**
+   * Sends the statements up to the first `await` together with `begin`. They must not write, because they run
+   * outside a transaction if `begin` fails.
+   */
+  readonly isPipelined?: boolean
+}
+
 /**
  * Runs a transaction that locks rows of a station, two at a time per station and pool; others wait without a
  * connection. Throws `Overloaded` after six seconds, and if too many wait. Must not be nested.
@@ -14,7 +22,8 @@ const semaphores = new WeakMap<Sql, FairSemaphore>()
 export async function beginForStation<Result>(
   sql: Sql,
   stationId: number,
-  work: (tx: Tx) => Promise<Result>
+  work: (tx: Tx) => Promise<Result>,
+  { isPipelined = false }: StationTransactionOptions = {}
 ) {
   const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
   semaphores.set(sql, semaphore)
@@ -22,7 +31,8 @@ export async function beginForStation<Result>(
   if (typeof permit === 'string')
     throw new Overloaded(retryAfterSeconds, 'Other changes of this station take too long: try again later.')
   try {
-    return await sql.begin(work)
+    // The option is one of our patch of the package.
+    return await sql.begin(isPipelined ? 'pipelined' : '', work)
   } finally {
     permit.release()
   }

@@ -16,7 +16,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
     'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)})`
-  const rows = await sql<SnapshotRow[]>`
+  const statement = sql<SnapshotRow[]>`
     select s.id as "stationId", s.epoch, s.history_length as "historyLength",
       jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
         'queue', s.queue_revision, 'listeners', s.listeners_revision, 'live', s.live_revision) as revisions,
@@ -62,7 +62,8 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
           from streamers u where u.id = b.streamer_id and u.artwork_hash is not null), ''))
         from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as live
     from stations s where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null`
-  return rows.map(snapshotOf)
+  // Sent at once, so that a transaction may end without awaiting it.
+  return (await statement.execute()).map(snapshotOf)
 }
 
 /** The media `m` as a song of the state. */

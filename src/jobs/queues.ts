@@ -56,19 +56,27 @@ export async function scheduleAdvances(
   payloads: readonly JobPayload<'advance'>[]
 ): Promise<void> {
   const nowMs = engineTimeMs()
-  const ends = payloads.map(data => ({
-    name: 'advance',
-    data,
-    opts: {
-      jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
-      delay: Math.max(0, data.dueAtMs - leadMs - nowMs)
-    }
-  }))
-  const [only, ...others] = ends
+  await addJobs(
+    queue,
+    payloads.map(data => ({
+      name: 'advance',
+      data,
+      opts: {
+        jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
+        delay: Math.max(0, data.dueAtMs - leadMs - nowMs)
+      }
+    }))
+  )
+}
+
+/** Adds jobs; a single one, the usual case, without a transaction. */
+async function addJobs<Name extends JobName>(
+  queue: JobQueue<Name>,
+  [only, ...others]: readonly Parameters<JobQueue<Name>['addBulk']>[0][number][]
+): Promise<void> {
   if (!only) return
-  // A single job, the usual case, needs no transaction.
   if (others.length === 0) await queue.add(only.name, only.data, only.opts)
-  else await queue.addBulk(ends)
+  else await queue.addBulk([only, ...others])
 }
 
 /**
@@ -79,9 +87,9 @@ export async function scheduleDeliveries(
   webhookIds: readonly number[],
   atMs: number
 ): Promise<void> {
-  if (webhookIds.length === 0) return
   const delay = Math.max(0, Math.ceil(atMs - engineTimeMs()))
-  await queue.addBulk(
+  await addJobs(
+    queue,
     webhookIds.map(webhookId => ({
       name: 'deliver',
       data: { webhookId },
@@ -98,9 +106,9 @@ const sameForMs = 4_000
 
 /** Schedules web hooks with due deliveries, at most once in `sameForMs`. */
 export async function scheduleDue(queue: JobQueue<'deliver'>, webhookIds: readonly number[]): Promise<void> {
-  if (webhookIds.length === 0) return
   const period = Math.floor(engineTimeMs() / sameForMs)
-  await queue.addBulk(
+  await addJobs(
+    queue,
     webhookIds.map(webhookId => ({
       name: 'deliver',
       data: { webhookId },

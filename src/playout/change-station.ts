@@ -9,7 +9,7 @@ import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
 import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
 import { insertEvent, readSubscribedHooks } from '../webhooks/outbox.ts'
-import { publish, publishSnapshot } from './publish.ts'
+import { publishSnapshot } from './publish.ts'
 import { maxClockErrorMs, pullBack } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
@@ -69,12 +69,17 @@ export async function changeStation<Result>(
   services: PlayoutServices,
   stationId: number,
   change: (change: StationChange) => Promise<Result>,
-  { isPublishedLater = false, beforeLock = async () => {}, sendReads }: ChangeOptions = {}
+  { isPublishedLater = false, beforeLock, sendReads }: ChangeOptions = {}
 ): Promise<Result> {
-  const changed = await beginForStation(services.sql, stationId, async tx => {
-    await beforeLock(tx)
-    return changeIn(services, tx, stationId, change, sendReads)
-  })
+  const changed = await beginForStation(
+    services.sql,
+    stationId,
+    async tx => {
+      await beforeLock?.(tx)
+      return changeIn(services, tx, stationId, change, sendReads)
+    },
+    { isPipelined: beforeLock === undefined }
+  )
   const publication = publishChange(services, changed)
   if (!isPublishedLater) await publication
   return changed.result
@@ -95,8 +100,8 @@ interface Changed<Result> {
   readonly stationId: number
   readonly result: Result
   readonly parts: ReadonlySet<Part>
-  /** Read within the transaction, if the change may fire a trigger of a web hook. */
-  readonly snapshot: StationSnapshot | null
+  /** Read within the transaction; null if nothing that is shown has changed. */
+  readonly snapshot: Promise<StationSnapshot | null> | null
   readonly playBefore: number | null
   /** Statements that were sent without waiting for their results, the last ones together with the commit. */
   readonly sent: readonly Promise<unknown>[]
@@ -135,16 +140,20 @@ async function changeIn<Result>(
     momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
   })
   send(writeStation(tx, stationId, [...parts], columns))
-  const changed = { stationId, result, parts, playBefore: play?.id ?? null, sent }
-  if (!mayFireTriggers(station, parts)) return { ...changed, snapshot: null, outbox: null }
-  const [[snapshot], hooks] = await Promise.all([
-    readSnapshots(tx, [stationId]),
-    readSubscribedHooks(tx, stationId)
-  ])
-  if (!snapshot) return { ...changed, snapshot: null, outbox: null }
-  const event = await readEvent(tx, before, snapshot, happenedAtMs)
-  const outbox = event && insertEvent(tx, snapshot, event, hooks, services.triggersFor)
-  return { ...changed, snapshot, outbox: outbox?.execute() ?? null }
+  const snapshot = parts.size === 0 ? null : readSnapshot(tx, stationId)
+  // A transaction that fails has its own error.
+  snapshot?.catch(() => {})
+  const changed = { stationId, result, parts, snapshot, playBefore: play?.id ?? null, sent }
+  if (!mayFireTriggers(station, parts)) return { ...changed, outbox: null }
+  const [shown, hooks] = await Promise.all([snapshot, readSubscribedHooks(tx, stationId)])
+  const event = shown && (await readEvent(tx, before, shown, happenedAtMs))
+  const outbox = shown && event && insertEvent(tx, shown, event, hooks, services.triggersFor)
+  return { ...changed, outbox: outbox?.execute() ?? null }
+}
+
+async function readSnapshot(tx: Tx, stationId: number): Promise<StationSnapshot | null> {
+  const [snapshot = null] = await readSnapshots(tx, [stationId])
+  return snapshot
 }
 
 /** Locks a station and reads it. Throws 404 if it does not exist. */
@@ -184,27 +193,24 @@ function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns
 async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
   await Promise.all(changed.sent)
   const webhookIds = (await changed.outbox)?.map(({ id }) => id) ?? []
-  if (changed.parts.size === 0) return
-  const { stationId, snapshot, playBefore } = changed
-  const state = await publishEventually(services, stationId, snapshot)
+  const snapshot = await changed.snapshot
+  if (!snapshot) return
+  const state = await publishEventually(services, snapshot)
   await enqueueDeliveries(services, webhookIds)
-  const isNewPlay = (state?.current?.shId ?? null) !== playBefore
+  const isNewPlay = (state?.current?.shId ?? null) !== changed.playBefore
   if (state && changed.parts.has('playback') && isNewPlay) services.log.info(...nowPlayingLine(state))
 }
 
 /** Publishes what was committed. Returns null if a store is unavailable; the sweep publishes it later. */
-export async function publishEventually(
+async function publishEventually(
   services: PlayoutServices,
-  stationId: number,
-  snapshot: StationSnapshot | null = null
+  snapshot: StationSnapshot
 ): Promise<StationState | null> {
   if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
   try {
-    return await (snapshot
-      ? publishSnapshot(services, snapshot)
-      : services.publications.run(stationId, () => publish(services, stationId)))
+    return await publishSnapshot(services, snapshot)
   } catch (error) {
-    services.log.warn({ err: error, station: stationId }, 'live state not updated; retrying')
+    services.log.warn({ err: error, station: snapshot.stationId }, 'live state not updated; retrying')
     return null
   }
 }

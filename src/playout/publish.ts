@@ -38,7 +38,10 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
 
-/** Does what `publish` does with a snapshot that a committed transaction has read. */
+/**
+ * Does what `publish` does with a snapshot that a committed transaction has read. If other changes of the
+ * station were published meanwhile, they share one more publication.
+ */
 export async function publishSnapshot(services: PlayoutServices, snapshot: StationSnapshot) {
   const [stored = nothing] = await readStored(services.redis, [snapshot.stationId])
   // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an
@@ -47,7 +50,7 @@ export async function publishSnapshot(services: PlayoutServices, snapshot: Stati
     const [result] = await storeAll(services, [{ stored, snapshot }])
     if (result?.outcome === 'stored' || result?.outcome === 'unchanged') return result.state
   }
-  return publish(services, snapshot.stationId)
+  return services.publications.run(snapshot.stationId, () => publish(services, snapshot.stationId))
 }
 
 /** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */

@@ -161,6 +161,56 @@ test('a library without its patch is refused', () => {
   }
 })
 
+test('a pipelined transaction sends its first statement with begin, and writes nothing if begin fails', async ({
+  sql,
+  databaseUrl
+}) => {
+  const { hostname, port } = new URL(databaseUrl)
+  let spoiled = 0
+  const begins: Buffer[] = []
+  /** Makes the first `begin` of a connection invalid, without closing it. */
+  const proxy = createServer(client => {
+    const server = connect(Number(port), hostname)
+    const end = () => {
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of [client, server]) socket.on('error', end).on('close', end)
+    server.pipe(client)
+    client.on('data', data => {
+      const at = data.indexOf('begin\0')
+      if (at !== -1) begins.push(data)
+      if (at !== -1 && spoiled === 0) spoiled += data.write('began', at)
+      server.write(data)
+    })
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const url = new URL(databaseUrl)
+  const address = proxy.address()
+  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const pool = openSql(url.href, { max: 1, name: 'spoiled' })
+  await sql`create table witness (n int)`
+  await pool`select 1`
+  let rest: PromiseSettledResult<unknown>[] = []
+  const failed = pool.begin('pipelined', async tx => {
+    // The second statement waits, because the first one is not prepared yet.
+    await Promise.allSettled([tx`select ${1}::int`, tx`insert into witness values (1)`])
+    rest = await Promise.allSettled([tx`insert into witness values (2)`])
+  })
+  await expect(failed).rejects.toThrow('syntax error at or near "began"')
+  expect(rest.map(({ status }) => status)).toEqual(['rejected'])
+  expect(await sql`select n from witness`).toEqual([])
+  expect(spoiled).toBe(5)
+  expect(begins[0]?.includes('select $1')).toBe(true)
+  const rows = await pool.begin('pipelined', async tx => {
+    await tx`insert into witness values (3)`
+    return tx`select n from witness`
+  })
+  expect(rows).toEqual([{ n: 3 }])
+  await pool.end({ timeout: 5 })
+  proxy.close()
+})
+
 test('a connection that is lost during its setup is replaced', async ({ databaseUrl }) => {
   const { hostname, port } = new URL(databaseUrl)
   let cuts = 0

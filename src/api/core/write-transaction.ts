@@ -2,12 +2,8 @@ import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Tx } from '../../db/sql.ts'
 import { advance } from '../../playout/advance.ts'
 import { countSharedFact, publishAllStations } from '../../playout/all-stations.ts'
-import {
-  changeStation,
-  createStation,
-  publishEventually,
-  type StationChange
-} from '../../playout/change-station.ts'
+import { changeStation, createStation, type StationChange } from '../../playout/change-station.ts'
+import { publish } from '../../playout/publish.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { type DeclaredResource, isStations } from './resource.ts'
 import type { ApiRequest, StationRow } from './route.ts'
@@ -99,7 +95,7 @@ export async function publishWrite({ resource, services }: WriteCall, id: number
   if (!isStations(resource)) return
   try {
     const { outcome } = await advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
-    if (outcome === 'deleted') await publishEventually(services, id)
+    if (outcome === 'deleted') await publish(services, id)
     await withDeadline(timeoutMs, 'showing the station', () => services.live.catchUp(id))
   } catch (error) {
     services.log.warn({ err: error, station: id }, 'station changed, but not yet published')
