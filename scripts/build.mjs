@@ -223,7 +223,8 @@ async function bundleWeb(esbuild, folder, inputs) {
     plugins: [styleTexts(esbuild, folder, inputs)],
     // Licenses require their notices.
     legalComments: 'eof',
-    tsconfigRaw: {},
+    // Initial values of fields are assigned, so that they reach the accessors of Lit.
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     logLevel: 'silent'
   })
   addInputs(inputs, metafile)

@@ -17,9 +17,9 @@ import { historyView, nextView } from './song-lists.ts'
 /** The content of the player page. It has no shadow root and uses the styles of the page. */
 class CuewirePlayer extends LitElement {
   static override properties = { options: { attribute: false }, selected: { state: true } }
-  declare options: FollowOptions | null
+  options: FollowOptions | null = null
   /** The address of the stream that the visitor selected; empty for the default one. */
-  declare selected: string
+  selected = ''
 
   readonly #station = followFor(
     this,
@@ -42,8 +42,6 @@ class CuewirePlayer extends LitElement {
 
   constructor() {
     super()
-    this.options = null
-    this.selected = ''
     this.#audio.setVolume(loadVolume())
     // The page allows only the streams that the station had when it was loaded.
     document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {

@@ -35,11 +35,11 @@ export class CuewireNowPlaying extends LitElement {
     size: { reflect: true },
     theme: { reflect: true }
   }
-  declare station: string
-  declare server: string
-  declare apiKey: string
-  declare size: string
-  declare theme: string
+  station = ''
+  server = serverUrl(import.meta.url).href
+  apiKey = ''
+  size = 'card'
+  theme = ''
 
   readonly #followed = followFor(
     this,
@@ -47,15 +47,6 @@ export class CuewireNowPlaying extends LitElement {
     detail => this.dispatchEvent(new CustomEvent('cuewire-change', { detail, bubbles: true, composed: true }))
   )
   readonly #audio = openAudioPlayer(new Audio(), () => this.requestUpdate())
-
-  constructor() {
-    super()
-    this.station = ''
-    this.server = serverUrl(import.meta.url).href
-    this.apiKey = ''
-    this.size = 'card'
-    this.theme = ''
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()

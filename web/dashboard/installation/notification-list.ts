@@ -41,9 +41,9 @@ export class NotificationList extends LightElement {
     expanded: { state: true }
   }
   declare canManage: boolean
-  declare rows: number
+  rows = initialRows
   /** The ids of the expanded notifications. */
-  declare expanded: ReadonlySet<string>
+  expanded: ReadonlySet<string> = new Set()
 
   readonly #notifications = pollResource(this, {
     schema: notifications,
@@ -51,12 +51,6 @@ export class NotificationList extends LightElement {
     intervalMs: 20_000
   })
   readonly #actions = trackActions(this)
-
-  constructor() {
-    super()
-    this.rows = initialRows
-    this.expanded = new Set()
-  }
 
   protected override render() {
     const { value } = this.#notifications

@@ -53,7 +53,7 @@ export class StationQueue extends StationElement {
   declare isPrivate: boolean
   declare canManage: boolean
   /** The result of a move by keyboard, for screen readers. */
-  declare announcement: string
+  announcement = ''
   /** The id of the row whose grip has the focus; '' if none has. */
   #focusedId = ''
   /** The rows at the start of a drag: their order does not change while one is dragged. */
@@ -76,11 +76,6 @@ export class StationQueue extends StationElement {
     () => [...this.querySelectorAll<HTMLElement>('.queue-row[data-movable]')],
     (from, to) => this.#drop(from, to)
   )
-
-  constructor() {
-    super()
-    this.announcement = ''
-  }
 
   get #queuePath(): string {
     return `${this.path}/queue`

@@ -20,7 +20,7 @@ const occurrences = v.array(
 export class StationSchedule extends StationElement {
   static override properties = { weekOffset: { state: true } }
   /** Weeks from the current one. */
-  declare weekOffset: number
+  weekOffset = 0
 
   readonly #occurrences = pollResource(this, {
     schema: occurrences,
@@ -31,11 +31,6 @@ export class StationSchedule extends StationElement {
     },
     intervalMs: 10_000
   })
-
-  constructor() {
-    super()
-    this.weekOffset = 0
-  }
 
   get #monday(): string {
     return addDays(mondayBefore(this.clock.formatDate(Date.now())), 7 * this.weekOffset)

@@ -13,12 +13,11 @@ const maxNotices = 4
 /** Displays the notices of all elements. There is one, for as long as the page exists. */
 export class NoticeList extends LightElement {
   static override properties = { notices: { state: true } }
-  declare notices: readonly (Notice & { readonly id: number })[]
+  notices: readonly (Notice & { readonly id: number })[] = []
   #lastId = 0
 
   constructor() {
     super()
-    this.notices = []
     document.addEventListener(noticeEvent, this.#add)
     document.addEventListener(serverAvailability, this.#removeConnectionErrors)
   }

@@ -15,14 +15,8 @@ const keyFormat = /^[\x21-\x7e]{1,200}$/
 /** The button for operators, and the dialog in which they enter their API key. */
 export class SignIn extends LightElement {
   static override properties = { problem: { state: true }, isBusy: { state: true } }
-  declare problem: string
-  declare isBusy: boolean
-
-  constructor() {
-    super()
-    this.problem = ''
-    this.isBusy = false
-  }
+  problem = ''
+  isBusy = false
 
   protected override render() {
     return html`${buttonView('Operator', () => this.#dialog?.showModal(), { style: 'link' })}

@@ -16,13 +16,12 @@ const timeIncrements = [1, 2, 3, 4, 6, 12].map(hours => hours * 3_600)
 export class DayChart extends StationElement {
   static override properties = { pointIndex: { state: true } }
   /** The index of the point under the pointer. */
-  declare pointIndex: number | null
+  pointIndex: number | null = null
 
   readonly #series = this.poll(`listeners/series?step=${stepSeconds}`, listenerSeries, 60_000)
 
   constructor() {
     super()
-    this.pointIndex = null
     attachChart(this, { series: () => this.#series.value, options: () => this.#chartOptions() })
   }
 

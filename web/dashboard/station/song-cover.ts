@@ -9,18 +9,11 @@ export class SongCover extends LightElement {
     isPrivate: { attribute: false },
     blobUrl: { state: true }
   }
-  declare address: string
-  declare isPrivate: boolean
+  address = ''
+  isPrivate = false
   /** The URL of the fetched cover; '' if there is none. */
-  declare blobUrl: string
+  blobUrl = ''
   #fetchedAddress = ''
-
-  constructor() {
-    super()
-    this.address = ''
-    this.isPrivate = false
-    this.blobUrl = ''
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()

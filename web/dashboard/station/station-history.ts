@@ -28,14 +28,9 @@ type Play = v.InferOutput<typeof plays>['rows'][number]
 /** The history of a station, newest first, with the change of listeners during each play. */
 export class StationHistory extends StationElement {
   static override properties = { rows: { state: true } }
-  declare rows: number
+  rows = initialRows
 
   readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, plays, 60_000)
-
-  constructor() {
-    super()
-    this.rows = initialRows
-  }
 
   protected override render() {
     const { value } = this.#plays

@@ -31,11 +31,11 @@ export class StationsView extends LightElement {
     maxCards: { state: true },
     statusChanges: { state: true }
   }
-  declare isOperator: boolean
-  declare search: string
-  declare showsOnlyOffline: boolean
-  declare maxCards: number
-  declare statusChanges: number
+  isOperator = false
+  search = ''
+  showsOnlyOffline = false
+  maxCards = pageSize
+  statusChanges = 0
 
   readonly #stations = pollResource(this, {
     schema: nowPlayingList,
@@ -47,11 +47,6 @@ export class StationsView extends LightElement {
 
   constructor() {
     super()
-    this.isOperator = false
-    this.search = ''
-    this.showsOnlyOffline = false
-    this.maxCards = pageSize
-    this.statusChanges = 0
     this.addEventListener(stationStatusChanged, () => this.statusChanges++)
   }
 

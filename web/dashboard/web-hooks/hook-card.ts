@@ -35,8 +35,8 @@ const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
 /** A web hook with its deliveries, a test, and a switch. */
 export class HookCard extends HookElement {
   static override properties = { rows: { state: true }, testResult: { state: true } }
-  declare rows: number
-  declare testResult: TestResult | null
+  rows = initialRows
+  testResult: TestResult | null = null
 
   readonly #actions = trackActions(this)
   readonly #deliveries = pollResource(this, {
@@ -45,12 +45,6 @@ export class HookCard extends HookElement {
     intervalMs: 5_000,
     refreshKey: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
   })
-
-  constructor() {
-    super()
-    this.rows = initialRows
-    this.testResult = null
-  }
 
   get #title(): string {
     return this.hook.name || this.hook.type
