@@ -75,6 +75,13 @@ async function fetchJson(
 
 const actionResult = v.object({ message: v.string() })
 
-/** Calls an action of the API. Returns its message to the operator. */
-export const callAction = async (path: string, options: CallOptions): Promise<string> =>
-  (await callApi(actionResult, path, options)).message
+/** Calls an action of the API, then `refresh`, which reads its effects. Returns its message to the operator. */
+export async function callAction(
+  path: string,
+  options: CallOptions,
+  refresh?: () => Promise<unknown>
+): Promise<string> {
+  const { message } = await callApi(actionResult, path, options)
+  await refresh?.()
+  return message
+}

@@ -16,20 +16,13 @@ const requirements = {
   manageNotifications: ['write', 'administer settings']
 } as const satisfies Readonly<Record<string, readonly [access: 'read' | 'write', permission: string]>>
 
-/** The permissions of the current key. */
-export interface Permissions {
-  /** False until the permissions are known. */
-  readonly allows: (feature: keyof typeof requirements) => boolean
-  readonly isKnown: boolean
-}
-
 const retryMs = 10_000
 
 /**
  * Loads the permissions of the current key, and again when the key changes. `station` is an id or short name,
  * evaluated at every call of `allows`; '' for permissions that belong to no station.
  */
-export function trackPermissions(host: ReactiveControllerHost, station: () => string | number): Permissions {
+export function trackPermissions(host: ReactiveControllerHost, station: () => string | number) {
   let key: string | null = null
   let permissions: KeyPermissions | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -58,14 +51,15 @@ export function trackPermissions(host: ReactiveControllerHost, station: () => st
     }
   })
   return {
-    allows: feature => {
+    /** False until the permissions are known. */
+    allows: (feature: keyof typeof requirements): boolean => {
       if (permissions === null) return false
       const [access, permission] = requirements[feature]
       const name = String(station())
       const own = permissions.stations.find(each => each.short_name === name || String(each.station) === name)
       return permissions[access].includes(permission) || (own?.[access].includes(permission) ?? false)
     },
-    get isKnown() {
+    get isKnown(): boolean {
       return permissions !== null
     }
   }

@@ -239,11 +239,7 @@ export class StationQueue extends StationElement {
   }
 
   #change(method: 'POST' | 'DELETE', subpath: string, question: Question): Promise<void> {
-    const changeAndRefresh = async () => {
-      const message = await callAction(`${this.#queuePath}/${subpath}`, { method })
-      await this.#queue.refresh()
-      return message
-    }
-    return this.#actions.run('change', changeAndRefresh, question)
+    const change = () => callAction(`${this.#queuePath}/${subpath}`, { method }, this.#queue.refresh)
+    return this.#actions.run('change', change, question)
   }
 }

@@ -29,24 +29,24 @@ export function notifyError(element: EventTarget, error: unknown): void {
 }
 
 /** Runs the actions of an element, one at a time. */
-export interface ActionRunner {
-  /** The name of the action in flight; null if there is none. */
-  readonly inFlight: string | null
-  /**
-   * Runs `work`, unless an action is in flight or the operator does not confirm `question`. Notifies the
-   * operator of errors and of the message that `work` returns; '' for none.
-   */
-  readonly run: (name: string, work: () => Promise<string>, question?: Question | null) => Promise<void>
-}
+export type ActionRunner = ReturnType<typeof trackActions>
 
 /** Creates the action runner of a host, which is updated when an action starts and ends. */
-export function trackActions(host: ReactiveControllerHost & EventTarget): ActionRunner {
-  const runner: { inFlight: string | null; readonly run: ActionRunner['run'] } = {
-    inFlight: null,
-    run: async (name, work, question = null) => {
+export function trackActions(host: ReactiveControllerHost & EventTarget) {
+  let inFlight: string | null = null
+  return {
+    /** The name of the action in flight; null if there is none. */
+    get inFlight() {
+      return inFlight
+    },
+    /**
+     * Runs `work`, unless an action is in flight or the operator does not confirm `question`. Notifies the
+     * operator of errors and of the message that `work` returns; '' for none.
+     */
+    async run(name: string, work: () => Promise<string>, question: Question | null = null): Promise<void> {
       if (question !== null && !(await confirmAction(question))) return
-      if (runner.inFlight !== null) return
-      runner.inFlight = name
+      if (inFlight !== null) return
+      inFlight = name
       host.requestUpdate()
       try {
         const message = await work()
@@ -54,12 +54,11 @@ export function trackActions(host: ReactiveControllerHost & EventTarget): Action
       } catch (error) {
         notifyError(host, error)
       } finally {
-        runner.inFlight = null
+        inFlight = null
         host.requestUpdate()
       }
     }
   }
-  return runner
 }
 
 export interface Question {

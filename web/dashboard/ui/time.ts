@@ -1,13 +1,5 @@
 /** Formats times in the time zone of a station. */
-export interface ZoneClock {
-  readonly zone: string
-  /** `14:05` in the visitor's locale, from Unix seconds; with the weekday unless it is today. */
-  readonly formatTime: (seconds: number) => string
-  /** `2026-11-22` */
-  readonly formatDate: (ms: number) => string
-  /** Minutes since midnight. */
-  readonly minuteOfDay: (ms: number) => number
-}
+export type ZoneClock = ReturnType<typeof createZoneClock>
 
 const clocks = new Map<string, ZoneClock>()
 
@@ -18,7 +10,7 @@ export function getZoneClock(zone: string): ZoneClock {
   return clock
 }
 
-function createZoneClock(zone: string): ZoneClock {
+function createZoneClock(zone: string) {
   const timeZone = isKnownZone(zone) ? zone : 'UTC'
   const options = { timeZone, ...hourOptions() }
   const time = new Intl.DateTimeFormat(undefined, options)
@@ -28,12 +20,15 @@ function createZoneClock(zone: string): ZoneClock {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' })
   return {
     zone: timeZone,
-    formatTime: seconds => {
+    /** `14:05` in the visitor's locale, from Unix seconds; with the weekday unless it is today. */
+    formatTime: (seconds: number): string => {
       const isToday = date.format(seconds * 1_000) === date.format(Date.now())
       return (isToday ? time : dayAndTime).format(seconds * 1_000)
     },
-    formatDate: ms => date.format(ms),
-    minuteOfDay: ms => {
+    /** `2026-11-22` */
+    formatDate: (ms: number): string => date.format(ms),
+    /** Minutes since midnight. */
+    minuteOfDay: (ms: number): number => {
       const [hours = 0, minutes = 0] = clock.format(ms).split(':').map(Number)
       return hours * 60 + minutes
     }

@@ -132,12 +132,11 @@ export class HookCard extends HookElement {
       text: `It receives no more events${pending === 0 ? '' : ', and its pending deliveries are not sent'}.`,
       verb: 'Disable'
     }
-    const toggle = async () => {
-      const message = await callAction(`${this.hookPath}/toggle`, { method: 'PUT' })
+    const refresh = () => {
       this.dispatchEvent(new Event(hookChanged, { bubbles: true }))
-      await this.#deliveries.refresh()
-      return message
+      return this.#deliveries.refresh()
     }
+    const toggle = () => callAction(`${this.hookPath}/toggle`, { method: 'PUT' }, refresh)
     await this.#actions.run('toggle', toggle, isEnabled ? question : null)
   }
 }

@@ -23,13 +23,8 @@ export class HookElement extends StationElement {
   /** The button that sends a delivery again; `refresh` reads its new state. */
   protected redeliverView(actions: ActionRunner, deliveryId: number, refresh: () => Promise<unknown>) {
     if (!this.canManage || !this.hook.is_enabled) return nothing
-    const redeliver = async () => {
-      const message = await callAction(`${this.hookPath}/delivery/${deliveryId}/redeliver`, {
-        method: 'POST'
-      })
-      await refresh()
-      return message
-    }
+    const path = `${this.hookPath}/delivery/${deliveryId}/redeliver`
+    const redeliver = () => callAction(path, { method: 'POST' }, refresh)
     return buttonView('Send again', () => actions.run('redeliver', redeliver), {
       style: 'link',
       isDisabled: actions.inFlight !== null
