@@ -1,10 +1,9 @@
 import { changeStation, type StationChange } from '../../playout/change-station.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
-import { actionResult, type ApiRequest, type ApiRoute, type Operation, stationOf } from './route.ts'
+import { actionResult, type ApiRequest, type ApiRoute, apiRoute, type Operation, stationOf } from './route.ts'
 import { ref } from './schemas.ts'
 
-interface StationAction extends Omit<ApiRoute, 'operation' | 'handle'> {
-  readonly operation: Omit<Operation, 'answer'>
+interface StationAction extends Omit<Operation, 'answer'> {
   /** Reads the request before the transaction. May throw `ApiError`. */
   readonly prepare: (request: ApiRequest) => {
     readonly audit: AuditEntry
@@ -15,10 +14,15 @@ interface StationAction extends Omit<ApiRoute, 'operation' | 'handle'> {
 }
 
 /** A route that changes its station and writes the audit entry in the same transaction. */
-export function stationAction({ operation, prepare, ...route }: StationAction): ApiRoute {
-  return {
-    ...route,
-    operation: { ...operation, answer: ref('ActionResult') },
+export function stationAction(
+  method: ApiRoute['method'],
+  path: string,
+  access: ApiRoute['access'],
+  { prepare, ...operation }: StationAction
+): ApiRoute {
+  return apiRoute(method, path, access, {
+    ...operation,
+    answer: ref('ActionResult'),
     async handle(request, services) {
       const { audit, message, change } = prepare(request)
       await changeStation(services, stationOf(request).id, async stationChange => {
@@ -27,5 +31,5 @@ export function stationAction({ operation, prepare, ...route }: StationAction): 
       })
       return actionResult(message)
     }
-  }
+  })
 }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { ApiRoute, Operation } from '../core/route.ts'
+import { apiRoute, type Operation } from '../core/route.ts'
 
 /*
  * The paths of the live protocol. Requests that use the protocol are handled in `src/live/transports`; these
@@ -26,15 +26,15 @@ const live = (
   path: string,
   operation: Omit<Operation, 'tag' | 'query'>,
   message = 'This path accepts only requests of the live protocol.'
-): ApiRoute => ({
-  method,
-  path: `/api/live/nowplaying/${path}`,
-  access: 'public',
-  operation: { tag: 'Now playing', query, ...operation },
-  handle: request => {
-    throw request.method === 'HEAD' ? new ApiError('method-not-allowed') : new ApiError('invalid', message)
-  }
-})
+) =>
+  apiRoute(method, `/api/live/nowplaying/${path}`, 'public', {
+    tag: 'Now playing',
+    query,
+    ...operation,
+    handle: request => {
+      throw request.method === 'HEAD' ? new ApiError('method-not-allowed') : new ApiError('invalid', message)
+    }
+  })
 
 const events = { answer: { type: 'string' }, contentTypes: ['text/event-stream'] }
 

@@ -8,7 +8,6 @@ import { type PublicRequest, findVisibleStation, publicRequestOf } from '../auth
 import { filtersOf } from '../core/parse.ts'
 import {
   type ApiRequest,
-  type ApiRoute,
   apiRoute,
   json,
   type Operation,
@@ -124,35 +123,30 @@ function parsePoll(query: URLSearchParams) {
 
 const sameBody = 'The entity tag matches.'
 
-const reading = (path: string, operation: Omit<Operation, 'tag'>, respond: Respond): ApiRoute => ({
-  method: 'GET',
-  path,
-  access: 'public',
-  operation: { tag: 'Now playing', ...operation },
-  handle: (request, services) => respondForStation(publicRequestOf(request), services, respond)
-})
+const reading = (path: string, operation: Omit<Operation, 'tag'>, respond: Respond) =>
+  apiRoute('GET', path, 'public', {
+    tag: 'Now playing',
+    ...operation,
+    handle: (request, services) => respondForStation(publicRequestOf(request), services, respond)
+  })
 
 /** A document that can be long-polled. */
-const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: DocumentKind): ApiRoute => ({
-  method: 'GET',
-  path,
-  access: 'public',
-  needsAddress: true,
-  operation: {
+const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: DocumentKind) =>
+  apiRoute('GET', path, 'public', {
     tag: 'Now playing',
     query: filters.schemas,
     unchanged: 'The entity tag matches, or there was no change during the wait.',
     errors: [429],
     isPositioned: true,
-    ...operation
-  },
-  handle(request, services) {
-    const poll = parsePoll(request.query)
-    const caller = publicRequestOf(request)
-    const respond = sendDocument(kind)
-    return respondForStation(caller, services, poll ? respondToPoll(poll, caller, respond) : respond)
-  }
-})
+    needsAddress: true,
+    ...operation,
+    handle(request, services) {
+      const poll = parsePoll(request.query)
+      const caller = publicRequestOf(request)
+      const respond = sendDocument(kind)
+      return respondForStation(caller, services, poll ? respondToPoll(poll, caller, respond) : respond)
+    }
+  })
 
 const art: Respond = (state, { config }) => ({
   status: 302,

@@ -22,7 +22,7 @@ import {
   type Reply,
   stationOf
 } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { exactly, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const path = '/api/station/:station_id/playlist/:id'
@@ -59,50 +59,45 @@ async function changePlaylist(
 const action = (
   method: ApiRoute['method'],
   name: string,
-  operation: Pick<Operation, 'id' | 'summary' | 'body'>,
-  handle: ApiRoute['handle']
-): ApiRoute => ({
-  method,
-  path: `${path}/${name}`,
-  access: 'manage station media',
-  operation: { tag: 'Playlists', answer: { $ref: '#/components/schemas/ActionResult' }, ...operation },
-  handle
-})
+  declared: Pick<Operation, 'id' | 'summary' | 'body'> & Pick<ApiRoute, 'handle'>
+) =>
+  apiRoute(method, `${path}/${name}`, 'manage station media', {
+    tag: 'Playlists',
+    answer: ref('ActionResult'),
+    ...declared
+  })
 
-const toggle = action(
-  'PUT',
-  'toggle',
-  { id: 'togglePlaylist', summary: 'Enable or disable a playlist; the queue is refilled' },
-  (request, services) =>
+const toggle = action('PUT', 'toggle', {
+  id: 'togglePlaylist',
+  summary: 'Enable or disable a playlist; the queue is refilled',
+  handle: (request, services) =>
     changePlaylist(request, services, 'is_enabled', async (tx, { id, isEnabled }) => {
       await tx`update playlists set is_enabled = ${!isEnabled} where id = ${id}`
       return isEnabled ? 'Playlist disabled.' : 'Playlist enabled.'
     })
-)
+})
 
-const reshuffle = action(
-  'PUT',
-  'reshuffle',
-  { id: 'reshufflePlaylist', summary: 'Start a new pass through the songs, in a new order if shuffled' },
-  (request, services) =>
+const reshuffle = action('PUT', 'reshuffle', {
+  id: 'reshufflePlaylist',
+  summary: 'Start a new pass through the songs, in a new order if shuffled',
+  handle: (request, services) =>
     changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       await startNewPass(tx, stationOf(request).id, id)
       return 'Playlist reshuffled.'
     })
-)
+})
 
-const empty = action(
-  'DELETE',
-  'empty',
-  { id: 'emptyPlaylist', summary: 'Remove all songs from a playlist; they remain in the library' },
-  (request, services) =>
+const empty = action('DELETE', 'empty', {
+  id: 'emptyPlaylist',
+  summary: 'Remove all songs from a playlist; they remain in the library',
+  handle: (request, services) =>
     changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       await tx`
         delete from playlist_tracks t using media m
         where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null`
       return 'Playlist emptied.'
     })
-)
+})
 
 const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
   id: 'getPlaylistOrder',
@@ -153,11 +148,11 @@ const orderFields = {
 }
 const orderForm = formOf(orderFields)
 
-const writeOrder = action(
-  'PUT',
-  'order',
-  { id: 'reorderPlaylist', summary: 'Reorder the songs of a playlist', body: bodySchema(orderFields) },
-  (request, services) => {
+const writeOrder = action('PUT', 'order', {
+  id: 'reorderPlaylist',
+  summary: 'Reorder the songs of a playlist',
+  body: bodySchema(orderFields),
+  handle(request, services) {
     const { order } = parseBody(orderForm, request.body)
     const positions = new Map(order.map((each, position) => [each, position]))
     const positionOf = (track: { mediaId: number }) => positions.get(track.mediaId) ?? order.length
@@ -180,6 +175,6 @@ const writeOrder = action(
       return 'Changes saved successfully.'
     })
   }
-)
+})
 
 export const playlistActionRoutes = [toggle, reshuffle, empty, readOrder, writeOrder]

@@ -4,9 +4,8 @@ import * as v from 'valibot'
 
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { JsonSchema } from '../../fields/field.ts'
-import { ApiError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
-import { parseBody } from '../core/parse.ts'
+import { parseBody, refuseField } from '../core/parse.ts'
 import {
   actionFields,
   type ApiRequest,
@@ -53,14 +52,16 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
     method: 'GET' | 'POST',
     operation: Pick<Operation, 'id' | 'body' | 'query'>,
     input: (request: ApiRequest) => unknown
-  ): ApiRoute => ({
-    method,
-    path: `/api/internal/:station_id/liquidsoap/${name}`,
-    access: 'playout key',
-    operation: { tag: 'Playout', summary, answer, errors, ...operation },
-    handle: async (request, services) =>
-      handle({ station: stationOf(request), body: parseBody(texts, input(request)), request }, services)
-  })
+  ) =>
+    apiRoute(method, `/api/internal/:station_id/liquidsoap/${name}`, 'playout key', {
+      tag: 'Playout',
+      summary,
+      answer,
+      errors,
+      ...operation,
+      handle: async (request, services) =>
+        handle({ station: stationOf(request), body: parseBody(texts, input(request)), request }, services)
+    })
   return [
     route('POST', { id, body: { type: 'object', properties } }, request => request.body),
     route('GET', { id: `${id}ByGet`, query: properties }, request => Object.fromEntries(request.query))
@@ -96,8 +97,7 @@ export function parseReportedTime(ago: string | undefined, nowMs: number): numbe
   const text = ago ?? '0'
   const seconds = /^-?\d{1,9}(\.\d{0,9})?$/.test(text) ? Number(text) : NaN
   if (seconds <= maxAgoSeconds) return Math.round(nowMs - Math.max(0, seconds) * 1000)
-  const message = `ago must be a number of seconds up to ${maxAgoSeconds}.`
-  throw ApiError.ofFields([{ field: 'ago', code: 'out_of_range', message }])
+  return refuseField('ago', 'out_of_range', `must be a number of seconds up to ${maxAgoSeconds}.`)
 }
 
 /** Returns the stored hash of a playout key. */

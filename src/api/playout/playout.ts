@@ -19,18 +19,13 @@ const skipFields = {
 /** Accepts an empty list too, which some clients send as an empty body. */
 const skipForm = v.object({ sh_id: v.optional(skipFields.sh_id.input) }, 'must be an object.')
 
-const skip = stationAction({
-  method: 'POST',
-  path: '/api/station/:station_id/backend/skip',
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'skipSong',
-    tag: 'Queue',
-    summary: 'End the current song now',
-    body: bodySchema(skipFields, { isPartial: true }),
-    isBodyOptional: true,
-    errors: [409]
-  },
+const skip = stationAction('POST', '/api/station/:station_id/backend/skip', 'manage station broadcasting', {
+  id: 'skipSong',
+  tag: 'Queue',
+  summary: 'End the current song now',
+  body: bodySchema(skipFields, { isPartial: true }),
+  isBodyOptional: true,
+  errors: [409],
   prepare(request) {
     const { sh_id: playId = null } = parseBody(skipForm, request.body)
     return {

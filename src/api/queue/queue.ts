@@ -162,17 +162,12 @@ async function findUnknownSongs(tx: Tx, stationId: number, ids: readonly number[
 const movement = { position }
 const movementForm = formOf(movement)
 
-const move = stationAction({
-  method: 'PUT',
-  path: `${path}/:id/move`,
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'moveQueueItem',
-    tag,
-    summary: 'Move a song to another position; the AutoDJ then leaves it in the queue',
-    body: bodySchema(movement),
-    errors: [409]
-  },
+const move = stationAction('PUT', `${path}/:id/move`, 'manage station broadcasting', {
+  id: 'moveQueueItem',
+  tag,
+  summary: 'Move a song to another position; the AutoDJ then leaves it in the queue',
+  body: bodySchema(movement),
+  errors: [409],
   prepare(request) {
     const id = parseId(request.params['id'])
     const { position: target } = parseBody(movementForm, request.body)
@@ -184,11 +179,11 @@ const move = stationAction({
   }
 })
 
-const remove = stationAction({
-  method: 'DELETE',
-  path: `${path}/:id`,
-  access: 'manage station broadcasting',
-  operation: { id: 'deleteQueueItem', tag, summary: 'Remove a song from the queue', errors: [409] },
+const remove = stationAction('DELETE', `${path}/:id`, 'manage station broadcasting', {
+  id: 'deleteQueueItem',
+  tag,
+  summary: 'Remove a song from the queue',
+  errors: [409],
   prepare(request) {
     const id = parseId(request.params['id'])
     return {
@@ -199,11 +194,10 @@ const remove = stationAction({
   }
 })
 
-const clear = stationAction({
-  method: 'POST',
-  path: `${path}/clear`,
-  access: 'manage station broadcasting',
-  operation: { id: 'clearQueue', tag, summary: 'Remove all songs; the AutoDJ refills the queue' },
+const clear = stationAction('POST', `${path}/clear`, 'manage station broadcasting', {
+  id: 'clearQueue',
+  tag,
+  summary: 'Remove all songs; the AutoDJ refills the queue',
   prepare: request => ({
     audit: { record: 'Queue', id: stationOf(request).id },
     message: 'Queue cleared.',

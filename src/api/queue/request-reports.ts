@@ -70,16 +70,11 @@ const list = listRoute(path, 'view station reports', {
   }
 })
 
-const cancel = stationAction({
-  method: 'DELETE',
-  path: `${path}/:id`,
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'cancelRequest',
-    tag: 'Requests',
-    summary: 'Cancel a request that was not played yet; the song leaves the queue',
-    errors: [409]
-  },
+const cancel = stationAction('DELETE', `${path}/:id`, 'manage station broadcasting', {
+  id: 'cancelRequest',
+  tag: 'Requests',
+  summary: 'Cancel a request that was not played yet; the song leaves the queue',
+  errors: [409],
   prepare(request) {
     const id = parseId(request.params['id'])
     return {
@@ -90,15 +85,10 @@ const cancel = stationAction({
   }
 })
 
-const clear = stationAction({
-  method: 'POST',
-  path: `${path}/clear`,
-  access: 'manage station broadcasting',
-  operation: {
-    id: 'clearRequests',
-    tag: 'Requests',
-    summary: 'Cancel all requests that were not played yet, except a song already sent to the playout'
-  },
+const clear = stationAction('POST', `${path}/clear`, 'manage station broadcasting', {
+  id: 'clearRequests',
+  tag: 'Requests',
+  summary: 'Cancel all requests that were not played yet, except a song already sent to the playout',
   prepare: () => ({
     audit: { record: 'SongRequest', id: '*' },
     message: 'Changes saved successfully.',
