@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../fields/field.ts'
-import { ApiError, Overloaded } from '../runtime/errors.ts'
+import { ApiError, codeOf, Overloaded } from '../runtime/errors.ts'
 import { auditEntrySchema, auditLogRoute } from './admin/audit-log.ts'
 import { articleSchema, newsRoutes } from './admin/news.ts'
 import { notificationRoutes, notificationSchema } from './admin/notifications.ts'
@@ -143,7 +143,7 @@ const openApi: ApiRoute = apiRoute('GET', '/api/openapi.json', 'public', {
 let document: string | null = null
 
 /** Postgres: deadlock, serialization failure, and a reference that was deleted or inserted meanwhile. */
-const conflictCodes: ReadonlySet<unknown> = new Set(['40P01', '40001', '23503'])
+const conflictCodes = new Set(['40P01', '40001', '23503'])
 /** Postgres: a lock timeout. */
 const lockTimeoutCode = '55P03'
 const retryAfterSeconds = 5
@@ -157,7 +157,7 @@ function withContentionErrors(route: ApiRoute): ApiRoute {
       try {
         return await route.handle(request, services)
       } catch (error) {
-        const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+        const code = codeOf(error)
         if (conflictCodes.has(code))
           throw new ApiError('conflict', 'Conflict with a concurrent change: try again.')
         if (code === lockTimeoutCode)

@@ -2,16 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ownerOf } from '../../outbound/networks.ts'
-import { ApiError, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
+import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
 import { openFairSemaphore, type PermitRefusal } from '../../runtime/fair-semaphore.ts'
+import type { ApiRequest } from './route.ts'
 
-/** The part of an `ApiRequest` that a heavy read depends on. */
-export interface ReadRequest {
-  readonly address: string
-  readonly caller: { readonly key: { readonly id: number } | null } | null
-  readonly isOpen: () => boolean
-  readonly onSettled: (callback: () => void) => void
-}
+/** The part of a request that a heavy read depends on. */
+type ReadRequest = Pick<ApiRequest, 'address' | 'caller' | 'isOpen' | 'onSettled'>
 
 /** Runs the statements of a heavy read. Postgres cancels them when the client leaves. */
 export interface HeavyRead {
@@ -108,8 +104,7 @@ function errorFor(refusal: PermitRefusal): ApiError {
     : new Overloaded(retryAfterSeconds, message)
 }
 
-const isCancelled = (error: unknown) =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === '57014'
+const isCancelled = (error: unknown) => codeOf(error) === '57014'
 
 async function readIn<Result>(
   tx: Tx,

@@ -7,7 +7,7 @@ import { columnOf, sealingPurpose } from '../../fields/field.ts'
 import type { Fields, ValuesOf } from '../../fields/field.ts'
 import { changesOf, formOf } from '../../fields/form.ts'
 import type { StationChange } from '../../playout/change-station.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, codeOf, type FieldError } from '../../runtime/errors.ts'
 import { hashPassword } from '../../security/passwords.ts'
 import { acceptBody, assertNoProblems, mergeProblems, problemsIn } from './accept.ts'
 import { recordAudit } from './audit.ts'
@@ -205,14 +205,14 @@ function toColumn(tx: Tx, value: unknown) {
 
 /** Translates the violation of a constraint. Returns every other error as it is. */
 function toApiError(error: unknown, unique: Readonly<Record<string, string>>, hasStation: boolean): unknown {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return error
-  const constraint = 'constraint_name' in error ? String(error.constraint_name) : ''
+  const code = codeOf(error)
+  const constraint = error instanceof Error && 'constraint_name' in error ? String(error.constraint_name) : ''
   const field = unique[constraint]
-  if (error.code === '23505' && field !== undefined) {
+  if (code === '23505' && field !== undefined) {
     const message = `${field} is already taken.`
     return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
   }
   // The station was deleted meanwhile.
-  const isStationMissing = error.code === '23503' && constraint.endsWith('_station_id_fkey')
+  const isStationMissing = code === '23503' && constraint.endsWith('_station_id_fkey')
   return hasStation && isStationMissing ? new ApiError('not-found') : error
 }

@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 import { ownerOf } from '../../outbound/networks.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../../runtime/contained-files.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
-import { ApiError, Overloaded } from '../../runtime/errors.ts'
+import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
@@ -126,10 +126,10 @@ async function openSong(services: ApiServices, stationId: number, path: string):
   return { handle, size }
 }
 
-const missingCodes: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']
+const missingCodes = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']
 
 function throwNotFound(error: unknown): never {
-  const isMissing = error instanceof Error && 'code' in error && missingCodes.includes(error.code)
+  const isMissing = missingCodes.includes(codeOf(error))
   if (isMissing || error instanceof OutsideRootsError || error instanceof NotRegularFileError)
     throw new ApiError('not-found')
   throw error
