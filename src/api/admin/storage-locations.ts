@@ -27,12 +27,12 @@ import { checkConnection, missingSettings } from './storage-check.ts'
 
 const types = ['backup', 'station_media', 'station_recordings', 'station_podcasts'] as const
 
-/** The columns of stations that refer to a location of each type. */
-const references = {
-  station_media: 'media_storage_location_id',
-  station_recordings: 'recordings_storage_location_id',
-  station_podcasts: 'podcasts_storage_location_id'
-} as const
+/** The fields and columns of stations that refer to a location, each with the type of the location. */
+export const storageReferences = [
+  ['media_storage_location_id', 'station_media'],
+  ['recordings_storage_location_id', 'station_recordings'],
+  ['podcasts_storage_location_id', 'station_podcasts']
+] as const
 
 const computed = (about: string, example: string) =>
   readOnly<string>({ schema: { type: 'string' }, about, example })
@@ -201,7 +201,7 @@ async function render(rows: readonly StoredRecord<StorageFields>[], { services, 
 /** Reads the names of the stations that use locations, by the id of the location. */
 async function readStationNames(sql: RenderContext['sql'], rows: readonly StoredRecord<StorageFields>[]) {
   const names = new Map<number, string[]>()
-  for (const [type, column] of Object.entries(references)) {
+  for (const [column, type] of storageReferences) {
     const ids = rows.filter(row => row.type === type).map(({ id }) => id)
     if (ids.length === 0) continue
     const stations = await sql<{ id: number; name: string }[]>`

@@ -44,7 +44,7 @@ export type Permission = (typeof globalPermissions)[number]
 export const stationPermissions = ['administer all', 'view all', ...stationSpecific] as const
 
 /** Whether this version knows a stored permission. */
-export function isPermission(text: string): text is Permission {
+function isPermission(text: string): text is Permission {
   return globalPermissions.some(permission => permission === text)
 }
 
@@ -74,6 +74,16 @@ export function allows(grants: Grants, required: RequiredPermission): boolean {
 export function mayGrant(grants: Grants, permission: Permission, stationId: number | null): boolean {
   if (stationId !== null && grants.permissions.includes('administer stations')) return true
   return allows(grants, { permission, stationId, isRead: permission.startsWith('view ') })
+}
+
+/** Whether a caller may grant all permissions of a key. */
+export function mayGrantAll(caller: Grants, { permissions, stationPermissions: byStation }: Grants): boolean {
+  const mayGrantEach = (names: readonly string[], stationId: number | null) =>
+    names.every(name => isPermission(name) && mayGrant(caller, name, stationId))
+  return (
+    mayGrantEach(permissions, null) &&
+    Object.entries(byStation).every(([stationId, names]) => mayGrantEach(names, Number(stationId)))
+  )
 }
 
 /** Returns whether a caller has a permission for a station. Only then is a private station visible to the caller. */

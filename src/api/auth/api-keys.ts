@@ -8,7 +8,7 @@ import { likePattern } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
-import { effectivePermissions, globalPermissions, isPermission, mayGrant } from './access.ts'
+import { effectivePermissions, globalPermissions, mayGrantAll } from './access.ts'
 import { succeeded, successSchema } from './account.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
 import { newKeyFields, parseNewKey } from './new-key.ts'
@@ -175,16 +175,10 @@ async function findKey(tx: Tx, name: string): Promise<KeyRow> {
 }
 
 /** Whether the caller has all permissions of the key, or the key is its own. */
-function mayRevoke({ caller }: ApiRequest, { id, permissions, station_permissions }: KeyRow): boolean {
+function mayRevoke({ caller }: ApiRequest, { id, permissions, ...row }: KeyRow): boolean {
   const key = caller?.key
   if (!key) return false
-  if (key.id === id) return true
-  const mayGrantAll = (names: readonly string[], stationId: number | null) =>
-    names.every(name => isPermission(name) && mayGrant(key, name, stationId))
-  return (
-    mayGrantAll(permissions, null) &&
-    Object.entries(station_permissions).every(([stationId, names]) => mayGrantAll(names, Number(stationId)))
-  )
+  return key.id === id || mayGrantAll(key, { permissions, stationPermissions: row.station_permissions })
 }
 
 /** Throws 409 if no other key with all permissions would remain that does not expire. */

@@ -9,7 +9,13 @@ import { assertNoProblems } from '../core/accept.ts'
 import { lastSecond } from '../core/moments.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
-import { globalPermissions, mayGrant, maySeeStation, type Permission, stationPermissions } from './access.ts'
+import {
+  globalPermissions,
+  mayGrantAll,
+  maySeeStation,
+  type Permission,
+  stationPermissions
+} from './access.ts'
 import type { NewApiKey } from './keys.ts'
 
 /** A list of permissions without duplicates. */
@@ -69,13 +75,11 @@ export async function parseNewKey(
   const byStation = body.station_permissions.map(
     ({ permissions }, index) => [stationIds[index] ?? 0, permissions] as const
   )
-  assertGrantable(request, body.permissions, byStation)
-  const key: NewApiKey = {
-    name: body.name,
-    permissions: body.permissions,
-    stationPermissions: Object.fromEntries(byStation),
-    expiresAt: body.expires_at === 0 ? null : new Date(body.expires_at * 1000)
-  }
+  const grants = { permissions: body.permissions, stationPermissions: Object.fromEntries(byStation) }
+  const caller = request.caller?.key
+  if (!caller || !mayGrantAll(caller, grants)) throw new ApiError('forbidden')
+  const expiresAt = body.expires_at === 0 ? null : new Date(body.expires_at * 1000)
+  const key: NewApiKey = { name: body.name, ...grants, expiresAt }
   const given = Object.entries(body).filter(([, value]) =>
     Array.isArray(value) ? value.length > 0 : value !== 0
   )
@@ -114,18 +118,4 @@ async function findStationIds(
     problems.push({ field: 'expires_at', code: 'out_of_range', message: 'expires_at is in the past.' })
   assertNoProblems(problems)
   return found.map(id => id ?? 0)
-}
-
-/** Throws 403 unless the caller may grant all of the permissions. */
-function assertGrantable(
-  { caller }: ApiRequest,
-  permissions: readonly Permission[],
-  byStation: readonly (readonly [stationId: number, permissions: readonly Permission[]])[]
-): void {
-  const key = caller?.key
-  const mayGrantAll = (names: readonly Permission[], stationId: number | null) =>
-    key && names.every(name => mayGrant(key, name, stationId))
-  const isGrantable =
-    mayGrantAll(permissions, null) && byStation.every(([stationId, names]) => mayGrantAll(names, stationId))
-  if (!isGrantable) throw new ApiError('forbidden')
 }

@@ -21,6 +21,7 @@ import { refillQueue } from '../../playout/queue/queue.ts'
 import { markStationDeleted } from '../../playout/station-removal.ts'
 import type { FieldError } from '../../runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
+import { storageReferences } from '../admin/storage-locations.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import {
   type Deletion,
@@ -180,12 +181,6 @@ export const stations = resource({
 
 type StationFields = typeof stations.fields
 
-const storageTypes = [
-  ['media_storage_location_id', 'station_media'],
-  ['recordings_storage_location_id', 'station_recordings'],
-  ['podcasts_storage_location_id', 'station_podcasts']
-] as const
-
 /** The settings that the queue planner depends on. */
 const queueSettings = [
   'timezone',
@@ -234,7 +229,8 @@ const hooks: ResourceHooks<StationFields> = {
     if (polledBy.some(name => before[name] !== values[name])) await resetPolls(tx, id)
     if (queueSettings.some(name => before[name] !== values[name])) await refillQueue(change)
   },
-  render: rows => rows.map(row => Object.fromEntries(storageTypes.map(([field]) => [field, row[field] ?? 0])))
+  render: rows =>
+    rows.map(row => Object.fromEntries(storageReferences.map(([field]) => [field, row[field] ?? 0])))
 }
 
 async function markDeleted({ tx, before }: Deletion<StationFields>): Promise<void> {
@@ -245,7 +241,7 @@ async function markDeleted({ tx, before }: Deletion<StationFields>): Promise<voi
 }
 
 async function findStorageProblems({ tx, values, sent }: Write<StationFields>): Promise<FieldError[]> {
-  const changed = storageTypes.filter(([field]) => sent.has(field) && values[field] !== null)
+  const changed = storageReferences.filter(([field]) => sent.has(field) && values[field] !== null)
   if (changed.length === 0) return []
   // Locked, so that none of them is deleted before this write is committed.
   const found = await tx<{ id: number; type: string }[]>`
