@@ -5,7 +5,8 @@ import { type ListSource, parseListQuery, readList } from './list.ts'
 import { type ApiRequest, type ApiRoute, apiRoute, type Operation } from './route.ts'
 import type { ApiServices } from './services.ts'
 
-interface List<Row extends object> extends Pick<Operation, 'id' | 'tag' | 'summary'> {
+interface List<Row extends object>
+  extends Pick<Operation, 'id' | 'tag' | 'summary' | 'errors'>, Pick<ApiRoute, 'needsAddress'> {
   /** The schema of a record. */
   readonly record: JsonSchema
   /** The name of the list in the response of an account-level call. */
@@ -13,6 +14,8 @@ interface List<Row extends object> extends Pick<Operation, 'id' | 'tag' | 'summa
   readonly sort?: readonly string[]
   /** The schemas of other query parameters. */
   readonly filters?: Readonly<Record<string, JsonSchema>>
+  /** Further headers of the response. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly open: (
     query: ListQuery,
     request: ApiRequest,
@@ -24,7 +27,7 @@ interface List<Row extends object> extends Pick<Operation, 'id' | 'tag' | 'summa
 export function listRoute<Row extends object>(
   path: string,
   access: ApiRoute['access'],
-  { record, name, sort = [], filters = {}, open, ...operation }: List<Row>
+  { record, name, sort = [], filters = {}, headers = {}, open, ...operation }: List<Row>
 ): ApiRoute {
   return apiRoute('GET', path, access, {
     ...operation,
@@ -34,9 +37,11 @@ export function listRoute<Row extends object>(
       const query = parseListQuery(request.query, sort)
       const rows = await readList(request, services, query, await open(query, request, services))
       const { BASE_URL } = services.config
-      return name === undefined
-        ? renderListReply(rows, query, request, BASE_URL)
-        : succeededList(name, rows, query, request, BASE_URL)
+      const reply =
+        name === undefined
+          ? renderListReply(rows, query, request, BASE_URL)
+          : succeededList(name, rows, query, request, BASE_URL)
+      return { ...reply, headers: { ...reply.headers, ...headers } }
     }
   })
 }

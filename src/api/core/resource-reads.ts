@@ -4,13 +4,12 @@ import type { Field, Fields } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { addressPattern, redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
-import { likePattern, type ListQuery, type ListResult, readList } from './list.ts'
+import { likePattern, type ListQuery, type ListSource } from './list.ts'
 import {
   isOfStation,
   type RenderContext,
   type Resource,
   type ResourceHooks,
-  storedFields,
   type StoredRecord
 } from './resource.ts'
 import type { ApiRequest, Caller, StationRow } from './route.ts'
@@ -19,7 +18,8 @@ import type { ApiServices } from './services.ts'
 /** Opens the reads of a resource. A record of a station is found only together with that station. */
 export function openReads<F extends Fields>(resource: Resource<F>, hooks: ResourceHooks<F> = {}) {
   const { table, fields, only = 'true' } = resource
-  const columns = ['id', ...storedFields(fields)].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
+  const stored = Object.keys(fields).filter(name => fields[name]?.isStored)
+  const columns = ['id', ...stored].map(name => `"${columnOf(name)}" as "${name}"`).join(', ')
 
   const conditionOf = (sql: Sql | Tx, station: StationRow | null): Fragment =>
     isOfStation(resource)
@@ -55,15 +55,15 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     return record
   }
 
-  async function list(
+  /** The list of the records that match a query and have the values of the filter. */
+  function list(
     services: ApiServices,
-    request: ApiRequest,
+    { caller }: ApiRequest,
     station: StationRow | null,
     query: ListQuery,
     filter: object
-  ): Promise<ListResult> {
+  ): ListSource<StoredRecord<F>> {
     const { reads: sql } = services
-    const { caller } = request
     const conditions = [
       conditionOf(sql, station),
       ...Object.entries(filter).map(([name, value]) => sql`${sql(columnOf(name))} = ${value}`),
@@ -74,12 +74,12 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`)
     const sort = sql(columnOf(query.sort ?? resource.order))
     const direction = query.isDescending ? sql`desc` : sql``
-    return readList<StoredRecord<F>>(request, services, query, {
+    return {
       select: sql`
         select ${sql.unsafe(columns)} from ${sql(table)} where ${where} order by ${sort} ${direction}, id`,
       matching: sql`select from ${sql(table)} where ${where}`,
       render: rows => render(rows, { services, station, caller, sql })
-    })
+    }
   }
 
   /** Redacted addresses are not searched: a caller could find them out piece by piece. */

@@ -1,6 +1,6 @@
 import type { Field, Fields, JsonSchema } from '../../fields/field.ts'
 import { bodySchema, exampleOf } from '../../fields/form.ts'
-import { listParameters, renderListReply, listSchema, parseListQuery } from './list.ts'
+import { listRoute } from './list-route.ts'
 import { filtersOf, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
@@ -28,18 +28,15 @@ export function resourceRoutes<F extends Fields>(
     ({ resource, services, request, station: stationIn(request) }) as const
 
   return [
-    apiRoute('GET', paths.list, access.read, {
+    listRoute(paths.list, access.read, {
       id: `list${name}s`,
       tag,
       summary: `All records: ${tag.toLowerCase()}`,
-      query: { ...listParameters(sort), ...Object.fromEntries(filterSchemas) },
-      answer: listSchema(record),
-      async handle(request, services) {
-        const query = parseListQuery(request.query, sort)
-        const values = filter.parse(request.query)
-        const records = await reads.list(services, request, stationIn(request), query, values)
-        return renderListReply(records, query, request, services.config.BASE_URL)
-      }
+      record,
+      sort,
+      filters: Object.fromEntries(filterSchemas),
+      open: (query, request, services) =>
+        reads.list(services, request, stationIn(request), query, filter.parse(request.query))
     }),
     apiRoute('POST', paths.list, access.write, {
       id: `create${name}`,

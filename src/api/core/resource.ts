@@ -127,10 +127,3 @@ export interface ResourceHooks<F extends Fields> {
     context: RenderContext
   ) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[]
 }
-
-/** The fields that have a column, in order. */
-export function storedFields(fields: Fields): string[] {
-  return Object.entries(fields)
-    .filter(([, { isStored }]) => isStored)
-    .map(([name]) => name)
-}

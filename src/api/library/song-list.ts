@@ -4,16 +4,10 @@ import { TooManyRequests } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
-import {
-  isLight,
-  likePattern,
-  listParameters,
-  renderListReply,
-  listSchema,
-  parseListQuery,
-  readList
-} from '../core/list.ts'
-import type { ApiRoute, Operation } from '../core/route.ts'
+import { listRoute } from '../core/list-route.ts'
+import { isLight, likePattern } from '../core/list.ts'
+import type { Operation } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
@@ -25,7 +19,7 @@ const heavyLimits = openAddressBuckets(1, 30)
 
 interface SongList {
   readonly path: string
-  readonly operation: Omit<Operation, 'query' | 'answer'>
+  readonly operation: Pick<Operation, 'id' | 'tag' | 'summary'>
   /** The name of the schema of an element. */
   readonly element: string
   /** Returns a condition on the media `m`, and a key that identifies it in the cache of counts. */
@@ -39,39 +33,35 @@ interface SongFilter {
 }
 
 /** A searchable, paged list of songs for listeners, with a rate limit by address. */
-export const songListRoute = ({ path, operation, element, openFilter, render }: SongList): ApiRoute => ({
-  method: 'GET',
-  path,
-  access: 'public',
-  needsAddress: true,
-  operation: {
+export const songListRoute = ({ path, operation, element, openFilter, render }: SongList) =>
+  listRoute(path, 'public', {
     ...operation,
-    query: listParameters(sortKeys),
-    answer: listSchema({ $ref: `#/components/schemas/${element}` }),
-    errors: [429]
-  },
-  async handle(request, services) {
-    const { reads: sql, config } = services
-    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
-    const query = parseListQuery(request.query, sortKeys)
-    const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
-    if (wait > 0) throw new TooManyRequests(wait)
-    const { condition, countKey } = await openFilter(services, stationId)
-    const pattern = likePattern(query.search)
-    const matches = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
-    const found = sql`${condition(sql)} ${query.search === '' ? sql`` : matches}`
-    const order =
-      query.sort === null
-        ? sql`m.artist, m.title`
-        : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
-    const list = await readList<{ id: number; song: Song }>(request, services, query, {
-      select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
-      matching: sql`select from media m where ${found}`,
-      render: rows =>
-        rows.map(({ id, song }) => render(id, renderSong(song, profile, 'rest', config.BASE_URL), stationId)),
-      ...(query.search === '' ? { countKey } : {})
-    })
-    const reply = renderListReply(list, query, request, config.BASE_URL)
-    return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
-  }
-})
+    record: ref(element),
+    sort: sortKeys,
+    errors: [429],
+    needsAddress: true,
+    headers: { 'Cache-Control': 'no-store' },
+    async open(query, request, services) {
+      const { reads: sql, config } = services
+      const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
+      const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
+      if (wait > 0) throw new TooManyRequests(wait)
+      const { condition, countKey } = await openFilter(services, stationId)
+      const pattern = likePattern(query.search)
+      const matches = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
+      const found = sql`${condition(sql)} ${query.search === '' ? sql`` : matches}`
+      const order =
+        query.sort === null
+          ? sql`m.artist, m.title`
+          : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
+      return {
+        select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
+        matching: sql`select from media m where ${found}`,
+        render: (rows: readonly { readonly id: number; readonly song: Song }[]) =>
+          rows.map(({ id, song }) =>
+            render(id, renderSong(song, profile, 'rest', config.BASE_URL), stationId)
+          ),
+        ...(query.search === '' ? { countKey } : {})
+      }
+    }
+  })

@@ -5,9 +5,9 @@ import { changeStation } from '../../playout/change-station.ts'
 import { addCommand } from '../../playout/playouts/commands.ts'
 import { reportTrack } from '../../playout/plays/report-track.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError } from '../../runtime/errors.ts'
-import { parseBody } from '../core/parse.ts'
-import { actionResult, type ApiRequest, type ApiRoute, type Reply, stationOf } from '../core/route.ts'
+import { parseBody, refuseField } from '../core/parse.ts'
+import { actionResult, type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const maxTextLength = 4_096
@@ -43,8 +43,7 @@ function parseMetadata({ query, body }: ApiRequest) {
 async function update(request: ApiRequest, services: ApiServices): Promise<Reply> {
   const { id: stationId } = stationOf(request)
   const song = parseMetadata(request)
-  if (song.artist === '' && song.title === '')
-    throw ApiError.ofFields([{ field: 'title', code: 'required', message: 'title is required.' }])
+  if (song.artist === '' && song.title === '') refuseField('title', 'required', 'is required.')
   const isSentToPlayout = await changeStation(services, stationId, async change => {
     const { station } = change
     if (station.driver !== 'liquidsoap' || station.liveSinceMs !== null) return false
@@ -58,25 +57,23 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
   return actionResult('Metadata updated.')
 }
 
-const route = {
-  path: '/api/station/:station_id/nowplaying/update',
-  access: 'manage station broadcasting',
-  handle: update
-} as const
-const operation = {
+const path = '/api/station/:station_id/nowplaying/update'
+const access = 'manage station broadcasting'
+const declared = {
   tag: 'Playout',
   summary: 'Set the song that a broadcaster is playing',
   query: schema,
-  answer: { $ref: '#/components/schemas/ActionResult' },
-  errors: [409]
+  answer: ref('ActionResult'),
+  errors: [409],
+  handle: update
 }
 
-export const nowPlayingUpdateRoutes: ApiRoute[] = [
-  {
-    method: 'POST',
-    ...route,
-    takesForm: true,
-    operation: { ...operation, id: 'updateNowPlaying', body: { type: 'object', properties: schema } }
-  },
-  { method: 'GET', ...route, changes: true, operation: { ...operation, id: 'updateNowPlayingByGet' } }
+export const nowPlayingUpdateRoutes = [
+  apiRoute('POST', path, access, {
+    ...declared,
+    id: 'updateNowPlaying',
+    body: { type: 'object', properties: schema },
+    takesForm: true
+  }),
+  apiRoute('GET', path, access, { ...declared, id: 'updateNowPlayingByGet', changes: true })
 ]

@@ -6,7 +6,7 @@ import { reportTrack } from '../../playout/plays/report-track.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { parseId } from '../core/parse.ts'
+import { parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
 import { locateSong, findMediaFolder } from '../library/media-folder.ts'
@@ -68,9 +68,9 @@ const feedback = definePlayoutRoutes({
     const mediaText = body['media_id'] ?? ''
     const mediaId = parseRowId(mediaText)
     if (mediaText !== '' && mediaId === null && queueId === null)
-      throw fieldError('media_id', 'is not the id of a song.')
+      refuseField('media_id', 'required', 'is not the id of a song.')
     if (queueId === null && mediaId === null && artist === '' && title === '')
-      throw fieldError('title', 'is required if the song is not identified otherwise.')
+      refuseField('title', 'required', 'is required if the song is not identified otherwise.')
     await recordPlayoutCall(services.sql, station.id, nowMs)
     await reportTrack(services, station.id, {
       queueId,
@@ -84,10 +84,6 @@ const feedback = definePlayoutRoutes({
     return json(true)
   }
 })
-
-function fieldError(field: string, sentence: string): ApiError {
-  return ApiError.ofFields([{ field, code: 'required', message: `${field} ${sentence}` }])
-}
 
 /** A network file system can hang. */
 const locateTimeoutMs = 5_000
