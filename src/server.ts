@@ -25,7 +25,7 @@ import { viewOf } from './live/feed/view.ts'
 import { openHub } from './live/hub.ts'
 import { serveStreams } from './live/transports/streams.ts'
 import { serveSockets } from './live/transports/websockets.ts'
-import { openPages } from './pages/routes.ts'
+import { pageRoutes } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { reportReady } from './runtime/children.ts'
@@ -113,7 +113,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   }
   const shared = { corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, inFlight }
   serveHotGets(app, { ...shared, live, isBehindProxy: config.TRUSTED_PROXIES.length > 0 })
-  serveRoutes(app, [...apiRoutes, ...openPages()], {
+  serveRoutes(app, [...apiRoutes, ...pageRoutes], {
     ...shared,
     services,
     authorize: openAuthorizer({ keys, live, sql: reads }),

@@ -1,32 +1,28 @@
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
 import { dataElement, html, type Html, pageRoute, renderPage } from './page.ts'
-import type { GetWebFiles } from './web-files.ts'
 
 /** The number of stations up to which the page contains their documents. Otherwise its script loads them. */
 const maxEmbedded = 24
 
 /** The first page: the public stations, and the dashboard for operators. */
-export const dashboardRoute = (getFiles: GetWebFiles) =>
-  pageRoute('/', async (_, { live, config: { BASE_URL: baseUrl } }) => {
-    const files = await getFiles()
-    const stations = live.all().filter(({ profile }) => profile.isPublic)
-    const isEmbedded = stations.length <= maxEmbedded
-    return renderPage({
-      files,
-      baseUrl,
-      title: 'Stations · Cuewire',
-      root: '.',
-      styles: 'dashboard-style.css',
-      scripts: ['dashboard.js'],
-      hasBlobImages: true,
-      isPrivate: false,
-      head: isEmbedded ? dataElement('shown', Buffer.from(live.publicList().body).toString()) : html``,
-      body: html`<cuewire-dashboard
-        >${renderOverview(stations.slice(0, maxEmbedded), baseUrl)}</cuewire-dashboard
-      >`
-    })
+export const dashboardRoute = pageRoute('/', (_, { live, config: { BASE_URL: baseUrl } }) => {
+  const stations = live.all().filter(({ profile }) => profile.isPublic)
+  const isEmbedded = stations.length <= maxEmbedded
+  return renderPage({
+    baseUrl,
+    title: 'Stations · Cuewire',
+    root: '.',
+    styles: 'dashboard-style.css',
+    scripts: ['dashboard.js'],
+    hasBlobImages: true,
+    isPrivate: false,
+    head: isEmbedded ? dataElement('shown', Buffer.from(live.publicList().body).toString()) : html``,
+    body: html`<cuewire-dashboard
+      >${renderOverview(stations.slice(0, maxEmbedded), baseUrl)}</cuewire-dashboard
+    >`
   })
+})
 
 /** What the page shows before its script runs, and without scripts. The script renders the same. */
 const renderOverview = (stations: readonly StationState[], baseUrl: string): Html =>

@@ -4,34 +4,32 @@ import { ApiError } from '../runtime/errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { html, pageRoute, renderPage } from './page.ts'
 import { stationRoute } from './station-page.ts'
-import type { GetWebFiles } from './web-files.ts'
 import { renderFrameCode, widgetHeights } from './widget-code.ts'
 
 const sizes = Object.keys(widgetHeights)
 const themes = ['auto', 'light', 'dark']
 
 /** The widget as a page for frames: `?size=badge`, `card` or `full`, `?theme=light`, `dark` or `auto`. */
-export const embedRoute = (getFiles: GetWebFiles) =>
-  stationRoute('/embed', getFiles, page => {
-    const { station, query, apiKey } = page
-    return renderPage({
-      ...page,
-      title: station.name,
-      styles: 'embed.css',
-      scripts: ['widget.js'],
-      isFramed: true,
-      head: html`<meta name="robots" content="noindex" />`,
-      body: html`<main>
-        <h1 class="visually-hidden">${station.name}</h1>
-        <cuewire-now-playing
-          station="${station.id}"
-          size="${sizes.find(each => each === query.get('size')) ?? 'card'}"
-          theme="${themes.find(each => each === query.get('theme')) ?? 'auto'}"
-          api-key="${apiKey}"
-        ></cuewire-now-playing>
-      </main>`
-    })
+export const embedRoute = stationRoute('/embed', page => {
+  const { station, query, apiKey } = page
+  return renderPage({
+    ...page,
+    title: station.name,
+    styles: 'embed.css',
+    scripts: ['widget.js'],
+    isFramed: true,
+    head: html`<meta name="robots" content="noindex" />`,
+    body: html`<main>
+      <h1 class="visually-hidden">${station.name}</h1>
+      <cuewire-now-playing
+        station="${station.id}"
+        size="${sizes.find(each => each === query.get('size')) ?? 'card'}"
+        theme="${themes.find(each => each === query.get('theme')) ?? 'auto'}"
+        api-key="${apiKey}"
+      ></cuewire-now-playing>
+    </main>`
   })
+})
 
 const maxWidth = 480
 const thumbnailSize = 600

@@ -1,34 +1,32 @@
 import { ApiError } from '../runtime/errors.ts'
 import { html, type Html, renderPage } from './page.ts'
 import { type StationPage, stationRoute } from './station-page.ts'
-import type { GetWebFiles } from './web-files.ts'
 import { renderFrameCode, renderWidgetCode, type WidgetSize } from './widget-code.ts'
 
 /** The variants of the widget for a station, each with the code to copy. */
-export const galleryRoute = (getFiles: GetWebFiles) =>
-  stationRoute('/widgets', getFiles, page => {
-    const { station, isPrivate } = page
-    // Code with a key must not be put on websites.
-    if (isPrivate) throw new ApiError('not-found')
-    return renderPage({
-      ...page,
-      title: `${station.name} on your website`,
-      styles: 'gallery-style.css',
-      scripts: ['gallery.js'],
-      hasFrames: true,
-      body: html`<main class="gallery">
-        <header class="gallery-head">
-          <p dir="auto"><a href="../${station.shortcode}">${station.name}</a></p>
-          <h1>On your website</h1>
-          <p class="lead">
-            One line of code shows what is playing, in real time. No cookies, no third parties, and the font
-            of your page.
-          </p>
-        </header>
-        ${listVariants(page).map(renderVariant)}
-      </main>`
-    })
+export const galleryRoute = stationRoute('/widgets', page => {
+  const { station, isPrivate } = page
+  // Code with a key must not be put on websites.
+  if (isPrivate) throw new ApiError('not-found')
+  return renderPage({
+    ...page,
+    title: `${station.name} on your website`,
+    styles: 'gallery-style.css',
+    scripts: ['gallery.js'],
+    hasFrames: true,
+    body: html`<main class="gallery">
+      <header class="gallery-head">
+        <p dir="auto"><a href="../${station.shortcode}">${station.name}</a></p>
+        <h1>On your website</h1>
+        <p class="lead">
+          One line of code shows what is playing, in real time. No cookies, no third parties, and the font of
+          your page.
+        </p>
+      </header>
+      ${listVariants(page).map(renderVariant)}
+    </main>`
   })
+})
 
 interface Variant {
   readonly name: string

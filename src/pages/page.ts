@@ -2,7 +2,7 @@ import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
 import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
-import type { WebFiles } from './web-files.ts'
+import { getWebFiles } from './web-files.ts'
 
 /** A public GET route. */
 export const pageRoute = (path: string, handle: Route<ApiServices>['handle']): Route<ApiServices> => ({
@@ -13,7 +13,6 @@ export const pageRoute = (path: string, handle: Route<ApiServices>['handle']): R
 })
 
 export interface Page extends PageAccess {
-  readonly files: WebFiles
   readonly title: string
   /** The relative path to the root of the server, which works behind a proxy that adds a path. */
   readonly root: '.' | '..' | '../..'
@@ -39,9 +38,9 @@ interface PageAccess {
 }
 
 /** Renders a page as a response. */
-export function renderPage(page: Page, status = 200): Reply {
+export async function renderPage(page: Page, status = 200): Promise<Reply> {
   const headers = pageHeaders(page)
-  const body = Buffer.from(renderDocument(page).html)
+  const body = Buffer.from((await renderDocument(page)).html)
   if (status !== 200) return { status, headers, body }
   // No entity tag: the page contains the time, so that each response differs.
   const document = { body, etag: '', position: null }
@@ -50,7 +49,8 @@ export function renderPage(page: Page, status = 200): Reply {
 
 const font = 'figtree-latin-wght-normal.woff2'
 
-function renderDocument({ files, title, root, styles, scripts = [], head, body }: Page): Html {
+async function renderDocument({ title, root, styles, scripts = [], head, body }: Page): Promise<Html> {
+  const files = await getWebFiles()
   const path = (name: string) => `${root}/assets/${files.get(name).name}`
   return html`<!doctype html>
     <html lang="en">

@@ -3,20 +3,18 @@ import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
 import { dataElement, html, type Html, renderPage } from './page.ts'
 import { type StationPage, stationRoute } from './station-page.ts'
-import type { GetWebFiles } from './web-files.ts'
 
 /** The player page of a station. */
-export const playerRoute = (getFiles: GetWebFiles) =>
-  stationRoute('', getFiles, page =>
-    renderPage({
-      ...page,
-      title: `${renderLine(page.state)} · ${page.station.name}`,
-      styles: 'player-style.css',
-      scripts: ['player.js'],
-      head: html`${renderMetadata(page)} ${dataElement('shown', renderKnown(page))}`,
-      body: html`<cuewire-player>${renderPlayer(page)}</cuewire-player>`
-    })
-  )
+export const playerRoute = stationRoute('', page =>
+  renderPage({
+    ...page,
+    title: `${renderLine(page.state)} · ${page.station.name}`,
+    styles: 'player-style.css',
+    scripts: ['player.js'],
+    head: html`${renderMetadata(page)} ${dataElement('shown', renderKnown(page))}`,
+    body: html`<cuewire-player>${renderPlayer(page)}</cuewire-player>`
+  })
+)
 
 /** The document with which the client starts: `Known` of `web/client/interface.ts` and the id of the station. */
 function renderKnown({ state, document }: StationPage): string {

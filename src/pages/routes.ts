@@ -7,26 +7,7 @@ import { galleryRoute } from './gallery.ts'
 import { pageRoute, redirect } from './page.ts'
 import { playerRoute } from './player.ts'
 import { renderMissing, streamPlaylistRoute } from './station-page.ts'
-import { type GetWebFiles, openWebFiles, type WebFile } from './web-files.ts'
-
-/** The pages, and the files that they and other websites load. */
-export function openPages(): readonly Route<ApiServices>[] {
-  const getFiles = openWebFiles()
-  return [
-    assetRoute(getFiles),
-    ...['widget.js', 'client.js', 'client.d.ts'].map(name => fileRoute(name, getFiles)),
-    // Browsers request this icon for everything that is not a page.
-    fileRoute('icon.svg', getFiles, '/favicon.ico'),
-    dashboardRoute(getFiles),
-    playerRoute(getFiles),
-    embedRoute(getFiles),
-    galleryRoute(getFiles),
-    streamPlaylistRoute('pls', getFiles),
-    streamPlaylistRoute('m3u', getFiles),
-    ...correctionRoutes(getFiles),
-    oembedRoute
-  ]
-}
+import { getWebFiles, type WebFile } from './web-files.ts'
 
 const fileReply = (file: WebFile, cacheControl: string): Reply => ({
   headers: {
@@ -42,28 +23,43 @@ const fileReply = (file: WebFile, cacheControl: string): Reply => ({
  * Files whose names contain a hash of their content. During an upgrade a server may be asked for a file of
  * another version. It sends its own, which must not be cached.
  */
-const assetRoute = (getFiles: GetWebFiles) =>
-  pageRoute('/assets/:file', async ({ params: { file: name = '' } }) => {
-    const file = (await getFiles()).findHashed(name)
-    if (file === undefined) throw new ApiError('not-found')
-    return fileReply(file, file.name === name ? 'public, max-age=31536000, immutable' : 'no-cache')
-  })
+const assetRoute = pageRoute('/assets/:file', async ({ params: { file: name = '' } }) => {
+  const file = (await getWebFiles()).findHashed(name)
+  if (file === undefined) throw new ApiError('not-found')
+  return fileReply(file, file.name === name ? 'public, max-age=31536000, immutable' : 'no-cache')
+})
 
 /** A file with a stable name. Other websites get a new version within minutes. */
-const fileRoute = (name: string, getFiles: GetWebFiles, path = `/${name}`) =>
+const fileRoute = (name: string, path = `/${name}`) =>
   pageRoute(path, async () =>
-    fileReply((await getFiles()).get(name), 'public, max-age=300, stale-while-revalidate=86400')
+    fileReply((await getWebFiles()).get(name), 'public, max-age=300, stale-while-revalidate=86400')
   )
 
+const toParent = (name = '') => `../${encodeURIComponent(name)}`
+
 /** Redirects from addresses with a slash too many or a missing part, and the answer for unknown pages. */
-const correctionRoutes = (getFiles: GetWebFiles): readonly Route<ApiServices>[] => [
+const correctionRoutes = [
   pageRoute('/public', ({ query }) => redirect('./', query)),
   pageRoute('/public/', ({ query }) => redirect('../', query)),
   pageRoute('/public/:station_id/', ({ params, query }) => redirect(toParent(params['station_id']), query)),
   pageRoute('/public/:station_id/:page/', ({ params, query }) => redirect(toParent(params['page']), query)),
-  pageRoute('/public/:station_id/:page', async (_, { config: { BASE_URL: baseUrl } }) =>
-    renderMissing(await getFiles(), baseUrl, '../..')
+  pageRoute('/public/:station_id/:page', (_, { config: { BASE_URL: baseUrl } }) =>
+    renderMissing(baseUrl, '../..')
   )
 ]
 
-const toParent = (name = '') => `../${encodeURIComponent(name)}`
+/** The pages, and the files that they and other websites load. */
+export const pageRoutes: readonly Route<ApiServices>[] = [
+  assetRoute,
+  ...['widget.js', 'client.js', 'client.d.ts'].map(name => fileRoute(name)),
+  // Browsers request this icon for everything that is not a page.
+  fileRoute('icon.svg', '/favicon.ico'),
+  dashboardRoute,
+  playerRoute,
+  embedRoute,
+  galleryRoute,
+  streamPlaylistRoute('pls'),
+  streamPlaylistRoute('m3u'),
+  ...correctionRoutes,
+  oembedRoute
+]

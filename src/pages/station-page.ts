@@ -7,10 +7,9 @@ import type { CachedResponse } from '../station/document.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
 import { html, type Page, pageRoute, redirect, renderPage } from './page.ts'
-import type { GetWebFiles, WebFiles } from './web-files.ts'
 
 /** The data of a page about a station, including the parts of `Page` that follow from the station. */
-export interface StationPage extends Pick<Page, 'files' | 'baseUrl' | 'isPrivate'> {
+export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
   readonly state: StationState
   readonly station: ReturnType<typeof renderStation>
   /** The now-playing document as it is pushed now. */
@@ -29,11 +28,9 @@ export interface StationPage extends Pick<Page, 'files' | 'baseUrl' | 'isPrivate
  */
 export function stationRoute(
   rest: '' | `/${string}`,
-  getFiles: GetWebFiles,
-  render: (page: StationPage) => Reply
+  render: (page: StationPage) => Reply | Promise<Reply>
 ): Route<ApiServices> {
   return pageRoute(`/public/:station_id${rest}`, async (request, services) => {
-    const files = await getFiles()
     const { query } = request
     const { live, config } = services
     const { BASE_URL: baseUrl } = config
@@ -46,12 +43,12 @@ export function stationRoute(
       const apiKey = isPrivate ? request.apiKey : ''
       const station = renderStation(state, baseUrl)
       const streams = sortStreams(station)
-      return render({ state, station, document, query, apiKey, streams, root, files, baseUrl, isPrivate })
+      return await render({ state, station, document, query, apiKey, streams, root, baseUrl, isPrivate })
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
       const { station_id: name = '' } = request.params
       const lower = name.toLowerCase()
-      if (name === lower) return renderMissing(files, baseUrl, root)
+      if (name === lower) return renderMissing(baseUrl, root)
       // Short names seldom have capitals. The redirect does not reveal whether the station exists.
       return redirect(`${rest === '' ? './' : '../'}${encodeURIComponent(lower)}${rest}`, query)
     }
@@ -59,10 +56,9 @@ export function stationRoute(
 }
 
 /** The page for stations and pages that do not exist. */
-export function renderMissing(files: WebFiles, baseUrl: string, root: '..' | '../..'): Reply {
+export function renderMissing(baseUrl: string, root: '..' | '../..'): Promise<Reply> {
   return renderPage(
     {
-      files,
       baseUrl,
       isPrivate: true,
       title: 'No such station',
@@ -87,8 +83,8 @@ function sortStreams({ mounts, remotes, hls_url: url, hls_is_default: isDefault 
 }
 
 /** The streams of a station as a playlist file for media players. */
-export const streamPlaylistRoute = (format: PlaylistFormat, getFiles: GetWebFiles) =>
-  stationRoute(`/playlist.${format}`, getFiles, ({ station, streams, isPrivate }) => {
+export const streamPlaylistRoute = (format: PlaylistFormat) =>
+  stationRoute(`/playlist.${format}`, ({ station, streams, isPrivate }) => {
     const entries = streams.map(({ url, name }) => ({
       path: url,
       artist: station.name,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
+import { loadOnce } from '../runtime/load-once.ts'
 import { builtFile } from '../runtime/program-files.ts'
 import type { CachedResponse } from '../station/document.ts'
 
@@ -10,40 +11,22 @@ export interface WebFile extends CachedResponse {
   readonly contentType: string
 }
 
-export interface WebFiles {
-  /** Finds a file by its name without the hash, `player.js`. Throws if it does not exist. */
-  readonly get: (name: string) => WebFile
-  /** Finds a file by its name with the hash of this or of another version of the program. */
-  readonly findHashed: (name: string) => WebFile | undefined
-}
-
-export type GetWebFiles = () => Promise<WebFiles>
-
-/** Returns a function that reads the files at its first call, and again after a failure. */
-export function openWebFiles(): GetWebFiles {
-  let files: Promise<WebFiles> | null = null
-  return () => {
-    files ??= readWebFiles().catch((error: unknown) => {
-      files = null
-      throw error
-    })
-    return files
-  }
-}
-
-async function readWebFiles(): Promise<WebFiles> {
+/** Returns the files, which are read by the first call. */
+export const getWebFiles = loadOnce(async () => {
   const names: string[] = JSON.parse(await readFile(builtFile('web/files.json'), 'utf8'))
   const files = await Promise.all(names.map(readWebFile))
   const byName = new Map(files.map(file => [removeHash(file.name), file]))
   return {
-    get: name => {
+    /** Finds a file by its name without the hash, `player.js`. Throws if it does not exist. */
+    get(name: string): WebFile {
       const file = byName.get(name)
       if (file === undefined) throw new Error(`unknown web file: ${name}`)
       return file
     },
-    findHashed: name => byName.get(removeHash(name))
+    /** Finds a file by its name with the hash of this or of another version of the program. */
+    findHashed: (name: string): WebFile | undefined => byName.get(removeHash(name))
   }
-}
+})
 
 const removeHash = (name: string) => name.replace(/-[A-Z2-7]{8}(\.\w+)$/, '$1')
 

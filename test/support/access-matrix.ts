@@ -2,12 +2,12 @@ import { globalPermissions, type Permission, stationPermissions } from '../../sr
 import type { Route } from '../../src/api/core/route.ts'
 import type { ApiServices } from '../../src/api/core/services.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
-import { openPages } from '../../src/pages/routes.ts'
+import { pageRoutes } from '../../src/pages/routes.ts'
 
 export type AnyRoute = Route<ApiServices>
 
 /** Every route of a server. */
-export const everyRoute: readonly AnyRoute[] = [...apiRoutes, ...openPages()]
+export const everyRoute: readonly AnyRoute[] = [...apiRoutes, ...pageRoutes]
 
 /** Routes that the matrix cannot call, with the reason. */
 export const uncalled: Readonly<Record<string, string>> = {

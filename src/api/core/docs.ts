@@ -1,20 +1,9 @@
 import { readFile } from 'node:fs/promises'
 
+import { loadOnce } from '../../runtime/load-once.ts'
 import { builtFile, programFile } from '../../runtime/program-files.ts'
 import type { Route } from './route.ts'
 import type { ApiServices } from './services.ts'
-
-/** Returns a function that reads a file once. A failed read is repeated by the next call. */
-function readOnce(file: URL): () => Promise<Uint8Array> {
-  let bytes: Promise<Uint8Array> | null = null
-  return () => {
-    bytes ??= readFile(file).catch((error: unknown) => {
-      bytes = null
-      throw error
-    })
-    return bytes
-  }
-}
 
 /** Allows requests to `BASE_URL` too, since the page may be open under another name of the server. */
 const contentSecurityPolicy = (baseUrl: string) =>
@@ -29,7 +18,7 @@ const contentSecurityPolicy = (baseUrl: string) =>
     "frame-ancestors 'none'"
   ].join('; ')
 
-const readPage = readOnce(programFile('assets/docs.html'))
+const readPage = loadOnce(() => readFile(programFile('assets/docs.html')))
 
 /** The page of Swagger UI with `/api/openapi.json`. */
 const docs: Route<ApiServices> = {
@@ -48,7 +37,7 @@ const docs: Route<ApiServices> = {
 }
 
 function fileRoute(name: string, contentType: string, file: URL): Route<ApiServices> {
-  const read = readOnce(file)
+  const read = loadOnce(() => readFile(file))
   const headers = { 'Content-Type': `${contentType}; charset=utf-8`, 'Cache-Control': 'public, max-age=3600' }
   return {
     method: 'GET',
