@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes'
 import * as v from 'valibot'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import {
   checkStreamCount,
   detectFormat,
@@ -69,12 +69,7 @@ function toStream(path: string, get: (name: string) => string): Stream {
 /** Returns the decoded path of an address, as mounts are named; null if it is not an address. */
 export function decodePath(address: string): string | null {
   const pathname = parseUrl(address)?.pathname
-  if (pathname === undefined) return null
-  try {
-    return decodeURIComponent(pathname)
-  } catch {
-    return pathname
-  }
+  return pathname === undefined ? null : (decodePercent(pathname) ?? pathname)
 }
 
 function parseSources(bytes: Uint8Array): XmlElement[] {

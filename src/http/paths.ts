@@ -1,4 +1,5 @@
 import type { Route } from '../api/core/route.ts'
+import { decodePercent } from '../outbound/networks.ts'
 
 interface Leaf<Services> {
   readonly methods: Map<string, Route<Services>>
@@ -95,18 +96,9 @@ function find<Services>(
 function buildMatch<Services>(leaf: Leaf<Services>, values: readonly string[]) {
   const params: Record<string, string> = {}
   for (const [index, name] of leaf.paramNames.entries()) {
-    const value = decode(values[index] ?? '')
+    const value = decodePercent(values[index] ?? '')
     if (value === null) return null
     params[name] = value
   }
   return { methods: leaf.methods, allow: leaf.allow, params }
-}
-
-function decode(segment: string): string | null {
-  if (!segment.includes('%')) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,5 @@
 import { type ApiRequest, json } from '../api/core/route.ts'
-import { parseUrl } from '../outbound/networks.ts'
+import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import { html, pageRoute, renderPage } from './page.ts'
@@ -79,11 +79,7 @@ function parseStationName(address: string, bases: readonly string[]): string {
   const prefix = bases.map(base => normalizeUrl(`${base}/public/`)).find(each => each && url.startsWith(each))
   if (!prefix) return ''
   const [name = ''] = url.slice(prefix.length).split(/[/?#]/)
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return ''
-  }
+  return decodePercent(name) ?? ''
 }
 
 /** Empty if the address is invalid. */

@@ -1,7 +1,7 @@
 import { posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import { parseLibraryPath } from './library-path.ts'
 
 /** The target of a playlist entry: a URL, or possible paths of a file, best first. */
@@ -25,7 +25,7 @@ export function resolveLocation(location: string, folder: string): Location {
   if (/^[a-z]:[\\/]/i.test(location)) return { type: 'unusable', reason: 'it is a path on a Windows drive' }
 
   const slashed = location.replaceAll('\\', '/')
-  const paths = [location, slashed, decodePercent(slashed)].map(path => resolve(folder, path))
+  const paths = [location, slashed, decodeName(slashed)].map(path => resolve(folder, path))
   return { type: 'file', paths: [...new Set(paths)] }
 }
 
@@ -39,18 +39,14 @@ function resolveFileUrl(location: string, folder: string): Location {
     const rest = location.replace(/^file:(\/\/)?/i, '')
     return {
       type: 'file',
-      paths: [...new Set([rest, decodePercent(rest)].map(path => resolve(folder, path)))]
+      paths: [...new Set([rest, decodeName(rest)].map(path => resolve(folder, path)))]
     }
   }
 }
 
-function decodePercent(text: string): string {
-  try {
-    const plain = decodeURIComponent(text)
-    return plain.includes('\0') ? text : plain
-  } catch {
-    return text
-  }
+function decodeName(text: string): string {
+  const plain = decodePercent(text)
+  return plain === null || plain.includes('\0') ? text : plain
 }
 
 /** How the song of a playlist entry may be stored in a library; best first. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { decodePercent, parseUrl } from '../outbound/networks.ts'
 
 /** The tags of a song. Texts are clean and truncated; empty: unknown. */
 export interface Tags {
@@ -29,11 +29,7 @@ export function titleFromPath(path: string): string {
   const url = /^https?:\/\//i.test(path) ? parseUrl(path) : null
   if (!url) return cleanLine(basename(path, extname(path)), longest.title)
   const name = basename(url.pathname, extname(url.pathname))
-  try {
-    return cleanLine(decodeURIComponent(name), longest.title) || url.host
-  } catch {
-    return cleanLine(name, longest.title) || url.host
-  }
+  return cleanLine(decodePercent(name) ?? name, longest.title) || url.host
 }
 
 /** The id of an empty text: the MD5 of `stationoffline`. */

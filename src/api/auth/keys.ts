@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../../db/sql.ts'
+import { decodePercent } from '../../outbound/networks.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Grants } from './access.ts'
@@ -10,18 +11,10 @@ const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
 /** Removes the secrets of keys from a path, which may name a key to revoke it, in any encoding. */
 export function redactKeys(path: string): string {
-  const decoded = path.includes('%') ? decode(path) : path
+  // An invalid path may contain a key nevertheless.
+  const decoded = decodePercent(path) ?? path.replace(/%3a/gi, ':')
   const redacted = decoded.replace(/([0-9a-f]{16}):[0-9a-f]{32}/gi, '$1')
   return redacted === decoded ? path : redacted
-}
-
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    // The path is invalid, but it may contain a key nevertheless.
-    return path.replace(/%3a/gi, ':')
-  }
 }
 
 /** Parses a key into its identifier and the hash of its secret. Null for other text. */

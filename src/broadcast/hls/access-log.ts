@@ -1,3 +1,4 @@
+import { decodePercent } from '../../outbound/networks.ts'
 import { hashListener } from '../stream.ts'
 
 /** The time and the quote after it. No other quote precedes it: web servers escape those in user names. */
@@ -62,10 +63,5 @@ export function parseHlsFetch({ address, method, target, status, agent }: Access
 
 /** Returns the decoded path of a request target, which may be absolute; empty if it is malformed. */
 function decodeTargetPath(target: string): string {
-  const path = target.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return ''
-  }
+  return decodePercent(target.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/, '')) ?? ''
 }
