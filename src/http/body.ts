@@ -142,7 +142,8 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function malformed(message: string, field = ''): ApiError {
+/** A 400 for a body, or for a field of it. */
+export function malformed(message: string, field = ''): ApiError {
   return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 

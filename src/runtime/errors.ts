@@ -5,6 +5,13 @@ export interface FieldError {
   message: string
 }
 
+/** A problem whose message is the field and a sentence. */
+export const fieldError = (field: string, code: string, sentence: string): FieldError => ({
+  field,
+  code,
+  message: `${field} ${sentence}`
+})
+
 const kinds = {
   invalid: [400, 'ValidationException', 'The request is not valid.'],
   'not-logged-in': [403, 'NotLoggedInException', 'Access denied.'],

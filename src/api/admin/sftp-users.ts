@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { custom, hashed, problem, secret, text } from '../../fields/field.ts'
 import { formOf } from '../../fields/form.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { fieldError } from '../../runtime/errors.ts'
 import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
 import { type LocationRecord, withoutSecrets, recordColumns } from '../../storage/record.ts'
-import { parseBody } from '../core/parse.ts'
+import { parseBody, refuseField } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'
 import { apiRoute, json } from '../core/route.ts'
@@ -70,8 +70,7 @@ const hooks: ResourceHooks<typeof sftpUsers.fields> = {
   beforeWrite({ values }) {
     if (values === null || values.password !== '' || parsePublicKeys(values.publicKeys).keys.length > 0)
       return []
-    const message = 'password is required without a public key.'
-    return [{ field: 'password', code: 'required', message }]
+    return [fieldError('password', 'required', 'is required without a public key.')]
   }
 }
 
@@ -127,10 +126,8 @@ const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media'
   async handle({ body }, services) {
     const credentials = parseBody(loginForm, body)
     const has = (name: string) => typeof body === 'object' && body !== null && name in body
-    if (has('password') === has('public_key')) {
-      const message = 'password or public_key is required, and not both.'
-      throw ApiError.ofFields([{ field: 'password', code: 'required', message }])
-    }
+    if (has('password') === has('public_key'))
+      refuseField('password', 'required', 'or public_key is required, and not both.')
     const user = await findUser(services, credentials.username)
     const home = (await isAllowed(user, credentials)) && user ? await findHome(user, services) : null
     if (!user || home === null) return json({ allow: false })

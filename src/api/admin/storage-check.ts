@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 
 import { resolveInside } from '../../runtime/contained-files.ts'
-import { ApiError, type FieldError, TooManyRequests } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError, TooManyRequests } from '../../runtime/errors.ts'
 import { StorageFault, type StorageFaultReason } from '../../storage/fault.ts'
 import { normalizePath, type StorageLocation } from '../../storage/location.ts'
 import {
@@ -25,9 +25,7 @@ interface CheckRequest {
 /** Returns a problem for every setting that the adapter requires and that is empty. */
 export function missingSettings(values: LocationRecord): FieldError[] {
   const required = (...names: readonly (keyof LocationRecord)[]) =>
-    names
-      .filter(name => values[name] === '')
-      .map(name => ({ field: name, code: 'required', message: `${name} is required.` }))
+    names.filter(name => values[name] === '').map(name => fieldError(name, 'required', 'is required.'))
   switch (values.adapter) {
     case 's3':
       return required('s3Bucket', 's3CredentialKey', 's3CredentialSecret')
@@ -78,10 +76,10 @@ export async function checkConnection({ services, id, values }: CheckRequest): P
     return []
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error
-    if (error.reason === 'incomplete') {
-      const message = 'sftpPassword is required again, because the server or the user changed.'
-      return [{ field: 'sftpPassword', code: 'required', message }]
-    }
+    if (error.reason === 'incomplete')
+      return [
+        fieldError('sftpPassword', 'required', 'is required again, because the server or the user changed.')
+      ]
     const isDenied = error.reason === 'denied' || error.reason === 'bad_key'
     const field = fieldOfFault(location.adapter, error.reason)
     return [{ field, code: isDenied ? 'invalid_format' : 'not_found', message: error.message }]

@@ -9,7 +9,7 @@ import {
   webAddress
 } from '../../fields/field.ts'
 import { isInsideRoots } from '../../runtime/contained-files.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { locationIdentity, locationUri, normalizePath } from '../../storage/location.ts'
 import { allowedRoots, passwordTarget, withoutSecrets } from '../../storage/record.ts'
 import { resolveStorageAlerts } from '../../storage/refresh.ts'
@@ -145,9 +145,8 @@ function applyQuota({ before, values, sent }: Write<StorageFields>): FieldError[
   const field = usesBytes ? 'storageQuotaBytes' : 'storageQuota'
   const quota = usesBytes || isTextNew ? parseSize(values[field]) : stored
   if (quota === null)
-    return [{ field, code: 'invalid_format', message: `${field} must be a size like 50 GB or 53687091200.` }]
-  if (quota > 9_223_372_036_854_775_807n)
-    return [{ field, code: 'out_of_range', message: `${field} is too large.` }]
+    return [fieldError(field, 'invalid_format', 'must be a size like 50 GB or 53687091200.')]
+  if (quota > 9_223_372_036_854_775_807n) return [fieldError(field, 'out_of_range', 'is too large.')]
   values.storageQuotaBytes = String(quota)
   return []
 }
@@ -161,12 +160,12 @@ function applyPath({ values, services }: Write<StorageFields>): FieldError[] {
   if (path === null) {
     const isAbsolute = adapter === 'local' || adapter === 'sftp'
     const code = values.path === '' && isAbsolute ? 'required' : 'invalid_format'
-    return [{ field: 'path', code, message: `path must be ${isAbsolute ? 'an absolute' : 'a'} path.` }]
+    return [fieldError('path', code, `must be ${isAbsolute ? 'an absolute' : 'a'} path.`)]
   }
   values.path = path
   const roots = allowedRoots(services.config)
   if (adapter !== 'local' || isInsideRoots(path, roots)) return []
-  return [{ field: 'path', code: 'out_of_range', message: `path must lie below one of ${roots.join(', ')}.` }]
+  return [fieldError('path', 'out_of_range', `must lie below one of ${roots.join(', ')}.`)]
 }
 
 async function render(rows: readonly StoredRecord<StorageFields>[], { services, sql }: RenderContext) {

@@ -4,7 +4,7 @@ import type { Sql } from '../../db/sql.ts'
 import { choice, custom, integer, listOf, problem, text, type ValuesOf } from '../../fields/field.ts'
 import { formOf } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError } from '../../runtime/errors.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { lastSecond } from '../core/moments.ts'
 import { parseBody } from '../core/parse.ts'
@@ -108,14 +108,14 @@ async function findStationIds(
       .flatMap(({ id, shortName }) => [[String(id), id] as const, [shortName, id] as const])
   )
   const found = names.map(name => idsByName.get(name))
-  const problems = found.flatMap((id, index): FieldError[] => {
+  const problems = found.flatMap((id, index) => {
     const field = `station_permissions.${index}.station`
-    if (id === undefined) return [{ field, code: 'not_found', message: `${field} is no station.` }]
+    if (id === undefined) return [fieldError(field, 'not_found', 'is no station.')]
     if (found.indexOf(id) === index) return []
-    return [{ field, code: 'duplicate', message: `${field} is named twice.` }]
+    return [fieldError(field, 'duplicate', 'is named twice.')]
   })
   if (expiresAt !== 0 && expiresAt * 1000 <= engineTimeMs())
-    problems.push({ field: 'expires_at', code: 'out_of_range', message: 'expires_at is in the past.' })
+    problems.push(fieldError('expires_at', 'out_of_range', 'is in the past.'))
   assertNoProblems(problems)
   return found.map(id => id ?? 0)
 }

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 
 import type { Fields } from '../../fields/field.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { parseBody } from './parse.ts'
 
 /**
@@ -38,6 +38,18 @@ export function mergeProblems(problems: readonly FieldError[], others: readonly 
 /** Throws 400 with all problems, if there are any. */
 export function assertNoProblems([first, ...others]: readonly FieldError[]): void {
   if (first) throw ApiError.ofFields([first, ...others])
+}
+
+/** Returns a problem for each element of a list that is not known. `prefix` is its field without the index. */
+export function findUnknown<Value>(
+  list: readonly Value[],
+  known: ReadonlySet<Value>,
+  prefix: string,
+  sentence: string
+): FieldError[] {
+  return list.flatMap((each, index) =>
+    known.has(each) ? [] : [fieldError(`${prefix}${index}`, 'not_found', sentence)]
+  )
 }
 
 /** Returns the problems that an error lists; none unless it is a 400. */

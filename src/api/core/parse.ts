@@ -6,7 +6,7 @@ import { changesOf } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
 import { checkTarget } from '../../outbound/guard.ts'
 import { networkList, parseUrl } from '../../outbound/networks.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -20,7 +20,7 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
 
 /** Throws 400 for a field or parameter. The message is its name and the sentence. */
 export function refuseField(field: string, code: string, sentence: string): never {
-  throw ApiError.ofFields([{ field, code, message: `${field} ${sentence}` }])
+  throw ApiError.ofFields([fieldError(field, code, sentence)])
 }
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */
@@ -87,7 +87,7 @@ export async function findTargetProblems(
   const found = await Promise.all(
     targets.map(async ({ field, url }) => {
       const refused = parseUrl(url) ? await checkTarget(url, allowed) : null
-      return refused ? [{ field, code: refused.code, message: `${field} ${refused.sentence}` }] : []
+      return refused ? [fieldError(field, refused.code, refused.sentence)] : []
     })
   )
   return found.flat()

@@ -7,7 +7,7 @@ import { columnOf, sealingPurpose } from '../../fields/field.ts'
 import type { Fields, ValuesOf } from '../../fields/field.ts'
 import { changesOf, formOf } from '../../fields/form.ts'
 import type { StationChange } from '../../playout/change-station.ts'
-import { ApiError, codeOf, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, codeOf, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { hashPassword } from '../../security/passwords.ts'
 import { acceptBody, assertNoProblems, mergeProblems, problemsIn } from './accept.ts'
 import { recordAudit } from './audit.ts'
@@ -152,7 +152,7 @@ export function openWrites<F extends Fields>(
   function fixedProblems(values: Values, before: StoredRecord<F>): FieldError[] {
     return writable
       .filter(name => fields[name]?.isFixed && !isDeepStrictEqual(values[name], before[name]))
-      .map(name => ({ field: name, code: 'read_only', message: `${name} cannot be changed.` }))
+      .map(name => fieldError(name, 'read_only', 'cannot be changed.'))
   }
 
   function changedFields(values: Values, before: StoredRecord<F> | null): string[] {
@@ -208,10 +208,8 @@ function toApiError(error: unknown, unique: Readonly<Record<string, string>>, ha
   const code = codeOf(error)
   const constraint = error instanceof Error && 'constraint_name' in error ? String(error.constraint_name) : ''
   const field = unique[constraint]
-  if (code === '23505' && field !== undefined) {
-    const message = `${field} is already taken.`
-    return ApiError.ofFields([{ field, code: 'duplicate', message }], 'conflict')
-  }
+  if (code === '23505' && field !== undefined)
+    return ApiError.ofFields([fieldError(field, 'duplicate', 'is already taken.')], 'conflict')
   // The station was deleted meanwhile.
   const isStationMissing = code === '23503' && constraint.endsWith('_station_id_fkey')
   return hasStation && isStationMissing ? new ApiError('not-found') : error

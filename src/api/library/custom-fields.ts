@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { Tx } from '../../db/sql.ts'
 import { custom, problem, text } from '../../fields/field.ts'
-import type { FieldError } from '../../runtime/errors.ts'
+import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
 
@@ -122,11 +122,9 @@ export async function findUnknownFields(tx: Tx, values: CustomValues): Promise<F
   if (names.length === 0) return []
   const rows = await tx<{ name: string }[]>`select short_name as name from custom_fields`
   const known = new Set(rows.map(({ name }) => name))
-  return names.flatMap(name => {
-    if (known.has(name)) return []
-    const field = `custom_fields.${name.slice(0, 100)}`
-    return [{ field, code: 'unknown_key', message: `${field} is not a custom field.` }]
-  })
+  return names
+    .filter(name => !known.has(name))
+    .map(name => fieldError(`custom_fields.${name.slice(0, 100)}`, 'unknown_key', 'is not a custom field.'))
 }
 
 /** Writes the values of a song that changed. */

@@ -12,11 +12,12 @@ import {
   removeQueuedMedia
 } from '../../playout/queue/media.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
-import { ApiError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { longest, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
+import { findUnknown } from '../core/accept.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
 import { customValues, findUnknownFields, updateCustomValues } from './custom-fields.ts'
@@ -183,8 +184,7 @@ async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
   if (values.path === before?.path) return []
   const folder = station && (await findMediaFolder(tx, station.id, services.config.DATA_DIR))
   const result = parseLibraryPath(values.path, folder)
-  if ('problem' in result)
-    return [{ field: 'path', code: 'invalid_format', message: `path ${result.problem}` }]
+  if ('problem' in result) return [fieldError('path', 'invalid_format', result.problem)]
   values.path = result.path
   return []
 }
@@ -195,11 +195,7 @@ async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>):
     select id from playlists where station_id = ${station?.id ?? null}
       and id = any(${values.playlists}::bigint[])`
   const known = new Set(rows.map(({ id }) => id))
-  return values.playlists.flatMap((id, index) => {
-    if (known.has(id)) return []
-    const field = `playlists.${index}`
-    return [{ field, code: 'not_found', message: `${field} is not a playlist of the station.` }]
-  })
+  return findUnknown(values.playlists, known, 'playlists.', 'is not a playlist of the station.')
 }
 
 /** Moves a song from the playlists `before` to the playlists `after`. Returns whether they differ. */

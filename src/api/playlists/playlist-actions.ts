@@ -9,7 +9,7 @@ import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
-import { assertNoProblems } from '../core/accept.ts'
+import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import {
@@ -160,13 +160,7 @@ const writeOrder = action('PUT', 'order', {
       const tracks = await tx<{ id: number; mediaId: number }[]>`
         select id, media_id as "mediaId" from playlist_tracks where playlist_id = ${id} order by position, id`
       const known = new Set(tracks.map(track => track.mediaId))
-      assertNoProblems(
-        order.flatMap((each, index) => {
-          if (known.has(each)) return []
-          const field = `order.${index}`
-          return [{ field, code: 'not_found', message: `${field} is not a song of the playlist.` }]
-        })
-      )
+      assertNoProblems(findUnknown(order, known, 'order.', 'is not a song of the playlist.'))
       const sortedIds = tracks.toSorted((a, b) => positionOf(a) - positionOf(b)).map(track => track.id)
       await tx`
         update playlist_tracks t set position = x.position

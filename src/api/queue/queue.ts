@@ -12,12 +12,12 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
-import { assertNoProblems } from '../core/accept.ts'
+import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
-import { parseBody, parseId } from '../core/parse.ts'
+import { parseBody, parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { arrayOf, oneOf, ref } from '../core/schemas.ts'
 
@@ -133,7 +133,7 @@ const add = apiRoute('POST', path, 'manage station broadcasting', {
     const mediaIds = several ?? [single ?? 0]
     const ids = await changeStation(services, station.id, async change => {
       const { tx } = change
-      assertNoProblems(await findUnknownSongs(tx, station.id, mediaIds, several ? 'media_ids.' : null))
+      await assertKnownSongs(tx, station.id, mediaIds, several !== undefined)
       const added = await addToQueue(change, mediaIds, first)
       await Promise.all(
         added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))
@@ -147,16 +147,14 @@ const add = apiRoute('POST', path, 'manage station broadcasting', {
   }
 })
 
-async function findUnknownSongs(tx: Tx, stationId: number, ids: readonly number[], prefix: string | null) {
+async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[], isList: boolean) {
   const rows = await tx<{ id: number }[]>`
     select id from media
     where station_id = ${stationId} and remote_playlist_id is null and id = any(${[...ids]}::bigint[])`
   const known = new Set(rows.map(row => row.id))
-  return ids.flatMap((each, index) => {
-    if (known.has(each)) return []
-    const field = prefix === null ? 'media_id' : prefix + index
-    return [{ field, code: 'not_found', message: `${field} is not a song of the station's library.` }]
-  })
+  const sentence = "is not a song of the station's library."
+  if (isList) assertNoProblems(findUnknown(ids, known, 'media_ids.', sentence))
+  else if (known.size === 0) refuseField('media_id', 'not_found', sentence)
 }
 
 const movement = { position }

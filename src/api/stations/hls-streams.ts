@@ -13,7 +13,7 @@ import {
   webAddress
 } from '../../fields/field.ts'
 import { namedValues } from '../../fields/named-values.ts'
-import type { FieldError } from '../../runtime/errors.ts'
+import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { mountName as renderMountName } from '../../station/now-playing.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -151,8 +151,8 @@ async function findLimitProblems({
     problems.push({ field: '', code: 'limit_reached', message })
   }
   if (isBitrateSent && maxBitrate > 0 && values.autodj_bitrate > maxBitrate) {
-    const message = `autodj_bitrate must be at most ${maxBitrate}, the limit of the station.`
-    problems.push({ field: 'autodj_bitrate', code: 'out_of_range', message })
+    const sentence = `must be at most ${maxBitrate}, the limit of the station.`
+    problems.push(fieldError('autodj_bitrate', 'out_of_range', sentence))
   }
   return problems
 }

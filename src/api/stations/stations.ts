@@ -19,7 +19,7 @@ import {
 import { scheduleEndByClock, endPlayOfDisabledStation } from '../../playout/playouts/commands.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { markStationDeleted } from '../../playout/station-removal.ts'
-import type { FieldError } from '../../runtime/errors.ts'
+import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -247,11 +247,11 @@ async function findStorageProblems({ tx, values, sent }: Write<StationFields>): 
   const found = await tx<{ id: number; type: string }[]>`
     select id, type from storage_locations where id = any(${changed.map(([field]) => values[field])}::bigint[])
     order by id for key share`
-  return changed.flatMap(([field, type]): FieldError[] => {
+  return changed.flatMap(([field, type]) => {
     const location = found.find(({ id }) => id === values[field])
-    if (!location) return [{ field, code: 'not_found', message: `${field} is no storage location.` }]
+    if (!location) return [fieldError(field, 'not_found', 'is no storage location.')]
     if (location.type === type) return []
-    return [{ field, code: 'not_in_enum', message: `${field} must be a location of type ${type}.` }]
+    return [fieldError(field, 'not_in_enum', `must be a location of type ${type}.`)]
   })
 }
 

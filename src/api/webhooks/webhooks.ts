@@ -4,7 +4,7 @@ import { resolveAlert } from '../../db/notifications.ts'
 import { choice, fixed, flag, readOnly, listOf, problem, text } from '../../fields/field.ts'
 import { namedChanges, type NamedValue, namedValueSchema } from '../../fields/named-values.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import type { FieldError } from '../../runtime/errors.ts'
+import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { type Trigger, triggers } from '../../station/triggers.ts'
 import {
   applyConfig,
@@ -142,9 +142,8 @@ function storedConfig({ config }: Pick<HookRecord, 'config'>): HookConfig {
 function findUnsupportedTriggers(type: HookType, requested: readonly Trigger[]): FieldError[] {
   return requested.flatMap((trigger, index) => {
     if (type.triggers.includes(trigger)) return []
-    const field = `triggers.${index}`
-    const message = `${field} is not allowed: the type ${type.name} supports only ${type.triggers.join(', ')}.`
-    return [{ field, code: 'not_allowed_for_type', message }]
+    const sentence = `is not allowed: the type ${type.name} supports only ${type.triggers.join(', ')}.`
+    return [fieldError(`triggers.${index}`, 'not_allowed_for_type', sentence)]
   })
 }
 

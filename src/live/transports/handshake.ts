@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
+import { malformed } from '../../http/body.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
 import { commonLines, type Headers, jsonType, readApiKey, renderLines } from '../../http/headers.ts'
 import { ApiError, renderError } from '../../runtime/errors.ts'
@@ -34,7 +35,7 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
   const message = query.get('cf_connect')
   if (message !== null) assertReadable(message, 'cf_connect')
   const delayMs = parseDelay(query.get('delay'))
-  if (delayMs === null) throw invalid('delay', 'delay must be a number of seconds from 0 to 60.')
+  if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
     key: readApiKey(req) || (query.get('api_key') ?? ''),
@@ -51,11 +52,7 @@ export function assertReadable(message: string, field: string): void {
   const what = field === '' ? 'The body' : field
   if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
   if (parsed === 'badRequest')
-    throw invalid(field, `${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`)
-}
-
-function invalid(field: string, message: string): ApiError {
-  return ApiError.ofFields([{ field, code: 'invalid_format', message }])
+    throw malformed(`${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`, field)
 }
 
 /** Admits a client, or returns which limit is reached. */
