@@ -3,13 +3,13 @@ import * as v from 'valibot'
 
 import { trackPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import type { Health, Queue } from './installation-status.ts'
 
 /** Notifications, storage and health of the installation. */
 export class InstallationView extends LightElement {
-  static override properties = { health: { attribute: false }, queues: { attribute: false } }
+  static override properties = reactive('health', 'queues')
   declare health: Health | null
   declare queues: readonly Queue[] | null
 

@@ -6,7 +6,7 @@ import { callApi, type CallOptions } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { type Question, trackActions } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge, formatNumber, isolateBidi } from '../ui/text.ts'
 
@@ -35,11 +35,7 @@ type Notification = v.InferOutput<typeof notifications>['notifications'][number]
 
 /** The notifications of the system and of operators. */
 export class NotificationList extends LightElement {
-  static override properties = {
-    canManage: { attribute: false },
-    rows: { state: true },
-    expanded: { state: true }
-  }
+  static override properties = reactive('canManage', 'rows', 'expanded')
   declare canManage: boolean
   rows = initialRows
   /** The ids of the expanded notifications. */

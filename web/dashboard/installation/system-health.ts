@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { describeDuration, formatNumber } from '../ui/text.ts'
 import { formatLateness, type Health, type Queue } from './installation-status.ts'
@@ -20,7 +20,7 @@ const stats = v.object({
 
 /** The health of the stores, the queues, and the number of records. */
 export class SystemHealth extends LightElement {
-  static override properties = { health: { attribute: false }, queues: { attribute: false } }
+  static override properties = reactive('health', 'queues')
   declare health: Health | null
   declare queues: readonly Queue[] | null
 

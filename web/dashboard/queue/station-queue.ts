@@ -7,7 +7,7 @@ import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { type Question, trackActions } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { describeReasons } from './queue-reasons.ts'
@@ -45,11 +45,7 @@ const maxRows = 100
 
 /** The queue with the reasons of each row. Rows are moved by dragging their grips or with the arrow keys. */
 export class StationQueue extends StationElement {
-  static override properties = {
-    isPrivate: { attribute: false },
-    canManage: { attribute: false },
-    announcement: { state: true }
-  }
+  static override properties = reactive('isPrivate', 'canManage', 'announcement')
   declare isPrivate: boolean
   declare canManage: boolean
   /** The result of a move by keyboard, for screen readers. */

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { formatMinutes, formatZoneName } from '../ui/time.ts'
 import { addDays, type Day, layOutWeek, minutesPerDay, mondayBefore, type Showing } from './week.ts'
@@ -18,7 +18,7 @@ const occurrences = v.array(
 
 /** The scheduled playlists of a station in a week, in the time zone of the station. */
 export class StationSchedule extends StationElement {
-  static override properties = { weekOffset: { state: true } }
+  static override properties = reactive('weekOffset')
   /** Weeks from the current one. */
   weekOffset = 0
 

@@ -4,7 +4,7 @@ import { repeat } from 'lit/directives/repeat.js'
 import { serverAvailability } from '../api/poll-resource.ts'
 import { type Notice, noticeEvent } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 
 /** How long a notice that is not an error is displayed. */
 const displayMs = 6_000
@@ -12,7 +12,7 @@ const maxNotices = 4
 
 /** Displays the notices of all elements. There is one, for as long as the page exists. */
 export class NoticeList extends LightElement {
-  static override properties = { notices: { state: true } }
+  static override properties = reactive('notices')
   notices: readonly (Notice & { readonly id: number })[] = []
   #lastId = 0
 

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { toApiError } from '../api/api-error.ts'
 import { callApi, storeKey } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 
 /** Dispatched after an operator has signed in. */
 export const signedIn = 'cuewire-signed-in'
@@ -14,7 +14,7 @@ const keyFormat = /^[\x21-\x7e]{1,200}$/
 
 /** The button for operators, and the dialog in which they enter their API key. */
 export class SignIn extends LightElement {
-  static override properties = { problem: { state: true }, isBusy: { state: true } }
+  static override properties = reactive('problem', 'isBusy')
   problem = ''
   isBusy = false
 

@@ -2,7 +2,7 @@ import { html } from 'lit'
 import uPlot from 'uplot'
 
 import { attachChart, type ChartOptions, readColor } from '../ui/chart.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { listenerSeries, summarizeSeries } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
@@ -14,7 +14,7 @@ const timeIncrements = [1, 2, 3, 4, 6, 12].map(hours => hours * 3_600)
 
 /** The listeners of a station in the last 24 hours, at the end of each minute. */
 export class DayChart extends StationElement {
-  static override properties = { pointIndex: { state: true } }
+  static override properties = reactive('pointIndex')
   /** The index of the point under the pointer. */
   pointIndex: number | null = null
 

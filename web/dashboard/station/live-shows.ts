@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import type { NowPlaying } from '../../client/interface.ts'
 import { formatSchedule, scheduleItem } from '../schedule/schedule-text.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge, describeDuration } from '../ui/text.ts'
 
@@ -21,7 +21,7 @@ type Streamer = v.InferOutput<typeof streamers>[number]
 
 /** The accounts of DJs, their schedules, and who is live. */
 export class StationStreamers extends StationElement {
-  static override properties = { live: { attribute: false } }
+  static override properties = reactive('live')
   declare live: NowPlaying['live']
 
   readonly #streamers = this.poll('streamers', streamers, 60_000)

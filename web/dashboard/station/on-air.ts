@@ -8,13 +8,13 @@ import { progressView } from '../../elements/time-text.ts'
 import { callAction, currentKey, server } from '../api/call-api.ts'
 import { confirmAction, notify, trackActions } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
 
 /** The current song of a station, and the button that skips it. */
 export class OnAir extends StationElement {
-  static override properties = { canSkip: { attribute: false }, isOutdated: { attribute: false } }
+  static override properties = reactive('canSkip', 'isOutdated')
   declare canSkip: boolean
   /** Whether the server does not respond. */
   declare isOutdated: boolean

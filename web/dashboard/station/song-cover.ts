@@ -1,14 +1,10 @@
 import { coverView } from '../../elements/cover-view.ts'
 import { currentKey, server } from '../api/call-api.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 
 /** A cover. That of a private station is fetched with the key in a header, which `img` cannot send. */
 export class SongCover extends LightElement {
-  static override properties = {
-    address: { attribute: false },
-    isPrivate: { attribute: false },
-    blobUrl: { state: true }
-  }
+  static override properties = reactive('address', 'isPrivate', 'blobUrl')
   address = ''
   isPrivate = false
   /** The URL of the fetched cover; '' if there is none. */

@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { buttonView, tableView } from '../ui/controls.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
 
@@ -27,7 +27,7 @@ type Play = v.InferOutput<typeof plays>['rows'][number]
 
 /** The history of a station, newest first, with the change of listeners during each play. */
 export class StationHistory extends StationElement {
-  static override properties = { rows: { state: true } }
+  static override properties = reactive('rows')
   rows = initialRows
 
   readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, plays, 60_000)

@@ -5,18 +5,14 @@ import { followFor } from '../../elements/followed-station.ts'
 import { describeStatus } from '../../elements/status-line.ts'
 import { currentKey, server } from '../api/call-api.ts'
 import { trackPermissions } from '../api/permissions.ts'
-import { LightElement, setPageTitle } from '../ui/light-element.ts'
+import { LightElement, reactive, setPageTitle } from '../ui/light-element.ts'
 import { forbiddenView } from '../ui/panel.ts'
 import { type Section, stationLink } from '../ui/route.ts'
 import { formatZoneName, getZoneClock } from '../ui/time.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
-  static override properties = {
-    station: { attribute: false },
-    section: { attribute: false },
-    isOutdated: { attribute: false }
-  }
+  static override properties = reactive('station', 'section', 'isOutdated')
   declare station: string
   declare section: Section
   /** Whether the server does not respond. */

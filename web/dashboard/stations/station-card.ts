@@ -8,7 +8,7 @@ import { describeStatus } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
 import { currentKey, server } from '../api/call-api.ts'
 import { currentTitle } from '../station/on-air.ts'
-import { LightElement } from '../ui/light-element.ts'
+import { LightElement, reactive } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
@@ -22,12 +22,7 @@ export const stationStatusChanged = 'cuewire-station-status-changed'
  * list: other transports would exceed the connections that browsers allow per server.
  */
 export class StationCard extends LightElement {
-  static override properties = {
-    listed: { attribute: false },
-    listedAtMs: { attribute: false },
-    isListStale: { attribute: false },
-    isOperator: { attribute: false }
-  }
+  static override properties = reactive('listed', 'listedAtMs', 'isListStale', 'isOperator')
   declare listed: NowPlaying
   declare listedAtMs: number
   /** Whether the last read of the list failed. */

@@ -6,7 +6,7 @@ import type { NowPlaying } from '../../client/interface.ts'
 import { isPublishedData } from '../../client/message.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement, setPageTitle } from '../ui/light-element.ts'
+import { LightElement, reactive, setPageTitle } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
@@ -24,13 +24,13 @@ const nowPlayingList = v.array(v.custom<NowPlaying>(np => isPublishedData({ np }
 
 /** The cards of all visible stations, with a headline about their state. */
 export class StationsView extends LightElement {
-  static override properties = {
-    isOperator: { attribute: false },
-    search: { state: true },
-    showsOnlyOffline: { state: true },
-    maxCards: { state: true },
-    statusChanges: { state: true }
-  }
+  static override properties = reactive(
+    'isOperator',
+    'search',
+    'showsOnlyOffline',
+    'maxCards',
+    'statusChanges'
+  )
   isOperator = false
   search = ''
   showsOnlyOffline = false

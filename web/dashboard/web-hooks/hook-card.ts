@@ -4,6 +4,7 @@ import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { trackActions } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
+import { reactive } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { HookElement } from './hook-element.ts'
@@ -34,7 +35,7 @@ const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
 
 /** A web hook with its deliveries, a test, and a switch. */
 export class HookCard extends HookElement {
-  static override properties = { rows: { state: true }, testResult: { state: true } }
+  static override properties = reactive('rows', 'testResult')
   rows = initialRows
   testResult: TestResult | null = null
 

@@ -1,17 +1,14 @@
-import { nothing, type PropertyDeclarations } from 'lit'
+import { nothing } from 'lit'
 
 import { callAction } from '../api/call-api.ts'
 import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import type { Hook } from './hook.ts'
 
 /** The part of the page that shows one web hook. */
 export class HookElement extends StationElement {
-  static override properties: PropertyDeclarations = {
-    hook: { attribute: false },
-    canManage: { attribute: false }
-  }
+  static override properties = reactive('hook', 'canManage')
   declare hook: Hook
   declare canManage: boolean
 

@@ -1,14 +1,14 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { StationElement } from '../ui/light-element.ts'
+import { reactive, StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { hookChanged } from './hook-card.ts'
 import { hooks } from './hook.ts'
 
 /** The web hooks of a station. */
 export class StationHooks extends StationElement {
-  static override properties = { canManage: { attribute: false } }
+  static override properties = reactive('canManage')
   declare canManage: boolean
 
   readonly #hooks = this.poll('webhooks', hooks, 5_000)
