@@ -15,7 +15,7 @@ import type { Artwork } from '../db/media-rows.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { detectImageType } from '../songs/image-type.ts'
-import { cleanLine, cleanLines, longest, type Tags } from '../songs/song.ts'
+import { cleanLine, cleanLines, longest, type Tags, toDurationMs } from '../songs/song.ts'
 import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
 
@@ -26,8 +26,6 @@ export interface AudioFile extends Tags {
 const timeoutMs = 10_000
 /** Up to this size an MP3 is scanned, in about 0.3 seconds, instead of estimating its duration. */
 const maxScannedBytes = 64 * 1024 * 1024
-/** The range of the column: 24 days. */
-const maxDurationMs = 2_147_483_647
 const maxCoverBytes = 5 * 1024 * 1024
 
 /**
@@ -92,11 +90,6 @@ async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['
   if (isMpeg) tokenizer.hideSize()
   const scanned = await parseFromTokenizer(tokenizer, { duration: true, skipCovers: true })
   return toDurationMs(scanned.format.duration) || declaredMs
-}
-
-function toDurationMs(seconds = 0): number {
-  const ms = Math.round(seconds * 1_000)
-  return ms > 0 && ms <= maxDurationMs ? ms : 0
 }
 
 function readTags(common: ICommonTagsResult, path: string): Omit<AudioFile, 'durationMs' | 'cover'> {

@@ -1,4 +1,4 @@
-import { cleanLine, longest, songText, type Tags } from './song.ts'
+import { cleanLine, longest, songText, type Tags, toDurationMs } from './song.ts'
 
 /** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */
 export interface PlaylistEntry extends Pick<Tags, 'durationMs' | 'artist' | 'title'> {
@@ -19,8 +19,6 @@ const maxLineLength = 4_096
 const tooManyEntries = `only the first ${maxPlaylistEntries} entries are read`
 const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
-/** Longer durations (24 days, the range of 32-bit milliseconds) are treated as unknown. */
-const maxDurationMs = 2_147_483_647
 
 /**
  * Parses M3U, M3U8 or PLS in UTF-16 with a byte order mark, UTF-8 or windows-1252. Never throws: a file that
@@ -113,7 +111,7 @@ function readExtInf(text: string): Omit<PlaylistEntry, 'location'> {
   const info = text.slice('#EXTINF:'.length)
   const seconds = /^\s*-?[\d.]+/.exec(info)?.[0]
   const comma = info.replace(/"[^"]*"/g, quoted => '_'.repeat(quoted.length)).indexOf(',')
-  return { durationMs: toDurationMs(seconds), ...splitTitle(comma < 0 ? '' : info.slice(comma + 1)) }
+  return { durationMs: toDurationMs(Number(seconds)), ...splitTitle(comma < 0 ? '' : info.slice(comma + 1)) }
 }
 
 function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
@@ -136,15 +134,9 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
     .toSorted(([a], [b]) => a - b)
     .map(([index, location]) => ({
       location,
-      durationMs: toDurationMs(fields.length.get(index)),
+      durationMs: toDurationMs(Number(fields.length.get(index))),
       ...splitTitle(fields.title.get(index) ?? '')
     }))
-}
-
-/** Converts seconds to whole milliseconds; 0 if missing, negative or too large. */
-function toDurationMs(seconds: string | undefined): number {
-  const ms = Math.round(Number(seconds ?? '') * 1_000)
-  return ms > 0 && ms <= maxDurationMs ? ms : 0
 }
 
 function splitTitle(text: string): { artist: string; title: string } {

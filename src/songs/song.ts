@@ -24,6 +24,15 @@ export interface ImportedSong extends Tags {
   modifiedMs: number
 }
 
+/** Longer durations (24 days, the range of 32-bit milliseconds) are treated as unknown. */
+const maxDurationMs = 2_147_483_647
+
+/** Converts seconds to whole milliseconds; 0 if missing, negative or too large. */
+export function toDurationMs(seconds = 0): number {
+  const ms = Math.round(seconds * 1_000)
+  return ms > 0 && ms <= maxDurationMs ? ms : 0
+}
+
 /** A title from a path or URL: the file name without extension, or the host. */
 export function titleFromPath(path: string): string {
   const url = /^https?:\/\//i.test(path) ? parseUrl(path) : null
