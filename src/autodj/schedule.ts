@@ -144,12 +144,9 @@ export function hourlyTarget(zone: Zone, minute: number, atMs: number): number {
 
 /** The first instant after `afterMs` at which the local clock shows a minute of the hour. */
 export function nextHourlyTarget(zone: Zone, minute: number, afterMs: number): number {
-  return hourlyTargetFrom(zone, minute, Math.floor(afterMs) + 1)
-}
-
-function hourlyTargetFrom(zone: Zone, minute: number, fromMs: number): number {
+  const fromMs = Math.floor(afterMs) + 1
   const { untilMs, offsetMs } = zone.span(fromMs)
   const aheadMs = offsetMs - minute * minuteMs
   const targetMs = Math.ceil((fromMs + aheadMs) / hourMs) * hourMs - aheadMs
-  return targetMs < untilMs ? targetMs : hourlyTargetFrom(zone, minute, untilMs)
+  return targetMs < untilMs ? targetMs : nextHourlyTarget(zone, minute, untilMs - 1)
 }
