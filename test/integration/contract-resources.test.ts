@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { type Call, expectStatus, openCalls, wrongFields } from '../contract/calls.ts'
-import { type Resource, resources } from '../contract/resources.ts'
+import { type ResourceCase, resourceCases } from '../contract/resource-cases.ts'
 import { differences } from '../contract/shape.ts'
 import type { Body } from '../contract/table.ts'
 import { fill, openStations, pathOf, type Station } from '../contract/world.ts'
@@ -28,24 +28,29 @@ function guardSecrets(call: Call): Call {
   }
 }
 
-const named = (all: readonly Resource[]) => all.map((each): [string, Resource] => [each.name, each])
+const named = (all: readonly ResourceCase[]) => all.map((each): [string, ResourceCase] => [each.name, each])
 /** One resource of each collection. */
-const collections = resources.filter(
-  (each, index) => resources.findIndex(other => other.collection === each.collection) === index
+const collections = resourceCases.filter(
+  (each, index) => resourceCases.findIndex(other => other.collection === each.collection) === index
 )
 
 let lastNumber = 1_000
 const nextNumber = () => (lastNumber += 1)
 
-async function create(call: Call, { collection }: Resource, station: Station, body: Body): Promise<Answer> {
+async function create(
+  call: Call,
+  { collection }: ResourceCase,
+  station: Station,
+  body: Body
+): Promise<Answer> {
   const made = await call('POST', pathOf(collection, station.id), { body })
   expectStatus(made, 200)
   return made.body
 }
 
-const singlePath = ({ single }: Resource, station: Station, id: number) => pathOf(single, station.id, id)
+const singlePath = ({ single }: ResourceCase, station: Station, id: number) => pathOf(single, station.id, id)
 
-async function countOf(call: Call, { collection }: Resource, station: Station): Promise<number> {
+async function countOf(call: Call, { collection }: ResourceCase, station: Station): Promise<number> {
   const { status, body } = await call('GET', pathOf(collection, station.id))
   expect([status, Array.isArray(body)]).toEqual([200, true])
   return body.length
@@ -62,7 +67,7 @@ function shown(body: Body): Body {
 }
 
 describe('a record', () => {
-  test.for(named(resources))('%s: a minimal body gets the defaults', async ([, resource], { world }) => {
+  test.for(named(resourceCases))('%s: a minimal body gets the defaults', async ([, resource], { world }) => {
     const { call, station } = world
     const n = nextNumber()
     const sent = fill(resource.minimal, n)
@@ -71,15 +76,18 @@ describe('a record', () => {
     expect(made).toMatchObject(shown({ ...sent, ...hidden(resource), ...fill(resource.defaults, n) }))
   })
 
-  test.for(named(resources))('%s: null means unset', async ([, resource], { world: { call, station } }) => {
-    const n = nextNumber()
-    const sent = fill(resource.minimal, n)
-    const unset = Object.fromEntries(Object.keys(resource.full).map(field => [field, null]))
-    const made = await create(call, resource, station, { ...unset, ...sent })
-    expect(made).toMatchObject(shown({ ...sent, ...hidden(resource), ...fill(resource.defaults, n) }))
-  })
+  test.for(named(resourceCases))(
+    '%s: null means unset',
+    async ([, resource], { world: { call, station } }) => {
+      const n = nextNumber()
+      const sent = fill(resource.minimal, n)
+      const unset = Object.fromEntries(Object.keys(resource.full).map(field => [field, null]))
+      const made = await create(call, resource, station, { ...unset, ...sent })
+      expect(made).toMatchObject(shown({ ...sent, ...hidden(resource), ...fill(resource.defaults, n) }))
+    }
+  )
 
-  test.for(named(resources))(
+  test.for(named(resourceCases))(
     '%s: is created, read, changed field by field, restored and deleted',
     async ([, resource], { world: { call, station, other } }) => {
       const n = nextNumber()
@@ -133,7 +141,7 @@ describe('a record', () => {
 })
 
 /** Secrets read empty. */
-function hidden({ record }: Resource): Body {
+function hidden({ record }: ResourceCase): Body {
   if (typeof record !== 'object' || !('keys' in record)) return {}
   const secrets = Object.entries(record.keys).filter(
     ([, shape]) => typeof shape === 'object' && 'oneOf' in shape && shape.oneOf.join() === ''
@@ -222,7 +230,7 @@ describe('a value of a wrong type', () => {
 })
 
 describe('a bad value', () => {
-  const cases = resources.flatMap(resource =>
+  const cases = resourceCases.flatMap(resource =>
     resource.refused.map(([field, codes, parts]) => ({ resource, field, codes, parts }))
   )
   const titled = cases.map(each => {
@@ -264,7 +272,7 @@ describe('a value that must be unique', () => {
   test.for(taken)(
     'is refused with 409 if it is in use: %s, %s',
     async ([name, field, body], { world: { call, station } }) => {
-      const resource = resources.find(each => each.name === name) ?? expect.fail(name)
+      const resource = resourceCases.find(each => each.name === name) ?? expect.fail(name)
       const first = await create(call, resource, station, body)
       const collection = pathOf(resource.collection, station.id)
       const again = await call('POST', collection, { body })
@@ -330,7 +338,7 @@ describe('fields that are fixed at creation', () => {
   ]
 
   test.for(fixed)('cannot be changed: %s, %j', async ([name, parts], { world: { call, station } }) => {
-    const resource = resources.find(each => each.name === name) ?? expect.fail(name)
+    const resource = resourceCases.find(each => each.name === name) ?? expect.fail(name)
     const { id } = await create(call, resource, station, fill(resource.full))
     const path = singlePath(resource, station, id)
     const before = (await call('GET', path)).body

@@ -11,7 +11,7 @@ import {
   refusedAttacks
 } from '../contract/attacks.ts'
 import { openCalls } from '../contract/calls.ts'
-import { resources } from '../contract/resources.ts'
+import { resourceCases } from '../contract/resource-cases.ts'
 import { addedRows, interfaceRows, type Row } from '../contract/table.ts'
 import { fill, openStations, pathOf, recordParameter } from '../contract/world.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
@@ -219,7 +219,7 @@ describe('an unusual body does no harm', () => {
 })
 
 describe('text', () => {
-  const cases = resources.flatMap(resource =>
+  const cases = resourceCases.flatMap(resource =>
     Object.entries(resource.full)
       .filter(([, value]) => typeof value === 'string')
       .map(([field]) => ({ resource, field }))
@@ -293,7 +293,7 @@ describe('text', () => {
   test.for(nuls)(
     'with a nested NUL is refused: %s %j',
     async ([name, body], { program, world: { station } }) => {
-      const collection = resources.find(each => each.name === name)?.collection ?? expect.fail(name)
+      const collection = resourceCases.find(each => each.name === name)?.collection ?? expect.fail(name)
       const sent = { body: JSON.stringify(body) }
       expect((await send(program, 'POST', pathOf(collection, station.id), sent)).status).toBe(400)
     }

@@ -73,7 +73,7 @@ async function findFreeName(tx: Tx, name: string, ownId: number): Promise<string
 export const customFieldRoutes = resourceRoutes(customFields, hooks)
 
 /** Values of custom fields by short name; `""` if a song has no value. */
-type CustomValues = Readonly<Record<string, string>>
+type CustomFieldValues = Readonly<Record<string, string>>
 
 const maxValues = 1_000
 const maxValueLength = 2_000
@@ -87,7 +87,7 @@ const input = v.pipe(
   ),
   v.transform(value => Object.entries(Object(value))),
   v.maxLength(maxValues, problem('too_long', `must have at most ${maxValues} members.`)),
-  v.rawTransform<[string, unknown][], CustomValues>(({ dataset, addIssue, NEVER }) => {
+  v.rawTransform<[string, unknown][], CustomFieldValues>(({ dataset, addIssue, NEVER }) => {
     const values = dataset.value.map(([name, value]): [string, string] => {
       const message = findProblem(value)
       const key = name.slice(0, 100)
@@ -109,7 +109,7 @@ function findProblem(value: unknown): string | null {
   return null
 }
 
-export const customValues = custom<CustomValues>(input, {
+export const customFieldsField = custom<CustomFieldValues>(input, {
   fallback: {},
   schema: { type: 'object', additionalProperties: { type: 'string', maxLength: maxValueLength } },
   about: 'Values by short name. Absent values are kept; "" and null clear a value.',
@@ -117,7 +117,7 @@ export const customValues = custom<CustomValues>(input, {
 })
 
 /** Returns a problem for each name that no custom field has. */
-export async function findUnknownFields(tx: Tx, values: CustomValues): Promise<FieldError[]> {
+export async function findUnknownFields(tx: Tx, values: CustomFieldValues): Promise<FieldError[]> {
   const names = Object.keys(values)
   if (names.length === 0) return []
   const rows = await tx<{ name: string }[]>`select short_name as name from custom_fields`
@@ -128,11 +128,11 @@ export async function findUnknownFields(tx: Tx, values: CustomValues): Promise<F
 }
 
 /** Writes the values of a song that changed. */
-export async function updateCustomValues(
+export async function updateCustomFieldValues(
   tx: Tx,
   mediaId: number,
-  before: CustomValues,
-  after: CustomValues
+  before: CustomFieldValues,
+  after: CustomFieldValues
 ): Promise<void> {
   const stored = new Map(Object.entries(before))
   const changed = Object.entries(after).filter(([name, value]) => value !== (stored.get(name) ?? ''))

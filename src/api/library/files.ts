@@ -20,7 +20,7 @@ import { artUrl } from '../../station/now-playing.ts'
 import { findUnknown } from '../core/accept.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
-import { customValues, findUnknownFields, updateCustomValues } from './custom-fields.ts'
+import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import { findMediaFolder } from './media-folder.ts'
 
 /** A stored field that the server computes; input is ignored. */
@@ -96,7 +96,7 @@ export const files = resource({
       }),
       isStored: false
     },
-    custom_fields: { ...customValues, isStored: false }
+    custom_fields: { ...customFieldsField, isStored: false }
   },
   search: ['title', 'artist', 'album', 'path'],
   sort: ['id', 'path', 'title', 'artist', 'album', 'genre'],
@@ -145,7 +145,7 @@ const hooks: ResourceHooks<FileFields> = {
       await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
         where id = ${id}`
     if (before && isResized) await updateQueuedDurations(tx, station.id, id)
-    await updateCustomValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
+    await updateCustomFieldValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
     if (before) await markMedia(change, id)

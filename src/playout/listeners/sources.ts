@@ -3,18 +3,18 @@ import type { FieldError } from '../../runtime/errors.ts'
 import type { Count } from '../../station/state.ts'
 
 /** Kinds of sources: a mount, a remote, an HLS stream. */
-export type SourceKind = 'mounts' | 'remotes' | 'hls'
+export type ListenerSourceKind = 'mounts' | 'remotes' | 'hls'
 
 /** The count of a source, named by id or path. `identities`: a hash for each listener, if known. */
 export type SourceCount = Count &
   ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
 
 /** The counted sources. */
-export type SourceReport = { readonly [Kind in SourceKind]: readonly SourceCount[] }
+export type SourceReport = { readonly [Kind in ListenerSourceKind]: readonly SourceCount[] }
 
 /** A source with its stored count. `key` is unique among the sources of the station: `mount:7`. */
 export interface Source extends Count {
-  readonly kind: SourceKind
+  readonly kind: ListenerSourceKind
   readonly id: number
   readonly path: string
   readonly key: string
@@ -46,7 +46,7 @@ export interface StationCounts {
 
 /** Null for an unknown station. */
 export async function readCounts(sql: Sql | Tx, stationId: number): Promise<StationCounts | null> {
-  const rowsOf = (kind: SourceKind) => {
+  const rowsOf = (kind: ListenerSourceKind) => {
     const { table, key, path, count } = columns[kind]
     return sql`
       select ${kind}::text as kind, id, ${sql(path)} as path, ${key}::text || id as key, ${sql(`${count}_total`)} as total,

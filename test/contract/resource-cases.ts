@@ -15,7 +15,7 @@ import { notFlag, notListOfText, notNamedValues, notText, notWhole, notWord } fr
 /**
  * A type of record that is created, read, changed and deleted. `{n}` is replaced by the number of a record.
  */
-export interface Resource {
+export interface ResourceCase {
   readonly name: string
   readonly collection: string
   readonly single: string
@@ -53,7 +53,7 @@ const morning = {
 }
 const night = { start_time: 2200, end_time: 100, start_date: '', end_date: '', days: [], loop_once: true }
 
-const playlists: Resource = {
+const playlists: ResourceCase = {
   name: 'playlist',
   collection: '/api/station/{station_id}/playlists',
   single: '/api/station/{station_id}/playlist/{id}',
@@ -196,7 +196,7 @@ const playlists: Resource = {
   ]
 }
 
-const hlsStreams: Resource = {
+const hlsStreams: ResourceCase = {
   name: 'HLS stream',
   collection: '/api/station/{station_id}/hls_streams',
   single: '/api/station/{station_id}/hls_stream/{id}',
@@ -305,7 +305,7 @@ const hlsStreams: Resource = {
   ]
 }
 
-const sftpUsers: Resource = {
+const sftpUsers: ResourceCase = {
   name: 'SFTP user',
   collection: '/api/station/{station_id}/sftp-users',
   single: '/api/station/{station_id}/sftp-user/{id}',
@@ -340,7 +340,7 @@ const sftpUsers: Resource = {
   ]
 }
 
-const remotes: Resource = {
+const remotes: ResourceCase = {
   name: 'remote',
   collection: '/api/station/{station_id}/remotes',
   single: '/api/station/{station_id}/remote/{id}',
@@ -403,7 +403,7 @@ const remotes: Resource = {
   ]
 }
 
-const streamers: Resource = {
+const streamers: ResourceCase = {
   name: 'streamer',
   collection: '/api/station/{station_id}/streamers',
   single: '/api/station/{station_id}/streamer/{id}',
@@ -471,7 +471,7 @@ const generic = [
 ]
 const configured = (config: Body, type = 'generic'): Body => ({ type, config })
 
-const webhooks: Resource = {
+const webhooks: ResourceCase = {
   name: 'web hook',
   collection: '/api/station/{station_id}/webhooks',
   single: '/api/station/{station_id}/webhook/{id}',
@@ -542,7 +542,7 @@ const webhooks: Resource = {
   ]
 }
 
-const customFields: Resource = {
+const customFields: ResourceCase = {
   name: 'custom field',
   collection: '/api/admin/custom_fields',
   single: '/api/admin/custom_field/{id}',
@@ -625,7 +625,7 @@ const storage = {
   }
 } as const
 
-const localStorage: Resource = {
+const localStorage: ResourceCase = {
   ...storage,
   name: 'storage location (local)',
   minimal: { type: 'station_media', adapter: 'local', path: '/srv/minimal-{n}' },
@@ -658,7 +658,7 @@ const localStorage: Resource = {
   ]
 }
 
-const s3Storage: Resource = {
+const s3Storage: ResourceCase = {
   ...storage,
   name: 'storage location (s3)',
   minimal: {
@@ -738,7 +738,7 @@ const s3Storage: Resource = {
   ]
 }
 
-const dropboxStorage: Resource = {
+const dropboxStorage: ResourceCase = {
   ...storage,
   name: 'storage location (dropbox)',
   minimal: { type: 'backup', adapter: 'dropbox', path: 'minimal-{n}', dropboxAuthToken: 'secret-word-{n}' },
@@ -760,7 +760,7 @@ const dropboxStorage: Resource = {
   refused: [['dropboxAuthToken', 'required blank', { dropboxAuthToken: '' }]]
 }
 
-const sftpStorage: Resource = {
+const sftpStorage: ResourceCase = {
   ...storage,
   name: 'storage location (sftp)',
   minimal: {
@@ -811,7 +811,7 @@ const sftpStorage: Resource = {
   ]
 }
 
-export const resources: readonly Resource[] = [
+export const resourceCases: readonly ResourceCase[] = [
   playlists,
   hlsStreams,
   remotes,
