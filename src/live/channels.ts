@@ -1,27 +1,7 @@
 import type { Trigger } from '../station/triggers.ts'
 import type { LiveStation } from './feed/live-station.ts'
-import type { Frame } from './frames.ts'
 import type { SubscriptionRequest } from './protocol.ts'
-import type { Session, Subscription } from './session.ts'
-
-/** The subscribers of one name with one delay. Exists while it has subscribers. */
-export interface Channel {
-  readonly name: string
-  readonly delayMs: number
-  readonly subscribers: Set<Subscription>
-  /** When its state is repeated if nothing changes, by `performance.now()`. */
-  dueAtMs: number
-  /** With a delay: the state that its subscribers are shown. */
-  shown: LiveStation | null
-  /** Changes to be shown later, in order. */
-  readonly postponed: {
-    readonly station: LiveStation
-    readonly triggers: ReadonlySet<Trigger>
-    readonly dueAtMs: number
-  }[]
-  /** The newest publication without triggers; all subscribers within a second get the same bytes. */
-  repeated: { readonly station: LiveStation; readonly nowSeconds: number; readonly frame: Frame } | null
-}
+import type { Channel, Session, Subscription } from './session.ts'
 
 export type Channels = ReturnType<typeof openChannels>
 

@@ -1,7 +1,6 @@
 import { openTimeSlices } from '../runtime/time-slices.ts'
 import type { Trigger } from '../station/triggers.ts'
-import type { Channel } from './channels.ts'
-import type { Subscription } from './session.ts'
+import type { Channel, Subscription } from './session.ts'
 
 /** Delivers a prepared publication to one subscriber. */
 export type Deliver = (subscription: Subscription) => void

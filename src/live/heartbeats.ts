@@ -1,12 +1,12 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Trigger } from '../station/triggers.ts'
-import { applyDueChanges, type Channel, type Channels } from './channels.ts'
+import { applyDueChanges, type Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import { pingFrame } from './frames.ts'
 import { channelCredit, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
 import { sendUnlessBehind } from './sender.ts'
-import type { Session } from './session.ts'
+import type { Channel, Session } from './session.ts'
 
 interface HeartbeatOptions {
   readonly sessions: ReadonlySet<Session>

@@ -1,11 +1,11 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Trigger } from '../station/triggers.ts'
-import type { Channel } from './channels.ts'
 import { renderPatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
 import { engineSeconds, type LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDelta, renderPub, type Snapshot } from './frames.ts'
 import { stationOfChannel } from './protocol.ts'
+import type { Channel } from './session.ts'
 
 /** Maximum number of former states for which a delta is rendered. */
 const maxBases = 4

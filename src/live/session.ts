@@ -1,6 +1,5 @@
 import type { Trigger } from '../station/triggers.ts'
 import type { Owner } from './admission.ts'
-import type { Channel } from './channels.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDisconnect } from './frames.ts'
 import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
@@ -60,6 +59,25 @@ export interface Subscription {
   readonly isDelta: boolean
   /** Triggers of publications that were held back. */
   missedTriggers: Set<Trigger> | null
+}
+
+/** The subscribers of one name with one delay. Exists while it has subscribers. */
+export interface Channel {
+  readonly name: string
+  readonly delayMs: number
+  readonly subscribers: Set<Subscription>
+  /** When its state is repeated if nothing changes, by `performance.now()`. */
+  dueAtMs: number
+  /** With a delay: the state that its subscribers are shown. */
+  shown: LiveStation | null
+  /** Changes to be shown later, in order. */
+  readonly postponed: {
+    readonly station: LiveStation
+    readonly triggers: ReadonlySet<Trigger>
+    readonly dueAtMs: number
+  }[]
+  /** The newest publication without triggers; all subscribers within a second get the same bytes. */
+  repeated: { readonly station: LiveStation; readonly nowSeconds: number; readonly frame: Frame } | null
 }
 
 export function openSession(transport: Transport, client: NewClient, dueAtMs: number): Session {

@@ -4,10 +4,14 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ownerOf } from '../../outbound/networks.ts'
 import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
 import { openFairSemaphore, type PermitRefusal } from '../../runtime/fair-semaphore.ts'
-import type { ApiRequest } from './route.ts'
 
-/** The part of a request that a heavy read depends on. */
-type ReadRequest = Pick<ApiRequest, 'address' | 'caller' | 'isOpen' | 'onSettled'>
+/** The part of an `ApiRequest` that a heavy read depends on. */
+interface ReadRequest {
+  readonly address: string
+  readonly caller: { readonly key: { readonly id: number } | null } | null
+  readonly isOpen: () => boolean
+  readonly onSettled: (callback: () => void) => void
+}
 
 /** Runs the statements of a heavy read. Postgres cancels them when the client leaves. */
 export interface HeavyRead {

@@ -41,7 +41,10 @@ const list = songListRoute({
 /** The folder may be on a file system that hangs. */
 const folderTimeoutMs = 2_000
 
-/** Returns the media folder as configured and with links resolved; null if the media are stored remotely or outside the folders allowed for storage. */
+/**
+ * Returns the media folder as configured and with links resolved; null if the media are stored remotely or
+ * outside the folders allowed for storage.
+ */
 async function openMediaFolder(services: ApiServices, stationId: number) {
   const { publicReads: sql, config } = services
   const path = await sql.begin(tx => findMediaFolder(tx, stationId, config.DATA_DIR))

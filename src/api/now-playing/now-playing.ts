@@ -114,7 +114,10 @@ const filters = filtersOf({
   epoch: text({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })
 })
 
-/** Returns null if the query does not ask for a long poll; `epoch` null: the current epoch. Throws 400 for an invalid parameter. */
+/**
+ * Returns null if the query does not ask for a long poll; `epoch` null: the current epoch. Throws 400 for an
+ * invalid parameter.
+ */
 function parsePoll(query: URLSearchParams) {
   if (query.size === 0) return null
   const { wait = 0, since, epoch } = filters.parse(query)

@@ -48,9 +48,10 @@ interface LoginDeps {
 }
 
 /**
- * Returns the streamer if the login may go live on the station now, else null; `streamerId` is null for the user `source`.
- * An unknown user takes as long as a wrong password. After too many wrong passwords, logins fail for a while. Throws `ApiError`: 404 if the
- * station does not exist, 400 if it does not accept streamers, 429 if too many passwords are being verified.
+ * Returns the streamer if the login may go live on the station now, else null; `streamerId` is null for the
+ * user `source`. An unknown user takes as long as a wrong password. After too many wrong passwords, logins fail
+ * for a while. Throws `ApiError`: 404 if the station does not exist, 400 if it does not accept streamers, 429 if
+ * too many passwords are being verified.
  */
 export async function loginStreamer(deps: LoginDeps, stationId: number, login: StreamerLogin, nowMs: number) {
   const [station] = await deps.sql<StationRow[]>`

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { applyDueChanges, type Channel, delayPublication } from '../../../src/live/channels.ts'
+import { applyDueChanges, delayPublication } from '../../../src/live/channels.ts'
 import { openLiveStation } from '../../../src/live/feed/live-station.ts'
+import type { Channel } from '../../../src/live/session.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
 

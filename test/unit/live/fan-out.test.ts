@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
-import type { Channel } from '../../../src/live/channels.ts'
 import { openFanOut } from '../../../src/live/fan-out.ts'
-import { openSession, type Subscription, type Transport } from '../../../src/live/session.ts'
+import { type Channel, openSession, type Subscription, type Transport } from '../../../src/live/session.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const silent: Transport = {
