@@ -9,7 +9,7 @@ import {
   readStations,
   rulesOf
 } from '../playout/rows.ts'
-import { OperatorError } from '../runtime/errors.ts'
+import { codeOf, OperatorError } from '../runtime/errors.ts'
 import type { SimulateArguments } from './arguments.ts'
 import type { SimulatedStation } from './run.ts'
 
@@ -31,8 +31,7 @@ export async function readDatabaseStation(
       readStation(tx, name, nowMs, overrides)
     )
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : ''
-    const isUnknownColumnOrTable = code === '42P01' || code === '42703'
+    const isUnknownColumnOrTable = ['42P01', '42703'].includes(codeOf(error))
     if (!isUnknownColumnOrTable) throw error
     throw new OperatorError(
       'the database belongs to another version of Cuewire: start this one on it first',

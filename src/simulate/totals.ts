@@ -3,8 +3,6 @@ import { isInterrupting, isPlayable, type Playlist, playlistWeight } from '../au
 import { windowAt, windowsBetween } from '../autodj/schedule.ts'
 import type { Run } from './run.ts'
 
-export type Totals = ReturnType<typeof measureTotals>
-
 /** Counts plays, airtime, silence, variety and overruns. Time after the end of the run is not counted. */
 export function measureTotals({ library, plays, untilMs }: Run) {
   const { playlists, rules } = library
