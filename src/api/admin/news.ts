@@ -10,7 +10,7 @@ import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
-import { filtersOf, parseBody } from '../core/parse.ts'
+import { filtersOf, parseBody, parseTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { exactly, ref, string, unixSeconds } from '../core/schemas.ts'
 
@@ -26,6 +26,7 @@ const fields = {
   is_published: flag({ fallback: true, about: 'Whether every key may read it.' })
 }
 type Article = ValuesOf<typeof fields>
+type ArticleRow = Article & { readonly article_id: string }
 
 const creation = formOf(fields)
 const changes = changesOf(fields)
@@ -33,10 +34,6 @@ const filters = filtersOf({
   type: choice(types, { about: 'Only articles of this type.' }),
   is_published: flag({ about: 'Only published, or only unpublished articles.' })
 })
-
-interface ArticleRow extends Article {
-  readonly article_id: string
-}
 
 const columns = (sql: Sql | Tx) => sql`
   article_id, title, body, type, is_published, floor(extract(epoch from created_at))::bigint as created_at,
@@ -62,12 +59,7 @@ function visible(sql: Sql, { caller }: ApiRequest): Fragment {
   return maySeeDrafts(caller?.key ?? null) ? sql`true` : sql`is_published`
 }
 
-/** Parses the id in the path. Throws 404. */
-function parseArticleId({ params }: ApiRequest): string {
-  const id = params['article_id'] ?? ''
-  if (!idPattern.test(id)) throw new ApiError('not-found')
-  return id
-}
+const parseArticleId = ({ params }: ApiRequest) => parseTextId(params['article_id'], idPattern)
 
 const list = listRoute(path, 'any key', {
   id: 'listArticles',

@@ -8,7 +8,7 @@ import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern, newestRows } from '../core/list.ts'
-import { filtersOf, parseBody } from '../core/parse.ts'
+import { filtersOf, parseBody, parseTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
 
@@ -68,12 +68,8 @@ const newest = (sql: Sql, request: ApiRequest): Fragment => sql`
   select * from notifications where ${visible(sql, request)}
   order by notifications.created_at desc, notification_id ${newestRows(sql)}`
 
-/** Parses the id in the path. Throws 404. */
-function parseNotificationId({ params }: ApiRequest): string {
-  const id = params['notification_id'] ?? ''
-  if (!/^[0-9a-f-]{36}$/.test(id)) throw new ApiError('not-found')
-  return id
-}
+const parseNotificationId = ({ params }: ApiRequest) =>
+  parseTextId(params['notification_id'], /^[0-9a-f-]{36}$/)
 
 const list = listRoute(path, 'view administration', {
   id: 'listNotifications',

@@ -1,8 +1,7 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, type JsonSchema, text } from '../../fields/field.ts'
-import { changesOf } from '../../fields/form.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import { parseBody, refuseField } from './parse.ts'
+import { filtersOf, refuseField } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -27,35 +26,30 @@ export interface ListQuery {
 const format = (count: number) => count.toLocaleString('en-US')
 const aboutPage = `Number of the page, from 1. With a page or a page size, the response is an envelope instead of an array. Pages reach the first ${format(maxReachable)} records.`
 const aboutSize = `Records per page, at most ${maxPageSize}; 0: all records, up to ${format(maxUnpaged)} per page.`
-const parameters = {
+const parameters = filtersOf({
   page: integer({ min: 1, max: 1_000_000_000, about: aboutPage }),
   current: integer({ min: 1, max: 1_000_000_000, about: 'Alias of page.' }),
   per_page: integer({ min: -1, max: 1_000_000_000, about: aboutSize }),
   rowCount: integer({ min: -1, max: 1_000_000_000, about: 'Alias of per_page.' }),
   searchPhrase: text({
     max: 200,
-    fallback: '',
     about: `Text that a record must contain, in any case. Of records that grow in number, such as plays, the newest ${format(maxReachable)} are searched.`
   })
-}
+})
 
 /** The query parameters of a list; `sort` names the fields that it can be sorted by. */
 export function listParameters(sort: readonly string[]): Readonly<Record<string, JsonSchema>> {
-  const paging = Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, schema]))
-  if (sort.length === 0) return paging
+  if (sort.length === 0) return parameters.schemas
   return {
-    ...paging,
+    ...parameters.schemas,
     sort: { type: 'string', enum: sort, description: 'The field to sort by.' },
     sortOrder: { type: 'string', enum: ['ASC', 'DESC'], description: 'The default is ascending.' }
   }
 }
 
-const parametersForm = changesOf(parameters)
-
 /** Parses the query of a list. Ignores empty parameters. Throws 400 with the name of the parameter. */
 export function parseListQuery(query: URLSearchParams, sortFields: readonly string[]): ListQuery {
-  const present = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(parameters, name))
-  const values = parseBody(parametersForm, Object.fromEntries(present))
+  const values = parameters.parse(query)
   const sort = query.get('sort') ?? ''
   const order = (query.get('sortOrder') ?? '').toUpperCase()
   const allowed =

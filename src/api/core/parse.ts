@@ -30,6 +30,12 @@ export function parseId(text: string | undefined): number {
   return id
 }
 
+/** Returns an id in a path. Throws 404 unless it matches the pattern. */
+export function parseTextId(id = '', pattern: RegExp): string {
+  if (!pattern.test(id)) throw new ApiError('not-found')
+  return id
+}
+
 /** Finds a station by id (all digits) or short name; null if there is none, after the same time. */
 export async function findStation(
   sql: Sql,

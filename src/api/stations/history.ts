@@ -71,12 +71,15 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
         const reply = csvReply(`${station.shortName}-history`, csv)
         return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
       })
-    const render = isDetailed ? renderDetailedPlay : renderPlay
     const rows = await readList<PlayedRow>(request, services, query, {
       select: plays,
       expand: page => selectPlays(sql, page),
       matching: plays,
-      render: played => played.map(play => render(play, station, config.BASE_URL))
+      render: played =>
+        played.map(play => ({
+          ...renderPlay(play, station, config.BASE_URL),
+          ...(isDetailed ? play.statistics : {})
+        }))
     })
     return renderListReply(rows, query, request, config.BASE_URL)
   }
@@ -159,8 +162,4 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
 function renderPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
   const { song, customFields, statistics: _statistics, ...play } = row
   return { ...play, song: renderSong(song, { ...station, customFields }, 'rest', baseUrl) }
-}
-
-function renderDetailedPlay(row: PlayedRow, station: StationRow, baseUrl: string) {
-  return { ...renderPlay(row, station, baseUrl), ...row.statistics }
 }
