@@ -1,9 +1,9 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import type { Reply } from '../api/core/route.ts'
-import type { DocumentKind, LiveView } from '../api/core/services.ts'
 import { publicHeaders } from '../api/now-playing/now-playing.ts'
 import type { CachedResponse } from '../station/document.ts'
+import type { DocumentKind, LiveView } from '../station/live-view.ts'
 import { isAmbiguous } from './body.ts'
 import type { ResponsesInFlight, ServerContext } from './exchange.ts'
 import {

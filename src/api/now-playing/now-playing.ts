@@ -1,6 +1,7 @@
 import { integer, text } from '../../fields/field.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
+import type { DocumentKind } from '../../station/live-view.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
 import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
@@ -14,7 +15,7 @@ import {
   positionHeaders,
   type Reply
 } from '../core/route.ts'
-import type { ApiServices, DocumentKind } from '../core/services.ts'
+import type { ApiServices } from '../core/services.ts'
 import { isNewState } from './long-polls.ts'
 
 /*

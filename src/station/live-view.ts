@@ -1,0 +1,34 @@
+import type { CachedResponse } from './document.ts'
+import type { StationState } from './state.ts'
+
+/** A rendering of a station: for the REST interface, for events, or as one line of text. */
+export type DocumentKind = 'rest' | 'event' | 'line'
+
+/** The now-playing documents and station states that a server keeps in memory. */
+export interface LiveView {
+  /** A station by id (all digits) or short name. */
+  readonly get: (key: string) => StationState | undefined
+  /** All stations, in id order. */
+  readonly all: () => readonly StationState[]
+  /** The current document of a station; undefined if it does not exist. */
+  readonly document: (stationId: number, kind: DocumentKind) => CachedResponse | undefined
+  /** The current document of a public station by id or short name; undefined for all others. */
+  readonly publicDocument: (key: string, kind: DocumentKind) => CachedResponse | undefined
+  /** The current documents of all public stations as one array. */
+  readonly publicList: () => CachedResponse
+  /** The current documents of these stations as one array, without those that do not exist. */
+  readonly list: (stationIds: readonly number[]) => CachedResponse
+  /** Calls `listener` after every change of a station. Returns the function that unsubscribes it. */
+  readonly onChange: (listener: (state: StationState) => void) => () => void
+  /** Waits until this server has the last published state of a station. Never rejects. */
+  readonly catchUp: (stationId: number) => Promise<void>
+  /**
+   * `isCurrent`: Redis accepts writes and was read within the last 5 seconds. `checkedAtMs`: when all states
+   * were last known to equal those in Redis, in Unix milliseconds.
+   */
+  readonly health: () => {
+    readonly isCurrent: boolean
+    readonly checkedAtMs: number
+    readonly stations: number
+  }
+}
