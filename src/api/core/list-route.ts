@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../fields/field.ts'
-import { succeededList, successListSchema } from '../auth/account.ts'
+import { successListSchema } from '../auth/account.ts'
 import { type ListQuery, listParameters, renderListReply, listSchema } from './list.ts'
 import { type ListSource, parseListQuery, readList } from './list.ts'
 import { type ApiRequest, type ApiRoute, apiRoute, type Operation } from './route.ts'
@@ -37,10 +37,7 @@ export function listRoute<Row extends object>(
       const query = parseListQuery(request.query, sort)
       const rows = await readList(request, services, query, await open(query, request, services))
       const { BASE_URL } = services.config
-      const reply =
-        name === undefined
-          ? renderListReply(rows, query, request, BASE_URL)
-          : succeededList(name, rows, query, request, BASE_URL)
+      const reply = renderListReply(rows, query, request, BASE_URL, name)
       return { ...reply, headers: { ...reply.headers, ...headers } }
     }
   })

@@ -201,19 +201,25 @@ export function likePattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-/** Renders the response of a list: an array, or an envelope if pages were requested. */
+/**
+ * Renders the response of a list: an array, or an envelope if pages were requested. That of an account-level
+ * list has its records under `name`, beside the envelope.
+ */
 export function renderListReply(
   { elements, total }: ListResult,
   list: ListQuery,
   request: ApiRequest,
-  baseUrl: string
+  baseUrl: string,
+  name?: string
 ): Reply {
   const { page, headers } = describePage(total, list, request, baseUrl)
+  if (name !== undefined)
+    return { body: withElements({ status: 'success', ...page }, name, elements), headers }
   return { body: page ? withElements(page, 'rows', elements) : join('[', elements, ']'), headers }
 }
 
 /** Renders a JSON object with the elements as an array under `name`. */
-export function withElements(
+function withElements(
   object: Readonly<Record<string, unknown>>,
   name: string,
   elements: readonly Uint8Array[]
@@ -226,7 +232,7 @@ const join = (start: string, elements: readonly Uint8Array[], end: string): Uint
   Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
 
 /** The envelope of a list without its records (null: no pages were requested), and the headers. */
-export function describePage(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
+function describePage(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)
     for (const name of ['page', 'current', 'per_page', 'rowCount']) query.delete(name)
