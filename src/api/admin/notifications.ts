@@ -8,7 +8,7 @@ import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern, newestRows } from '../core/list.ts'
-import { filtersOf, parseBody, parseTextId } from '../core/parse.ts'
+import { filtersOf, parseBody, parseTextId, refuseBody, refuseField } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
 
@@ -222,8 +222,8 @@ const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
   async handle(request, { sql }) {
     const values = parseBody(criteriaForm, request.body)
     const names = Object.keys(values)
-    if (names.length !== 1) refuse('', 'The body must have exactly one of ids, is_read and all.')
-    if (values.all === false) refuse('all', 'all must be true.')
+    if (names.length !== 1) refuseBody('required', 'The body must have exactly one of ids, is_read and all.')
+    if (values.all === false) refuseField('all', 'out_of_range', 'must be true.')
     const isRead = values.is_read ?? values.read
     return sql.begin(async tx => {
       const which = values.ids
@@ -237,9 +237,5 @@ const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
     })
   }
 })
-
-function refuse(field: string, message: string): never {
-  throw ApiError.ofFields([{ field, code: field === '' ? 'required' : 'out_of_range', message }])
-}
 
 export const notificationRoutes = [list, create, bulkDelete, stats, read, mark, remove]

@@ -23,6 +23,11 @@ export function refuseField(field: string, code: string, sentence: string): neve
   throw ApiError.ofFields([fieldError(field, code, sentence)])
 }
 
+/** Throws 400 for a body as a whole. */
+export function refuseBody(code: string, message: string): never {
+  throw ApiError.ofFields([{ field: '', code, message }])
+}
+
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */
 export function parseId(text: string | undefined): number {
   const id = /^(0|[1-9]\d{0,18})$/.test(text ?? '') ? Number(text) : NaN

@@ -22,7 +22,7 @@ import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { attachment } from '../core/csv.ts'
-import { parseBody, parseId } from '../core/parse.ts'
+import { parseBody, parseId, refuseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
 import { findMediaFolder } from '../library/media-folder.ts'
 
@@ -75,13 +75,9 @@ function parseImport(body: unknown): ImportItem[] {
   const file = parsePlaylist(Buffer.from(body))
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)
-    refuse('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
-  if (isTruncated(file)) refuse('too_long', `The playlist has more than ${maxPlaylistEntries} entries.`)
+    refuseBody('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
+  if (isTruncated(file)) refuseBody('too_long', `The playlist has more than ${maxPlaylistEntries} entries.`)
   return entries.map(entry => ({ entry }))
-}
-
-function refuse(code: string, message: string): never {
-  throw ApiError.ofFields([{ field: '', code, message }])
 }
 
 const importSchema: JsonSchema = {

@@ -18,6 +18,7 @@ import {
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { markPlaylist, refillQueue } from '../../playout/queue/queue.ts'
 import { followSource, replaceEntries } from '../../playout/queue/remote-entries.ts'
+import { fieldError } from '../../runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
@@ -140,10 +141,8 @@ const hooks: ResourceHooks<PlaylistFields> = {
     values.schedule_items = await assignItemIds(tx, values.schedule_items, before?.schedule_items ?? [])
     if (values.source !== 'remote_url' || isWebAddress(values.remote_url)) return []
     const isMissing = values.remote_url === ''
-    const message = isMissing ? 'is required.' : 'must be an address that begins with http:// or https://.'
-    return [
-      { field: 'remote_url', code: isMissing ? 'required' : 'invalid_url', message: `remote_url ${message}` }
-    ]
+    const sentence = isMissing ? 'is required.' : 'must be an address that begins with http:// or https://.'
+    return [fieldError('remote_url', isMissing ? 'required' : 'invalid_url', sentence)]
   },
   async afterWrite({ tx, change, before, values }, id) {
     if (!change) return

@@ -10,13 +10,12 @@ import { readSong } from '../../playout/playouts/send-next-song.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { json, type Reply } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { isNewState, type LongPollRequest } from '../now-playing/long-polls.ts'
 import { definePlayoutRoutes } from './playout-caller.ts'
 
 const timeoutMs = 10_000
-const text = { type: 'string' }
 
 /** A long poll for commands. A connection that closes early means that the playout stopped. */
 export const liquidsoapCommandRoutes = definePlayoutRoutes({
@@ -24,15 +23,15 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
   summary: 'Wait for commands to a playout; empty after ten seconds',
   body: { seen: 'The value of seen in the last response; empty after a start.' },
   answer: exactly({
-    seen: text,
+    seen: string,
     commands: {
       type: 'array',
       items: exactly({
         type: { type: 'string', enum: ['skip', 'interrupt', 'metadata'] },
         uri: { type: 'string', description: 'The song that interrupts.' },
-        sq_id: text,
-        artist: text,
-        title: text,
+        sq_id: string,
+        artist: string,
+        title: string,
         delay: { type: 'string', description: 'Seconds to wait before the interrupt.' }
       })
     }

@@ -8,11 +8,9 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
-import { exactly } from '../core/schemas.ts'
+import { exactly, string } from '../core/schemas.ts'
 import { locateSong, findMediaFolder } from '../library/media-folder.ts'
 import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
-
-const text = { type: 'string' }
 
 const nextSong = definePlayoutRoutes({
   name: 'nextsong',
@@ -22,8 +20,8 @@ const nextSong = definePlayoutRoutes({
   },
   answer: exactly({
     uri: { type: 'string', description: 'Empty if the next song is a stream.' },
-    sq_id: text,
-    stream_url: text,
+    sq_id: string,
+    stream_url: string,
     stream_seconds: { type: 'string', description: 'Seconds to play.' },
     stream_buffer: { type: 'string', description: 'Seconds to buffer.' }
   }),
@@ -92,7 +90,7 @@ const file = definePlayoutRoutes({
   name: 'cp',
   summary: 'The path of a song of the library on this machine',
   body: { uri: 'The path from nextsong.' },
-  answer: exactly({ uri: text, isTemp: { type: 'boolean', const: false } }),
+  answer: exactly({ uri: string, isTemp: { type: 'boolean', const: false } }),
   async handle({ station, body }, { reads: sql, config }) {
     const path = (body['uri'] ?? '').replace(/^media:/, '')
     const [media] = await sql`select from media where station_id = ${station.id} and path = ${path}`

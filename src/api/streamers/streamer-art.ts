@@ -5,7 +5,7 @@ import type { Sql } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { type ImageType, detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { recordAudit } from '../core/audit.ts'
-import { parseId } from '../core/parse.ts'
+import { parseId, refuseBody } from '../core/parse.ts'
 import { actionResult, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import { sendPicture, type Picture, pictureAnswer } from '../library/art.ts'
 
@@ -26,10 +26,7 @@ const upload = apiRoute('POST', path, access, {
   async handle(request, { sql }) {
     const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array()
     const type = detectImageType(bytes)
-    if (type === null) {
-      const message = 'The body must be a JPEG, PNG, WebP or GIF picture.'
-      throw ApiError.ofFields([{ field: '', code: 'invalid_format', message }])
-    }
+    if (type === null) refuseBody('invalid_format', 'The body must be a JPEG, PNG, WebP or GIF picture.')
     await storePicture(sql, request, { bytes, type })
     return actionResult('Record updated successfully.')
   }
