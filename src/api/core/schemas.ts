@@ -58,24 +58,16 @@ const eventSong = {
   }
 }
 
-const played = {
-  sh_id: int64,
-  played_at: unixSeconds,
-  duration: { ...int64, description: 'Seconds' },
-  playlist: string,
-  streamer: string,
-  is_request: boolean,
-  song: ref('Song')
-}
-
-const cued = {
-  cued_at: unixSeconds,
+/** What a played song and a queued one have in common. */
+const play = {
   played_at: unixSeconds,
   duration: { ...int64, description: 'Seconds' },
   playlist: string,
   is_request: boolean,
   song: ref('Song')
 }
+const played = { sh_id: int64, ...play, streamer: string }
+const cued = { cued_at: unixSeconds, ...play }
 
 const source = {
   id: int64,
