@@ -42,6 +42,7 @@ export async function measureCommits(): Promise<void> {
       await wait(settleMs)
       const { samples } = await receiver.ask({ type: 'read' })
       const own = [...commits.atMs].filter(([version]) => !known.has(version))
+      if (own.length === 0) throw new Error('received no song change from Redis')
       const asked = new Map(own.map(([version], index) => [version, askedAtMs[index] ?? Number.NaN]))
       const committed = new Map(own)
       const since = (moments: ReadonlyMap<number, number>) =>

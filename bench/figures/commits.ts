@@ -1,10 +1,7 @@
 import { Redis } from 'ioredis'
 
+import { changesChannel, shardOf } from '../../src/redis/keys.ts'
 import { nowMs } from '../clock.ts'
-
-/** Where commits are told: one channel for all, or one for each shard. */
-const channel = 'cuewire:changes'
-const shardChannels = Array.from({ length: 16 }, (_, shard) => `cuewire:{${shard}}:changes`)
 
 export interface Commits {
   /** When each version of the station was told, on the common clock. */
@@ -22,9 +19,7 @@ export async function hearCommits(redisUrl: string, stationId: number): Promise<
     const isOurs = new RegExp(`"stationId":${stationId}\\b`).test(message)
     if (isOurs && message.includes('"song_changed"') && !atMs.has(version)) atMs.set(version, heardAtMs)
   }
-  redis.on('message', (_channel, message) => heard(message))
   redis.on('smessage', (_channel, message) => heard(message))
-  await redis.subscribe(channel)
-  await redis.ssubscribe(...shardChannels)
+  await redis.ssubscribe(changesChannel(shardOf(stationId)))
   return { atMs, close: () => redis.disconnect() }
 }
