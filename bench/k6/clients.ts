@@ -2,28 +2,28 @@ import type { Trend } from 'k6/metrics'
 import { WebSocket } from 'k6/websockets'
 
 /**
- * The moment a change was asked for travels in the count of listeners: milliseconds, which repeat every 28
- * hours.
+ * The listener count of a change encodes the time of its request: Unix milliseconds modulo this range (28
+ * hours).
  */
-const momentsFrom = 100_000_000
+const requestTimeRange = 100_000_000
 
-export const momentNow = () => Date.now() % momentsFrom
+export const requestTimeNow = () => Date.now() % requestTimeRange
 
-const counts = /\},"listeners":\{"total":(\d+)/
+const listenerCount = /\},"listeners":\{"total":(\d+)/
 const staleMs = 60_000
 
 /**
- * Opens player widgets on the event loop of one virtual user, for so many seconds, and adds the time from the
- * request of each change to its arrival. What was there before is no change.
+ * Opens sockets of player widgets on the event loop of one virtual user for `seconds`. Adds to `latency` the
+ * time from the request of each change to its frame. The state in the connect frame is not a change.
  */
 export function openClients(options: {
   url: string
   stations: readonly string[]
   seconds: number
-  arrived: Trend
-  onProblem: () => void
+  latency: Trend
+  onError: () => void
 }): void {
-  const { url, stations, seconds, arrived, onProblem } = options
+  const { url, stations, seconds, latency, onError } = options
   for (const station of stations) {
     const socket = new WebSocket(url)
     let newest = ''
@@ -31,16 +31,16 @@ export function openClients(options: {
       socket.send(JSON.stringify({ subs: { [`station:${station}`]: { recover: true } } }))
       setTimeout(() => socket.close(), seconds * 1_000)
     })
-    socket.addEventListener('error', onProblem)
+    socket.addEventListener('error', onError)
     socket.addEventListener('message', event => {
       const data: unknown = 'data' in event ? event.data : null
       if (typeof data !== 'string') return
-      const moment = counts.exec(data)?.[1]
-      // A heartbeat repeats what is known.
-      if (moment === undefined || moment === newest) return
-      newest = moment
-      const lateMs = (momentNow() - Number(moment) + momentsFrom) % momentsFrom
-      if (!data.startsWith('{"connect"') && lateMs < staleMs) arrived.add(lateMs)
+      const requestTime = listenerCount.exec(data)?.[1]
+      // Heartbeats repeat the newest state.
+      if (requestTime === undefined || requestTime === newest) return
+      newest = requestTime
+      const latencyMs = (requestTimeNow() - Number(requestTime) + requestTimeRange) % requestTimeRange
+      if (!data.startsWith('{"connect"') && latencyMs < staleMs) latency.add(latencyMs)
     })
   }
 }

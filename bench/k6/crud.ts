@@ -3,12 +3,14 @@ import exec from 'k6/execution'
 import http, { type RefinedResponse, type ResponseType } from 'k6/http'
 import { Counter, Trend } from 'k6/metrics'
 
+import { readCount, renderTrends, type Summary, trendStats } from './summary.ts'
+
 /**
- * A k6 script, started by `npm run bench -- crud`: requests come at a constant rate whether answers do or
- * not, four of five are reads, most of them by id. Several keys share the writes, because each may write 100
- * times a second. What it makes is named `k6 ...`, and all of that is deleted at the end.
+ * The k6 script of `npm run bench -- crud`. Sends requests at a constant rate, regardless of responses; four
+ * of five are reads, most of them by id. The requests use several keys, because a key may write 100 times a
+ * second. All created records are named `k6 ...` and are deleted at the end.
  */
-// k6 names it so.
+// k6 defines this name.
 // oxlint-disable-next-line no-underscore-dangle
 declare const __ENV: Readonly<Record<string, string | undefined>>
 
@@ -20,15 +22,15 @@ const seconds = Number(__ENV['SECONDS'] ?? 60)
 
 const warmUpSeconds = 5
 const recordsEach = 20
-/** A virtual user keeps this many records of its own before it deletes the oldest. */
-const ownAtMost = 1
+/** A virtual user with more records of its own deletes the oldest instead of creating another. */
+const maxOwnRecords = 1
 
 interface Resource {
   readonly list: string
   readonly item: string
   readonly body: (tag: string) => object
-  /** Finds the ids of what this script made in a list, by GJSON. */
-  readonly made: string
+  /** GJSON path of the ids of the records in a list that this script created. */
+  readonly createdIds: string
 }
 
 const resources: Resource[] = [
@@ -37,33 +39,36 @@ const resources: Resource[] = [
       list: `/api/station/${station}/playlists`,
       item: `/api/station/${station}/playlist`,
       body: (tag: string) => ({ name: `k6 ${tag}`, is_enabled: false, weight: 5 }),
-      made: '#(name%"k6 *")#.id'
+      createdIds: '#(name%"k6 *")#.id'
     },
     {
       list: `/api/station/${station}/hls_streams`,
       item: `/api/station/${station}/hls_stream`,
       body: (tag: string) => ({ name: `/k6-${tag}`, display_name: `k6 ${tag}`, autodj_bitrate: 128 }),
-      made: '#(display_name%"k6 *")#.id'
+      createdIds: '#(display_name%"k6 *")#.id'
     }
   ]),
-  // One of many: custom fields are few, and a change of one shows on every station.
+  // Custom fields exist once for all stations, so they are a small share of the requests.
   {
     list: '/api/admin/custom_fields',
     item: '/api/admin/custom_field',
     body: (tag: string) => ({ name: `k6 ${tag}`, short_name: `k6_${tag.replace(/\W/g, '_')}` }),
-    made: '#(name%"k6 *")#.id'
+    createdIds: '#(name%"k6 *")#.id'
   }
 ]
 
 const operations = {
   'read by id': new Trend('read_by_id', true),
-  'read list': new Trend('read_list', true),
+  'read a list': new Trend('read_a_list', true),
   create: new Trend('create', true),
   update: new Trend('update', true),
   delete: new Trend('delete', true)
 }
 type Operation = keyof typeof operations
-const refused = new Counter('refused')
+const metricOf = (operation: string) => operation.replaceAll(' ', '_')
+/** Requests that were not sent because all virtual users were waiting for responses. */
+const droppedMetric = 'dropped_iterations{scenario:crud}'
+const failed = new Counter('failed')
 
 const arrivals = {
   executor: 'constant-arrival-rate',
@@ -81,20 +86,20 @@ export const options = {
   },
   thresholds: {
     read_by_id: ['p(50)<2'],
-    refused: ['count==0'],
-    'dropped_iterations{scenario:crud}': ['count==0']
+    failed: ['count==0'],
+    [droppedMetric]: ['count==0']
   },
-  summaryTrendStats: ['count', 'med', 'p(95)', 'p(99)', 'max'],
+  summaryTrendStats: trendStats,
   setupTimeout: '60s',
   teardownTimeout: '120s'
 }
 
-/** The ids that everybody reads, per resource. */
+/** Creates the records that all virtual users read. Returns their ids, per resource. */
 export function setup(): number[][] {
   return resources.map((resource, index) =>
     Array.from({ length: recordsEach }, (_, record) => {
       const body = JSON.stringify(resource.body(`base-${index}-${record}`))
-      return idOf(must(http.post(baseUrl + resource.list, body, params('setup', 'create'))))
+      return idOf(requireSuccess(http.post(baseUrl + resource.list, body, params('setup', 'create'))))
     })
   )
 }
@@ -112,13 +117,19 @@ export function step(ids: number[][]): void {
   if (!resource || id === undefined) return
   const chance = Math.random()
   if (chance < 0.65) {
-    measured('read by id', http.get(`${baseUrl}${resource.item}/${id}`, params(resource.item, 'read by id')))
+    recordResponse(
+      'read by id',
+      http.get(`${baseUrl}${resource.item}/${id}`, params(resource.item, 'read by id'))
+    )
   } else if (chance < 0.8) {
-    measured('read list', http.get(baseUrl + resource.list, params(resource.list, 'read list')))
+    recordResponse('read a list', http.get(baseUrl + resource.list, params(resource.list, 'read a list')))
   } else if (chance < 0.87) {
     const body = JSON.stringify(resource.body(`base-${index}-${ids[index]?.indexOf(id)}`))
-    measured('update', http.put(`${baseUrl}${resource.item}/${id}`, body, params(resource.item, 'update')))
-  } else if (own.length > ownAtMost) deleteOldest()
+    recordResponse(
+      'update',
+      http.put(`${baseUrl}${resource.item}/${id}`, body, params(resource.item, 'update'))
+    )
+  } else if (own.length > maxOwnRecords) deleteOldest()
   else create(resource)
 }
 
@@ -129,58 +140,56 @@ function create(resource: Resource): void {
     JSON.stringify(resource.body(tag)),
     params(resource.list, 'create')
   )
-  if (measured('create', response)) own.push({ resource, id: idOf(response) })
+  if (recordResponse('create', response)) own.push({ resource, id: idOf(response) })
 }
 
 function deleteOldest(): void {
   const oldest = own.shift()
   if (!oldest) return
   const { item } = oldest.resource
-  measured('delete', http.del(`${baseUrl}${item}/${oldest.id}`, null, params(item, 'delete')))
+  recordResponse('delete', http.del(`${baseUrl}${item}/${oldest.id}`, null, params(item, 'delete')))
 }
 
 export function teardown(): void {
-  for (const { list, item, made } of resources) {
-    const ids = must(http.get(baseUrl + list, params('teardown', 'read list'))).json(made)
+  for (const { list, item, createdIds } of resources) {
+    const ids = requireSuccess(http.get(baseUrl + list, params('teardown', 'read a list'))).json(createdIds)
     for (const id of Array.isArray(ids) ? ids : [])
-      must(http.del(`${baseUrl}${item}/${Number(id)}`, null, params('teardown', 'delete')))
+      requireSuccess(http.del(`${baseUrl}${item}/${Number(id)}`, null, params('teardown', 'delete')))
   }
 }
 
-interface Summary {
-  readonly metrics: Readonly<
-    Record<string, { readonly values: Readonly<Record<string, number>> } | undefined>
-  >
-}
-
-/** A short table instead of k6's own. */
-export function handleSummary({ metrics }: Summary) {
-  const counted = (name: string) => metrics[name]?.values['count'] ?? 0
-  const rows = Object.keys(operations).map(name => {
-    const values = metrics[name.replaceAll(' ', '_')]?.values ?? {}
-    const times = ['med', 'p(95)', 'p(99)', 'max'].map(each => (values[each]?.toFixed(2) ?? '-').padStart(9))
-    return `  ${name.padEnd(12)}${String(values['count'] ?? 0).padStart(9)}${times.join('')}`
-  })
+/** Replaces the summary of k6 with a table. */
+export function handleSummary(summary: Summary) {
   return {
     stdout: [
-      `CRUD at ${rate} requests/s for ${seconds} s, ${stations.length} stations, ${keys.length} keys`,
-      `  ${'ms'.padEnd(12)}${['requests', 'p50', 'p95', 'p99', 'max'].map(name => name.padStart(9)).join('')}`,
-      ...rows,
-      `  not 200: ${counted('refused')}, not sent in time: ${counted('dropped_iterations{scenario:crud}')}`,
+      '',
+      renderTrends(
+        summary,
+        { before: ['ms', 'requests'] },
+        Object.keys(operations).map(name => {
+          const metric = metricOf(name)
+          return { before: [name, readCount(summary, metric)], metric }
+        })
+      ),
+      `  not 200: ${readCount(summary, 'failed')}, dropped by k6: ${readCount(summary, droppedMetric)}`,
       ''
     ].join('\n')
   }
 }
 
-/** Counts what was not answered 200; times are kept after the warm-up only. */
-function measured(operation: Operation, response: RefinedResponse<ResponseType | undefined>): boolean {
-  const isDone = response.status === 200
-  if (!isDone) refused.add(1)
+/**
+ * Counts responses that are not 200, and records the duration after the warm-up. Returns whether it is 200.
+ */
+function recordResponse(operation: Operation, response: RefinedResponse<ResponseType | undefined>): boolean {
+  const isSuccess = response.status === 200
+  if (!isSuccess) failed.add(1)
   if (exec.scenario.name === 'crud') operations[operation].add(response.timings.duration)
-  return check(response, { 'answered 200': () => isDone })
+  return check(response, { 'status is 200': () => isSuccess })
 }
 
-function must<Body extends ResponseType | undefined>(response: RefinedResponse<Body>): RefinedResponse<Body> {
+function requireSuccess<Body extends ResponseType | undefined>(
+  response: RefinedResponse<Body>
+): RefinedResponse<Body> {
   const { request, status, url, body } = response
   const reason = typeof body === 'string' ? body : ''
   if (status !== 200) exec.test.abort(`${request.method} ${url}: ${status} ${reason}`)

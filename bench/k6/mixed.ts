@@ -2,15 +2,14 @@ import exec from 'k6/execution'
 import http, { type RefinedResponse, type ResponseType } from 'k6/http'
 import { Counter, Trend } from 'k6/metrics'
 
-import { momentNow, openClients } from './clients.ts'
-import { counted, renderTrends, type Summary, trendStats } from './summary.ts'
+import { openClients, requestTimeNow } from './clients.ts'
+import { readCount, renderTrends, type Summary, trendStats } from './summary.ts'
 
 /**
- * A k6 script, started by `npm run bench -- mixed`: what an installation sees on a busy evening. Polls at a
- * constant rate (of a hundred, 90 are of one station, 5 of its page, 5 of all stations), sockets spread over
- * all stations, reports of listeners.
+ * The k6 script of `npm run bench -- mixed`. Sends polls at a constant rate (90 % of one station, 5 % of `GET
+ * /api/station/{id}`, 5 % of all stations) and listener counts, and opens sockets for all stations.
  */
-// k6 names it so.
+// k6 defines this name.
 // oxlint-disable-next-line no-underscore-dangle
 declare const __ENV: Readonly<Record<string, string | undefined>>
 
@@ -24,11 +23,11 @@ const openingSeconds = 5
 const socketsEach = 100
 
 const one = new Trend('one', true)
-const page = new Trend('page', true)
+const station = new Trend('station', true)
 const all = new Trend('all', true)
 const report = new Trend('report', true)
-const arrived = new Trend('arrived', true)
-const problems = new Counter('problems')
+const latency = new Trend('latency', true)
+const failed = new Counter('failed')
 
 const arrivals = {
   executor: 'constant-arrival-rate',
@@ -52,7 +51,7 @@ export const options = {
     polls: { ...arrivals, exec: 'poll', rate: polls },
     changes: { ...arrivals, exec: 'change', rate: changes }
   },
-  thresholds: { problems: ['count==0'], dropped_iterations: ['count>=0'] },
+  thresholds: { failed: ['count==0'], dropped_iterations: ['count>=0'] },
   summaryTrendStats: trendStats
 }
 
@@ -63,47 +62,54 @@ export function follow(): void {
       String((index % stations) + 1)
     ),
     seconds: openingSeconds + seconds + 2,
-    arrived,
-    onProblem: () => problems.add(1)
+    latency,
+    onError: () => failed.add(1)
   })
 }
 
 export function poll(): void {
-  const turn = exec.scenario.iterationInTest % 100
-  const station = anyStation()
-  if (turn < 90) measure(one, http.get(`${baseUrl}/api/nowplaying/${station}`, { timeout: '10s' }))
-  else if (turn < 95) measure(page, http.get(`${baseUrl}/api/station/${station}`, { timeout: '10s' }))
+  const percentile = exec.scenario.iterationInTest % 100
+  const id = pickStation()
+  if (percentile < 90) measure(one, http.get(`${baseUrl}/api/nowplaying/${id}`, { timeout: '10s' }))
+  else if (percentile < 95) measure(station, http.get(`${baseUrl}/api/station/${id}`, { timeout: '10s' }))
   else measure(all, http.get(`${baseUrl}/api/nowplaying`, { timeout: '10s' }))
 }
 
 export function change(): void {
   const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ total: momentNow() })
-  const url = `${baseUrl}/api/station/${anyStation()}/listeners`
+  const body = JSON.stringify({ total: requestTimeNow() })
+  const url = `${baseUrl}/api/station/${pickStation()}/listeners`
   measure(report, http.put(url, body, { headers, timeout: '10s' }))
 }
 
-const anyStation = () => Math.floor(Math.random() * stations) + 1
+const pickStation = () => Math.floor(Math.random() * stations) + 1
 
 function measure(trend: Trend, response: RefinedResponse<ResponseType | undefined>): void {
   trend.add(response.timings.duration)
-  if (response.status !== 200) problems.add(1)
+  if (response.status !== 200) failed.add(1)
 }
 
 export function handleSummary(summary: Summary) {
   const head = `${stations} stations, ${sockets} sockets, ${polls} polls/s, ${changes} changes/s, ${seconds} s`
   const rows = {
     'GET one station': 'one',
-    'GET the station’s page': 'page',
+    'GET /api/station/{id}': 'station',
     'GET all stations': 'all',
     'PUT listeners': 'report',
-    'change at a socket': 'arrived'
+    'change at a socket': 'latency'
   }
   return {
     stdout: [
       '',
-      renderTrends(summary, head, rows),
-      `  problems: ${counted(summary, 'problems')}, not sent in time: ${counted(summary, 'dropped_iterations')}`,
+      renderTrends(
+        summary,
+        { before: [head, 'count'] },
+        Object.entries(rows).map(([label, metric]) => ({
+          before: [label, readCount(summary, metric)],
+          metric
+        }))
+      ),
+      `  errors: ${readCount(summary, 'failed')}, dropped by k6: ${readCount(summary, 'dropped_iterations')}`,
       ''
     ].join('\n')
   }

@@ -1,31 +1,42 @@
-/** What k6 hands to `handleSummary`, as far as tables need it. */
+/** The part of the argument of `handleSummary` that tables use. */
 export interface Summary {
   readonly metrics: Readonly<
     Record<string, { readonly values: Readonly<Record<string, number>> } | undefined>
   >
 }
 
-export const trendStats = ['count', 'med', 'p(95)', 'p(99)', 'max']
+const percentiles = ['med', 'p(95)', 'p(99)', 'max']
 
-/** A Markdown table of trends in milliseconds: label -> metric. */
+export const trendStats = ['count', ...percentiles]
+
+type Cells = readonly (string | number)[]
+
+/** Cells before and after the percentiles of a table. */
+interface OuterCells {
+  readonly before: Cells
+  readonly after?: Cells
+}
+
+/** Renders the percentiles of trends, in milliseconds, as a Markdown table. */
 export function renderTrends(
   { metrics }: Summary,
-  head: string,
-  trends: Readonly<Record<string, string>>
+  head: OuterCells,
+  rows: readonly (OuterCells & { readonly metric: string })[]
 ): string {
-  const rows = Object.entries(trends).map(([label, metric]) => {
-    const values = metrics[metric]?.values ?? {}
-    const times = ['med', 'p(95)', 'p(99)', 'max'].map(name => values[name]?.toFixed(2) ?? '-')
-    return `| ${[label, values['count'] ?? 0, ...times].join(' | ')} |`
-  })
+  const columns = [...head.before, 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', ...(head.after ?? [])]
   return [
-    `| ${head} | count | p50 ms | p95 ms | p99 ms | max ms |`,
-    '|---|---|---|---|---|---|',
-    ...rows
+    renderRow(columns),
+    `|${'---|'.repeat(columns.length)}`,
+    ...rows.map(({ metric, before, after = [] }) => {
+      const times = percentiles.map(name => metrics[metric]?.values[name]?.toFixed(2) ?? '-')
+      return renderRow([...before, ...times, ...after])
+    })
   ].join('\n')
 }
 
-/** How often a counter was raised. */
-export function counted({ metrics }: Summary, name: string): number {
+const renderRow = (cells: Cells) => `| ${cells.join(' | ')} |`
+
+/** Returns the value of a counter, or the number of values of a trend; 0 if there is none. */
+export function readCount({ metrics }: Summary, name: string): number {
   return metrics[name]?.values['count'] ?? 0
 }
