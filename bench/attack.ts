@@ -8,21 +8,23 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 
 import type { AttackCounts, AttackOptions } from './attackers.ts'
-import { endWithUs } from './children.ts'
-import { cpuSeconds } from './cpu.ts'
+import { killOnExit } from './children.ts'
+import { readCpuByRole } from './cpu.ts'
 import { type Program, startProgram } from './program.ts'
 import { seedLibraries } from './seed-libraries.ts'
-import { whole } from './settings.ts'
-import { number, quantile, sorted } from './statistics.ts'
+import { positiveInteger } from './settings.ts'
+import { formatNumber, quantile, sortAscending } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const port = 4_171
 const adminKey = `${'a'.repeat(16)}:${'b'.repeat(32)}`
 const station = '/api/station/bench_1'
-const seconds = whole('SECONDS', 20)
-const tracks = whole('TRACKS', 50_000)
+const seconds = positiveInteger('SECONDS', 20)
+const tracks = positiveInteger('TRACKS', 50_000)
 
-/** What honest clients ask for while the attack lasts, how often in all, and with what headers. */
+/**
+ * Requests of legitimate clients during the attack: paths in turn, total rate, headers of the nth request.
+ */
 interface Load {
   readonly name: string
   readonly paths: readonly string[]
@@ -64,14 +66,14 @@ const attacks: readonly (AttackOptions & { readonly name: string })[] = [
   { name: '50 addresses', addresses: 50, perSecond: 500, inFlight: 400 }
 ]
 
-interface Answers {
+interface LoadResult {
   readonly latenciesMs: number[]
   failures: number
 }
 
 /**
- * Measures what honest clients notice of anonymous requests for a whole library, with default limits. The
- * attackers and honest visitors have addresses of their own in `X-Forwarded-For`.
+ * Measures the response times of legitimate clients during anonymous requests for a whole library, with the
+ * default limits. Attackers and visitors are told apart by their addresses in `X-Forwarded-For`.
  */
 export async function attack(): Promise<void> {
   const env = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_API_KEY: adminKey, LOG_LEVEL: 'fatal' }
@@ -79,21 +81,21 @@ export async function attack(): Promise<void> {
   try {
     await seed(program)
     const rows: string[][] = []
-    for (const each of attacks) {
-      rows.push(await measure(program, each))
+    for (const options of attacks) {
+      rows.push(await measure(program, options))
       await wait(5_000)
     }
     const columns = loads.flatMap(({ name }) => [`${name} p50 ms`, 'p99 ms', 'failed'])
     printTable(
       [
-        'attack',
+        'attackers',
         'requests',
-        'whole answers',
-        '429/503',
+        'answered in full',
+        '429 or 503',
         ...columns,
         'server cores',
         'Postgres cores',
-        'server MB'
+        'server, MB'
       ],
       rows
     )
@@ -119,50 +121,54 @@ async function seed({ databaseUrl, baseUrl }: Program): Promise<void> {
     playback_revision = revision + 1`
   await sql.end()
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await wait(200)) {
-    const answer = await fetch(`${baseUrl}/api/nowplaying/bench_1`)
-    const shown = answer.ok ? JSON.stringify(await answer.json()) : ''
-    if (shown.includes('"playing_next":{')) return
+    const response = await fetch(`${baseUrl}/api/nowplaying/bench_1`)
+    const body = response.ok ? await response.text() : ''
+    if (body.includes('"playing_next":{')) return
   }
-  throw new Error('the station was not on the air within a minute')
+  throw new Error('station bench_1 had no next song after 60 s')
 }
 
-/** One row of the table. */
+/** Returns one row of the table. */
 async function measure(program: Program, { name, ...options }: (typeof attacks)[number]): Promise<string[]> {
   const memory = watchMemory(program.serverPid())
   const fromMs = performance.now()
-  const before = cpuSeconds(program.pid)
+  const before = readCpuByRole(program.pid)
   const attackers = options.addresses === 0 ? null : await startAttackers(program.baseUrl, options)
-  // The first seconds are the worst: honest clients are there from the start.
-  const measured = await Promise.all(loads.map(load => ask(program.baseUrl, load)))
-  const counts = (await attackers?.counts()) ?? { sent: 0, whole: 0, refused: 0 }
-  const most = memory.stop()
-  const after = cpuSeconds(program.pid)
+  // The first seconds of an attack are the slowest, so legitimate requests start together with it.
+  const measured = await Promise.all(loads.map(load => runLoad(program.baseUrl, load)))
+  const counts = (await attackers?.counts()) ?? { sent: 0, complete: 0, refused: 0 }
+  const maxKib = memory.stop()
+  const after = readCpuByRole(program.pid)
   const coresOf = (role: string) =>
     ((after[role] ?? 0) - (before[role] ?? 0)) / ((performance.now() - fromMs) / 1_000)
   return [
     name,
-    ...[counts.sent, counts.whole, counts.refused].map(count => number(count)),
+    ...[counts.sent, counts.complete, counts.refused].map(count => formatNumber(count)),
     ...measured.flatMap(({ latenciesMs, failures }) => {
-      const ordered = sorted(latenciesMs)
-      return [number(quantile(ordered, 0.5), 1), number(quantile(ordered, 0.99), 1), number(failures)]
+      const ordered = sortAscending(latenciesMs)
+      return [
+        formatNumber(quantile(ordered, 0.5), 1),
+        formatNumber(quantile(ordered, 0.99), 1),
+        formatNumber(failures)
+      ]
     }),
-    number(coresOf('server'), 2),
-    number(coresOf('postgres'), 2),
-    number(most / 1_024)
+    formatNumber(coresOf('server'), 2),
+    formatNumber(coresOf('Postgres'), 2),
+    formatNumber(maxKib / 1_024)
   ]
 }
 
-/** Starts a process that attacks for the seconds of a run, and waits until it begins. */
+/** Starts the attack in a process of its own. `counts` resolves when the attack has ended. */
 async function startAttackers(
   baseUrl: string,
   options: AttackOptions
 ): Promise<{ readonly counts: () => Promise<AttackCounts> }> {
   const file = fileURLToPath(new URL('attackers.ts', import.meta.url))
-  const words = [JSON.stringify({ ...options, baseUrl, seconds, station })]
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...words], {
+  const argument = JSON.stringify({ ...options, baseUrl, seconds, station })
+  const child = spawn(process.execPath, ['--import', 'tsx', file, argument], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
-  endWithUs(child)
+  killOnExit(child)
   const deadline = { signal: AbortSignal.timeout((seconds + 60) * 1_000) }
   await once(child, 'message', deadline)
   const counted = once(child, 'message', deadline)
@@ -175,50 +181,50 @@ async function startAttackers(
   }
 }
 
-/** Sends at a constant rate, whatever became of the request before, and waits for all answers. */
-async function ask(baseUrl: string, { paths, perSecond, headers }: Load): Promise<Answers> {
-  const answers: Answers = { latenciesMs: [], failures: 0 }
+/** Sends requests at a constant rate without waiting for responses in between, then waits for all of them. */
+async function runLoad(baseUrl: string, { paths, perSecond, headers }: Load): Promise<LoadResult> {
+  const result: LoadResult = { latenciesMs: [], failures: 0 }
   const sent: Promise<void>[] = []
   for (let n = 0; n < perSecond * seconds; n++) {
-    sent.push(askOnce(`${baseUrl}${paths[n % paths.length]}`, headers(n), answers))
+    sent.push(sendRequest(`${baseUrl}${paths[n % paths.length]}`, headers(n), result))
     await wait(1_000 / perSecond)
   }
   await Promise.all(sent)
-  return answers
+  return result
 }
 
-async function askOnce(
+async function sendRequest(
   url: string,
   headers: Readonly<Record<string, string>>,
-  answers: Answers
+  result: LoadResult
 ): Promise<void> {
   const startMs = performance.now()
   const status = await new Promise<number>(resolve => {
-    const sent = request(url, { headers, timeout: 20_000 }, answer => {
-      answer.resume()
-      answer.once('end', () => resolve(answer.statusCode ?? 0))
-      answer.once('error', () => resolve(0))
+    const sent = request(url, { headers, timeout: 20_000 }, response => {
+      response.resume()
+      response.once('end', () => resolve(response.statusCode ?? 0))
+      response.once('error', () => resolve(0))
     })
     sent.once('timeout', () => sent.destroy())
     sent.once('error', () => resolve(0))
     sent.end()
   })
-  answers.latenciesMs.push(performance.now() - startMs)
-  if (status !== 200) answers.failures++
+  result.latenciesMs.push(performance.now() - startMs)
+  if (status !== 200) result.failures++
 }
 
-/** Samples the resident memory of a process; `stop` returns the most, in KiB. Linux only. */
+/** Samples the resident memory of a process. `stop` returns the maximum in KiB. Linux only. */
 function watchMemory(pid: number) {
-  let most = 0
-  const look = () => {
+  let maxKib = 0
+  const sample = () => {
     const [, size] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    most = Math.max(most, Number(size))
+    maxKib = Math.max(maxKib, Number(size))
   }
-  const timer = setInterval(look, 100)
+  const timer = setInterval(sample, 100)
   return {
     stop: () => {
       clearInterval(timer)
-      return most
+      return maxKib
     }
   }
 }

@@ -3,26 +3,23 @@ import { Agent, request } from 'node:http'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/**
- * How an attack goes: addresses, requests a second and requests in flight are those of all attackers
- * together.
- */
+/** The number of addresses, and for all of them together: requests per second, and requests in flight. */
 export interface AttackOptions {
   readonly addresses: number
   readonly perSecond: number
   readonly inFlight: number
 }
 
-/** What came of it: `whole` answers were 200, `refused` ones 429 or 503. */
+/** `complete` responses had status 200 and were received in full; `refused` ones had status 429 or 503. */
 export interface AttackCounts {
   sent: number
-  whole: number
+  complete: number
   refused: number
 }
 
 /**
- * A process of `npm run bench -- attack`: asks for all that is expensive, and sends its counts to its parent.
- * It has the lowest priority, since attackers bring machines of their own.
+ * The attacking process of `npm run bench -- attack`: sends expensive requests and reports counts to its
+ * parent. Runs with the lowest priority, because real attackers do not use the CPU of the server.
  */
 setPriority(constants.priority.PRIORITY_LOW)
 
@@ -41,7 +38,7 @@ const paths = [
   `${station}/requests?per_page=500`
 ]
 const agent = new Agent({ keepAlive: true, maxSockets: options.inFlight })
-const counts: AttackCounts = { sent: 0, whole: 0, refused: 0 }
+const counts: AttackCounts = { sent: 0, complete: 0, refused: 0 }
 let inFlight = 0
 
 function send(n: number): void {
@@ -52,11 +49,11 @@ function send(n: number): void {
   const sent = request(
     `${baseUrl}${paths[n % paths.length]}`,
     { agent, headers, timeout: 30_000 },
-    answer => {
-      answer.resume()
-      if (answer.statusCode === 200) answer.once('end', () => counts.whole++)
-      if (answer.statusCode === 429 || answer.statusCode === 503) counts.refused++
-      answer.once('close', done)
+    response => {
+      response.resume()
+      if (response.statusCode === 200) response.once('end', () => counts.complete++)
+      if (response.statusCode === 429 || response.statusCode === 503) counts.refused++
+      response.once('close', done)
     }
   )
   sent.once('timeout', () => sent.destroy())
@@ -64,7 +61,7 @@ function send(n: number): void {
   sent.end()
 }
 
-// The start of a process takes CPU time that is not part of the attack.
+// Waits for the parent, so that the CPU time of starting this process is not measured.
 process.send?.('ready')
 await once(process, 'message')
 const startMs = performance.now()

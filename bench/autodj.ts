@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { endWithUs } from './children.ts'
-import { wordsFor } from './program.ts'
+import { killOnExit } from './children.ts'
+import { programCommand } from './program.ts'
 
 /**
- * How long one choice of the AutoDJ takes, and a week of them; the command for operators measures both
- * itself.
+ * Measures one choice of the AutoDJ, and a simulated week: `npm run bench -- autodj`. Both are printed by
+ * `npm run simulate`.
  */
 export async function autodj(): Promise<void> {
-  for (const words of [['--bench'], []]) {
-    const [command, ...args] = wordsFor('src/simulate/main.js')
-    const child = spawn(command, [...args, ...words], { stdio: 'inherit' })
-    endWithUs(child)
+  for (const options of [['--bench'], []]) {
+    const [command, ...args] = programCommand('src/simulate/main.js')
+    const child = spawn(command, [...args, ...options], { stdio: 'inherit' })
+    killOnExit(child)
     const [code] = await once(child, 'exit')
-    if (code !== 0) throw new Error(`the simulation ended with ${code}`)
+    if (code !== 0) throw new Error(`npm run simulate exited with code ${code}`)
   }
 }

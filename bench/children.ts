@@ -4,30 +4,30 @@ import { constants } from 'node:os'
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const children = new Set<ChildProcess>()
 
-/** Ends a process when this one ends: after an error, or by a signal that can be heard. */
-export function endWithUs(child: ChildProcess): void {
-  if (children.size === 0) listen()
+/** Sends SIGTERM to a child when this process exits: normally, by an error, or by a signal it can handle. */
+export function killOnExit(child: ChildProcess): void {
+  if (children.size === 0) addHandlers()
   children.add(child)
   child.once('exit', () => {
     children.delete(child)
-    if (children.size === 0) forget()
+    if (children.size === 0) removeHandlers()
   })
 }
 
-function listen(): void {
-  process.on('exit', endAll)
-  for (const signal of signals) process.on(signal, leave)
+function addHandlers(): void {
+  process.on('exit', killChildren)
+  for (const signal of signals) process.on(signal, exitBySignal)
 }
 
-function forget(): void {
-  process.off('exit', endAll)
-  for (const signal of signals) process.off(signal, leave)
+function removeHandlers(): void {
+  process.off('exit', killChildren)
+  for (const signal of signals) process.off(signal, exitBySignal)
 }
 
-function endAll(): void {
+function killChildren(): void {
   for (const child of children) child.kill('SIGTERM')
 }
 
-function leave(signal: (typeof signals)[number]): void {
+function exitBySignal(signal: (typeof signals)[number]): void {
   process.exit(128 + constants.signals[signal])
 }

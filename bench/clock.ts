@@ -1,4 +1,4 @@
-/** Milliseconds on the clock that all processes of this machine share. */
+/** Monotonic time in milliseconds, comparable between all processes of this machine. */
 export function nowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1_000 + nanoseconds / 1e6

@@ -1,11 +1,11 @@
-import { cpuSeconds, endedChildrenSeconds } from './cpu.ts'
+import { readCpuByRole, readEndedChildrenCpu } from './cpu.ts'
 
 /**
- * Measures from now on; the function it gives prints how many cores each part of the program, and k6, kept
- * busy.
+ * Starts measuring CPU time. The returned function prints the average number of cores that each process of
+ * the program and k6 used since then.
  */
-export function watchCores(rootPid: number): () => void {
-  const read = (): Record<string, number> => ({ ...cpuSeconds(rootPid), k6: endedChildrenSeconds() })
+export function measureCores(rootPid: number): () => void {
+  const read = (): Record<string, number> => ({ ...readCpuByRole(rootPid), k6: readEndedChildrenCpu() })
   const before = read()
   const fromMs = Date.now()
   return () => {

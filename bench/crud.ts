@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { watchCores } from './cores.ts'
+import { measureCores } from './cores.ts'
 import { runK6 } from './k6.ts'
 import { startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
@@ -17,10 +17,10 @@ const keyCount = 8
 const adminKey = '00000000000bec00:000000000000000000000000000bec00'
 
 /**
- * How fast records are read and written: `npm run bench -- crud`. Starts the whole program on an empty folder
- * with ten stations that play, lets k6 (`bench/k6/crud.ts`) send 1,000 requests a second for a minute, and
- * reports latencies and CPU. The program and k6 share the machine. `RATE` and `SECONDS` change the load. Ends
- * with k6's exit code: 99 if a threshold was missed.
+ * Measures how fast records are read and written: `npm run bench -- crud`. Starts the whole program with an
+ * empty data folder and ten playing stations. k6 (`bench/k6/crud.ts`) sends 1,000 requests a second for a
+ * minute. Prints latencies and CPU. The program and k6 share the machine. `RATE` and `SECONDS` change the
+ * load. Exits with the code of k6: 99 if a threshold was crossed.
  */
 export async function crud(): Promise<void> {
   if (findTool('k6', 'crud') === null) return
@@ -33,14 +33,14 @@ export async function crud(): Promise<void> {
     const keys: string[] = []
     for (let number = 1; number <= keyCount; number++)
       keys.push(await createKey(program.baseUrl, `Bench ${number}`))
-    const reportCores = watchCores(program.pid)
+    const printCores = measureCores(program.pid)
     const env = {
       BASE_URL: program.baseUrl,
       KEYS: keys.join(),
       STATIONS: ids.map(({ id }) => id).join()
     }
     process.exitCode = (await runK6('crud.ts', env, { isPinned: false })) ?? 1
-    reportCores()
+    printCores()
   } finally {
     await sql.end()
     await program.stop()
@@ -48,14 +48,14 @@ export async function crud(): Promise<void> {
 }
 
 async function createKey(baseUrl: string, name: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/api/v1/main/api-keys`, {
+  const response = await fetch(`${baseUrl}/api/v1/main/api-keys`, {
     method: 'POST',
     headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
     body: JSON.stringify({ name, permissions: ['administer all'] }),
     signal: AbortSignal.timeout(5_000)
   })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`no key was made: ${answer.status} ${text}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`creating an API key failed: ${response.status} ${text}`)
   const { key }: { key: string } = JSON.parse(text)
   return key
 }

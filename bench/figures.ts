@@ -1,14 +1,15 @@
 import { measureCommits } from './figures/commit.ts'
 import { measureGetUnderPush } from './figures/get-under-push.ts'
-import { measureReturn } from './figures/return.ts'
-import { wantedParts } from './settings.ts'
+import { measureReconnect } from './figures/reconnect.ts'
+import { selectParts } from './settings.ts'
 
-const parts = { commit: measureCommits, get: measureGetUnderPush, return: measureReturn }
+const parts = { commit: measureCommits, get: measureGetUnderPush, return: measureReconnect }
 
 /**
- * What a player widget sees at its worst moments: `npm run bench -- figures`. The server has a core,
- * everything else the other. `RUNS` and `SECONDS` change the load, `PARTS` picks from commit, get and return.
+ * Measures song changes, GETs during push, and reconnecting clients: `npm run bench -- figures`. The server
+ * runs on one core, everything else on the other. `RUNS` and `SECONDS` change the load; `PARTS` selects from
+ * `commit`, `get` and `return`.
  */
 export async function figures(): Promise<void> {
-  for (const part of wantedParts(['commit', 'get', 'return'])) await parts[part]()
+  for (const part of selectParts(['commit', 'get', 'return'])) await parts[part]()
 }

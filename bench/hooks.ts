@@ -5,12 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { nowMs } from './clock.ts'
-import { cpuSeconds } from './cpu.ts'
+import { readCpuByRole } from './cpu.ts'
 import { listen } from './listener.ts'
 import { type Program, startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
-import { runs, seconds, wantedParts, whole } from './settings.ts'
-import { number, quantile, sorted, spread } from './statistics.ts'
+import { positiveInteger, runs, seconds, selectParts } from './settings.ts'
+import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const port = 18_280
@@ -19,42 +19,40 @@ const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
 const timeoutMs = 120_000
 
 /**
- * Web hooks: deliveries per second of a backlog, and what receivers that hang do to everybody else. `PARTS`
- * is `rate` or `hang`; `HOOKS`, `RUNS` and `SECONDS` change them. Traffic stays on 127.0.0.1.
+ * Measures web hooks: deliveries per second from a backlog, and the delay that hanging receivers cause for
+ * others. `PARTS` selects from `rate` and `hang`; `HOOKS`, `RUNS` and `SECONDS` change the load. All traffic
+ * is local.
  */
 export async function hooks(): Promise<void> {
-  for (const part of wantedParts(['rate', 'hang'])) await { rate, hang }[part]()
+  for (const part of selectParts(['rate', 'hang'])) await { rate, hang }[part]()
 }
 
-/** What was heard, by the id of the play. */
-type Heard = (shId: number, receiver: number, atMs: number) => void
+type OnDelivery = (playId: number, atMs: number) => void
 
-async function openReceivers(heard: Heard): Promise<{ urls: string[]; close: () => void }> {
-  const servers = await Promise.all(
-    Array.from({ length: receivers }, (_, index) => openReceiver(index, heard))
-  )
+async function openReceivers(onDelivery: OnDelivery): Promise<{ urls: string[]; close: () => void }> {
+  const servers = await Promise.all(Array.from({ length: receivers }, () => openReceiver(onDelivery)))
   return {
     urls: servers.map(({ url }) => url),
     close: () => servers.forEach(({ server }) => server.close().closeAllConnections())
   }
 }
 
-async function openReceiver(index: number, heard: Heard): Promise<{ server: Server; url: string }> {
-  const answer = async (request: IncomingMessage) => {
+async function openReceiver(onDelivery: OnDelivery): Promise<{ server: Server; url: string }> {
+  const receive = async (request: IncomingMessage) => {
     const atMs = Date.now()
-    heard(JSON.parse(await text(request)).now_playing.sh_id, index, atMs)
+    onDelivery(JSON.parse(await text(request)).now_playing.sh_id, atMs)
   }
   const server = createServer((request, response) => {
-    // It takes a request and never answers.
+    // A hanging receiver never responds.
     if (request.url === '/hang') return
-    void answer(request).then(() => response.writeHead(204).end())
+    void receive(request).then(() => response.writeHead(204).end())
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   return { server, url: `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}` }
 }
 
-/** Hooks for stations, `urls` in turn. */
+/** Creates one web hook per station; the web hooks use `urls` in turn. */
 async function seedHooks(sql: postgres.Sql, stationIds: readonly number[], urls: readonly string[]) {
   const rows = stationIds.map((id, index) => ({
     station_id: id,
@@ -69,7 +67,7 @@ async function seedHooks(sql: postgres.Sql, stationIds: readonly number[], urls:
 }
 
 async function rate(): Promise<void> {
-  const hookCount = whole('HOOKS', 200)
+  const hookCount = positiveInteger('HOOKS', 200)
   const each = 50
   const measured: { perSecond: number; cores: number }[] = []
   for (let run = 0; run < runs; run++) {
@@ -83,9 +81,9 @@ async function rate(): Promise<void> {
         songMs: 3_600_000,
         firstDueMs: Date.now() + settleMs - Math.round(3_600_000 / hookCount)
       })
-      const ids = await stationIdsOf(sql)
+      const ids = await readStationIds(sql)
       await seedHooks(sql, ids, opened.urls)
-      measured.push(await backlog(program, sql, hookCount, each))
+      measured.push(await measureBacklog(program, sql, hookCount, each))
     } finally {
       opened.close()
       await sql.end()
@@ -93,14 +91,14 @@ async function rate(): Promise<void> {
     }
   }
   console.log(
-    `\nA backlog of ${each} facts for each of ${hookCount} hooks, ${receivers} receivers; ${runs} runs`
+    `\nA backlog of ${each} events for each of ${hookCount} web hooks, ${receivers} receivers; ${runs} runs`
   )
   printTable(
     ['deliveries per second', 'cores in use'],
     [
       [
-        spread(measured.map(({ perSecond }) => perSecond)),
-        spread(
+        formatSpread(measured.map(({ perSecond }) => perSecond)),
+        formatSpread(
           measured.map(({ cores }) => cores),
           2
         )
@@ -109,9 +107,9 @@ async function rate(): Promise<void> {
   )
 }
 
-async function backlog(program: Program, sql: postgres.Sql, hookCount: number, each: number) {
-  const state = await exampleState(sql)
-  const before = cpuSeconds(program.pid)
+async function measureBacklog(program: Program, sql: postgres.Sql, hookCount: number, each: number) {
+  const state = await readExampleState(sql)
+  const before = readCpuByRole(program.pid)
   const fromMs = nowMs()
   await sql.begin(async tx => {
     await tx`
@@ -132,28 +130,30 @@ async function backlog(program: Program, sql: postgres.Sql, hookCount: number, e
       const attempts = await sql`
         select a.error, a.status, count(*)::int from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
         where d.state = 'pending' group by 1, 2`
-      throw new Error(`${left} of ${total} left after ${timeoutMs} ms; ${JSON.stringify(attempts)}`)
+      throw new Error(
+        `${left} of ${total} deliveries are pending after ${timeoutMs} ms; attempts: ${JSON.stringify(attempts)}`
+      )
     }
     await wait(50)
   }
-  const took = (nowMs() - fromMs) / 1_000
-  const after = cpuSeconds(program.pid)
+  const elapsedSeconds = (nowMs() - fromMs) / 1_000
+  const after = readCpuByRole(program.pid)
   const used = Object.keys(after).reduce((sum, role) => sum + (after[role] ?? 0) - (before[role] ?? 0), 0)
-  return { perSecond: total / took, cores: used / took }
+  return { perSecond: total / elapsedSeconds, cores: used / elapsedSeconds }
 }
 
-/** A state as the program writes it, of the first song change. */
-async function exampleState(sql: postgres.Sql): Promise<string> {
+/** Waits for the event of the first song change and returns its state. */
+async function readExampleState(sql: postgres.Sql): Promise<string> {
   const fromMs = nowMs()
   for (;;) {
     const [event] = await sql<{ state: string }[]>`select state::text from webhook_events limit 1`
     if (event) return event.state
-    if (nowMs() - fromMs > timeoutMs) throw new Error('no song change was written down')
+    if (nowMs() - fromMs > timeoutMs) throw new Error(`no event was stored within ${timeoutMs} ms`)
     await wait(50)
   }
 }
 
-async function stationIdsOf(sql: postgres.Sql): Promise<number[]> {
+async function readStationIds(sql: postgres.Sql): Promise<number[]> {
   const rows = await sql<{ id: string }[]>`select id from stations order by id`
   return rows.map(({ id }) => Number(id))
 }
@@ -164,45 +164,45 @@ const settleMs = 5_000
 
 async function hang(): Promise<void> {
   const arrivals = new Map<number, number>()
-  const opened = await openReceivers((shId, _receiver, atMs) => arrivals.set(shId, atMs))
-  const alone = await openReceivers(() => {})
+  const opened = await openReceivers((playId, atMs) => arrivals.set(playId, atMs))
+  const hangingOnly = await openReceivers(() => {})
   const program = await startProgram(port, { env })
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
     await seedStations(sql, { stations: hangStations, tracks: 20, songMs, firstDueMs: Date.now() + settleMs })
-    const ids = await stationIdsOf(sql)
+    const ids = await readStationIds(sql)
     await seedHooks(sql, ids, opened.urls)
     const listener = await listen(program.baseUrl, ids)
     await wait(settleMs)
     const rows: string[][] = []
     for (let round = 0; round < 2; round++) {
-      rows.push(['none', ...(await latencies(sql, listener.seenAtMs, arrivals))])
+      rows.push(['none', ...(await measureLatencies(sql, listener.seenAtMs, arrivals))])
       const hanging = await sql<{ id: string }[]>`
         insert into webhooks (station_id, type, triggers, config)
         select id, 'generic', '["song_changed"]', jsonb_build_array(jsonb_build_object('key', 'webhook_url',
-          'value', case row_number() over (order by id) when 1 then ${opened.urls[0] ?? ''} else ${alone.urls[0] ?? ''} end || '/hang'))
+          'value', case row_number() over (order by id) when 1 then ${opened.urls[0] ?? ''} else ${hangingOnly.urls[0] ?? ''} end || '/hang'))
         from stations order by id limit 10 returning id`
       await wait(1_000)
-      rows.push(['10', ...(await latencies(sql, listener.seenAtMs, arrivals))])
+      rows.push(['10', ...(await measureLatencies(sql, listener.seenAtMs, arrivals))])
       await sql`update webhooks set is_enabled = false where id = any(${hanging.map(({ id }) => id)}::bigint[])`
-      // What hangs at the moment ends.
+      // Requests that hang now reach their timeout.
       await wait(11_000)
     }
     listener.close()
     console.log(
-      `\n${hangStations} stations with songs of ${songMs} ms and a hook each, ${seconds} s a row; beside them ten hooks that hang for 10 s on every call, one of them at a receiver that others use too`
+      `\n${hangStations} stations with songs of ${songMs} ms and one web hook each, ${seconds} s per row; a hanging web hook reaches its timeout of 10 s at each attempt, and one of the ten uses the receiver of other web hooks`
     )
-    printTable(['hooks that hang', 'song changes', 'push p50 / p99, ms', 'hooks p50 / p99, ms'], rows)
+    printTable(['hanging web hooks', 'song changes', 'push p50 / p99, ms', 'web hooks p50 / p99, ms'], rows)
   } finally {
     opened.close()
-    alone.close()
+    hangingOnly.close()
     await sql.end()
     await program.stop()
   }
 }
 
-/** From the start of a song to its frame at a widget, and to its arrival at a receiver. */
-async function latencies(
+/** Measures from the start of a song to its WebSocket frame, and to its request at a receiver. */
+async function measureLatencies(
   sql: postgres.Sql,
   seenAtMs: ReadonlyMap<number, number>,
   arrivals: ReadonlyMap<number, number>
@@ -214,15 +214,15 @@ async function latencies(
   const plays = await sql<{ id: string; startedAtMs: string }[]>`
     select id, started_at_ms as "startedAtMs" from song_history where started_at_ms between ${fromMs} and ${toMs}`
   const of = (times: ReadonlyMap<number, number>) => {
-    const found = sorted(
+    const found = sortAscending(
       plays.flatMap(({ id, startedAtMs }) => {
         const atMs = times.get(Number(id))
         return atMs === undefined ? [] : [atMs - Number(startedAtMs)]
       })
     )
     const missing = plays.length - found.length
-    const shown = `${number(quantile(found, 0.5))} / ${number(quantile(found, 0.99))}`
+    const shown = `${formatNumber(quantile(found, 0.5))} / ${formatNumber(quantile(found, 0.99))}`
     return missing === 0 ? shown : `${shown} (${missing} missing)`
   }
-  return [number(plays.length), of(seenAtMs), of(arrivals)]
+  return [formatNumber(plays.length), of(seenAtMs), of(arrivals)]
 }

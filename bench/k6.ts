@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-import { loadCore, pinned } from './pin.ts'
+import { loadCore, pinCommand } from './pin.ts'
 import { findTool } from './tools.ts'
 
 /**
- * Runs a script of `bench/k6`, which prints its own results, on the core of the load. Gives k6's exit code
- * (99 if a threshold was missed), and null if there is no k6.
+ * Runs a script of `bench/k6` on the load core; the script prints its results. Returns the exit code of k6
+ * (99 if a threshold was crossed), or null if k6 is not installed.
  */
 export async function runK6(
   script: string,
@@ -17,7 +17,7 @@ export async function runK6(
   const k6 = findTool('k6', `k6/${script}`)
   if (k6 === null) return null
   const path = fileURLToPath(new URL(`k6/${script}`, import.meta.url))
-  const words: [string, ...string[]] = [
+  const k6Command: [string, ...string[]] = [
     k6,
     'run',
     '--quiet',
@@ -25,7 +25,7 @@ export async function runK6(
     'file=/dev/stderr,level=error',
     path
   ]
-  const [command, ...args] = isPinned ? pinned(loadCore, words) : words
+  const [command, ...args] = isPinned ? pinCommand(loadCore, k6Command) : k6Command
   const offline = { K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' }
   const child = spawn(command, args, {
     env: { ...process.env, ...offline, ...env },

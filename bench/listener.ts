@@ -2,13 +2,13 @@ import { WebSocket } from 'ws'
 
 const stationsPerSocket = 100
 
-/** When each play was first seen by a player widget, by its `sh_id`. */
 export interface Listener {
+  /** Unix milliseconds of the first frame of each play, by `sh_id`. */
   readonly seenAtMs: ReadonlyMap<number, number>
   close(): void
 }
 
-/** Subscribes to stations as player widgets do. Resolves once every socket had its first frame. */
+/** Subscribes to stations as player widgets do. Resolves when every socket has received its connect frame. */
 export async function listen(baseUrl: string, stationIds: readonly number[]): Promise<Listener> {
   const seenAtMs = new Map<number, number>()
   const sockets: WebSocket[] = []

@@ -1,37 +1,37 @@
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release } from 'node:os'
 
-/** Clock ticks per second of /proc; 100 on every Linux that Node runs on. */
+/** Clock ticks per second in /proc: 100 on every Linux that Node supports. */
 const ticksPerSecond = 100
 const quietCores = 0.1
 
 /**
- * Prints what a result has to be read with: date, machine, and whether it is idle. Linux only. The function
- * it gives prints, once all processes of the bench have ended, how much of the machine others used meanwhile.
+ * Prints the date, the machine and its load. Linux only. The returned function prints how many cores other
+ * processes used since then; call it when all processes of the benchmark have exited.
  */
-export function describeMachine(command: string): () => void {
+export function printMachine(command: string): () => void {
   const [cpu] = cpus()
   const load = loadavg()[0] ?? 0
   console.log(
-    `${command}, ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores (${cpu?.model.trim()}), Linux ${release()}, Node ${process.versions.node}, load ${load.toFixed(2)} before`
+    `${command}, ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores (${cpu?.model.trim()}), Linux ${release()}, Node ${process.versions.node}, load average ${load.toFixed(2)}`
   )
   const before = readSeconds()
   const fromMs = Date.now()
   return () => {
     const after = readSeconds()
     const elapsed = (Date.now() - fromMs) / 1_000
-    // The clock of /proc ticks too slowly for less.
+    // The ticks of /proc are too coarse for shorter times.
     if (elapsed < 1) return
     const others = (after.busy - before.busy - (after.own - before.own)) / elapsed
     const stolen = (after.stolen - before.stolen) / elapsed
     const isQuiet = others + stolen < quietCores
     console.log(
-      `Others used ${Math.max(0, others).toFixed(2)} cores meanwhile, and ${stolen.toFixed(2)} were not given to this machine${isQuiet ? '' : ': READ THE RESULTS AS INDICATIONS'}`
+      `other processes used ${Math.max(0, others).toFixed(2)} cores, other virtual machines ${stolen.toFixed(2)} (steal time)${isQuiet ? '' : `; the sum is ${quietCores} or more: RESULTS ARE NOT COMPARABLE`}`
     )
   }
 }
 
-/** CPU seconds of all processes, of this one and those it saw the end of, and those the host kept back. */
+/** CPU seconds of all processes, of this process with its exited children, and of steal time. */
 function readSeconds() {
   const [user = 0, nice = 0, system = 0, , , interrupts = 0, soft = 0, stolen = 0] = readFileSync(
     '/proc/stat',

@@ -1,54 +1,55 @@
-import { describeMachine } from './machine.ts'
+import { printMachine } from './machine.ts'
 
-/** `npm run bench -- NAME` runs one bench; without a name it lists them. */
-const benches: Record<string, { about: string; load: () => Promise<() => Promise<void>> }> = {
+/** `npm run bench -- NAME` runs a benchmark; without a name it lists all of them. */
+const benches: Record<string, { description: string; load: () => Promise<() => Promise<void>> }> = {
   playout: {
-    about: 'how well tracks end on time, up to 10,000 stations (five minutes)',
+    description: 'lateness of song changes and CPU, up to 10,000 stations (eight minutes)',
     load: async () => (await import('./playout.ts')).playout
   },
   refill: {
-    about: 'filling the queues of 1,000 stations whose libraries nobody knows yet',
+    description: 'filling the queues of 1,000 stations, with and without cached libraries',
     load: async () => (await import('./refill.ts')).refill
   },
   crud: {
-    about: 'reading and writing records at 1,000 requests a second (k6)',
+    description: 'reading and writing records at 1,000 requests a second (k6)',
     load: async () => (await import('./crud.ts')).crud
   },
   get: {
-    about: 'GET one station, and all of 1, 100 and 1,000, at a constant rate (k6)',
+    description: 'GET one and all stations, with 1, 100 and 1,000 stations, at a constant rate (k6)',
     load: async () => (await import('./get.ts')).get
   },
   push: {
-    about: 'latency of changes at thousands of sockets (k6)',
+    description: 'latency of changes to thousands of sockets (k6)',
     load: async () => (await import('./push.ts')).push
   },
   mixed: {
-    about: 'polls, sockets and changes at once (k6)',
+    description: 'polls, sockets and changes at once (k6)',
     load: async () => (await import('./mixed.ts')).mixed
   },
   autodj: {
-    about: 'one choice of the AutoDJ among 10,000 tracks, and a simulated week',
+    description: 'one choice of the AutoDJ among 10,000 tracks, and a simulated week',
     load: async () => (await import('./autodj.ts')).autodj
   },
   peers: {
-    about:
-      'side by side with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',
+    description:
+      'comparison with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',
     load: async () => (await import('./peers.ts')).peers
   },
   hooks: {
-    about: 'deliveries of web hooks per second, and receivers that hang; PARTS=rate,hang',
+    description: 'web hook deliveries per second, and hanging receivers; PARTS=rate,hang',
     load: async () => (await import('./hooks.ts')).hooks
   },
   polls: {
-    about: 'asking the streaming servers of 1,000 stations, some of which are dead or hang; PARTS=good,bad',
+    description:
+      'polls of the streaming servers of 1,000 stations, some of which are down or hang; PARTS=good,bad',
     load: async () => (await import('./icecasts.ts')).polls
   },
   attack: {
-    about: 'what operators and visitors notice of anonymous requests for a library of 50,000 songs',
+    description: 'response times during anonymous requests for a library of 50,000 songs',
     load: async () => (await import('./attack.ts')).attack
   },
   figures: {
-    about: 'commit to frame, GET under push, 10,000 clients coming back; PARTS=commit,get,return',
+    description: 'commit to frame, GET during push, 10,000 reconnecting clients; PARTS=commit,get,return',
     load: async () => (await import('./figures.ts')).figures
   }
 }
@@ -57,11 +58,11 @@ const [name = ''] = process.argv.slice(2)
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
 if (bench) {
   const run = await bench.load()
-  const describeOthers = describeMachine(`npm run bench -- ${name}`)
+  const printOtherLoad = printMachine(`npm run bench -- ${name}`)
   await run()
-  describeOthers()
+  printOtherLoad()
 } else {
-  const lines = Object.entries(benches).map(([each, { about }]) => `  ${each.padEnd(8)} ${about}`)
+  const lines = Object.entries(benches).map(([each, { description }]) => `  ${each.padEnd(8)} ${description}`)
   console.error(['usage: npm run bench -- NAME', ...lines].join('\n'))
   process.exitCode = name === '' ? 0 : 2
 }

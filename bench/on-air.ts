@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { loadCore, pin, serverCore } from './pin.ts'
+import { loadCore, pinProcess, serverCore } from './pin.ts'
 import { type Program, startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
 
@@ -10,55 +10,51 @@ const adminKey = '00000000000bec00:000000000000000000000000000bec00'
 const settleMs = 3_000
 const onAirMs = 60_000
 
-/** The program with stations that play. */
-export interface OnAir extends Program {
+/** The program with playing stations. */
+export interface ProgramOnAir extends Program {
   readonly apiKey: string
-  /**
-   * Makes a change by the public interface: reports the listeners of a station. Throws unless it was answered
-   * 200.
-   */
+  /** Reports the listener count of a station by the REST API. Throws if the response is not 200. */
   reportListeners(stationId: number, total: number): Promise<void>
-  /** Ends the song on air. */
+  /** Skips the current song of a station. */
   skip(stationId: number): Promise<void>
-  /** A key with all rights; each may write 100 times a second. */
+  /** Creates an API key with all permissions. A key may write 100 times a second. */
   createKey(name: string): Promise<string>
 }
 
 /**
- * Starts the whole program on an empty folder, fills it and waits until all stations are on air. The server
- * process keeps to one core, all others to the core of the load; one of those is a second server, which takes
- * the changes, so that the first one has nothing to do but to show them. Songs are long unless `songMs` says
- * otherwise, so that documents do not change by themselves.
+ * Starts the whole program with an empty data folder, creates stations and waits until all of them play. The
+ * measured server process runs on one core and everything else on the load core, including a second server
+ * that receives the writes. `songMs` is an hour by default, so that no song ends during a measurement.
  */
-export async function startOnAir(
+export async function startProgramOnAir(
   port: number,
   options: { stations: number; songMs?: number; env?: Readonly<Record<string, string>> }
-): Promise<OnAir> {
+): Promise<ProgramOnAir> {
   const { stations, songMs = 3_600_000, env = {} } = options
   const program = await startProgram(port, { core: loadCore, env: { ADMIN_API_KEY: adminKey, ...env } })
-  let desk: { readonly baseUrl: string }
+  let writeServer: { readonly baseUrl: string }
   try {
-    pin(serverCore, program.serverPid())
-    desk = await program.addServer(port + 50, loadCore)
+    pinProcess(serverCore, program.serverPid())
+    writeServer = await program.addServer(port + 50, loadCore)
     const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
     await seedStations(sql, { stations, tracks: 60, songMs, firstDueMs: Date.now() + settleMs, played: 5 })
     await sql.end()
-    await untilOnAir(program.baseUrl, stations)
+    await waitUntilOnAir(program.baseUrl, stations)
     await wait(settleMs)
   } catch (error) {
     await program.stop()
     throw error
   }
 
-  async function ask(method: string, path: string, body: object): Promise<string> {
-    const answer = await fetch(desk.baseUrl + path, {
+  async function sendRequest(method: string, path: string, body: object): Promise<string> {
+    const response = await fetch(writeServer.baseUrl + path, {
       method,
       headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(60_000)
     })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return text
   }
 
@@ -66,24 +62,27 @@ export async function startOnAir(
     ...program,
     apiKey: adminKey,
     reportListeners: async (stationId, total) => {
-      await ask('PUT', `/api/station/${stationId}/listeners`, { total })
+      await sendRequest('PUT', `/api/station/${stationId}/listeners`, { total })
     },
     skip: async stationId => {
-      await ask('POST', `/api/station/${stationId}/backend/skip`, {})
+      await sendRequest('POST', `/api/station/${stationId}/backend/skip`, {})
     },
     createKey: async name => {
-      const text = await ask('POST', '/api/v1/main/api-keys', { name, permissions: ['administer all'] })
+      const text = await sendRequest('POST', '/api/v1/main/api-keys', {
+        name,
+        permissions: ['administer all']
+      })
       const { key }: { key: string } = JSON.parse(text)
       return key
     }
   }
 }
 
-async function untilOnAir(baseUrl: string, stations: number): Promise<void> {
+async function waitUntilOnAir(baseUrl: string, stations: number): Promise<void> {
   for (const deadline = Date.now() + onAirMs; Date.now() < deadline; await wait(200)) {
-    const answer = await fetch(`${baseUrl}/api/nowplaying`, { signal: AbortSignal.timeout(5_000) })
-    const documents: unknown[] = JSON.parse(await answer.text())
+    const response = await fetch(`${baseUrl}/api/nowplaying`, { signal: AbortSignal.timeout(5_000) })
+    const documents: unknown[] = JSON.parse(await response.text())
     if (documents.length === stations) return
   }
-  throw new Error(`${stations} stations were not on air within ${onAirMs} ms`)
+  throw new Error(`GET /api/nowplaying did not list ${stations} stations within ${onAirMs} ms`)
 }

@@ -1,12 +1,12 @@
-import { startOnAir } from './on-air.ts'
-import { inspectable } from './peers/garbage.ts'
+import { startProgramOnAir } from './on-air.ts'
+import { inspectorEnv } from './peers/garbage.ts'
 import { measureGet } from './peers/get.ts'
 import { measureMemory } from './peers/memory.ts'
 import { drawGet, drawPush } from './peers/plots.ts'
 import { readPublication } from './peers/publication.ts'
 import { programInspector, startPushServers } from './peers/push-servers.ts'
 import { measurePush } from './peers/push.ts'
-import { wantedParts } from './settings.ts'
+import { selectParts } from './settings.ts'
 import { openReceiver, type Receiver } from './sockets/receivers.ts'
 
 const port = 18_210
@@ -15,24 +15,25 @@ const stationId = 1
 const firstTotal = 100_000
 
 /**
- * Side by side with peers: `npm run bench -- peers`. Servers have one core, the load has the other, together
- * with Postgres, Redis and the workers. Each server has its turn in each run. `RUNS`, `SECONDS`,
- * `CONNECTIONS`, `SOCKETS` and `RATE` change the load, `PARTS` picks from get, push and memory.
+ * Compares Cuewire with other servers (peers): `npm run bench -- peers`. The measured server runs on one
+ * core; the load generator, Postgres, Redis and the workers on the other. Each run measures the servers one
+ * after the other. `RUNS`, `SECONDS`, `CONNECTIONS`, `SOCKETS` and `RATE` change the load; `PARTS` selects
+ * from `get`, `push` and `memory`.
  */
 export async function peers(): Promise<void> {
-  const parts = wantedParts(['get', 'push', 'memory'])
-  if (parts.includes('get')) await polls()
+  const parts = selectParts(['get', 'push', 'memory'])
+  if (parts.includes('get')) await compareGet()
   const receiver = openReceiver()
   try {
-    if (parts.includes('push')) await pushes(receiver)
+    if (parts.includes('push')) await comparePush(receiver)
     if (parts.includes('memory')) await measureMemory(startAll, receiver)
   } finally {
     await receiver.close()
   }
 }
 
-async function polls(): Promise<void> {
-  const program = await startOnAir(port, { stations })
+async function compareGet(): Promise<void> {
+  const program = await startProgramOnAir(port, { stations })
   try {
     await drawGet(await measureGet(program, stations))
   } finally {
@@ -40,7 +41,7 @@ async function polls(): Promise<void> {
   }
 }
 
-async function pushes(receiver: Receiver): Promise<void> {
+async function comparePush(receiver: Receiver): Promise<void> {
   const { servers, publication, stop } = await startAll()
   try {
     await drawPush(await measurePush(servers, publication, receiver))
@@ -49,9 +50,9 @@ async function pushes(receiver: Receiver): Promise<void> {
   }
 }
 
-/** The program and its peers, each with one station to follow. */
+/** Starts the program and the peers that are installed; clients subscribe to one station. */
 async function startAll() {
-  const program = await startOnAir(port, { stations, env: inspectable(programInspector) })
+  const program = await startProgramOnAir(port, { stations, env: inspectorEnv(programInspector) })
   try {
     const publication = await readPublication(program, stationId, firstTotal)
     const servers = await startPushServers(program, publication)

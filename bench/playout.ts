@@ -4,37 +4,39 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { cpuSeconds } from './cpu.ts'
+import { readCpuByRole } from './cpu.ts'
 import { listen } from './listener.ts'
 import { startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
-import { wantedParts } from './settings.ts'
+import { selectParts } from './settings.ts'
+import { formatNumber, quantile, sortAscending } from './statistics.ts'
+import { printTable } from './table.ts'
 
 /**
- * How well tracks end on time: `npm run bench -- playout`. Starts the whole program on an empty folder for
- * each run, fills it with stations, listens to a sample of them as player widgets do, and reports steps per
- * second, lateness at the widget against the due time, and CPU. `PARTS` selects runs. Takes about eight
- * minutes; traffic stays on 127.0.0.1.
+ * Measures whether songs end on time: `npm run bench -- playout`. For each run, starts the whole program with
+ * an empty data folder, creates stations and subscribes to a sample of them as player widgets do. Prints
+ * advances per second, lateness (from the due time to the WebSocket frame) and CPU. `PARTS` selects runs.
+ * Takes about eight minutes; all traffic is local.
  */
 const runs = {
-  steady: { name: '1,000 stations, 10 s songs (100/s)', stations: 1_000, songMs: 10_000, seconds: 60 },
+  steady: { name: '1,000, 10 s', stations: 1_000, songMs: 10_000, seconds: 60 },
   waiting: {
-    name: '1,000 stations, 10 s songs, a web hook each that does not fire',
+    name: '1,000, 10 s, one web hook each that does not fire',
     stations: 1_000,
     songMs: 10_000,
     seconds: 60,
     trigger: 'live_connect'
   },
   fired: {
-    name: '1,000 stations, 10 s songs, a web hook each that is delivered',
+    name: '1,000, 10 s, one web hook each that fires',
     stations: 1_000,
     songMs: 10_000,
     seconds: 60,
     trigger: 'song_changed'
   },
-  large: { name: '10,000 stations, 180 s songs (56/s)', stations: 10_000, songMs: 180_000, seconds: 90 },
+  large: { name: '10,000, 180 s', stations: 10_000, songMs: 180_000, seconds: 90 },
   ceiling: {
-    name: '1,000 stations, 1 s songs (1,000/s asked)',
+    name: '1,000, 1 s (overload)',
     stations: 1_000,
     songMs: 1_000,
     seconds: 30
@@ -48,7 +50,7 @@ const analyzedAfterMs = 5_000
 const port = 18_080
 
 export async function playout(): Promise<void> {
-  for (const part of wantedParts(parts)) {
+  for (const part of selectParts(parts)) {
     const run: Run = runs[part]
     const program = await startProgram(port, { env: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } })
     const receiver = createServer((_, response) => response.writeHead(204).end())
@@ -62,18 +64,18 @@ export async function playout(): Promise<void> {
         Math.floor((index * run.stations) / Math.min(run.stations, sampledStations) + 1)
       )
       const listener = await listen(program.baseUrl, sample)
-      // As autovacuum does within a minute: until then plans are those of empty tables.
+      // Autovacuum would do this within a minute. Until then, query plans are those of empty tables.
       await wait(analyzedAfterMs)
       await sql`analyze`
-      const before = cpuSeconds(program.pid)
+      const before = readCpuByRole(program.pid)
       const fromMs = Date.now()
       await wait(run.seconds * 1_000)
-      const after = cpuSeconds(program.pid)
+      const after = readCpuByRole(program.pid)
       const toMs = Date.now()
       listener.close()
       const plays = await sql<{ id: string; startedAtMs: string }[]>`
         select id, started_at_ms as "startedAtMs" from song_history where started_at_ms between ${fromMs} and ${toMs}`
-      report(run.name, plays, listener.seenAtMs, (toMs - fromMs) / 1_000, before, after)
+      report(run, plays, listener.seenAtMs, (toMs - fromMs) / 1_000, before, after)
     } finally {
       receiver.close().closeAllConnections()
       await sql.end()
@@ -87,7 +89,7 @@ interface Run {
   readonly stations: number
   readonly songMs: number
   readonly seconds: number
-  /** Each station has a web hook with this trigger. */
+  /** The trigger of the web hook of each station; none if it is not set. */
   readonly trigger?: string
 }
 
@@ -103,33 +105,43 @@ async function seedHooks(
 }
 
 function report(
-  name: string,
+  { name, stations, songMs }: Run,
   plays: { id: string; startedAtMs: string }[],
   seenAtMs: ReadonlyMap<number, number>,
   seconds: number,
   before: Record<string, number>,
   after: Record<string, number>
 ): void {
-  const lateness = plays
-    .flatMap(({ id, startedAtMs }) => {
+  const lateness = sortAscending(
+    plays.flatMap(({ id, startedAtMs }) => {
       const atMs = seenAtMs.get(Number(id))
       return atMs === undefined ? [] : [atMs - Number(startedAtMs)]
     })
-    .toSorted((a, b) => a - b)
-  const at = (share: number) => lateness[Math.min(lateness.length - 1, Math.floor(share * lateness.length))]
-  const roles = Object.keys(after).filter(role => role !== 'other')
-  const used = Object.fromEntries(roles.map(role => [role, (after[role] ?? 0) - (before[role] ?? 0)]))
-  const total = Object.values(used).reduce((sum, each) => sum + each, 0)
-  const perThousand = (cpu: number) => ((cpu / plays.length) * 1_000).toFixed(2)
-  console.log(`\n${name}`)
-  console.log(
-    `  steps           ${plays.length} in ${seconds.toFixed(0)} s = ${(plays.length / seconds).toFixed(1)}/s`
   )
+  const cpu = Object.entries(after)
+    .filter(([role]) => role !== 'other')
+    .map(([role, total]) => ({ role, seconds: total - (before[role] ?? 0) }))
+  const totalCpu = cpu.reduce((sum, each) => sum + each.seconds, 0)
+  const perThousand = (cpuSeconds: number) => formatNumber((cpuSeconds / plays.length) * 1_000, 1)
   console.log(
-    `  lateness ms     p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} (${lateness.length} seen by widgets)`
+    `\n${plays.length} advances in ${seconds.toFixed(0)} s, ${lateness.length} of them in the sample`
   )
-  console.log(
-    `  CPU per 1,000   ${perThousand(total)} s = ${roles.map(role => `${role} ${perThousand(used[role] ?? 0)}`).join(', ')}`
+  printTable(
+    [
+      'stations, songs',
+      'advances, of scheduled',
+      'lateness p50 / p99 / max',
+      'CPU per 1,000 advances',
+      'cores in use'
+    ],
+    [
+      [
+        name,
+        `${formatNumber(plays.length / seconds, 1)}/s of ${formatNumber((stations / songMs) * 1_000, 1)}/s`,
+        `${[0.5, 0.99, 1].map(share => formatNumber(quantile(lateness, share))).join(' / ')} ms`,
+        `${perThousand(totalCpu)} s: ${cpu.map(each => `${each.role} ${perThousand(each.seconds)}`).join(', ')}`,
+        formatNumber(totalCpu / seconds, 2)
+      ]
+    ]
   )
-  console.log(`  cores in use    ${(total / seconds).toFixed(2)}`)
 }

@@ -3,60 +3,61 @@ import { connect, type Socket } from 'node:net'
 import { nowMs } from './clock.ts'
 
 /**
- * Polls one address at a constant rate, whether answers come or not: `poller.ts URL CONNECTIONS RATE
- * SECONDS`, in a process of its own so that nothing else delays its clock. Each millisecond sends what is
- * due, each poll on a connection of its own; one for which none is free counts from when it was due. Sends
- * its parent the latencies in milliseconds, without those of the first second, in which both ends become
- * warm. Any answer but a whole 200 ends it with an error.
+ * Sends GET requests at a constant rate, regardless of responses: `poller.ts URL CONNECTIONS RATE SECONDS`.
+ * Runs in a process of its own, so that other work does not delay it. Sends the due requests every
+ * millisecond, each on a free connection; if none is free, the latency of the request includes the wait.
+ * Sends its parent the latencies in milliseconds without those of the first second (warm-up). Exits with an
+ * error if a response is not 200.
  */
 const [address = '', connections = '1', rate = '1', seconds = '1'] = process.argv.slice(2)
 const url = new URL(address)
 const request = Buffer.from(`GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`, 'latin1')
-const warmUp = Number(rate)
-const count = warmUp + Number(rate) * Number(seconds)
+const warmUpCount = Number(rate)
+const count = warmUpCount + Number(rate) * Number(seconds)
 const latencies: number[] = []
 const idle: Connection[] = []
 const waiting: number[] = []
-let begun = 0
+let sentCount = 0
 
 interface Connection {
   readonly socket: Socket
   sentMs: number
-  /** Bytes of the answer that have not come; null until its head has. */
-  missing: number | null
+  /** Bytes of the response that have not arrived; null until its headers have. */
+  missingBytes: number | null
 }
 
 function send(connection: Connection, sentMs: number): void {
   connection.sentMs = sentMs
-  connection.missing = null
+  connection.missingBytes = null
   connection.socket.write(request)
 }
 
 function onBytes(connection: Connection, chunk: Buffer): void {
-  connection.missing = (connection.missing ?? answerBytes(chunk)) - chunk.length
-  if (connection.missing > 0) return
-  if (connection.missing < 0) throw new Error(`${address} answered more than it said`)
+  connection.missingBytes = (connection.missingBytes ?? parseResponseBytes(chunk)) - chunk.length
+  if (connection.missingBytes > 0) return
+  if (connection.missingBytes < 0)
+    throw new Error(`${address}: the response is longer than its content-length`)
   latencies.push(nowMs() - connection.sentMs)
   const next = waiting.shift()
   if (next === undefined) idle.push(connection)
   else send(connection, next)
-  if (latencies.length === count) process.send?.(latencies.slice(warmUp), () => process.exit())
+  if (latencies.length === count) process.send?.(latencies.slice(warmUpCount), () => process.exit())
 }
 
-/** Of the head and the body. Heads are small enough to come whole. */
-function answerBytes(chunk: Buffer): number {
+/** Returns the length of a response. Headers always arrive in one chunk, because they are small. */
+function parseResponseBytes(chunk: Buffer): number {
   const headBytes = chunk.indexOf('\r\n\r\n') + 4
   const head = chunk.subarray(0, headBytes).toString('latin1')
   const [, bodyBytes] = /^content-length: *(\d+)/im.exec(head) ?? []
   if (!head.startsWith('HTTP/1.1 200 ') || bodyBytes === undefined)
-    throw new Error(`${address} answered ${head}`)
+    throw new Error(`${address}: expected 200 with a content-length, got ${head}`)
   return headBytes + Number(bodyBytes)
 }
 
 function open(): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(url.port), host: url.hostname, noDelay: true }, resolve)
-    const connection: Connection = { socket, sentMs: 0, missing: 0 }
+    const connection: Connection = { socket, sentMs: 0, missingBytes: 0 }
     socket.on('error', reject)
     socket.on('data', chunk => onBytes(connection, chunk))
     idle.push(connection)
@@ -66,12 +67,12 @@ function open(): Promise<void> {
 function sendDue(fromMs: number): void {
   const now = nowMs()
   const due = Math.min(count, ((now - fromMs) / 1_000) * Number(rate))
-  for (; begun < due; begun++) {
+  for (; sentCount < due; sentCount++) {
     const connection = idle.shift()
     if (connection) send(connection, nowMs())
     else waiting.push(now)
   }
-  if (begun < count) setTimeout(sendDue, 1, fromMs)
+  if (sentCount < count) setTimeout(sendDue, 1, fromMs)
 }
 
 await Promise.all(Array.from({ length: Number(connections) }, open))

@@ -6,41 +6,41 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { builtFile } from '../src/runtime/program-files.ts'
-import { endWithUs } from './children.ts'
-import { pidOf } from './cpu.ts'
-import { pinned } from './pin.ts'
+import { killOnExit } from './children.ts'
+import { findPid } from './cpu.ts'
+import { pinCommand } from './pin.ts'
 
 export interface Program {
   readonly pid: number
   readonly baseUrl: string
   readonly databaseUrl: string
   readonly redisUrl: string
-  /** The process that answers HTTP and WebSockets; another one after it was killed. */
+  /** Finds the server process; its id changes when it is restarted. */
   serverPid(): number
-  /**
-   * Starts one more server on the same stores, on one core, as another machine would; it ends before the
-   * program.
-   */
+  /** Starts one more server with the same Postgres and Redis, pinned to a core. `stop` stops it as well. */
   addServer(port: number, core: number): Promise<{ readonly baseUrl: string }>
   stop(): Promise<void>
 }
 
 const startMs = 60_000
 
-/** Every client of a bench has the same few addresses. */
+/** All clients of a benchmark connect from a few addresses. */
 const limits = { LIVE_MAX_CONNECTIONS: '100000', LIVE_MAX_CONNECTIONS_PER_ADDRESS: '100000' }
 
 export interface ProgramOptions {
-  /** The one core that the program and everything it starts keep to. */
+  /** Runs the program with all its processes on this core. */
   readonly core?: number
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts the whole program, embedded services included, on an empty folder, and waits until it answers. */
+/**
+ * Starts the whole program with embedded Postgres and Redis and an empty data folder. Waits until it is
+ * ready.
+ */
 export async function startProgram(port: number, { core, env = {} }: ProgramOptions = {}): Promise<Program> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
-  const words = wordsFor('src/main.js')
-  const [command, ...args] = core === undefined ? words : pinned(core, words)
+  const unpinned = programCommand('src/main.js')
+  const [command, ...args] = core === undefined ? unpinned : pinCommand(core, unpinned)
   const child = spawn(command, args, {
     env: {
       ...process.env,
@@ -53,9 +53,9 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
     },
     stdio: ['ignore', 'inherit', 'inherit']
   })
-  endWithUs(child)
+  killOnExit(child)
   const baseUrl = `http://127.0.0.1:${port}`
-  await untilAnswering(child, `${baseUrl}/api/status`)
+  await waitUntilReady(child, `${baseUrl}/api/status`)
   const services: Services = JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'))
   const others: ChildProcess[] = []
   return {
@@ -63,9 +63,9 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
     baseUrl,
     databaseUrl: services.databaseUrl,
     redisUrl: services.redisUrl,
-    serverPid: () => pidOf(child.pid ?? 0, 'server'),
+    serverPid: () => findPid(child.pid ?? 0, 'server'),
     addServer: async (otherPort, otherCore) => {
-      const [otherCommand, ...otherArgs] = pinned(otherCore, wordsFor('src/server.js'))
+      const [otherCommand, ...otherArgs] = pinCommand(otherCore, programCommand('src/server.js'))
       const other = spawn(otherCommand, otherArgs, {
         env: {
           ...process.env,
@@ -79,29 +79,29 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
         },
         stdio: ['ignore', 'inherit', 'inherit']
       })
-      endWithUs(other)
+      killOnExit(other)
       others.push(other)
       const otherUrl = `http://127.0.0.1:${otherPort}`
-      await untilAnswering(other, `${otherUrl}/api/status`)
+      await waitUntilReady(other, `${otherUrl}/api/status`)
       return { baseUrl: otherUrl }
     },
     stop: async () => {
-      for (const each of [...others, child]) await end(each)
+      for (const each of [...others, child]) await terminate(each)
       await rm(dataDir, { recursive: true, force: true })
     }
   }
 }
 
-/** The command line that runs a program of the build, like `src/server.js`. */
-export function wordsFor(file: string): [string, ...string[]] {
+/** Returns the command line of a program of the build, such as `src/server.js`. */
+export function programCommand(file: string): [string, ...string[]] {
   return [process.execPath, '--enable-source-maps', fileURLToPath(builtFile(file))]
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function terminate(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise(done => child.once('exit', done))
+  const exited = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGTERM')
-  await ended
+  await exited
 }
 
 interface Services {
@@ -109,11 +109,11 @@ interface Services {
   readonly redisUrl: string
 }
 
-async function untilAnswering(child: ChildProcess, url: string): Promise<void> {
+async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
   for (const deadline = Date.now() + startMs; Date.now() < deadline; await wait(100)) {
-    if (child.exitCode !== null) throw new Error(`the program ended with code ${child.exitCode}`)
-    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null)
-    if (answer?.ok) return
+    if (child.exitCode !== null) throw new Error(`the program exited with code ${child.exitCode}`)
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null)
+    if (response?.ok) return
   }
-  throw new Error(`the program did not answer within ${startMs} ms`)
+  throw new Error(`${url} did not return a 2xx status within ${startMs} ms`)
 }

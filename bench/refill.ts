@@ -3,32 +3,33 @@ import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { nowMs } from './clock.ts'
-import { cpuOf, memoryOf, pidOf } from './cpu.ts'
+import { findPid, readCpuSeconds, readMemoryBytes } from './cpu.ts'
 import { startProgram } from './program.ts'
 import { seedLibraries } from './seed-libraries.ts'
-import { runs, whole } from './settings.ts'
-import { spread } from './statistics.ts'
+import { positiveInteger, runs } from './settings.ts'
+import { formatSpread } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const port = 18_260
-const stations = whole('STATIONS', 1_000)
+const stations = positiveInteger('STATIONS', 1_000)
 const shape = { playlists: 5, tracks: 200, played: 200, songMs: 7_200_000 }
 const queueLength = 3
 const timeoutMs = 120_000
 
-interface Filled {
+interface RefillResult {
   readonly seconds: number
-  readonly workers: number
+  readonly cpuSeconds: number
   readonly memoryMb: number
 }
 
 /**
- * From rows in Postgres to committed queues: all stations are switched on at once with empty queues, and the
- * workers, which know none of their libraries, fill them; then all queues are emptied, and filled by workers
- * that know them. `STATIONS` and `RUNS` change it; each run begins with workers that know nothing.
+ * Measures the time until the queues of all stations are filled and committed: `npm run bench -- refill`.
+ * First all stations are enabled at once with empty queues; the workers have not read their libraries yet.
+ * Then all queues are emptied and filled again from cached libraries. `STATIONS` and `RUNS` change the load;
+ * each run starts a new program.
  */
 export async function refill(): Promise<void> {
-  const measured: { unknown: Filled; known: Filled }[] = []
+  const measured: { uncached: RefillResult; cached: RefillResult }[] = []
   for (let run = 0; run < runs; run++) measured.push(await measure())
   console.log(
     `\n${stations} stations: ${shape.playlists} playlists of ${shape.tracks} songs, ${shape.played} plays, ${queueLength} rows each; ${runs} runs`
@@ -36,23 +37,23 @@ export async function refill(): Promise<void> {
   printTable(
     ['libraries', 'all queues filled after, s', 'CPU of the workers, s', 'memory of the workers, MB'],
     [
-      ['known', ...columns(measured.map(({ known }) => known))],
-      ['not known', ...columns(measured.map(({ unknown }) => unknown))]
+      ['cached', ...columns(measured.map(({ cached }) => cached))],
+      ['not cached', ...columns(measured.map(({ uncached }) => uncached))]
     ]
   )
 }
 
-function columns(filled: readonly Filled[]): string[] {
+function columns(filled: readonly RefillResult[]): string[] {
   return [
-    spread(
+    formatSpread(
       filled.map(({ seconds }) => seconds),
       2
     ),
-    spread(
-      filled.map(({ workers }) => workers),
+    formatSpread(
+      filled.map(({ cpuSeconds }) => cpuSeconds),
       2
     ),
-    spread(filled.map(({ memoryMb }) => memoryMb))
+    formatSpread(filled.map(({ memoryMb }) => memoryMb))
   ]
 }
 
@@ -61,33 +62,42 @@ async function measure() {
   const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
   try {
     await seedLibraries(sql, { stations, ...shape, dueMs: Date.now() + shape.songMs })
-    const workers = pidOf(program.pid, 'workers')
-    const unknown = await timed(sql, workers, () => sql`update stations set is_enabled = true`)
-    const known = await timed(sql, workers, async () => {
+    const workers = findPid(program.pid, 'workers')
+    const uncached = await measureRefill(sql, workers, () => sql`update stations set is_enabled = true`)
+    const cached = await measureRefill(sql, workers, async () => {
       await sql.begin(async tx => {
         await tx`delete from queue`
         await tx`update stations set filled_version = -1`
       })
     })
-    return { unknown, known }
+    return { uncached, cached }
   } finally {
     await sql.end()
     await program.stop()
   }
 }
 
-async function timed(sql: postgres.Sql, workers: number, begin: () => Promise<unknown>): Promise<Filled> {
-  // The sweep has seen that there is nothing to do.
+async function measureRefill(
+  sql: postgres.Sql,
+  workers: number,
+  start: () => Promise<unknown>
+): Promise<RefillResult> {
+  // Lets the sweep finish its current run.
   await wait(2_000)
-  const cpuBefore = cpuOf(workers)
+  const cpuBefore = readCpuSeconds(workers)
   const fromMs = nowMs()
-  await begin()
+  await start()
   for (;;) {
     const [{ rows } = { rows: 0 }] = await sql<{ rows: number }[]>`select count(*)::int as rows from queue`
     if (rows >= stations * queueLength) break
-    if (nowMs() - fromMs > timeoutMs) throw new Error(`${rows} rows after ${timeoutMs} ms`)
+    if (nowMs() - fromMs > timeoutMs)
+      throw new Error(`${rows} of ${stations * queueLength} queue rows after ${timeoutMs} ms`)
     await wait(20)
   }
   const seconds = (nowMs() - fromMs) / 1_000
-  return { seconds, workers: cpuOf(workers) - cpuBefore, memoryMb: memoryOf(workers) / 2 ** 20 }
+  return {
+    seconds,
+    cpuSeconds: readCpuSeconds(workers) - cpuBefore,
+    memoryMb: readMemoryBytes(workers) / 2 ** 20
+  }
 }

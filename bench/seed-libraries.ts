@@ -1,8 +1,9 @@
 import type postgres from 'postgres'
 
 /**
- * Fills an empty database with stations that are switched off: so many playlists, songs in each of them,
- * plays behind them and one on air until `dueMs`. Queues are empty. Songs were imported a station at a time.
+ * Fills an empty database with disabled stations with empty queues. Each has `playlists` playlists of
+ * `tracks` songs, `played` past plays, and a current song that ends at `dueMs`. Media rows are ordered by
+ * station, as after one import per station.
  */
 export async function seedLibraries(
   sql: postgres.Sql,

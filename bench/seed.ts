@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 
 /**
- * Fills an empty database with stations of one playlist each, all of the same shape. Every station is in the
- * middle of a song with three more queued, and the ends are spread evenly over one song's length from
- * `firstDueMs` on, as on a real installation. `played` songs before that one are in the history.
+ * Fills an empty database with identical stations of one playlist each. Every station is in the middle of a
+ * song and has three more in the queue. The ends of the songs are spread evenly over one song length from
+ * `firstDueMs` on. The history has `played` earlier songs.
  */
 export async function seedStations(
   sql: postgres.Sql,

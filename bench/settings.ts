@@ -1,28 +1,29 @@
-/** Measured runs of each peer; an odd number has a median that was measured. */
-export const runs = whole('RUNS', 5)
+/** Number of runs. With an odd number, the median is a measured value. */
+export const runs = positiveInteger('RUNS', 5)
 
-/** Seconds of each measured run. */
-export const seconds = whole('SECONDS', 5)
+/** Duration of each run in seconds. */
+export const seconds = positiveInteger('SECONDS', 5)
 
-/** A whole number above zero from the environment. Throws if it is none. */
-export function whole(name: string, otherwise: number): number {
-  const value = Number(process.env[name] ?? otherwise)
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} is not a whole number above zero`)
+/** Reads a positive integer from the environment. Throws if the value is not one. */
+export function positiveInteger(name: string, fallback: number): number {
+  const value = Number(process.env[name] ?? fallback)
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`${name} must be a positive integer (got "${process.env[name]}")`)
   return value
 }
 
-/** Whole numbers separated by commas. */
-export function wholes(name: string, otherwise: readonly number[]): readonly number[] {
+/** Reads positive integers separated by commas from the environment. Throws if a value is not one. */
+export function positiveIntegers(name: string, fallback: readonly number[]): readonly number[] {
   const text = process.env[name]
-  if (text === undefined) return otherwise
+  if (text === undefined) return fallback
   const values = text.split(',').map(Number)
   if (!values.every(value => Number.isInteger(value) && value > 0))
-    throw new Error(`${name} is not a list of whole numbers`)
+    throw new Error(`${name} must be positive integers separated by commas (got "${text}")`)
   return values
 }
 
-/** The parts of a bench to run; all of them unless PARTS names some. */
-export function wantedParts<Part extends string>(parts: readonly Part[]): readonly Part[] {
+/** Returns the parts of a benchmark that `PARTS` names; all of them if it is not set. */
+export function selectParts<Part extends string>(parts: readonly Part[]): readonly Part[] {
   const names = process.env['PARTS']?.split(',')
   return names === undefined ? parts : parts.filter(part => names.includes(part))
 }

@@ -1,36 +1,36 @@
-/** The value that `share` (0 to 1) of the sorted values do not exceed; NaN of nothing. */
-export function quantile(ordered: readonly number[], share: number): number {
-  return ordered[Math.max(0, Math.ceil(share * ordered.length) - 1)] ?? Number.NaN
+/** Returns the quantile of ascending values, such as 0.99 for the p99; NaN if there are no values. */
+export function quantile(ascending: readonly number[], fraction: number): number {
+  return ascending[Math.max(0, Math.ceil(fraction * ascending.length) - 1)] ?? Number.NaN
 }
 
-export function sorted(values: readonly number[]): number[] {
+export function sortAscending(values: readonly number[]): number[] {
   return values.toSorted((a, b) => a - b)
 }
 
 export function median(values: readonly number[]): number {
-  return quantile(sorted(values), 0.5)
+  return quantile(sortAscending(values), 0.5)
 }
 
-/** `median (least to most)` of several runs. */
-export function spread(values: readonly number[], digits = 0): string {
-  const show = (value: number) => value.toLocaleString('en-GB', decimals(digits))
-  const known = sorted(values.filter(Number.isFinite))
-  if (known.length === 0) return '-'
-  return `${show(quantile(known, 0.5))} (${show(quantile(known, 0))} to ${show(quantile(known, 1))})`
+/** Renders the values of several runs as `median (minimum to maximum)`; '-' if none is finite. */
+export function formatSpread(values: readonly number[], digits = 0): string {
+  const format = (value: number) => value.toLocaleString('en-GB', decimals(digits))
+  const finite = sortAscending(values.filter(Number.isFinite))
+  if (finite.length === 0) return '-'
+  return `${format(quantile(finite, 0.5))} (${format(quantile(finite, 0))} to ${format(quantile(finite, 1))})`
 }
 
 /**
- * How many times the second value the first one is, in each run, as `spread`: values of one run belong
- * together.
+ * Divides the first value of each run by the second value of the same run, and renders the ratios as `median
+ * (minimum to maximum)`.
  */
-export function ratio(values: readonly number[], others: readonly number[]): string {
-  return spread(
+export function formatRatio(values: readonly number[], others: readonly number[]): string {
+  return formatSpread(
     values.map((value, run) => value / (others[run] ?? Number.NaN)),
     2
   )
 }
 
-export function number(value: number, digits = 0): string {
+export function formatNumber(value: number, digits = 0): string {
   return Number.isFinite(value) ? value.toLocaleString('en-GB', decimals(digits)) : '-'
 }
 

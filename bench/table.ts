@@ -1,6 +1,6 @@
-/** Prints a table in Markdown that can be pasted as it is. */
+/** Prints a Markdown table. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  console.log(['', line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n'))
+  console.log(['', renderRow(head), `|${'---|'.repeat(head.length)}`, ...rows.map(renderRow), ''].join('\n'))
 }
 
-const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+const renderRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

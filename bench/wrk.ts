@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-import { loadCore, pinned } from './pin.ts'
+import { loadCore, pinCommand } from './pin.ts'
 
 const run = promisify(execFile)
 
@@ -14,8 +14,8 @@ export interface WrkResult {
 }
 
 /**
- * A closed loop: every connection sends its next request when it has the answer. Throws unless all answers
- * were good.
+ * Runs wrk, a closed loop: each connection sends its next request when it has received the response. Throws
+ * if a response has an error status or a socket fails.
  */
 export async function runWrk(
   wrk: string,
@@ -23,7 +23,7 @@ export async function runWrk(
   options: { connections: number; seconds: number }
 ): Promise<WrkResult> {
   const { connections, seconds } = options
-  const [command, ...args] = pinned(loadCore, [
+  const [command, ...args] = pinCommand(loadCore, [
     wrk,
     '-t1',
     `-c${connections}`,

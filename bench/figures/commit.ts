@@ -1,64 +1,62 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { nowMs } from '../clock.ts'
-import { startOnAir } from '../on-air.ts'
+import { startProgramOnAir } from '../on-air.ts'
 import { runs, seconds } from '../settings.ts'
-import type { Marks } from '../sockets/commands.ts'
+import type { Sampling } from '../sockets/commands.ts'
 import { openReceiver } from '../sockets/receivers.ts'
-import { number, quantile, sorted, spread } from '../statistics.ts'
+import { formatNumber, formatSpread, quantile, sortAscending } from '../statistics.ts'
 import { printTable } from '../table.ts'
-import { hearCommits } from './commits.ts'
-import { followers } from './followers.ts'
+import { subscribeToCommits } from './commits.ts'
+import { subscriberTarget } from './subscribers.ts'
 
 const port = 18_240
 const stationId = 1
 const sockets = 1_000
 const changesPerSecond = 5
 const settleMs = 1_000
-/** One client in so many looks at its frames, evenly among those that came before and after it. */
+/** Every nth client is sampled. */
 const every = 20
-/**
- * The offset of a publication stands at its end. The kernel takes the frames of the others, and keeps them.
- */
-const marks: Marks = { marker: '"offset":', isLast: true, every, othersWait: true }
+/** The last offset in a frame is that of the publication. */
+const sampling: Sampling = { marker: '"offset":', isLast: true, every, pauseOthers: true }
 
 /**
- * From the commit of a song change in Redis to its frame at 50 of 1,000 sockets. Were all of them read, the
- * reading would take as long as the writing and be measured with it.
+ * Measures from the commit of a song change in Redis to its frame at 50 of 1,000 sockets. The others are not
+ * read, because reading takes as much CPU time as writing and would be measured as latency.
  */
 export async function measureCommits(): Promise<void> {
-  const program = await startOnAir(port, { stations: 10 })
+  const program = await startProgramOnAir(port, { stations: 10 })
   const receiver = openReceiver()
-  const commits = await hearCommits(program.redisUrl, stationId)
+  const commits = await subscribeToCommits(program.redisUrl, stationId)
   const measured: { p50: number; p99: number; max: number; missing: number; fromRequest: number }[] = []
   try {
-    await receiver.ask({ type: 'open', target: followers(program, [stationId]), count: sockets })
+    await receiver.run({ type: 'open', target: subscriberTarget(program, [stationId]), count: sockets })
     await skipFor(1)
     for (let run = 0; run < runs; run++) {
       await wait(settleMs)
-      await receiver.ask({ type: 'count', marks })
-      const known = new Set(commits.atMs.keys())
-      const askedAtMs = await skipFor(seconds)
+      await receiver.run({ type: 'count', sampling })
+      const earlier = new Set(commits.atMs.keys())
+      const requestedAtMs = await skipFor(seconds)
       await wait(settleMs)
-      const { samples } = await receiver.ask({ type: 'read' })
-      const own = [...commits.atMs].filter(([version]) => !known.has(version))
+      const { samples } = await receiver.run({ type: 'read' })
+      const own = [...commits.atMs].filter(([offset]) => !earlier.has(offset))
       if (own.length === 0) throw new Error('received no song change from Redis')
-      const asked = new Map(own.map(([version], index) => [version, askedAtMs[index] ?? Number.NaN]))
+      const requested = new Map(own.map(([offset], index) => [offset, requestedAtMs[index] ?? Number.NaN]))
       const committed = new Map(own)
-      const since = (moments: ReadonlyMap<number, number>) =>
-        sorted(
-          samples.flatMap(([, version, atMs]) => {
-            const momentMs = moments.get(version)
-            return momentMs === undefined ? [] : [atMs - momentMs]
+      const measureSince = (times: ReadonlyMap<number, number>) =>
+        sortAscending(
+          samples.flatMap(([, offset, atMs]) => {
+            const fromMs = times.get(offset)
+            return fromMs === undefined ? [] : [atMs - fromMs]
           })
         )
-      const latencies = since(committed)
+      const latencies = measureSince(committed)
       measured.push({
         p50: quantile(latencies, 0.5),
         p99: quantile(latencies, 0.99),
         max: quantile(latencies, 1),
         missing: own.length * (sockets / every) - latencies.length,
-        fromRequest: quantile(since(asked), 0.99)
+        fromRequest: quantile(measureSince(requested), 0.99)
       })
     }
   } finally {
@@ -68,16 +66,16 @@ export async function measureCommits(): Promise<void> {
   }
   report(measured)
 
-  /** Gives when each skip was asked for. */
+  /** Skips songs at a constant rate. Returns the time of each request. */
   async function skipFor(forSeconds: number): Promise<number[]> {
-    const askedAtMs: number[] = []
+    const requestedAtMs: number[] = []
     const fromMs = nowMs()
     for (let each = 0; each < forSeconds * changesPerSecond; each++) {
       await wait(Math.max(0, fromMs + (each * 1_000) / changesPerSecond - nowMs()))
-      askedAtMs.push(nowMs())
+      requestedAtMs.push(nowMs())
       await program.skip(stationId)
     }
-    return askedAtMs
+    return requestedAtMs
   }
 }
 
@@ -85,29 +83,29 @@ function report(
   measured: readonly { p50: number; p99: number; max: number; missing: number; fromRequest: number }[]
 ): void {
   console.log(
-    `\nSong change, commit to frame: ${number(sockets)} sockets, ${changesPerSecond}/s, ${runs} runs of ${seconds} s`
+    `\nSong change, commit to frame: ${formatNumber(sockets)} sockets, ${changesPerSecond}/s, ${runs} runs of ${seconds} s`
   )
   printTable(
     ['p50 ms', 'p99 ms', 'max ms', 'p99 ms from the request', 'frames missing'],
     [
       [
-        spread(
+        formatSpread(
           measured.map(each => each.p50),
           1
         ),
-        spread(
+        formatSpread(
           measured.map(each => each.p99),
           1
         ),
-        spread(
+        formatSpread(
           measured.map(each => each.max),
           1
         ),
-        spread(
+        formatSpread(
           measured.map(each => each.fromRequest),
           1
         ),
-        spread(measured.map(each => each.missing))
+        formatSpread(measured.map(each => each.missing))
       ]
     ]
   )

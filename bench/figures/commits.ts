@@ -4,22 +4,22 @@ import { changesChannel, shardOf } from '../../src/redis/keys.ts'
 import { nowMs } from '../clock.ts'
 
 export interface Commits {
-  /** When each version of the station was told, on the common clock. */
+  /** The time (`nowMs`) at which each song change was received from Redis, by the offset of its state. */
   readonly atMs: ReadonlyMap<number, number>
   close(): void
 }
 
-/** Hears the commits of a station as servers do. Only changes of the song count. */
-export async function hearCommits(redisUrl: string, stationId: number): Promise<Commits> {
+/** Subscribes to the changes channel of a station, as servers do, and records its song changes. */
+export async function subscribeToCommits(redisUrl: string, stationId: number): Promise<Commits> {
   const redis = new Redis(redisUrl)
   const atMs = new Map<number, number>()
-  const heard = (message: string) => {
-    const heardAtMs = nowMs()
-    const version = Number(/"position":"[^":]+:(\d+)/.exec(message)?.[1])
-    const isOurs = new RegExp(`"stationId":${stationId}\\b`).test(message)
-    if (isOurs && message.includes('"song_changed"') && !atMs.has(version)) atMs.set(version, heardAtMs)
-  }
-  redis.on('smessage', (_channel, message) => heard(message))
+  const isOfStation = new RegExp(`^\\{"stationId":${stationId}\\b`)
+  redis.on('smessage', (_channel: string, message: string) => {
+    const receivedAtMs = nowMs()
+    const offset = Number(/"position":"[^":]+:(\d+)/.exec(message)?.[1])
+    if (isOfStation.test(message) && message.includes('"song_changed"') && !atMs.has(offset))
+      atMs.set(offset, receivedAtMs)
+  })
   await redis.ssubscribe(changesChannel(shardOf(stationId)))
   return { atMs, close: () => redis.disconnect() }
 }

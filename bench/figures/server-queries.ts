@@ -6,20 +6,18 @@ interface Backend {
   readonly queryStart: Date
 }
 
-/** The last query of each connection that the server process has to Postgres. */
+/** The newest query of each connection of the server to Postgres. */
 export interface ServerQueries {
-  /**
-   * Queries that were begun after a moment (Unix milliseconds); of a connection that sent several, the last.
-   */
-  since(momentMs: number): Promise<string[]>
-  /** Connections of the server that are open. */
-  connections(): Promise<number>
+  /** Returns the newest query of each connection that has sent one since a time (Unix milliseconds). */
+  readSince(fromMs: number): Promise<string[]>
+  /** Returns the number of open connections of the server. */
+  countConnections(): Promise<number>
   close(): Promise<void>
 }
 
 /**
- * Watches what the server process asks of Postgres, by `pg_stat_activity`: a connection shows when its newest
- * query began, so a connection that shows none after a moment has sent none.
+ * Reads the queries of the server from `pg_stat_activity`. It lists only the newest query of each connection,
+ * which is sufficient: if that began before a time, the connection has sent none since.
  */
 export function openServerQueries(databaseUrl: string): ServerQueries {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
@@ -27,13 +25,13 @@ export function openServerQueries(databaseUrl: string): ServerQueries {
     select pid, query, query_start as "queryStart" from pg_stat_activity
     where application_name like 'cuewire server%'`
   return {
-    since: async momentMs => {
+    readSince: async fromMs => {
       const backends = await read()
       return backends
-        .filter(({ queryStart }) => queryStart.getTime() > momentMs)
+        .filter(({ queryStart }) => queryStart.getTime() > fromMs)
         .map(({ query }) => query.replaceAll(/\s+/g, ' ').slice(0, 120))
     },
-    connections: async () => (await read()).length,
+    countConnections: async () => (await read()).length,
     close: () => sql.end()
   }
 }

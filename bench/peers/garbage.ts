@@ -6,14 +6,14 @@ import type { PushServer } from './push-servers.ts'
 
 const waitMs = 10_000
 
-/** `NODE_OPTIONS` for a server whose garbage is to be collected. */
-export const inspectable = (port: number) => ({
+/** Returns the environment of a Node process that `collectGarbage` can connect to. */
+export const inspectorEnv = (port: number) => ({
   NODE_OPTIONS: `--inspect-port=127.0.0.1:${port} --inspect-publish-uid=http`
 })
 
 /**
- * Makes a server free what nobody holds, so that its memory is what its connections need: Node by way of its
- * inspector, Go by the debug endpoint. Others have no garbage.
+ * Collects the garbage of a server before its memory is measured: in Node with the inspector, in Go with the
+ * debug endpoint. Does nothing for other servers.
  */
 export async function collectGarbage({ pid, garbage }: PushServer): Promise<void> {
   if (garbage === null) return
@@ -24,7 +24,7 @@ export async function collectGarbage({ pid, garbage }: PushServer): Promise<void
     return
   }
   process.kill(pid, 'SIGUSR1')
-  const socket = new WebSocket(await inspectorOf(garbage.port))
+  const socket = new WebSocket(await findInspectorUrl(garbage.port))
   try {
     await once(socket, 'open', { signal: AbortSignal.timeout(waitMs) })
     socket.send(JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' }))
@@ -34,13 +34,13 @@ export async function collectGarbage({ pid, garbage }: PushServer): Promise<void
   }
 }
 
-async function inspectorOf(port: number): Promise<string> {
+async function findInspectorUrl(port: number): Promise<string> {
   for (const deadline = Date.now() + waitMs; Date.now() < deadline;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/json`, { signal: AbortSignal.timeout(1_000) }).catch(
-      () => null
-    )
-    const [target]: { webSocketDebuggerUrl: string }[] = JSON.parse((await answer?.text()) ?? '[]')
+    const response = await fetch(`http://127.0.0.1:${port}/json`, {
+      signal: AbortSignal.timeout(1_000)
+    }).catch(() => null)
+    const [target]: { webSocketDebuggerUrl: string }[] = JSON.parse((await response?.text()) ?? '[]')
     if (target) return target.webSocketDebuggerUrl
   }
-  throw new Error(`no inspector listens on port ${port}`)
+  throw new Error(`no inspector listened on port ${port} within ${waitMs} ms`)
 }

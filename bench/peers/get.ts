@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { cpuOf } from '../cpu.ts'
-import type { OnAir } from '../on-air.ts'
-import { pollSteadily } from '../polls.ts'
-import { runs, seconds, wholes } from '../settings.ts'
-import { number, quantile, ratio, spread } from '../statistics.ts'
+import { readCpuSeconds } from '../cpu.ts'
+import type { ProgramOnAir } from '../on-air.ts'
+import { pollAtConstantRate } from '../polls.ts'
+import { positiveIntegers, runs, seconds } from '../settings.ts'
+import { formatNumber, formatRatio, formatSpread, quantile } from '../statistics.ts'
 import { printTable } from '../table.ts'
 import { findTool } from '../tools.ts'
 import { runWrk, type WrkResult } from '../wrk.ts'
-import { quoted, startNginx } from './nginx.ts'
+import { quote, startNginx } from './nginx.ts'
 import { startPeer } from './process.ts'
 
-/** What the program answered; the peers answer the same. */
+/** A response of Cuewire, which the peers serve as well. */
 interface Document {
   readonly name: string
   readonly path: string
@@ -33,40 +33,42 @@ export interface GetResult {
   readonly peer: string
   readonly document: string
   readonly connections: number
-  /** In the order of the runs. */
+  /** One result per run. */
   readonly measured: readonly (WrkResult & { readonly cpuMicroseconds: number })[]
 }
 
-const connectionCounts = wholes('CONNECTIONS', [1, 16, 64, 256])
-const steady = { connections: 64, rate: 10_000 }
+const connectionCounts = positiveIntegers('CONNECTIONS', [1, 16, 64, 256])
+const constantRate = { connections: 64, rate: 10_000 }
 const uwsPort = 18_211
 const nginxPort = 18_212
 const warmUpSeconds = 1
-/** Each server writes these itself. */
+/** Headers that each server sets itself. */
 const ownHeaders = new Set(['content-length', 'date', 'uwebsockets', 'connection', 'keep-alive', 'etag'])
 
-/** GET one station and GET all against the same bytes from nginx and a bare uWebSockets.js, in turn. */
-export async function measureGet(program: OnAir, stations: number): Promise<readonly GetResult[]> {
+/**
+ * Compares GET of one and of all stations with the same bytes from nginx and a minimal uWebSockets.js server.
+ */
+export async function measureGet(program: ProgramOnAir, stations: number): Promise<readonly GetResult[]> {
   const wrk = findTool('wrk', 'peers: GET')
   if (wrk === null) return []
   const documents = [
-    await read('one station', program, '/api/nowplaying/1'),
-    await read(`${stations} stations`, program, '/api/nowplaying')
+    await readDocument('one station', program, '/api/nowplaying/1'),
+    await readDocument(`${stations} stations`, program, '/api/nowplaying')
   ]
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-get-'))
-  const servers = [cuewire(program, documents)]
+  const servers = [describeCuewire(program, documents)]
   try {
     servers.push(await startUws(documents, folder))
     const nginx = findTool('nginx', 'peers: GET from nginx')
-    if (nginx !== null) servers.push(await startStatic(nginx, documents))
+    if (nginx !== null) servers.push(await startStaticNginx(nginx, documents))
     for (const server of servers.slice(1)) await assertSame(server, documents)
     const results: GetResult[] = []
     for (const [index, document] of documents.entries()) {
       for (const connections of connectionCounts)
-        results.push(...(await measureInTurn(wrk, servers, index, document.name, connections)))
+        results.push(...(await measureAlternately(wrk, servers, index, document.name, connections)))
       report(document, results)
     }
-    await measureSteadily(servers)
+    await measureAtConstantRate(servers)
     return results
   } finally {
     for (const server of servers) await server.stop()
@@ -74,7 +76,7 @@ export async function measureGet(program: OnAir, stations: number): Promise<read
   }
 }
 
-async function measureInTurn(
+async function measureAlternately(
   wrk: string,
   servers: readonly Server[],
   document: number,
@@ -89,9 +91,9 @@ async function measureInTurn(
     for (const { server, measured } of rows) {
       const url = server.urls[document] ?? ''
       await runWrk(wrk, url, { connections, seconds: warmUpSeconds })
-      const before = cpuOf(server.pid)
+      const before = readCpuSeconds(server.pid)
       const result = await runWrk(wrk, url, { connections, seconds })
-      const cpuMicroseconds = ((cpuOf(server.pid) - before) / result.requests) * 1e6
+      const cpuMicroseconds = ((readCpuSeconds(server.pid) - before) / result.requests) * 1e6
       measured.push({ ...result, cpuMicroseconds })
     }
   }
@@ -99,15 +101,16 @@ async function measureInTurn(
 }
 
 /**
- * Latency at the same rate. wrk sends more to the faster server, up to its own limit, where it is its own
- * core that is measured.
+ * Measures the latency of all servers at the same rate. wrk sends more requests to a faster server, so its
+ * latencies are those of its own saturated core.
  */
-async function measureSteadily(servers: readonly Server[]): Promise<void> {
+async function measureAtConstantRate(servers: readonly Server[]): Promise<void> {
   const rows = servers.map(server => ({ server, measured: new Array<readonly number[]>() }))
   for (let run = 0; run < runs; run++)
-    for (const { server, measured } of rows) measured.push(await pollSteadily(server.urls[0] ?? '', steady))
+    for (const { server, measured } of rows)
+      measured.push(await pollAtConstantRate(server.urls[0] ?? '', constantRate))
   console.log(
-    `\nGET one station at ${number(steady.rate)}/s on ${steady.connections} connections, ${runs} runs of ${seconds} s`
+    `\nGET one station at ${formatNumber(constantRate.rate)}/s on ${constantRate.connections} connections, ${runs} runs of ${seconds} s`
   )
   const shares = [0.5, 0.9, 0.99, 0.999]
   printTable(
@@ -115,7 +118,7 @@ async function measureSteadily(servers: readonly Server[]): Promise<void> {
     rows.map(({ server, measured }) => [
       server.name,
       ...shares.map(share =>
-        spread(
+        formatSpread(
           measured.map(latencies => quantile(latencies, share)),
           2
         )
@@ -124,30 +127,30 @@ async function measureSteadily(servers: readonly Server[]): Promise<void> {
   )
 }
 
-/** As wrk asks: uncompressed. */
-const plainly = () => ({ headers: { 'Accept-Encoding': 'identity' }, signal: AbortSignal.timeout(5_000) })
+/** Requests an uncompressed response, as wrk does. */
+const uncompressedRequest = () => ({
+  headers: { 'Accept-Encoding': 'identity' },
+  signal: AbortSignal.timeout(5_000)
+})
 
-async function read(name: string, program: OnAir, path: string): Promise<Document> {
-  const answer = await fetch(program.baseUrl + path, plainly())
-  const headers = [...answer.headers].filter(([header]) => !ownHeaders.has(header))
-  return { name, path, body: await answer.text(), headers }
+async function readDocument(name: string, program: ProgramOnAir, path: string): Promise<Document> {
+  const response = await fetch(program.baseUrl + path, uncompressedRequest())
+  const headers = [...response.headers].filter(([header]) => !ownHeaders.has(header))
+  return { name, path, body: await response.text(), headers }
 }
 
-/**
- * Throws unless a peer answers the same bytes under the same headers, which may differ in those it writes
- * itself.
- */
+/** Throws if the body or the headers of a peer differ, except the headers that each server sets itself. */
 async function assertSame({ name, urls }: Server, documents: readonly Document[]): Promise<void> {
   for (const [index, { body, headers }] of documents.entries()) {
-    const answer = await fetch(urls[index] ?? '', plainly())
+    const response = await fetch(urls[index] ?? '', uncompressedRequest())
     const isSame =
-      (await answer.text()) === body &&
-      headers.every(([header, value]) => ownHeaders.has(header) || answer.headers.get(header) === value)
-    if (!isSame) throw new Error(`${name} does not answer the same`)
+      (await response.text()) === body &&
+      headers.every(([header, value]) => ownHeaders.has(header) || response.headers.get(header) === value)
+    if (!isSame) throw new Error(`${name}: the response of ${urls[index]} differs from that of Cuewire`)
   }
 }
 
-function cuewire(program: OnAir, documents: readonly Document[]): Server {
+function describeCuewire(program: ProgramOnAir, documents: readonly Document[]): Server {
   return {
     name: 'Cuewire',
     pid: program.serverPid(),
@@ -166,8 +169,8 @@ async function startUws(documents: readonly Document[], folder: string): Promise
     files.push(file)
   }
   const script = fileURLToPath(new URL('uws-get.ts', import.meta.url))
-  const words = [process.execPath, '--import', 'tsx', script, String(uwsPort), ...files]
-  const peer = await startPeer(words, uwsPort)
+  const uwsCommand = [process.execPath, '--import', 'tsx', script, String(uwsPort), ...files]
+  const peer = await startPeer(uwsCommand, uwsPort)
   return {
     ...peer,
     name: 'uWebSockets.js',
@@ -175,7 +178,7 @@ async function startUws(documents: readonly Document[], folder: string): Promise
   }
 }
 
-async function startStatic(nginx: string, documents: readonly Document[]): Promise<Server> {
+async function startStaticNginx(nginx: string, documents: readonly Document[]): Promise<Server> {
   const files = Object.fromEntries(documents.map(({ body }, index) => [`${index}.json`, body]))
   const peer = await startNginx(nginx, nginxPort, {
     files,
@@ -185,8 +188,8 @@ async function startStatic(nginx: string, documents: readonly Document[]): Promi
         `location = /${index}.json {`,
         ...headers.map(([name, value]) =>
           name === 'content-type'
-            ? `types { } default_type ${quoted(value)};`
-            : `add_header ${name} ${quoted(value)};`
+            ? `types { } default_type ${quote(value)};`
+            : `add_header ${name} ${quote(value)};`
         ),
         '}'
       ])
@@ -202,7 +205,7 @@ async function startStatic(nginx: string, documents: readonly Document[]): Promi
 type Field = 'perSecond' | 'p50' | 'p99' | 'cpuMicroseconds'
 
 function report({ name, body }: Document, results: readonly GetResult[]): void {
-  console.log(`\nGET ${name}: ${number(Buffer.byteLength(body))} bytes, ${runs} runs of ${seconds} s`)
+  console.log(`\nGET ${name}: ${formatNumber(Buffer.byteLength(body))} bytes, ${runs} runs of ${seconds} s`)
   const rows = results
     .filter(({ document }) => document === name)
     .map(result => {
@@ -210,17 +213,17 @@ function report({ name, body }: Document, results: readonly GetResult[]): void {
       const own = results.find(
         each => each.peer === 'Cuewire' && each.document === name && each.connections === result.connections
       )
-      const times = (field: Field) =>
-        result.peer === 'Cuewire' ? '' : ratio(of(field, own?.measured ?? []), of(field))
+      const renderRatio = (field: Field) =>
+        result.peer === 'Cuewire' ? '' : formatRatio(of(field, own?.measured ?? []), of(field))
       return [
         String(result.connections),
         result.peer,
-        spread(of('perSecond')),
-        times('perSecond'),
-        spread(of('p50'), 2),
-        spread(of('p99'), 2),
-        spread(of('cpuMicroseconds'), 1),
-        times('cpuMicroseconds')
+        formatSpread(of('perSecond')),
+        renderRatio('perSecond'),
+        formatSpread(of('p50'), 2),
+        formatSpread(of('p99'), 2),
+        formatSpread(of('cpuMicroseconds'), 1),
+        renderRatio('cpuMicroseconds')
       ]
     })
   printTable(
@@ -228,11 +231,11 @@ function report({ name, body }: Document, results: readonly GetResult[]): void {
       'connections',
       'server',
       'requests/s',
-      'Cuewire: times as many',
+      'Cuewire / server',
       'p50 ms',
       'p99 ms',
       'CPU per request, us',
-      'Cuewire: times as much'
+      'Cuewire / server'
     ],
     rows
   )

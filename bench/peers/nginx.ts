@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 import { type PeerProcess, startPeer } from './process.ts'
 
-/** Temporary files go to its own folder, so that it needs none of the system's. */
-const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+/** Temporary folders that nginx would otherwise create in system folders. */
+const temporaryFolders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 /**
- * Starts nginx with one worker process on a folder of its own. `server` holds the lines of the server block,
- * `head` those before all blocks.
+ * Starts nginx with one worker process in a temporary folder. `server` returns the lines of the server block;
+ * `head` has the lines before all blocks.
  */
 export async function startNginx(
   nginx: string,
@@ -34,7 +34,7 @@ export async function startNginx(
     `pid ${join(folder, 'pid')};`,
     'events { worker_connections 16384; }',
     'http {',
-    ...temporary.map(name => `${name}_temp_path ${join(folder, name)};`),
+    ...temporaryFolders.map(name => `${name}_temp_path ${join(folder, name)};`),
     'access_log off; etag off;',
     'sendfile on; tcp_nopush on; tcp_nodelay on;',
     'keepalive_requests 1000000000; keepalive_timeout 65s;',
@@ -46,8 +46,8 @@ export async function startNginx(
   ].join('\n')
   const file = join(folder, 'nginx.conf')
   await writeFile(file, configuration)
-  const nginxWords = [nginx, '-p', folder, '-c', file, '-e', 'stderr', '-g', 'daemon off;']
-  const peer = await startPeer(nginxWords, port)
+  const nginxCommand = [nginx, '-p', folder, '-c', file, '-e', 'stderr', '-g', 'daemon off;']
+  const peer = await startPeer(nginxCommand, port)
   return {
     pid: peer.pid,
     stop: async () => {
@@ -57,7 +57,7 @@ export async function startNginx(
   }
 }
 
-/** A text between quotes in nginx's configuration. */
-export function quoted(text: string): string {
+/** Quotes a string for the configuration of nginx. Removes `$`, which cannot be escaped. */
+export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('$', '')}"`
 }

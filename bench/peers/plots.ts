@@ -6,20 +6,20 @@ import { median } from '../statistics.ts'
 import type { GetResult } from './get.ts'
 import type { PushResult } from './push.ts'
 
-/** Two plots for each document: requests per second and latency against the number of connections. */
+/** Draws two plots per document: requests per second, and latency, by number of connections. */
 export async function drawGet(results: readonly GetResult[]): Promise<void> {
   for (const document of new Set(results.map(result => result.document))) {
-    const own = results
+    const points = results
       .filter(result => result.document === document)
       .map(({ peer, connections, measured }) => ({ peer, at: connections, measured }))
     const name = document === 'one station' ? 'get-one' : 'get-all'
-    await draw(`${name}-throughput`, own, {
+    await draw(`${name}-throughput`, points, {
       title: `GET ${document}: requests per second`,
       x: 'connections',
       y: { label: 'requests per second', isLogarithmic: false },
       lines: [{ suffix: '', of: run => run.perSecond }]
     })
-    await draw(`${name}-latency`, own, {
+    await draw(`${name}-latency`, points, {
       title: `GET ${document}: latency`,
       x: 'connections',
       y: { label: 'ms', isLogarithmic: true },
@@ -28,17 +28,17 @@ export async function drawGet(results: readonly GetResult[]): Promise<void> {
   }
 }
 
-/** Latency of a publication, and what one second of a core delivers, against the number of sockets. */
+/** Draws the latency of a publication, and the deliveries per second of CPU time, by number of sockets. */
 export async function drawPush(results: readonly PushResult[]): Promise<void> {
-  const own = results.map(({ peer, sockets, measured }) => ({ peer, at: sockets, measured }))
-  await draw('push-throughput', own, {
-    title: 'Push: deliveries for a second of one core',
+  const points = results.map(({ peer, sockets, measured }) => ({ peer, at: sockets, measured }))
+  await draw('push-throughput', points, {
+    title: 'Push: deliveries per second of CPU time',
     x: 'sockets',
-    y: { label: 'deliveries per second of CPU', isLogarithmic: false },
+    y: { label: 'deliveries per second of CPU time', isLogarithmic: false },
     lines: [{ suffix: '', of: run => 1e6 / run.cpuMicroseconds }]
   })
-  await draw('push-latency', own, {
-    title: 'Push: from the request to the frame',
+  await draw('push-latency', points, {
+    title: 'Push: latency from the request to the frame',
     x: 'sockets',
     y: { label: 'ms', isLogarithmic: true },
     lines: latencies

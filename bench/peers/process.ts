@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { endWithUs } from '../children.ts'
-import { pinned, serverCore } from '../pin.ts'
+import { killOnExit } from '../children.ts'
+import { pinCommand, serverCore } from '../pin.ts'
 
 const startMs = 10_000
 const stopMs = 3_000
@@ -14,33 +14,34 @@ export interface PeerProcess {
   stop(): Promise<void>
 }
 
-/** Starts a server on the core of the servers and waits until it listens. */
+/** Starts a server on the server core and waits until it listens. */
 export async function startPeer(
-  words: readonly string[],
+  commandLine: readonly string[],
   port: number,
   env: Readonly<Record<string, string>> = {}
 ): Promise<PeerProcess> {
-  const [command, ...args] = pinned(serverCore, words)
+  const [command, ...args] = pinCommand(serverCore, commandLine)
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit']
   })
-  endWithUs(child)
-  const stop = () => end(child)
+  killOnExit(child)
+  const stop = () => terminate(child)
   for (const deadline = Date.now() + startMs; Date.now() < deadline; await wait(50)) {
-    if (child.exitCode !== null) throw new Error(`${words.join(' ')} ended with code ${child.exitCode}`)
+    if (child.exitCode !== null)
+      throw new Error(`${commandLine.join(' ')} exited with code ${child.exitCode}`)
     if (await isListening(port)) return { pid: child.pid ?? 0, stop }
   }
   await stop()
-  throw new Error(`${words.join(' ')} did not listen within ${startMs} ms`)
+  throw new Error(`${commandLine.join(' ')} did not listen within ${startMs} ms`)
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function terminate(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill('SIGTERM')
   const killer = setTimeout(() => child.kill('SIGKILL'), stopMs)
-  await ended
+  await exited
   clearTimeout(killer)
 }
 

@@ -1,34 +1,35 @@
 import { WebSocket } from 'ws'
 
-import type { OnAir } from '../on-air.ts'
+import type { ProgramOnAir } from '../on-air.ts'
 
-/** The text before the count that tells one publication of a bench from the next. */
+/** The text before the listener count, which identifies a publication. */
 export const marker = '},"listeners":{"total":'
 
-const counts = /\},"listeners":\{"total":\d+,"unique":\d+,"current":\d+/
+const listenerCounts = /\},"listeners":\{"total":\d+,"unique":\d+,"current":\d+/
 const waitMs = 5_000
 
-/** What the program publishes, as text with another count of listeners each time. */
+/** A publication of Cuewire, rendered with any listener count. */
 export interface Publication {
   readonly bytes: number
-  /** The whole frame. */
+  /** Renders the whole frame. */
   readonly frame: (total: number) => string
-  /** The part below `data`, for servers that write the rest themselves. */
+  /** Renders the value of `data`, for servers that add the rest themselves. */
   readonly data: (total: number) => string
 }
 
 /**
- * Takes a publication of a station from the program itself. `total` should have as many digits as later ones.
+ * Receives a publication of a station from the program, as a template. `total` should have as many digits as
+ * later listener counts.
  */
 export async function readPublication(
-  program: OnAir,
+  program: ProgramOnAir,
   stationId: number,
   total: number
 ): Promise<Publication> {
-  const text = await nextFrame(program, stationId, total)
-  const [head = '', tail = ''] = text.split(counts)
+  const text = await receivePublication(program, stationId, total)
+  const [head = '', tail = ''] = text.split(listenerCounts)
   const frame = (count: number) => `${head}${marker}${count},"unique":${count},"current":${count}${tail}`
-  if (frame(total) !== text) throw new Error('the publication holds no count of listeners')
+  if (frame(total) !== text) throw new Error(`the publication has no listener count: ${text.slice(0, 500)}`)
   const from = text.indexOf('"data":') + '"data":'.length
   const to = text.lastIndexOf(',"offset":')
   const fromEnd = text.length - to
@@ -39,12 +40,15 @@ export async function readPublication(
   }
 }
 
-async function nextFrame(program: OnAir, stationId: number, total: number): Promise<string> {
+async function receivePublication(program: ProgramOnAir, stationId: number, total: number): Promise<string> {
   const url = `${program.baseUrl.replace(/^http/, 'ws')}/api/live/nowplaying/websocket`
   const socket = new WebSocket(url, { perMessageDeflate: false })
   try {
     return await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('no publication came')), waitMs)
+      const timer = setTimeout(
+        () => reject(new Error(`no publication was received within ${waitMs} ms`)),
+        waitMs
+      )
       socket.on('error', reject)
       socket.on('open', () =>
         socket.send(JSON.stringify({ subs: { [`station:${stationId}`]: { recover: true } } }))

@@ -8,10 +8,10 @@ import { promisify } from 'node:util'
 
 import { WebSocket } from 'ws'
 
-import type { OnAir } from '../on-air.ts'
+import type { ProgramOnAir } from '../on-air.ts'
 import type { Target } from '../sockets/websocket.ts'
 import { findTool } from '../tools.ts'
-import { inspectable } from './garbage.ts'
+import { inspectorEnv } from './garbage.ts'
 import { startNginx } from './nginx.ts'
 import { startPeer } from './process.ts'
 import { marker, type Publication } from './publication.ts'
@@ -22,34 +22,34 @@ const uwsPort = 18_221
 const nchanPort = 18_222
 const centrifugoPort = 18_223
 const uwsInspector = 18_224
-/** Where the program is to be inspected. */
+/** Inspector port of the program. */
 export const programInspector = 18_225
 const apiKey = 'bench'
-/** One that is overloaded answers late. */
-const publishMs = 60_000
+/** An overloaded server responds late. */
+const publishTimeoutMs = 60_000
 
-/** A server that pushes one publication to all who subscribed. */
+/** A server that pushes publications to all subscribers. */
 export interface PushServer {
   readonly name: string
   readonly pid: number
   readonly target: Target
-  /** The text before the count of listeners in its frames. */
+  /** The text before the listener count in its frames. */
   readonly marker: string
-  /** How its garbage can be collected; null if it has none. */
+  /** How its garbage is collected; null if it has no garbage collector. */
   readonly garbage: { readonly type: 'node' | 'go'; readonly port: number } | null
-  /** Makes every subscriber get a publication with this count of listeners. */
+  /** Publishes a state with this listener count to all subscribers. */
   publish(total: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** The program and those of its peers that are installed. */
+/** Starts the peers that are installed. Returns them with the running program as the first. */
 export async function startPushServers(
-  program: OnAir,
+  program: ProgramOnAir,
   publication: Publication
 ): Promise<readonly PushServer[]> {
-  const servers = [cuewire(program)]
+  const servers = [describeCuewire(program)]
   try {
-    if (await knowsDifferences(program)) servers.push(differing(program))
+    if (await supportsDeltas(program)) servers.push(describeCuewireWithDeltas(program))
     servers.push(await startUws(publication))
     const nginx = findTool('nginx', 'peers: push from Nchan')
     const nchan = findTool('nchan', 'peers: push from Nchan')
@@ -64,16 +64,17 @@ export async function startPushServers(
 }
 
 /**
- * Changes come the way they really do: the server process answers the report, commits, hears of it and sends.
+ * Cuewire publishes along the complete path: a write to the second server, the commits, Redis, and the
+ * frames.
  */
-function cuewire(program: OnAir): PushServer {
+function describeCuewire(program: ProgramOnAir): PushServer {
   return {
     name: 'Cuewire',
     pid: program.serverPid(),
     target: {
       port: Number(new URL(program.baseUrl).port),
       path: '/api/live/nowplaying/websocket',
-      firsts: [subscribe]
+      connectMessages: [subscribe]
     },
     marker,
     garbage: { type: 'node', port: programInspector },
@@ -82,26 +83,26 @@ function cuewire(program: OnAir): PushServer {
   }
 }
 
-/** The same, to clients that asked for differences: fewer bytes than the peers are given. */
-function differing(program: OnAir): PushServer {
-  const whole = cuewire(program)
+/** The same with clients that request deltas, so its frames are smaller than those of the peers. */
+function describeCuewireWithDeltas(program: ProgramOnAir): PushServer {
+  const cuewire = describeCuewire(program)
   return {
-    ...whole,
-    name: 'Cuewire, differences',
+    ...cuewire,
+    name: 'Cuewire with deltas',
     marker: '{"np":{"listeners":{"total":',
-    target: { ...whole.target, firsts: [subscribeToDifferences] }
+    target: { ...cuewire.target, connectMessages: [subscribeWithDeltas] }
   }
 }
 
 const channel = `station:${stationId}`
 const subscribe = JSON.stringify({ subs: { [channel]: { recover: true } } })
-const subscribeToDifferences = JSON.stringify({
+const subscribeWithDeltas = JSON.stringify({
   subs: { [channel]: { recover: true, delta: 'merge-patch' } }
 })
 
-async function knowsDifferences({ baseUrl }: OnAir): Promise<boolean> {
+async function supportsDeltas({ baseUrl }: ProgramOnAir): Promise<boolean> {
   const url = new URL('/api/live/nowplaying/websocket', baseUrl.replace(/^http/, 'ws'))
-  url.searchParams.set('cf_connect', subscribeToDifferences)
+  url.searchParams.set('cf_connect', subscribeWithDeltas)
   const socket = new WebSocket(url, { perMessageDeflate: false })
   try {
     const [frame]: unknown[] = await once(socket, 'message', { signal: AbortSignal.timeout(5_000) })
@@ -116,12 +117,12 @@ async function startUws(publication: Publication): Promise<PushServer> {
   const peer = await startPeer(
     [process.execPath, '--import', 'tsx', script, String(uwsPort)],
     uwsPort,
-    inspectable(uwsInspector)
+    inspectorEnv(uwsInspector)
   )
   return {
     ...peer,
     name: 'uWebSockets.js',
-    target: { port: uwsPort, path: '/socket', firsts: [] },
+    target: { port: uwsPort, path: '/socket', connectMessages: [] },
     marker,
     garbage: { type: 'node', port: uwsInspector },
     publish: total => post(`http://127.0.0.1:${uwsPort}/publish`, publication.frame(total))
@@ -140,7 +141,7 @@ async function startNchan(nginx: string, nchan: string, publication: Publication
   return {
     ...peer,
     name: 'Nchan',
-    target: { port: nchanPort, path: '/socket', firsts: [] },
+    target: { port: nchanPort, path: '/socket', connectMessages: [] },
     marker,
     garbage: null,
     publish: total => post(`http://127.0.0.1:${nchanPort}/publish`, publication.frame(total))
@@ -148,18 +149,18 @@ async function startNchan(nginx: string, nchan: string, publication: Publication
 }
 
 /**
- * Configured like the one that AzuraCast brings along: unidirectional, one publication kept per station,
- * recovered as a cache.
+ * Starts Centrifugo as AzuraCast configures it: unidirectional WebSocket, one publication of history per
+ * station, recovery in cache mode.
  */
 async function startCentrifugo(centrifugo: string, publication: Publication): Promise<PushServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-centrifugo-'))
   const file = join(folder, 'config.json')
-  await writeFile(file, JSON.stringify(await configurationFor(centrifugo)))
+  await writeFile(file, JSON.stringify(await createConfiguration(centrifugo)))
   const peer = await startPeer([centrifugo, '-c', file, '--log_level', 'error', '--debug'], centrifugoPort)
   return {
     pid: peer.pid,
     name: 'Centrifugo',
-    target: { port: centrifugoPort, path: '/connection/uni_websocket', firsts: [subscribe] },
+    target: { port: centrifugoPort, path: '/connection/uni_websocket', connectMessages: [subscribe] },
     marker,
     garbage: { type: 'go', port: centrifugoPort },
     publish: total =>
@@ -174,7 +175,7 @@ async function startCentrifugo(centrifugo: string, publication: Publication): Pr
   }
 }
 
-async function configurationFor(centrifugo: string): Promise<object> {
+async function createConfiguration(centrifugo: string): Promise<object> {
   const namespace = {
     name: 'station',
     history_size: 1,
@@ -184,7 +185,7 @@ async function configurationFor(centrifugo: string): Promise<object> {
     allow_subscribe_for_client: true,
     allow_subscribe_for_anonymous: true
   }
-  if (!(await hasNewNames(centrifugo))) {
+  if (!(await isVersion6(centrifugo))) {
     return {
       address: '127.0.0.1',
       port: String(centrifugoPort),
@@ -204,19 +205,19 @@ async function configurationFor(centrifugo: string): Promise<object> {
   }
 }
 
-/** Version 6 has other names for the same settings. */
-async function hasNewNames(centrifugo: string): Promise<boolean> {
+/** Version 6 renamed the settings. */
+async function isVersion6(centrifugo: string): Promise<boolean> {
   const { stdout } = await run(centrifugo, ['--help'], { timeout: 5_000 })
   return stdout.includes('defaultconfig')
 }
 
 async function post(url: string, body: string): Promise<void> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
     body,
-    signal: AbortSignal.timeout(publishMs)
+    signal: AbortSignal.timeout(publishTimeoutMs)
   })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST ${url}: ${response.status} ${text}`)
 }

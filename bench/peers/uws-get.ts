@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { App } from '../../src/http/uws.ts'
 
 /**
- * A bare uWebSockets.js handler: `uws-get.ts PORT FILE...`, where a file holds `{ path, lines, body }`. Every
- * path answers one buffer. All headers are one call, as in the program.
+ * A minimal uWebSockets.js server: `uws-get.ts PORT FILE...`, where each file is a `ServedDocument`. The body
+ * is one buffer, and all headers are written with one call, as in Cuewire.
  */
-interface Served {
+interface ServedDocument {
   readonly path: string
   readonly name: string
-  /** The value of the header `name`, and all other headers behind it as lines. */
+  /** The value of the header `name`, followed by all other headers as lines. */
   readonly lines: string
   readonly body: string
 }
@@ -17,7 +17,7 @@ interface Served {
 const [port = '0', ...files] = process.argv.slice(2)
 const app = App()
 for (const file of files) {
-  const { path, name, lines, body }: Served = JSON.parse(readFileSync(file, 'utf8'))
+  const { path, name, lines, body }: ServedDocument = JSON.parse(readFileSync(file, 'utf8'))
   const bytes = Buffer.from(body)
   app.get(path, res => {
     res.writeHeader(name, lines)

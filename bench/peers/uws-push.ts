@@ -1,7 +1,8 @@
 import { App } from '../../src/http/uws.ts'
 
 /**
- * Bare uWebSockets.js: `uws-push.ts PORT`. Every socket subscribes to one topic; what is posted is published.
+ * A minimal uWebSockets.js server: `uws-push.ts PORT`. Every socket subscribes to one topic; the body of each
+ * POST is published to it.
  */
 const topic = 'station'
 

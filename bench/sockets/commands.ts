@@ -1,46 +1,45 @@
 import type { Target } from './websocket.ts'
 
-/** What the process of the receiver is told; it answers each command with one `Answer`. */
+/** A message to the receiver process. It replies to each command with one `ReceiverReport`. */
 export type Command =
-  /** Opens or closes clients until there are so many. */
+  /** Opens or closes clients until `count` are open. */
   | { readonly type: 'open'; readonly target: Target; readonly count: number }
-  /** Starts counting from zero. */
-  | { readonly type: 'count'; readonly marks: Marks }
+  /** Resets the counters and samples. */
+  | { readonly type: 'count'; readonly sampling: Sampling }
   | { readonly type: 'read' }
   /**
-   * Waits for the server to go and to be back; then all clients open another connection at once, and count
-   * anew.
+   * Waits until the server has stopped and listens again, resets the counters, and reconnects all clients at
+   * once.
    */
-  | { readonly type: 'return'; readonly marks: Marks }
+  | { readonly type: 'reconnect'; readonly sampling: Sampling }
 
-/**
- * The number after `marker` is the mark of a frame; every `every`th client looks for it, the last one if
- * `isLast`.
- */
-export interface Marks {
+/** How frames are identified, and which clients sample them. */
+export interface Sampling {
+  /** The text before the number that identifies a frame. */
   readonly marker: string
+  /** Whether the last occurrence of the marker in a frame counts, instead of the first. */
   readonly isLast: boolean
+  /** Every nth client is sampled. */
   readonly every: number
-  /** Whether the other clients leave what comes to them in the kernel meanwhile. */
-  readonly othersWait?: boolean
+  /** Whether the other clients stop reading, so that their frames stay in kernel buffers. */
+  readonly pauseOthers?: boolean
 }
 
-/** What was received since the count began. */
-export interface Answer {
-  /** Clients that are connected. */
+/** What was received since the counters were reset. */
+export interface ReceiverReport {
+  /** Connected clients. */
   readonly clients: number
-  /** Publications, which are the frames of 50 bytes and more. */
+  /** Received publications: frames of at least 50 bytes. */
   readonly frames: number
   readonly bytes: number
-  /** CPU seconds of the receiver since its start. */
+  /** CPU seconds of the receiver process since its start. */
   readonly cpuSeconds: number
   /**
-   * Per client that looked: its index, mark and moment on the common clock (ms), at the first sight of each
-   * mark.
+   * For each sampled client, the first arrival of each frame: client index, frame number, and time (`nowMs`).
    */
-  readonly samples: readonly (readonly [client: number, mark: number, atMs: number])[]
-  /** When the server listened again, for clients that `return`; 0 before. */
-  readonly backAtMs: number
-  /** What went wrong, '' if nothing. */
-  readonly problem: string
+  readonly samples: readonly (readonly [client: number, frame: number, atMs: number])[]
+  /** The time (`nowMs`) at which the server listened again after `reconnect`; 0 before. */
+  readonly listeningAtMs: number
+  /** Why the command failed; '' if it succeeded. */
+  readonly error: string
 }

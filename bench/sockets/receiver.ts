@@ -3,19 +3,20 @@ import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { nowMs } from '../clock.ts'
-import type { Answer, Command, Marks } from './commands.ts'
+import type { Command, ReceiverReport, Sampling } from './commands.ts'
 import { type Client, openClient, type Target } from './websocket.ts'
 
-/** The process that holds the clients of a push bench. It does what its parent says, and ends with it. */
-const atOnce = 100
+/** The process with the clients of a push benchmark. Runs the commands of its parent, and exits with it. */
+
+const batchSize = 100
 const publicationBytes = 50
 const retryMs = 100
 const attempts = 100
 
-let target: Target = { port: 0, path: '', firsts: [] }
-let marks: Marks | null = null
+let target: Target = { port: 0, path: '', connectMessages: [] }
+let sampling: Sampling | null = null
 let marker = Buffer.alloc(0)
-let backAtMs = 0
+let listeningAtMs = 0
 let frames = 0
 let bytesIn = 0
 let samples: [number, number, number][] = []
@@ -23,37 +24,37 @@ const clients = new Map<number, Client>()
 const newest = new Map<number, number>()
 
 process.on('message', (command: Command) => {
-  obey(command)
+  runCommand(command)
     .then(
       () => '',
       (error: unknown) => String(error)
     )
-    .then(problem => process.send?.(answer(problem)))
+    .then(error => process.send?.(createReport(error)))
     .catch(() => process.exit(1))
 })
 process.on('disconnect', () => process.exit())
 
-async function obey(command: Command): Promise<void> {
+async function runCommand(command: Command): Promise<void> {
   if (command.type === 'open') await open(command.target, command.count)
-  else if (command.type === 'count') startCount(command.marks)
-  else if (command.type === 'return') await allReturn(command.marks)
+  else if (command.type === 'count') resetCounters(command.sampling)
+  else if (command.type === 'reconnect') await reconnectAll(command.sampling)
 }
 
-async function open(wanted: Target, count: number): Promise<void> {
-  target = wanted
+async function open(newTarget: Target, count: number): Promise<void> {
+  target = newTarget
   for (const [index, client] of clients) {
     if (index < count) continue
     clients.delete(index)
     client.socket.destroy()
   }
-  for (let index = clients.size; index < count; index += atOnce) {
-    const batch = Array.from({ length: Math.min(atOnce, count - index) }, (_, each) => index + each)
-    await Promise.all(batch.map(each => add(each)))
+  for (let index = clients.size; index < count; index += batchSize) {
+    const batch = Array.from({ length: Math.min(batchSize, count - index) }, (_, each) => index + each)
+    await Promise.all(batch.map(each => addClient(each)))
   }
 }
 
-async function add(index: number): Promise<void> {
-  const client = openClient(target, index, (bytes, start, end) => take(index, bytes, start, end))
+async function addClient(index: number): Promise<void> {
+  const client = openClient(target, index, (bytes, start, end) => onFrame(index, bytes, start, end))
   clients.set(index, client)
   client.socket.on('close', () => {
     if (clients.get(index) === client) clients.delete(index)
@@ -61,19 +62,19 @@ async function add(index: number): Promise<void> {
   await client.ready
 }
 
-async function allReturn(wanted: Marks): Promise<void> {
+async function reconnectAll(newSampling: Sampling): Promise<void> {
   const count = clients.size
   while (clients.size > 0) await wait(10)
   while (!(await isListening())) await wait(20)
-  startCount(wanted)
-  backAtMs = nowMs()
-  await Promise.all(Array.from({ length: count }, (_, index) => comeBack(index)))
+  resetCounters(newSampling)
+  listeningAtMs = nowMs()
+  await Promise.all(Array.from({ length: count }, (_, index) => reconnect(index)))
 }
 
-async function comeBack(index: number): Promise<void> {
+async function reconnect(index: number): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     try {
-      await add(index)
+      await addClient(index)
       return
     } catch {
       await wait(retryMs)
@@ -93,34 +94,34 @@ async function isListening(): Promise<boolean> {
   }
 }
 
-function startCount(wanted: Marks): void {
-  marks = wanted
-  marker = Buffer.from(wanted.marker)
+function resetCounters(newSampling: Sampling): void {
+  sampling = newSampling
+  marker = Buffer.from(newSampling.marker)
   frames = 0
   bytesIn = 0
   samples = []
   newest.clear()
   for (const [index, { socket }] of clients) {
-    if (wanted.othersWait === true && index % wanted.every !== 0) socket.pause()
+    if (newSampling.pauseOthers === true && index % newSampling.every !== 0) socket.pause()
     else socket.resume()
   }
 }
 
-function take(index: number, bytes: Buffer, start: number, end: number): void {
+function onFrame(index: number, bytes: Buffer, start: number, end: number): void {
   if (end - start < publicationBytes) return
   frames++
   bytesIn += end - start
-  if (marks === null || index % marks.every !== 0) return
-  const at = marks.isLast ? bytes.lastIndexOf(marker, end) : bytes.indexOf(marker, start)
+  if (sampling === null || index % sampling.every !== 0) return
+  const at = sampling.isLast ? bytes.lastIndexOf(marker, end) : bytes.indexOf(marker, start)
   if (at < start || at >= end) return
-  const mark = digitsAt(bytes, at + marker.length)
-  // A heartbeat repeats what is known.
-  if (newest.get(index) === mark) return
-  newest.set(index, mark)
-  samples.push([index, mark, nowMs()])
+  const frame = parseDigits(bytes, at + marker.length)
+  // Heartbeats repeat the newest state.
+  if (newest.get(index) === frame) return
+  newest.set(index, frame)
+  samples.push([index, frame, nowMs()])
 }
 
-function digitsAt(bytes: Buffer, from: number): number {
+function parseDigits(bytes: Buffer, from: number): number {
   let value = 0
   for (let at = from; at < bytes.length; at++) {
     const digit = bytes.readUInt8(at) - 48
@@ -130,7 +131,7 @@ function digitsAt(bytes: Buffer, from: number): number {
   return value
 }
 
-function answer(problem: string): Answer {
+function createReport(error: string): ReceiverReport {
   const { user, system } = process.cpuUsage()
   return {
     clients: clients.size,
@@ -138,7 +139,7 @@ function answer(problem: string): Answer {
     bytes: bytesIn,
     cpuSeconds: (user + system) / 1e6,
     samples,
-    backAtMs,
-    problem
+    listeningAtMs,
+    error
   }
 }

@@ -2,40 +2,40 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-import { loadCore, pinned } from '../pin.ts'
-import type { Answer, Command } from './commands.ts'
+import { loadCore, pinCommand } from '../pin.ts'
+import type { Command, ReceiverReport } from './commands.ts'
 
-const answerMs = 120_000
+const timeoutMs = 120_000
 
 export interface Receiver {
-  /** Throws if it could not be done. */
-  ask(command: Command): Promise<Answer>
+  /** Throws if the command fails. */
+  run(command: Command): Promise<ReceiverReport>
   close(): Promise<void>
 }
 
 /**
- * Starts a process that holds WebSocket clients, on the core of the load. One that `yields` runs only when
- * nobody else of that core has something to do: a measuring client beside it must not wait for it.
+ * Starts a process with WebSocket clients on the load core. With `isLowPriority` it runs with `nice -n 19`,
+ * so that it does not delay a measuring client on the same core.
  */
-export function openReceiver({ yields = false } = {}): Receiver {
+export function openReceiver({ isLowPriority = false } = {}): Receiver {
   const file = fileURLToPath(new URL('receiver.ts', import.meta.url))
-  const words = [process.execPath, '--import', 'tsx', file]
-  const [command, ...args] = pinned(loadCore, yields ? ['nice', '-n', '19', ...words] : words)
+  const node = [process.execPath, '--import', 'tsx', file]
+  const [command, ...args] = pinCommand(loadCore, isLowPriority ? ['nice', '-n', '19', ...node] : node)
   const child: ChildProcess = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   return {
-    ask: async question => {
-      const answered = once(child, 'message', { signal: AbortSignal.timeout(answerMs) })
-      child.send(question)
-      const [answer]: Answer[] = await answered
-      if (!answer) throw new Error('the receiver said nothing')
-      if (answer.problem !== '') throw new Error(`the receiver: ${answer.problem}`)
-      return answer
+    run: async request => {
+      const replied = once(child, 'message', { signal: AbortSignal.timeout(timeoutMs) })
+      child.send(request)
+      const [report]: ReceiverReport[] = await replied
+      if (!report) throw new Error(`the receiver sent no report for "${request.type}"`)
+      if (report.error !== '') throw new Error(`receiver: "${request.type}" failed: ${report.error}`)
+      return report
     },
     close: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
-      const ended = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.disconnect()
-      await ended
+      await exited
     }
   }
 }

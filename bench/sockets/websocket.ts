@@ -1,32 +1,35 @@
 import { connect, type Socket } from 'node:net'
 
-/** A frame as the bytes from `start` to `end` of `bytes`, which are gone after the call. */
+/** Called with a frame: the bytes from `start` to `end`. The buffer is reused after the call. */
 export type OnFrame = (bytes: Buffer, start: number, end: number) => void
 
 export interface Target {
   readonly port: number
   readonly path: string
-  /** What a client says after the handshake: the index of the client picks one. Empty: nothing. */
-  readonly firsts: readonly string[]
+  /**
+   * Messages that clients send after the handshake, assigned by client index in turn. Nothing is sent if
+   * empty.
+   */
+  readonly connectMessages: readonly string[]
 }
 
 export interface Client {
   readonly socket: Socket
-  /** Settles when the handshake is done; rejects if it fails. */
+  /** Resolves after the handshake; rejects if it fails. */
   readonly ready: Promise<void>
 }
 
 const host = '127.0.0.1'
-/** Client addresses 127.0.0.2 and on: an address has 28,000 ports for clients. */
+/** Number of client addresses, from 127.0.0.2 on, because an address has only 28,000 ports for clients. */
 const addresses = 20
 
 const text = 1
 const ping = 9
-/** What has arrived is read here, by all clients in turn. */
+/** The read buffer of all clients. */
 const shared = Buffer.allocUnsafe(256 * 1024)
-const nothing = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
-const upgradeOf = (path: string) =>
+const renderUpgrade = (path: string) =>
   [
     `GET ${path} HTTP/1.1`,
     `Host: ${host}`,
@@ -39,25 +42,24 @@ const upgradeOf = (path: string) =>
   ].join('\r\n')
 
 /**
- * A WebSocket client that costs as little as Node allows, because the core it runs on is shared: no events,
- * no copies, frames are told apart by their headers and given to `onFrame`. Answers pings. A close is the end
- * of the socket.
+ * Opens a WebSocket client that uses as little CPU as possible, because it shares a core: it emits no events,
+ * copies nothing, and parses only the frame headers. Responds to pings.
  */
 export function openClient(target: Target, index: number, onFrame: OnFrame): Client {
-  let rest = nothing
+  let rest = emptyBuffer
   let isUpgraded = false
   let resolve: () => void
   let reject: (error: Error) => void
-  const ready = new Promise<void>((done, failed) => {
-    resolve = done
-    reject = failed
+  const ready = new Promise<void>((resolveReady, rejectReady) => {
+    resolve = resolveReady
+    reject = rejectReady
   })
 
   function read(count: number): boolean {
     const chunk = shared.subarray(0, count)
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    const taken = isUpgraded ? readFrames(bytes, 0) : readHandshake(bytes)
-    rest = taken === bytes.length ? nothing : Buffer.from(bytes.subarray(taken))
+    const consumed = isUpgraded ? readFrames(bytes, 0) : readHandshake(bytes)
+    rest = consumed === bytes.length ? emptyBuffer : Buffer.from(bytes.subarray(consumed))
     return true
   }
 
@@ -71,13 +73,13 @@ export function openClient(target: Target, index: number, onFrame: OnFrame): Cli
       return bytes.length
     }
     isUpgraded = true
-    const first = target.firsts[index % Math.max(1, target.firsts.length)] ?? ''
-    if (first !== '') socket.write(frameOf(text, Buffer.from(first)))
+    const message = target.connectMessages[index % Math.max(1, target.connectMessages.length)] ?? ''
+    if (message !== '') socket.write(encodeFrame(text, Buffer.from(message)))
     resolve()
     return readFrames(bytes, end + 4)
   }
 
-  /** Gives how far the bytes hold whole frames. */
+  /** Returns the end of the last complete frame. */
   function readFrames(bytes: Buffer, from: number): number {
     for (let at = from; ;) {
       if (bytes.length - at < 2) return at
@@ -96,7 +98,7 @@ export function openClient(target: Target, index: number, onFrame: OnFrame): Cli
       const end = start + length
       if (end > bytes.length) return at
       if (opcode === text) onFrame(bytes, start, end)
-      else if (opcode === ping) socket.write(frameOf(10, Buffer.from(bytes.subarray(start, end))))
+      else if (opcode === ping) socket.write(encodeFrame(10, Buffer.from(bytes.subarray(start, end))))
       at = end
     }
   }
@@ -108,16 +110,16 @@ export function openClient(target: Target, index: number, onFrame: OnFrame): Cli
     noDelay: true,
     onread: { buffer: shared, callback: read }
   })
-  socket.write(upgradeOf(target.path))
+  socket.write(renderUpgrade(target.path))
   socket.on('error', error => reject(error))
   socket.on('close', () => reject(new Error('closed')))
   return { socket, ready }
 }
 
-/** A frame of a client, masked with zeros. */
-function frameOf(opcode: number, payload: Buffer): Buffer {
+/** Encodes a frame of a client, with a mask of zeros. Throws if the payload has 64 KiB or more. */
+function encodeFrame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload
-  if (length >= 65_536) throw new Error('the frame is too long')
+  if (length >= 65_536) throw new Error(`the payload must be shorter than 64 KiB (got ${length} bytes)`)
   const isShort = length < 126
   const head = Buffer.alloc(isShort ? 6 : 8)
   head.writeUInt8(0x80 | opcode, 0)
