@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis'
 
 import type { Config } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
-import { register } from './db/processes.ts'
+import { registerProcess } from './db/processes.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openLibraries } from './playout/queue/libraries.ts'
@@ -49,7 +49,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
       queue.on('error', () => {})
     }
     await migrateDatabase(databaseUrl)
-    const processes = await register(sql, { kind: name, readableSchemas, ownSchema }, log)
+    const processes = await registerProcess(sql, { kind: name, readableSchemas, ownSchema }, log)
     opened.defer('registration', () => processes.stop())
     const services: PlayoutServices = {
       sql,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { leadMs } from '../src/jobs/queues.ts'
+import { jobLeadMs } from '../src/jobs/queues.ts'
 import { advance } from '../src/playout/advance.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
@@ -28,9 +28,9 @@ export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisP
   })
 }
 
-/** A job starts `leadMs` early, and a timer may fire up to a millisecond early. */
+/** A job starts `jobLeadMs` early, and a timer may fire up to a millisecond early. */
 async function waitUntil(dueAtMs: number): Promise<void> {
   for (let leftMs = dueAtMs - engineTimeMs(); leftMs > 0; leftMs = dueAtMs - engineTimeMs()) {
-    await sleep(Math.min(leftMs, 2 * leadMs))
+    await sleep(Math.min(leftMs, 2 * jobLeadMs))
   }
 }

@@ -18,7 +18,7 @@ import {
 } from '../src/db/retention.ts'
 import type { Sql } from '../src/db/sql.ts'
 import { removeOldSalts } from '../src/playout/listeners/identities.ts'
-import { cleanUpRemoteLists } from '../src/playout/queue/remote-lists.ts'
+import { removeUnusedRemoteLists } from '../src/playout/queue/remote-lists.ts'
 import { expireRequests, removeRequestAddresses } from '../src/playout/queue/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
@@ -60,7 +60,7 @@ const tasks: readonly Task[] = [
   { name: 'playout command retention', at: '* * * * *', jitterMs: 20_000, run: removeOldCommands },
   { name: 'expired requests', at: '* * * * *', jitterMs: 20_000, run: expireRequests },
   { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20_000, run: removeRequestAddresses },
-  { name: 'rows of removed remote playlists', at: '41 * * * *', run: cleanUpRemoteLists },
+  { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteLists },
   { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
   { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
   {

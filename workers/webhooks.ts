@@ -8,7 +8,7 @@ import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
-import { deliver, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
+import { deliverDue, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
 import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
 import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
 import { openQueueWorker } from './queue-worker.ts'
@@ -44,7 +44,7 @@ export function startWebhooks(
   const worker = openQueueWorker('deliver', redisPlace, log, {
     concurrency,
     process: async ({ webhookId }) => {
-      const lookAtMs = await deliver(parts, webhookId, () => isStopping)
+      const lookAtMs = await deliverDue(parts, webhookId, () => isStopping)
       if (lookAtMs !== null && !isStopping) await scheduleDeliveries(deliveries, [webhookId], lookAtMs)
     },
     onFailed: (error, job) => {

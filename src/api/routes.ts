@@ -12,7 +12,7 @@ import { apiKeyRoutes, apiKeySchema } from './auth/api-keys.ts'
 import { docsRoutes } from './core/docs.ts'
 import { describeApi } from './core/openapi.ts'
 import { recordSchema } from './core/resource-routes.ts'
-import type { DeclaredResource } from './core/resource.ts'
+import type { ResourceBase } from './core/resource.ts'
 import { type ApiRoute, apiRoute, type Route } from './core/route.ts'
 import { sharedSchemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
@@ -99,7 +99,7 @@ const documented: readonly ApiRoute[] = [
 ]
 
 /** Every resource. */
-export const resources: readonly DeclaredResource[] = [
+export const resources: readonly ResourceBase[] = [
   playlists,
   files,
   hlsStreams,

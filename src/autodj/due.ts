@@ -2,7 +2,7 @@ import { airtimeMs, maxAirtimeAt } from './durations.ts'
 import { type LastPlay, type Playlist, previousPlay, type RemovedRow, type Slot } from './library.ts'
 import type { Obstacle } from './log-entry.ts'
 import { findPools, firstIndexIn, isLoopDone, loopsOnce, nextBatch } from './pools.ts'
-import { hourlyTarget, nextHourlyTarget, type Window, windowAt } from './schedule.ts'
+import { hourlyTarget, nextHourlyTarget, type ScheduleWindow, windowAt } from './schedule.ts'
 import { at } from './tracks.ts'
 import { minuteMs } from './zone.ts'
 
@@ -18,7 +18,7 @@ export interface DueCheck {
   /** Why it is not due; null if it is. */
   readonly obstacle: Obstacle | null
   /** The schedule window of the slot; null without a schedule. */
-  readonly window: Window | null
+  readonly window: ScheduleWindow | null
   /** Identifies the occurrence for `single_track`: the hourly target, else the start of the window. */
   readonly occurrenceMs: number | null
 }
@@ -143,7 +143,7 @@ function hasPlayedOccurrence(
 }
 
 /** Whether a playlist has a track that is short enough for the rest of its window. */
-function hasFittingTrack(playlist: Playlist, slot: Slot, window: Window): boolean {
+function hasFittingTrack(playlist: Playlist, slot: Slot, window: ScheduleWindow): boolean {
   const maxMs = maxAirtimeAt(playlist, slot, window)
   if (maxMs === Infinity || playlist.source === 'stream') return true
   if (playlist.options.has('merge')) return nextBatch(playlist, slot).airtimeMs <= maxMs

@@ -1,5 +1,5 @@
 import { type HeardPlay, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
-import { nextOpening, type Window } from './schedule.ts'
+import { nextOpening, type ScheduleWindow } from './schedule.ts'
 
 const unknownDurationMs = 180_000
 const minAirtimeMs = 1_000
@@ -19,7 +19,7 @@ export function nextStartMs(startMs: number, durationMs: number, overlapMs: numb
 const maxStreamMs = 600_000
 
 /** How long a stream plays: to the end of its window; without a window, until another schedule opens. */
-export function streamDurationAt({ library, atMs }: Slot, window: Window | null): number {
+export function streamDurationAt({ library, atMs }: Slot, window: ScheduleWindow | null): number {
   if (window !== null) return window.endMs - atMs
   const openings = library.playlists
     .filter(playlist => isPlayable(playlist) && !isInterrupting(playlist))
@@ -28,7 +28,7 @@ export function streamDurationAt({ library, atMs }: Slot, window: Window | null)
 }
 
 /** The longest airtime for a slot: no limit for the first play in a window; later ones may overrun it. */
-export function maxAirtimeAt({ id }: Playlist, slot: Slot, window: Window | null): number {
+export function maxAirtimeAt({ id }: Playlist, slot: Slot, window: ScheduleWindow | null): number {
   if (window === null) return Infinity
   const { rules, past } = slot.library
   const isInWindow = (play: HeardPlay) => play.playlistId === id && play.startsAtMs >= window.startMs

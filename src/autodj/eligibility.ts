@@ -14,11 +14,11 @@ import {
   type Slot
 } from './library.ts'
 import { buckets, isInBucket, pickFrom } from './pick.ts'
-import { type Batch, findPools, firstIndexIn, nextBatch } from './pools.ts'
+import { type TrackBatch, findPools, firstIndexIn, nextBatch } from './pools.ts'
 import { type DraftRow, findPlaylist, nextRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
 import { findDueRequest } from './requests.ts'
-import type { Window } from './schedule.ts'
-import { at, indexOf } from './tracks.ts'
+import type { ScheduleWindow } from './schedule.ts'
+import { at, trackIndex } from './tracks.ts'
 
 /** Whether a row keeps its place: sent, manual, or part of a batch that has begun. */
 export function isFixed(draft: QueueDraft, row: DraftRow): boolean {
@@ -85,7 +85,7 @@ function hasAlternative(draft: QueueDraft, row: DraftRow): boolean {
 
 /** Whether the playlist of a row still contains its track and plays it in the same way. */
 export function isInPlaylist({ trackId, isInterrupt }: HeardPlay, playlist: Playlist): boolean {
-  const isListed = trackId !== null && indexOf(playlist.tracks, trackId) >= 0
+  const isListed = trackId !== null && trackIndex(playlist.tracks, trackId) >= 0
   return isListed && isPlayable(playlist) && isInterrupt === isInterrupting(playlist)
 }
 
@@ -118,7 +118,7 @@ function isBatchIntact(
   { playlistId, pass, trackId }: HeardPlay,
   { tracks }: Playlist,
   slot: Slot,
-  batch: Batch
+  batch: TrackBatch
 ): boolean {
   const isOfBatch = (play: RemovedRow) => play.playlistId === playlistId && play.pass === pass
   const followers = slot.rowsAfter.filter(each => isOfBatch(each) && each.trackId !== trackId)
@@ -136,9 +136,9 @@ function isInPool(
   { trackId, pass }: HeardPlay,
   playlist: Playlist,
   slot: Slot,
-  window: Window | null
+  window: ScheduleWindow | null
 ): boolean {
-  const index = indexOf(playlist.tracks, trackId ?? 0)
+  const index = trackIndex(playlist.tracks, trackId ?? 0)
   const pool = findPools(playlist, slot, window, 0).find(each => (each.pass ?? pass) === pass)
   if (!pool) return false
   return playlist.order === 'sequential' ? firstIndexIn(playlist, pool) === index : pool.includes(index)

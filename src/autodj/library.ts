@@ -3,8 +3,8 @@ import { at, type SongKeys, type Tracks } from './tracks.ts'
 import type { Zone } from './zone.ts'
 
 export type PlaylistType = 'default' | 'once_per_x_songs' | 'once_per_x_minutes' | 'once_per_hour' | 'custom'
-export type Order = 'shuffle' | 'random' | 'sequential'
-export type Option = 'interrupt' | 'single_track' | 'merge' | 'prioritize' | 'loop_once'
+export type PlaylistOrder = 'shuffle' | 'random' | 'sequential'
+export type PlaylistOption = 'interrupt' | 'single_track' | 'merge' | 'prioritize' | 'loop_once'
 
 /** A playlist with its settings and tracks. */
 export interface Playlist {
@@ -13,7 +13,7 @@ export interface Playlist {
   readonly type: PlaylistType
   /** `list`: URLs from a remote list; `stream`: one URL that plays until it is stopped. */
   readonly source: 'songs' | 'list' | 'stream'
-  readonly order: Order
+  readonly order: PlaylistOrder
   readonly weight: number
   readonly isEnabled: boolean
   readonly isJingle: boolean
@@ -21,7 +21,7 @@ export interface Playlist {
   readonly everySongs: number
   readonly everyMinutes: number
   readonly hourMinute: number
-  readonly options: ReadonlySet<Option>
+  readonly options: ReadonlySet<PlaylistOption>
   readonly schedule: readonly ScheduleItem[]
   /** The current pass is at least this one; see `pools.ts`. */
   readonly pass: number
@@ -72,7 +72,7 @@ export interface LastPlay {
 }
 
 /** The past of a station, as far back as its rules need it. */
-export interface Past {
+export interface LibraryPast {
   /** Oldest first; includes the current play. */
   readonly plays: readonly HeardPlay[]
   /** By playlist: its last play before `plays`; counts visible plays up to `plays`. */
@@ -102,7 +102,7 @@ export function isExpiredRequest(
 export interface Library {
   readonly rules: AutodjRules
   readonly playlists: readonly Playlist[]
-  readonly past: Past
+  readonly past: LibraryPast
   /** Oldest first. */
   readonly requests: readonly PendingRequest[]
 }

@@ -16,18 +16,18 @@ import { decideRequest, findDueRequest } from './requests.ts'
 const types = ['once_per_hour', 'once_per_x_songs', 'once_per_x_minutes', 'default'] as const
 
 /** Playlists of equal rank: one is drawn by weight. */
-export interface Bucket {
+export interface PlaylistBucket {
   readonly type: (typeof types)[number]
   readonly isScheduled: boolean
 }
 
 /** Highest rank first. Of each type, playlists with a schedule come first. */
-export const buckets: readonly Bucket[] = types.flatMap(type => [
+export const buckets: readonly PlaylistBucket[] = types.flatMap(type => [
   { type, isScheduled: true },
   { type, isScheduled: false }
 ])
 
-export const isInBucket = ({ type, schedule }: Playlist, bucket: Bucket) =>
+export const isInBucket = ({ type, schedule }: Playlist, bucket: PlaylistBucket) =>
   type === bucket.type && schedule.length > 0 === bucket.isScheduled
 
 /** Whether a playlist is a stream without a schedule, which plays only if nothing else is due. */
@@ -42,7 +42,7 @@ export function rankOf(playlist: Playlist): number {
  * Chooses what plays in one slot: a request, else the best track of the first bucket that has one, else the
  * previous song again, else a fallback stream. Returns null if nothing may play.
  */
-export function pick(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
+export function pickForSlot(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
   const { picked, log: requestLog } = findDueRequest(slot)
   const log: LogEntry[] = [{ step: 'slot', at: Math.floor(slot.atMs / 1_000), why }, ...requestLog]
   if (picked) return decideRequest(picked, log)
@@ -51,7 +51,7 @@ export function pick(slot: Slot, random: Random, why: SlotReason = 'fill'): Deci
 
 export interface PickOptions {
   readonly playlists: readonly Playlist[]
-  readonly buckets: readonly Bucket[]
+  readonly buckets: readonly PlaylistBucket[]
   /** Whether to repeat the previous song, or use a fallback stream, if nothing else is left. */
   readonly mayRepeat: boolean
 }
@@ -141,7 +141,7 @@ function shuffleByWeight(entries: readonly Entry[], random: Random): Entry[] {
     .map(({ entry }) => entry)
 }
 
-const logBucket = ({ type, isScheduled }: Bucket, entries: readonly Entry[]): LogEntry => ({
+const logBucket = ({ type, isScheduled }: PlaylistBucket, entries: readonly Entry[]): LogEntry => ({
   step: 'bucket',
   bucket: `${type}/${isScheduled ? 'scheduled' : 'unscheduled'}`,
   order: entries.slice(0, 20).map(({ playlist: { id, weight } }) => ({ id, weight }))

@@ -1,8 +1,8 @@
 import { airtimeMs } from './durations.ts'
 import { isFirstOccurrence, type Playlist, type Slot } from './library.ts'
 import { shuffleKey } from './random.ts'
-import type { Window } from './schedule.ts'
-import { at, indexOf } from './tracks.ts'
+import type { ScheduleWindow } from './schedule.ts'
+import { at, trackIndex } from './tracks.ts'
 
 /** Tracks from which a playlist may choose in a slot. */
 export interface TrackPool {
@@ -20,7 +20,7 @@ export interface TrackPool {
 export function findPools(
   playlist: Playlist,
   slot: Slot,
-  window: Window | null,
+  window: ScheduleWindow | null,
   randomSeed: number
 ): readonly [TrackPool, ...TrackPool[]] {
   const { order, tracks } = playlist
@@ -45,11 +45,11 @@ export function firstIndexIn({ tracks }: Playlist, pool: TrackPool): number {
 }
 
 /** Whether every track is played once in a window, from the first on. */
-export function loopsOnce({ options }: Playlist, { item }: Window): boolean {
+export function loopsOnce({ options }: Playlist, { item }: ScheduleWindow): boolean {
   return item.loop_once || options.has('loop_once')
 }
 
-export function isLoopDone(playlist: Playlist, slot: Slot, window: Window): boolean {
+export function isLoopDone(playlist: Playlist, slot: Slot, window: ScheduleWindow): boolean {
   const played = findPlayedTracks(playlist, slot, window)
   return playlist.tracks.ids.every((id, index) => played.has(id) || !isFirstOccurrence(playlist, index))
 }
@@ -58,7 +58,7 @@ export function isLoopDone(playlist: Playlist, slot: Slot, window: Window): bool
 function findPlayedTracks(
   { id, order }: Playlist,
   { library, rowsBefore }: Slot,
-  window: Window
+  window: ScheduleWindow
 ): Set<number> {
   const { plays, removed } = library.past
   const played = new Set<number>()
@@ -80,7 +80,7 @@ function findPasses(playlist: Playlist, { rowsBefore }: Slot) {
   const { id, pass, tracks } = playlist
   const usedIn = tracks.lastPass.slice()
   for (const row of rowsBefore) {
-    const index = row.playlistId === id && row.trackId !== null ? indexOf(tracks, row.trackId) : -1
+    const index = row.playlistId === id && row.trackId !== null ? trackIndex(tracks, row.trackId) : -1
     if (index >= 0) usedIn[index] = Math.max(at(usedIn, index), row.pass)
   }
   let least = everyPass
@@ -93,7 +93,7 @@ function findPasses(playlist: Playlist, { rowsBefore }: Slot) {
 
 const maxBatchRows = 500
 
-export type Batch = ReturnType<typeof nextBatch>
+export type TrackBatch = ReturnType<typeof nextBatch>
 
 /** The next batch of a merged playlist, as indices: all tracks in a new pass, at most 500 at a time. */
 export function nextBatch(playlist: Playlist, slot: Slot) {

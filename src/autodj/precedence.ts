@@ -3,7 +3,7 @@ import { hasBatchBegun, isMovable, repeatsPrevious } from './eligibility.ts'
 import { findDueInterrupts } from './interrupt.ts'
 import { type HeardPlay, isExpiredRequest, type Playlist, previousPlay, regularPlaylists } from './library.ts'
 import type { LogEntry, MoveReason, SlotReason } from './log-entry.ts'
-import { buckets, pick, pickFrom, rankOf } from './pick.ts'
+import { buckets, pickForSlot, pickFrom, rankOf } from './pick.ts'
 import {
   type DraftRow,
   findPlaylist,
@@ -115,7 +115,7 @@ export function planRequest(draft: QueueDraft, row: DraftRow): void {
     draft.remaining = [separator, ...draft.remaining.filter(each => each !== separator)]
     return
   }
-  const decision = pick(slot, nextRandom(draft))
+  const decision = pickForSlot(slot, nextRandom(draft))
   if (decision && decision.tracks[0].song.song !== song) planDecision(draft, decision)
   else if (mustWait) withdrawRow(draft, row)
   else planRow(draft, row)

@@ -3,7 +3,7 @@ import { isEligible, isFixed, isInPlaylist, isRedundant } from './eligibility.ts
 import { isInterruptOverdue } from './interrupt.ts'
 import { type HeardPlay, isExpiredRequest, isPlayable, type Library } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
-import { pick } from './pick.ts'
+import { pickForSlot } from './pick.ts'
 import { insertInterrupt, keepOrReplace, planRequest } from './precedence.ts'
 import {
   beginDraft,
@@ -113,7 +113,7 @@ function findRunningEnd(draft: QueueDraft): number {
 /** Adds a row for the next slot. Returns false if nothing may play. */
 function fillSlot(draft: QueueDraft): boolean {
   const why = draft.addedCount < draft.withdrawn.size ? 'replaced' : 'fill'
-  const decision = pick(nextSlot(draft), nextRandom(draft), why)
+  const decision = pickForSlot(nextSlot(draft), nextRandom(draft), why)
   if (decision) planDecision(draft, decision)
   return decision !== null
 }

@@ -15,7 +15,7 @@ export interface ScheduleItem {
 }
 
 /** One occurrence of a schedule item, from its start (inclusive) to its end (exclusive). */
-export interface Window {
+export interface ScheduleWindow {
   readonly item: ScheduleItem
   readonly startMs: number
   readonly endMs: number
@@ -31,7 +31,7 @@ const horizonMs = 366 * dayMs
  * The window that begins on a local date, or null. A window of almost 24 hours ends where the next one
  * begins.
  */
-export function windowOnDay(zone: Zone, item: ScheduleItem, day: number): Window | null {
+export function windowOnDay(zone: Zone, item: ScheduleItem, day: number): ScheduleWindow | null {
   if (!opensOn(item, day)) return null
   const startMs = zone.instant(day, item.start_time, 'first')
   const closesMs = closingMs(zone, item, day, startMs)
@@ -80,9 +80,9 @@ function datesTouching(zone: Zone, fromMs: number, toMs: number): DateRange {
 }
 
 /** The window at an instant, or null: the one that began last, of equal starts the item listed first. */
-export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: number): Window | null {
+export function windowAt(zone: Zone, items: readonly ScheduleItem[], atMs: number): ScheduleWindow | null {
   const { first, last } = datesTouching(zone, atMs, atMs)
-  let open: Window | null = null
+  let open: ScheduleWindow | null = null
   for (const item of items) {
     for (let day = first; day <= last; day++) {
       const window = windowOnDay(zone, item, day)
@@ -99,10 +99,10 @@ export function windowsBetween(
   items: readonly ScheduleItem[],
   fromMs: number,
   toMs: number
-): Window[] {
+): ScheduleWindow[] {
   const untilMs = Math.min(toMs, fromMs + horizonMs)
   const { first, last } = datesTouching(zone, fromMs, untilMs)
-  const windows: Window[] = []
+  const windows: ScheduleWindow[] = []
   // Item by item: if the calendar skips a date, windows of two dates begin together.
   for (const item of items) {
     for (let day = first; day <= last; day++) {

@@ -3,7 +3,7 @@ import type { HeardPlay, LastPlay, Playlist } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import type { PlannerInput, QueuedRow } from './queue-draft.ts'
 import { planQueue, type QueuePlan } from './queue-planner.ts'
-import { forkTracks, indexOf, markAired } from './tracks.ts'
+import { forkTracks, trackIndex, markAired } from './tracks.ts'
 import { hourMs } from './zone.ts'
 
 /** The state of a station from which a simulation starts. */
@@ -76,7 +76,7 @@ function recordPlay(
 ): void {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (playlist && trackId !== null)
-    markAired(playlist.tracks, indexOf(playlist.tracks, trackId), pass, startsAtMs)
+    markAired(playlist.tracks, trackIndex(playlist.tracks, trackId), pass, startsAtMs)
 }
 
 /** Returns the plays after a time, and summarizes the others in `older`. */

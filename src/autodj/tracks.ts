@@ -86,7 +86,7 @@ export function flagDuplicates(column: Float64Array): Uint8Array {
 }
 
 /** The index of a track by id, by binary search; -1 if it is not in the list. */
-export function indexOf(tracks: Tracks, trackId: number): number {
+export function trackIndex(tracks: Tracks, trackId: number): number {
   let low = 0
   let high = tracks.byId.length - 1
   while (low <= high) {

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from 'entities'
 
-import { cleanLine, longest } from '../songs/song.ts'
+import { cleanLine, maxLengths } from '../songs/song.ts'
 
 /** Metadata as a source, a streaming server or a broadcaster sent it; unknown fields are empty or missing. */
 interface StreamedMetadata {
@@ -37,8 +37,8 @@ function decodeText(text = ''): string {
 
 function truncateTitle(artist: string, title: string) {
   return {
-    artist: trimDashes(cleanLine(artist, longest.artist)),
-    title: trimDashes(cleanLine(title, longest.title))
+    artist: trimDashes(cleanLine(artist, maxLengths.artist)),
+    title: trimDashes(cleanLine(title, maxLengths.title))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HeardPlay, Option, Playlist } from '../autodj/library.ts'
+import type { HeardPlay, PlaylistOption, Playlist } from '../autodj/library.ts'
 import { buildTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
@@ -62,9 +62,9 @@ function playlistOf(
   }
 }
 
-const options: readonly Option[] = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
+const options: readonly PlaylistOption[] = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
 const optionNames: ReadonlySet<string> = new Set(options)
-const isOption = (name: string): name is Option => optionNames.has(name)
+const isOption = (name: string): name is PlaylistOption => optionNames.has(name)
 
 /** A play of the history. */
 export interface PastPlay extends HeardPlay {

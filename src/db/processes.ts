@@ -36,7 +36,7 @@ const forgottenAfterDays = 1
  * Registers this process with its release and schemas, and renews that every few seconds. While Postgres is
  * unavailable the last known schema is used. Throws if Postgres does not answer now.
  */
-export async function register(sql: Sql, self: ThisProcess, log: Logger): Promise<Registration> {
+export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger): Promise<Registration> {
   const id = randomUUID()
   let schema = self.ownSchema
   let timer: NodeJS.Timeout | null = null

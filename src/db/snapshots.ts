@@ -1,12 +1,19 @@
-import type { Count, Mount, Play, Remote, StationProfile, StationSnapshot } from '../station/state.ts'
+import type {
+  ListenerCount,
+  Mount,
+  Play,
+  RemoteStream,
+  StationProfile,
+  StationSnapshot
+} from '../station/state.ts'
 import type { Sql, Tx } from './sql.ts'
 
 interface SnapshotRow extends Omit<StationSnapshot, 'profile' | 'listeners' | 'shown' | 'history'> {
   profile: Omit<StationProfile, 'mounts' | 'remotes'>
   historyLength: number
   listeners: { total: number; unique: number; hls: number }
-  mounts: (Mount & { count: Count })[]
-  remotes: (Remote & { count: Count })[]
+  mounts: (Mount & { count: ListenerCount })[]
+  remotes: (RemoteStream & { count: ListenerCount })[]
   plays: Play[]
 }
 
@@ -15,7 +22,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
   const song = (row: 'h' | 'm') => sql`jsonb_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
-    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)}, 'customFields', ${customFieldValues(sql)})`
+    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)}, 'customFields', ${customFieldValues(sql)})`
   const statement = sql<SnapshotRow[]>`
     select s.id as "stationId", s.epoch, s.history_length as "historyLength",
       jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
@@ -23,7 +30,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       jsonb_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
-        'customFields', ${definedFields(sql)}) as profile,
+        'customFields', ${customFieldsFragment(sql)}) as profile,
       jsonb_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
         select sum(x.hls_listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
       coalesce((
@@ -67,14 +74,14 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
 }
 
 /** The media `m` as a song of the state. */
-export function songOf(sql: Sql | Tx) {
+export function songFragment(sql: Sql | Tx) {
   return sql`jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
-    'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artId(sql)},
+    'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artIdFragment(sql)},
     'customFields', ${customFieldValues(sql)})`
 }
 
 /** All custom fields, in order of id. */
-export function definedFields(sql: Sql | Tx) {
+export function customFieldsFragment(sql: Sql | Tx) {
   return sql`coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
     from custom_fields f), '[]')`
 }
@@ -87,7 +94,7 @@ export function customFieldValues(sql: Sql | Tx) {
 }
 
 /** The last part of the cover's path: unique id of the media and a version of the picture. */
-export function artId(sql: Sql | Tx) {
+export function artIdFragment(sql: Sql | Tx) {
   return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
 }
 
@@ -103,7 +110,8 @@ function snapshotOf({ historyLength, plays, mounts, remotes, ...row }: SnapshotR
   }
 }
 
-const withoutCount = <T extends { count: Count }>({ count: _count, ...source }: T) => source
+const withoutCount = <T extends { count: ListenerCount }>({ count: _count, ...source }: T) => source
 
-const countsById = (sources: readonly { id: number; count: Count }[]): Record<string, Count> =>
-  Object.fromEntries(sources.map(({ id, count }) => [id, count]))
+const countsById = (
+  sources: readonly { id: number; count: ListenerCount }[]
+): Record<string, ListenerCount> => Object.fromEntries(sources.map(({ id, count }) => [id, count]))

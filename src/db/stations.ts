@@ -9,7 +9,7 @@ export interface NewStation {
 }
 
 /** The default mount. */
-export const firstStream = '/radio.mp3'
+export const defaultMountPath = '/radio.mp3'
 
 /** Creates a station with its default mount. Returns its id, or null if the short name is taken. */
 export async function insertStation(sql: Sql | Tx, station: NewStation): Promise<number | null> {
@@ -20,7 +20,7 @@ export async function insertStation(sql: Sql | Tx, station: NewStation): Promise
       on conflict (short_name) do nothing
       returning id
     ), mount as (
-      insert into hls_streams (station_id, name, is_default) select id, ${firstStream}, true from station
+      insert into hls_streams (station_id, name, is_default) select id, ${defaultMountPath}, true from station
     )
     select id from station`
   return row?.id ?? null
@@ -40,7 +40,7 @@ export async function readIdentities(sql: Sql, stationIds: readonly number[]) {
 }
 
 /** The user who connects with the password of the station instead of an account. */
-export const sourceUser = 'source'
+export const sourceUsername = 'source'
 
 /** A streamer as shown while live. */
 interface Streamer {
@@ -67,7 +67,7 @@ export async function findStreamer(
         else '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
       end as "artPath"
     from stations s left join streamers u on u.station_id = s.id and u.streamer_username = ${username}
-    where s.id = ${stationId} and (u.id is not null or ${username === sourceUser})`
+    where s.id = ${stationId} and (u.id is not null or ${username === sourceUsername})`
   return streamer ?? null
 }
 

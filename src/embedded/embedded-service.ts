@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { OperatorError } from '../runtime/errors.ts'
 import { assertPortIsFree, findFreePort } from '../runtime/ports.ts'
-import { type Guarded, summarizeOutput } from './guarded-process.ts'
+import { type GuardedProcess, summarizeOutput } from './guarded-process.ts'
 
 /** Long enough for recovery after a crash, or for loading a large append-only file. */
 const readyMs = 30_000
@@ -16,7 +16,7 @@ export interface ServiceOptions {
 
 /** A Postgres or Redis on 127.0.0.1 that this process started and that ends with it. */
 export interface EmbeddedService
-  extends AsyncDisposable, Pick<Guarded, 'pid' | 'exited' | 'lastOutput' | 'stop'> {
+  extends AsyncDisposable, Pick<GuardedProcess, 'pid' | 'exited' | 'lastOutput' | 'stop'> {
   /** Contains the password: never log it. */
   readonly url: string
   readonly port: number
@@ -28,9 +28,9 @@ export interface EmbeddedProgram {
   /** Stops a leftover of an earlier start, which may use the same port. */
   readonly stopLeftoverProcess: () => Promise<void>
   /** Prepares the folder. Returns how to start the program. */
-  readonly prepare: () => Promise<(port: number) => Promise<Guarded>>
+  readonly prepare: () => Promise<(port: number) => Promise<GuardedProcess>>
   /** Returns false if the program has exited or `timeoutMs` is over. */
-  readonly waitUntilReady: (guarded: Guarded, port: number, timeoutMs: number) => Promise<boolean>
+  readonly waitUntilReady: (guarded: GuardedProcess, port: number, timeoutMs: number) => Promise<boolean>
   readonly urlOf: (port: number) => string
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
-import { findInstalled, oldestMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
+import { findInstalled, minMajor, openRedisBinary, type RedisBinary, redisNames } from './redis-binary.ts'
 import { isInPath } from './run-command.ts'
 import { chooseUnpacker } from './system-packages.ts'
 
@@ -29,7 +29,7 @@ const installCommands = {
  */
 export async function findRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
   const installed = await findInstalled()
-  const recent = installed.find(({ major }) => major >= oldestMajor)
+  const recent = installed.find(({ major }) => major >= minMajor)
   const found = recent ?? (await findDownloaded(folder))
   if (found) return found
   const [old] = installed
@@ -46,7 +46,7 @@ export async function findRedis(folder: string, signal?: AbortSignal): Promise<R
 }
 
 async function installAdvice(): Promise<string> {
-  const what = `install Redis or Valkey ${oldestMajor} or later`
+  const what = `install Redis or Valkey ${minMajor} or later`
   for (const [manager, command] of Object.entries(installCommands)) {
     if (await isInPath(manager)) return `${what} (${command}), or set REDIS_URL`
   }
@@ -85,7 +85,7 @@ async function download(
     await mkdir(root)
     await unpack(workFolder, signal)
     const { major } = await openUnpacked(root)
-    if (major < oldestMajor) throw new Error(`its version is ${major}`)
+    if (major < minMajor) throw new Error(`its version is ${major}`)
     return await moveIntoPlace(root, join(parent, await readReleaseName()), workFolder)
   } finally {
     await rm(workFolder, { recursive: true, force: true })

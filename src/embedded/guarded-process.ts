@@ -38,7 +38,7 @@ const keptLines = 40
 const keptBytes = 8_192
 
 /** A running program that ends with this process. */
-export interface Guarded {
+export interface GuardedProcess {
   /** Of the program, not of its guard. */
   readonly pid: number
   /** Resolves with the exit code (128 + n for a signal), or null if the guard was killed. */
@@ -64,7 +64,7 @@ interface GuardOptions {
 export async function startGuarded(
   command: readonly string[],
   { stopSignal, signal, ...where }: GuardOptions
-): Promise<Guarded> {
+): Promise<GuardedProcess> {
   const child = spawn('/bin/sh', ['-c', script, 'cuewire-guard', stopSignal, ...command], {
     ...where,
     detached: true,

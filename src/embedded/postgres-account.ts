@@ -5,7 +5,7 @@ import { OperatorError } from '../runtime/errors.ts'
 import { runCommand } from './run-command.ts'
 
 /** The user that runs Postgres, which refuses to run as root. */
-export interface Account {
+export interface OsAccount {
   /** The user and group to switch to. Empty for the current user. */
   readonly ids: { uid?: number; gid?: number }
   /** Arguments before the command. */
@@ -19,7 +19,7 @@ export interface Account {
  * folder or the binaries, as in a private home, a user namespace: `nobody` inside, root outside. Each is
  * probed. Throws an `OperatorError` if none works.
  */
-export async function chooseAccount(folder: string, program: string): Promise<Account> {
+export async function chooseAccount(folder: string, program: string): Promise<OsAccount> {
   const uid = process.getuid?.()
   const gid = process.getgid?.()
   if (uid === undefined || gid === undefined)
@@ -52,7 +52,7 @@ async function findIds(name: string): Promise<{ uid: number; gid: number } | und
 }
 
 /** Whether this account can own, enter and write a folder in `folder`, and run the program from there. */
-async function isUsable(account: Account, folder: string, program: string): Promise<boolean> {
+async function isUsable(account: OsAccount, folder: string, program: string): Promise<boolean> {
   const probe = await mkdtemp(join(folder, 'probe-'))
   try {
     await chown(probe, account.owner.uid, account.owner.gid)

@@ -19,7 +19,7 @@ import * as v from 'valibot'
 import { OperatorError } from '../runtime/errors.ts'
 import type { ServiceOptions } from './embedded-service.ts'
 import { startGuarded, summarizeOutput } from './guarded-process.ts'
-import type { Account } from './postgres-account.ts'
+import type { OsAccount } from './postgres-account.ts'
 import { runCommand } from './run-command.ts'
 
 /** The only role of the embedded Postgres. Its password is in the file `password` beside the data. */
@@ -35,7 +35,7 @@ const initMs = 120_000
 export async function ensureCluster(
   folder: string,
   initdb: string,
-  account: Account,
+  account: OsAccount,
   options: ServiceOptions & { readonly durable: boolean }
 ): Promise<string> {
   const data = join(folder, 'data')
@@ -53,7 +53,7 @@ export async function ensureCluster(
 async function createCluster(
   folder: string,
   initdb: string,
-  account: Account,
+  account: OsAccount,
   password: string,
   { durable, signal }: ServiceOptions & { readonly durable: boolean }
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function ensurePassword(folder: string, mayCreate: boolean): Promise<strin
 }
 
 /** Changes the owner of the folder itself last, so that an interrupted change is detected and repeated. */
-async function changeOwner(data: string, account: Account): Promise<void> {
+async function changeOwner(data: string, account: OsAccount): Promise<void> {
   const { uid, gid } = account.owner
   try {
     for (const entry of await readdir(data, { recursive: true })) await lchown(join(data, entry), uid, gid)

@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
-import { type Guarded, startGuarded } from './guarded-process.ts'
+import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { chooseAccount } from './postgres-account.ts'
 import { ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'
 import { stopLeftoverProcess } from './process-identity.ts'
@@ -80,7 +80,7 @@ function renderSettings(port: number, durable: boolean): string[] {
 }
 
 /** Like `pg_ctl`: the eighth line of the pid file says when connections are accepted. */
-async function waitUntilReady(data: string, guarded: Guarded, timeoutMs: number): Promise<boolean> {
+async function waitUntilReady(data: string, guarded: GuardedProcess, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (!guarded.hasExited() && Date.now() < deadline) {
     const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')

@@ -5,7 +5,7 @@ import { isExecutable, pathFolders, runCommand } from './run-command.ts'
 /** Names of the server, preferred first. */
 export const redisNames = ['redis-server', 'valkey-server'] as const
 /** The oldest major version that supports BullMQ and sharded pub/sub. */
-export const oldestMajor = 7
+export const minMajor = 7
 
 /** A Redis or Valkey server that runs on this machine. */
 export type RedisBinary = Awaited<ReturnType<typeof openRedisBinary>>

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
 import { findRedis } from './find-redis.ts'
-import { type Guarded, startGuarded } from './guarded-process.ts'
+import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { stopLeftoverProcess } from './process-identity.ts'
 
 /**
@@ -65,7 +65,7 @@ export function renderConfig(folder: string, port: number, password: string): st
 }
 
 /** The client itself waits while Redis loads its data. */
-async function waitUntilReady(url: string, guarded: Guarded, timeoutMs: number): Promise<boolean> {
+async function waitUntilReady(url: string, guarded: GuardedProcess, timeoutMs: number): Promise<boolean> {
   const client = new Redis(url, {
     connectTimeout: 2_000,
     maxRetriesPerRequest: null,

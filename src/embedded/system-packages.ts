@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { oldestMajor, redisNames } from './redis-binary.ts'
+import { minMajor, redisNames } from './redis-binary.ts'
 import { isInPath, problemIn, runCommand } from './run-command.ts'
 
 const networkMs = 180_000
@@ -69,8 +69,8 @@ async function unpackByApt(workFolder: string, signal?: AbortSignal): Promise<vo
   )
   signal?.throwIfAborted()
   const policy = await apt('apt-cache', ['policy', ...redisNames], localMs)
-  const server = redisNames.find(name => (candidateMajor(policy.stdout, name) ?? 0) >= oldestMajor)
-  if (server === undefined) throw new Error(problem || `no package is of version ${oldestMajor} or later`)
+  const server = redisNames.find(name => (candidateMajor(policy.stdout, name) ?? 0) >= minMajor)
+  if (server === undefined) throw new Error(problem || `no package is of version ${minMajor} or later`)
   const depends = await apt('apt-cache', ['depends', '--important', '--recurse', server], localMs)
   await apt('apt-get', ['download', '-q', ...packagesToUnpack(depends.stdout, server)], networkMs)
   for (const name of await readdir(workFolder)) {

@@ -4,16 +4,16 @@ import type { FieldError } from '../runtime/errors.ts'
 import { type Field, type Fields, type JsonSchema, problem, type ValuesOf } from './field.ts'
 
 /** A complete body: absent and null fields get their defaults. */
-export function formOf<F extends Fields>(fields: F): v.GenericSchema<unknown, ValuesOf<F>>
-export function formOf(fields: Fields): v.GenericSchema {
+export function bodyValidator<F extends Fields>(fields: F): v.GenericSchema<unknown, ValuesOf<F>>
+export function bodyValidator(fields: Fields): v.GenericSchema {
   return objectOf(fields, ({ input, fallback }) =>
     fallback === undefined ? input : v.nullish(input, copyOf(fallback))
   )
 }
 
 /** A body that changes a record: absent fields stay, null resets a field that has a default. */
-export function changesOf<F extends Fields>(fields: F): v.GenericSchema<unknown, Partial<ValuesOf<F>>>
-export function changesOf(fields: Fields): v.GenericSchema {
+export function changesValidator<F extends Fields>(fields: F): v.GenericSchema<unknown, Partial<ValuesOf<F>>>
+export function changesValidator(fields: Fields): v.GenericSchema {
   return objectOf(fields, ({ input, fallback }) =>
     v.optional(fallback === undefined ? input : v.nullable(input, copyOf(fallback)))
   )

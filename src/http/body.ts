@@ -106,7 +106,7 @@ export function closeAmbiguous(res: HttpResponse, req: HttpRequest): boolean {
 }
 
 /** The maximum nesting of arrays and objects in a body. */
-export const maxDepth = 64
+export const maxJsonDepth = 64
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -149,7 +149,7 @@ export function malformed(message: string, field = ''): ApiError {
 
 function checkStructure(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return
-  if (depth > maxDepth) throw malformed(`The body is nested more than ${maxDepth} levels deep.`)
+  if (depth > maxJsonDepth) throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
   if (Object.hasOwn(value, '__proto__')) throw malformed('A field cannot be named __proto__.', '__proto__')
   for (const member of Object.values(value)) checkStructure(member, depth + 1)
 }

@@ -5,20 +5,20 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { redactKeys } from '../api/auth/keys.ts'
 import type { Reply, SentFile } from '../api/core/route.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
-import { ApiError, Overloaded, renderError, StoreAway } from '../runtime/errors.ts'
+import { ApiError, Overloaded, renderApiError, StoreAway } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
 import {
   commonLines,
   documentHeaders,
-  type Headers,
-  jsonType,
+  type HeaderList,
+  jsonContentType,
   renderLines,
   typeHeaders,
   withVary
 } from './headers.ts'
-import { sendTimeoutMs, streamBytes, streamFile, wholeBytes } from './stream.ts'
+import { sendTimeoutMs, streamBytes, streamFile, maxUnstreamedBytes } from './stream.ts'
 import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
 
 /** The number of responses of a server that have begun and are not sent. */
@@ -136,7 +136,7 @@ function sendVariant(
 }
 
 /** Sends a 204. */
-export function sendEmpty(exchange: Exchange, headers: Headers): void {
+export function sendEmpty(exchange: Exchange, headers: HeaderList): void {
   send(exchange, { status: 204, headers, body: undefined })
 }
 
@@ -144,17 +144,17 @@ export function sendEmpty(exchange: Exchange, headers: Headers): void {
 export function sendError(
   exchange: Exchange,
   error: unknown,
-  { headers = [], close = false }: { headers?: Headers; close?: boolean } = {}
+  { headers = [], close = false }: { headers?: HeaderList; close?: boolean } = {}
 ): void {
   const { requestId, path } = exchange.head
   const apiError = toApiError(error, requestId)
   if (apiError !== error) logFailure(exchange, error)
   const seconds = apiError.retryAfterSeconds
-  const retryAfter: Headers = seconds === null ? [] : [['Retry-After', String(seconds)]]
+  const retryAfter: HeaderList = seconds === null ? [] : [['Retry-After', String(seconds)]]
   send(exchange, {
     status: apiError.status,
-    headers: [['Content-Type', jsonType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
-    body: renderError(apiError, { hasStatus: `${path}/`.startsWith('/api/v1/main/') }),
+    headers: [['Content-Type', jsonContentType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
+    body: renderApiError(apiError, { hasStatus: `${path}/`.startsWith('/api/v1/main/') }),
     close
   })
 }
@@ -168,7 +168,7 @@ function logFailure({ head, server: { log } }: Exchange, error: unknown): void {
 
 interface OutgoingResponse {
   readonly status: number
-  readonly headers: Headers
+  readonly headers: HeaderList
   readonly body: Reply['body']
   readonly file?: SentFile | undefined
   readonly close?: boolean
@@ -196,14 +196,14 @@ function writeCorked(
 ): void {
   const { res, head } = exchange
   const mustClose = close || exchange.server.isDraining()
-  const allHeaders: Headers =
+  const allHeaders: HeaderList =
     exchange.ignoredFields === '' ? headers : [...headers, ['X-Ignored-Fields', exchange.ignoredFields]]
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
   const size = file?.size ?? Buffer.byteLength(body ?? '')
   if (head.method !== 'HEAD' && status !== 204 && status !== 304) {
-    const isStreamed = !head.isChunked && (size > wholeBytes || (file !== undefined && size > 0))
+    const isStreamed = !head.isChunked && (size > maxUnstreamedBytes || (file !== undefined && size > 0))
     if (!isStreamed) {
       settle(exchange)
       return void res.end(body ?? '', mustClose)
@@ -236,18 +236,19 @@ function stream(exchange: Exchange, body: Uint8Array | SentFile, size: number): 
   streamFile(res, body, { isOpen: () => exchange.isOpen, onDone, onError })
 }
 
-const onlyType: Headers = [['Content-Type', jsonType]]
+const onlyType: HeaderList = [['Content-Type', jsonContentType]]
 
-function buildHeaders(reply: Reply, isKeyed: boolean): Headers {
+function buildHeaders(reply: Reply, isKeyed: boolean): HeaderList {
   if (reply.headers === undefined && reply.body !== undefined && !isKeyed) return onlyType
   const given = Object.entries(reply.headers ?? {})
   const headers = [...given]
-  if (reply.body !== undefined && !hasHeader(given, 'content-type')) headers.push(['Content-Type', jsonType])
+  if (reply.body !== undefined && !hasHeader(given, 'content-type'))
+    headers.push(['Content-Type', jsonContentType])
   if (isKeyed && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
   return headers
 }
 
-function hasHeader(headers: Headers, lowerCaseName: string): boolean {
+function hasHeader(headers: HeaderList, lowerCaseName: string): boolean {
   return headers.some(([name]) => name.toLowerCase() === lowerCaseName)
 }
 

@@ -6,14 +6,14 @@ import { positionHeaders, type Reply } from '../api/core/route.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { Encoding } from './variants.ts'
 
-export type Headers = readonly (readonly [name: string, value: string])[]
+export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-export const jsonType = 'application/json; charset=utf-8'
+export const jsonContentType = 'application/json; charset=utf-8'
 
 /** Adds a name to `Vary`. All names are in one line, because some caches read only the first one. */
-export function withVary(headers: Headers, vary: string): Headers {
+export function withVary(headers: HeaderList, vary: string): HeaderList {
   if (vary === '') return headers
-  const isVary = ([name]: Headers[number]) => name.toLowerCase() === 'vary'
+  const isVary = ([name]: HeaderList[number]) => name.toLowerCase() === 'vary'
   const names = [...headers.filter(isVary).map(([, value]) => value), vary]
   return [...headers.filter(header => !isVary(header)), ['Vary', names.join(', ')]]
 }
@@ -22,7 +22,7 @@ export function withVary(headers: Headers, vary: string): Headers {
  * Renders header lines, each after a line break, for the rest of one header value: a native call per header
  * costs more than the response itself. Line breaks in values become spaces, so that they inject no headers.
  */
-export function renderLines(headers: Headers): string {
+export function renderLines(headers: HeaderList): string {
   let lines = ''
   for (const [name, value] of headers) lines += `\r\n${name}: ${breaks.test(value) ? flatten(value) : value}`
   return lines
@@ -38,7 +38,7 @@ export const commonLines = renderLines([['X-Content-Type-Options', 'nosniff']])
 type Given = NonNullable<Reply['headers']>
 
 /** Headers of a document and of its 304: entity tag, position, and the `given` ones. */
-export function documentHeaders(given: Given, { etag, position }: CachedResponse): Headers {
+export function documentHeaders(given: Given, { etag, position }: CachedResponse): HeaderList {
   const { 'Content-Type': _type, Vary: vary, ...others } = given
   return [
     ...(etag === '' ? [] : [['ETag', etag] as const]),
@@ -49,8 +49,8 @@ export function documentHeaders(given: Given, { etag, position }: CachedResponse
 }
 
 /** Headers of the body of a document. */
-export function typeHeaders(given: Given, encoding: Encoding | null): Headers {
-  const type = ['Content-Type', given['Content-Type'] ?? jsonType] as const
+export function typeHeaders(given: Given, encoding: Encoding | null): HeaderList {
+  const type = ['Content-Type', given['Content-Type'] ?? jsonContentType] as const
   return encoding === null ? [type] : [type, ['Content-Encoding', encoding]]
 }
 
@@ -60,7 +60,7 @@ const exposed = [
 ] as const
 
 /** Headers of a preflight response, valid for a day. */
-export const preflightHeaders: Headers = [
+export const preflightHeaders: HeaderList = [
   ['Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS'],
   [
     'Access-Control-Allow-Headers',

@@ -12,14 +12,14 @@ import {
   corsLines,
   countedIdBytes,
   documentHeaders,
-  type Headers,
+  type HeaderList,
   openCors,
   renderLines,
   typeHeaders,
   withVary,
   writeCountedId
 } from './headers.ts'
-import { streamRest, wholeBytes } from './stream.ts'
+import { streamRest, maxUnstreamedBytes } from './stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from './variants.ts'
 
 export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
@@ -86,7 +86,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     if (isHead) {
       res.writeHeader('Content-Length', String(response.bytes.length))
       res.endWithoutBody()
-    } else if (response.bytes.length <= wholeBytes) res.end(response.bytes)
+    } else if (response.bytes.length <= maxUnstreamedBytes) res.end(response.bytes)
     else endLarge(res, response.bytes, inFlight)
     return true
   }
@@ -180,7 +180,7 @@ function openPrerendered(given: NonNullable<Reply['headers']>, cors: Cors) {
   const byDocument = new WeakMap<CachedResponse, Rendered>()
   const allowed = corsLines(cors.vary === '' ? '*' : '')
 
-  function renderHead(headers: Headers): Uint8Array {
+  function renderHead(headers: HeaderList): Uint8Array {
     const lines = allowed + commonLines + renderLines(withVary(headers, cors.vary))
     return Buffer.from('0'.repeat(countedIdBytes) + lines)
   }

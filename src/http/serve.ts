@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
-import { type ApiRequest, type Caller, formType, type Reply, type Route } from '../api/core/route.ts'
+import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
 import {
@@ -211,7 +211,7 @@ async function readBody<Services>(
   }
   if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
   if (textTypes.includes(type)) return decodeText(await incoming.bytes)
-  if (takesForm && type === formType)
+  if (takesForm && type === formContentType)
     return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
   throw new ApiError('wrong-media-type')
 }

@@ -3,7 +3,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { SentFile } from '../api/core/route.ts'
 
 /** Larger bodies are streamed as the client reads. Smaller ones fit into the buffer of a new connection. */
-export const wholeBytes = 16 * 1024
+export const maxUnstreamedBytes = 16 * 1024
 
 /** A client that reads more slowly than this, over the whole body, is disconnected. */
 const minBytesPerSecond = 16 * 1024

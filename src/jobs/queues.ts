@@ -45,7 +45,7 @@ export function openJobQueue<Name extends JobName>(name: Name, connection: Redis
  * Jobs are due this much earlier and workers wait for the exact millisecond, because the timer cycle of Redis
  * takes 100 ms.
  */
-export const leadMs = 120
+export const jobLeadMs = 120
 
 /**
  * Schedules the ends of tracks. The job id is station, play and time: adding the same one again is a no-op.
@@ -63,7 +63,7 @@ export async function scheduleAdvances(
       data,
       opts: {
         jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
-        delay: Math.max(0, data.dueAtMs - leadMs - nowMs)
+        delay: Math.max(0, data.dueAtMs - jobLeadMs - nowMs)
       }
     }))
   )

@@ -1,7 +1,7 @@
 import { ownerOf } from '../outbound/networks.ts'
 
 /** The owner of the connections from an address: one object for all of them. */
-export interface Owner {
+export interface ConnectionOwner {
   readonly name: string
   connections: number
 }
@@ -14,11 +14,11 @@ export type Admission = ReturnType<typeof openAdmission>
 
 /** `perAddress`: the limit for one address; an IPv6 network of 64 bits counts as one. */
 export function openAdmission({ total, perAddress }: { total: number; perAddress: number }) {
-  const owners = new Map<string, Owner>()
+  const owners = new Map<string, ConnectionOwner>()
   let size = 0
   return {
     size: () => size,
-    enter: (address: string): Owner | ConnectionRefusal => {
+    enter: (address: string): ConnectionOwner | ConnectionRefusal => {
       if (size >= total) return 'total'
       const name = ownerOf(address)
       const owner = owners.get(name) ?? { name, connections: 0 }
@@ -29,7 +29,7 @@ export function openAdmission({ total, perAddress }: { total: number; perAddress
       return owner
     },
     /** Releases a connection; to be called once for each successful `enter`. */
-    leave: (owner: Owner) => {
+    leave: (owner: ConnectionOwner) => {
       owner.connections--
       size--
       if (owner.connections === 0) owners.delete(owner.name)

@@ -6,7 +6,7 @@ const resting = new WeakMap<LiveStation, JsonObject>()
 /** Returns the JSON Merge Patch between the event renderings of two states; null if none can express it. */
 export function renderPatch(from: LiveStation, to: LiveStation, nowSeconds: number): string | null {
   const document: JsonObject = JSON.parse(to.eventText(nowSeconds))
-  const patch = diff(restingDocument(from, nowSeconds), document)
+  const patch = computePatch(restingDocument(from, nowSeconds), document)
   return patch === inexpressible ? null : JSON.stringify(patch)
 }
 
@@ -33,13 +33,13 @@ export const inexpressible = Symbol('inexpressible')
  * member would become null, or an object that contains a null would be added; existing nulls and those in
  * arrays are allowed.
  */
-export function diff(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
+export function computePatch(from: JsonObject, to: JsonObject): JsonObject | typeof inexpressible {
   const patch: Record<string, Json> = {}
   for (const name of Object.keys(from)) if (!Object.hasOwn(to, name)) patch[name] = null
   for (const [name, value] of Object.entries(to)) {
     const before = Object.hasOwn(from, name) ? from[name] : undefined
     if (before !== undefined && isObject(before) && isObject(value)) {
-      const inner = diff(before, value)
+      const inner = computePatch(before, value)
       if (inner === inexpressible) return inexpressible
       if (Object.keys(inner).length > 0) patch[name] = inner
     } else if (before === undefined || !isEqual(before, value)) {

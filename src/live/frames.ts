@@ -36,7 +36,7 @@ const lineEnd = Buffer.from('\n')
  * A station's state at one moment. `document` is the event rendering as JSON for `nowSeconds`. `staleSince`
  * (Unix seconds): since when it may be out of date.
  */
-export interface Snapshot {
+export interface DocumentSnapshot {
   readonly epoch: string
   readonly offset: number
   readonly document: string
@@ -71,7 +71,7 @@ export const emptyEntry = '{}'
  * client has that state; without it the position.
  */
 export function renderEntry(
-  snapshot: Snapshot,
+  snapshot: DocumentSnapshot,
   { recover, isUpToDate, isDelta }: { recover: boolean; isUpToDate: boolean; isDelta: boolean }
 ): string {
   const hasState = recover && !isUpToDate
@@ -87,7 +87,7 @@ export function renderEntry(
   )
 }
 
-export function renderPub(channel: string, snapshot: Snapshot, triggers: Iterable<Trigger>): string {
+export function renderPub(channel: string, snapshot: DocumentSnapshot, triggers: Iterable<Trigger>): string {
   return `{"channel":${JSON.stringify(channel)},"pub":${renderPublication(snapshot, triggers)}}`
 }
 
@@ -110,7 +110,7 @@ export function renderDisconnect(ending: DisconnectReason): string {
   return JSON.stringify({ disconnect: disconnectReasons[ending] } satisfies ServerFrames['disconnect'])
 }
 
-function renderPublication(snapshot: Snapshot, triggers: Iterable<Trigger>): string {
+function renderPublication(snapshot: DocumentSnapshot, triggers: Iterable<Trigger>): string {
   const { document, nowSeconds, offset, staleSince } = snapshot
   const stale = staleSince === null ? '' : `,"stale_since":${staleSince}`
   const data = `{"np":${document},"triggers":${JSON.stringify([...triggers])},"current_time":${nowSeconds}${stale}}`

@@ -3,7 +3,7 @@ import type { Trigger } from '../station/triggers.ts'
 import { renderPatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
 import { engineSeconds, type LiveStation } from './feed/live-station.ts'
-import { type Frame, openFrame, renderDelta, renderPub, type Snapshot } from './frames.ts'
+import { type Frame, openFrame, renderDelta, renderPub, type DocumentSnapshot } from './frames.ts'
 import { stationOfChannel } from './protocol.ts'
 import type { Channel } from './session.ts'
 
@@ -48,7 +48,7 @@ export function openPublications(feed: Feed) {
     return engineTimeMs() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
   }
 
-  function snapshotAt(station: LiveStation, nowSeconds: number): Snapshot {
+  function snapshotAt(station: LiveStation, nowSeconds: number): DocumentSnapshot {
     const { epoch, offset } = station.state
     const document = station.eventText(nowSeconds)
     return { epoch, offset, document, nowSeconds, staleSince: staleSince(station) }

@@ -1,5 +1,5 @@
 import type { Trigger } from '../station/triggers.ts'
-import type { Owner } from './admission.ts'
+import type { ConnectionOwner } from './admission.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import { type Frame, openFrame, renderDisconnect } from './frames.ts'
 import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
@@ -20,7 +20,7 @@ export interface Transport {
 export interface Session {
   readonly transport: Transport
   /** Its address, for limits. */
-  readonly owner: Owner
+  readonly owner: ConnectionOwner
   /** Delay of its publications, in milliseconds. */
   readonly delayMs: number
   /** Its API key; empty if it sent none. */

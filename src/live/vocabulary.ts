@@ -6,7 +6,7 @@
 
 /** The frames of the server by kind. Its keys distinguish a frame; the ping is `{}`. */
 export interface ServerFrames {
-  readonly connect: { readonly connect: Connect }
+  readonly connect: { readonly connect: ConnectPayload }
   readonly pub: { readonly channel: string; readonly pub: Publication }
   readonly delta: { readonly channel: string; readonly pub: DeltaPublication }
   /** On the channel `global:time`, in Unix seconds. */
@@ -19,7 +19,7 @@ export interface ServerFrames {
 }
 
 /** The answer to the first message. `ping` in seconds, `time` in Unix milliseconds. */
-export interface Connect {
+export interface ConnectPayload {
   readonly client: string
   readonly version: string
   /** By accepted channel; left out if there is none. */

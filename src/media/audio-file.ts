@@ -15,11 +15,11 @@ import type { Artwork } from '../db/media-rows.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { detectImageType } from '../songs/image-type.ts'
-import { cleanLine, cleanLines, longest, type Tags, toDurationMs } from '../songs/song.ts'
-import { FileTokenizer, UnusableFile } from './file-tokenizer.ts'
+import { cleanLine, cleanLines, maxLengths, type SongTags, toDurationMs } from '../songs/song.ts'
+import { FileTokenizer, UnusableFileError } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
 
-export interface AudioFile extends Tags {
+export interface AudioFile extends SongTags {
   cover: Artwork | null
 }
 
@@ -31,7 +31,7 @@ const maxCoverBytes = 5 * 1024 * 1024
 /**
  * Reads tags, duration and cover of a regular file; its content determines the format. Takes at most about
  * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. Throws an
- * `UnusableFile` for any problem of the file.
+ * `UnusableFileError` for any problem of the file.
  */
 export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
   try {
@@ -39,7 +39,9 @@ export async function readAudioFile(path: string, realRoots: readonly string[]):
     await using file = await openInside(path, realRoots)
     return await read(new FileTokenizer(file, (await file.stat()).size, deadlineMs), path)
   } catch (error) {
-    throw error instanceof UnusableFile ? error : new UnusableFile(describeProblem(error), { cause: error })
+    throw error instanceof UnusableFileError
+      ? error
+      : new UnusableFileError(describeProblem(error), { cause: error })
   }
 }
 
@@ -53,15 +55,15 @@ function describeProblem(error: unknown): string {
 }
 
 async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> {
-  if (tokenizer.size === 0) throw new UnusableFile('it is empty')
+  if (tokenizer.size === 0) throw new UnusableFileError('it is empty')
   const start = Buffer.alloc(Math.min(tokenizer.size, 32 * 1024))
   await tokenizer.peekBuffer(start, { mayBeLess: true })
   const { format, common } = await parse(tokenizer, start)
-  if (format.codec === undefined && !format.sampleRate) throw new UnusableFile('it contains no audio')
+  if (format.codec === undefined && !format.sampleRate) throw new UnusableFileError('it contains no audio')
   if (format.hasVideo === true && format.hasAudio !== true)
-    throw new UnusableFile('it is a video without sound')
+    throw new UnusableFileError('it is a video without sound')
   const durationMs = await findDurationMs(tokenizer, format)
-  if (durationMs === 0) throw new UnusableFile('its duration is zero or unknown')
+  if (durationMs === 0) throw new UnusableFileError('its duration is zero or unknown')
   return { ...readTags(common, path), durationMs, cover: chooseCover(common.picture ?? []) }
 }
 
@@ -95,11 +97,11 @@ async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['
 function readTags(common: ICommonTagsResult, path: string): Omit<AudioFile, 'durationMs' | 'cover'> {
   const { artist = '', title = '', album = '', genre = [], isrc = [] } = common
   return {
-    artist: cleanLine(artist, longest.artist),
-    title: cleanLine(title, longest.title) || cleanLine(basename(path, extname(path)), longest.title),
-    album: cleanLine(album, longest.album),
-    genre: cleanLine(genre.slice(0, 20).join(', '), longest.genre),
-    isrc: cleanLine(isrc[0] ?? '', longest.isrc),
+    artist: cleanLine(artist, maxLengths.artist),
+    title: cleanLine(title, maxLengths.title) || cleanLine(basename(path, extname(path)), maxLengths.title),
+    album: cleanLine(album, maxLengths.album),
+    genre: cleanLine(genre.slice(0, 20).join(', '), maxLengths.genre),
+    isrc: cleanLine(isrc[0] ?? '', maxLengths.isrc),
     lyrics: readLyrics(common)
   }
 }
@@ -108,8 +110,8 @@ function readTags(common: ICommonTagsResult, path: string): Omit<AudioFile, 'dur
 function readLyrics(common: ICommonTagsResult): string {
   const texts = (common.lyrics ?? []).map(tag => tag.text ?? tag.syncText.map(line => line.text).join('\n'))
   const text = texts.find(candidate => candidate.trim() !== '') ?? ''
-  const plain = text.slice(0, longest.lyrics * 8).replace(/^(\[\d{1,3}:\d\d(\.\d{1,3})?\] ?)+/gm, '')
-  return cleanLines(plain, longest.lyrics)
+  const plain = text.slice(0, maxLengths.lyrics * 8).replace(/^(\[\d{1,3}:\d\d(\.\d{1,3})?\] ?)+/gm, '')
+  return cleanLines(plain, maxLengths.lyrics)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
 
 /** A file cannot be imported. The message is a predicate about it ("it is empty"). */
-export class UnusableFile extends Error {}
+export class UnusableFileError extends Error {}
 
 const windowBytes = 64 * 1024
 /** Parsers keep a note of each invalid part, and a sparse file can have billions of empty ones. */
@@ -42,7 +42,7 @@ export class FileTokenizer extends AbstractTokenizer {
   override async peekBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {
     this.#reads += 1
     const isTooLong = this.#reads > maxReads || performance.now() > this.#deadlineMs
-    if (isTooLong) throw new UnusableFile('it takes too long to read')
+    if (isTooLong) throw new UnusableFileError('it takes too long to read')
     const { length, position, mayBeLess } = this.normalizeOptions(target, options)
     let count = 0
     while (count < length) {

@@ -12,7 +12,7 @@ import type { Sql } from '../db/sql.ts'
 import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
-import { UnusableFile } from './file-tokenizer.ts'
+import { UnusableFileError } from './file-tokenizer.ts'
 import { checkPaths, resolveRoots, scan, type ScannedItem } from './scan.ts'
 
 const noCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
@@ -116,7 +116,7 @@ async function readItem(
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
     return { path, song, cover }
   } catch (error) {
-    if (error instanceof UnusableFile) return { path, reason: error.message }
+    if (error instanceof UnusableFileError) return { path, reason: error.message }
     throw error
   }
 }

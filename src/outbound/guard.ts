@@ -64,7 +64,7 @@ export interface UrlProblem {
 const unsafe = (sentence: string): UrlProblem => ({ code: 'unsafe_url', sentence })
 
 /** Does not reveal the address that a name resolved to. */
-export const forbiddenAddress = unsafe('must not lead to a private or special address.')
+export const forbiddenAddressProblem = unsafe('must not lead to a private or special address.')
 
 /**
  * Checks a URL without a DNS lookup: http or https, no user or password, port 80, 443 or 1024 and above, and
@@ -79,7 +79,7 @@ export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
   if (port !== '' && port !== '80' && port !== '443' && Number(port) < 1024)
     return unsafe('must use port 80, 443, or 1024 and above.')
   const host = hostOf(text)
-  return isIP(host) !== 0 && isForbiddenAddress(host, allowed) ? forbiddenAddress : null
+  return isIP(host) !== 0 && isForbiddenAddress(host, allowed) ? forbiddenAddressProblem : null
 }
 
 /** The host of a URL: a name, or an address in its canonical form without brackets. */
@@ -103,7 +103,9 @@ export async function checkTarget(url: string, allowed: BlockList): Promise<UrlP
   const problem = checkUrl(url, allowed)
   if (problem || isIP(hostOf(url)) !== 0) return problem
   const addresses = await resolveAddresses(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => [])
-  return addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddress : null
+  return addresses.some(({ address }) => isForbiddenAddress(address, allowed))
+    ? forbiddenAddressProblem
+    : null
 }
 
 /** Resolves all addresses of a name. Rejects for an unknown name, and as soon as the signal is aborted. */

@@ -10,13 +10,13 @@ import { ApiError } from '../runtime/errors.ts'
 import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
 import { insertEvent, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { publishSnapshot } from './publish.ts'
-import { maxClockErrorMs, pullBack } from './pull-back.ts'
+import { maxClockErrorMs, pullBackFuturePlays } from './pull-back.ts'
 import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 import { mayFireTriggers, readEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
-export type Part = keyof Revisions
+export type StatePart = keyof Revisions
 
 /** A station that a transaction has locked, and what is done to it. */
 export interface StationChange {
@@ -28,7 +28,7 @@ export interface StationChange {
   /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
   readonly isPulledBack: boolean
   /** Marks parts to publish after the commit, and sets `columns` of the station in the same statement. */
-  readonly mark: (parts: readonly Part[], columns?: StationColumns) => void
+  readonly mark: (parts: readonly StatePart[], columns?: StationColumns) => void
   /** Sends statements in order without awaiting them. If one fails, the change is rolled back. */
   readonly send: (statements: readonly PendingStatement[]) => void
   /** When the change happened, for web hooks (Unix milliseconds); the default is now. */
@@ -99,7 +99,7 @@ export async function createStation(
 interface Changed<Result> {
   readonly stationId: number
   readonly result: Result
-  readonly parts: ReadonlySet<Part>
+  readonly parts: ReadonlySet<StatePart>
   /** Read within the transaction; null if nothing that is shown has changed. */
   readonly snapshot: Promise<StationSnapshot | null> | null
   readonly playBefore: number | null
@@ -118,7 +118,7 @@ async function changeIn<Result>(
 ): Promise<Changed<Result>> {
   const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId, sendReads)
   const before = triggerValues(station, play)
-  const parts = new Set<Part>(isPulledBack ? ['playback', 'live'] : [])
+  const parts = new Set<StatePart>(isPulledBack ? ['playback', 'live'] : [])
   const sent: Promise<unknown>[] = []
   const send = (statements: readonly PendingStatement[]) => {
     for (const statement of statements) sent.push(statement.execute())
@@ -167,13 +167,13 @@ async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => voi
   const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
   const isOff = Math.abs(offMs) > maxClockErrorMs + (answeredAtMs - sentAtMs) / 2
   const behindMs = isOff ? Math.round(offMs) : 0
-  if (!(await pullBack(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
+  if (!(await pullBackFuturePlays(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
   const [again = station] = await lockStations(tx, [stationId])
   return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
 }
 
 /** Writes columns of a station and raises its revision and those of the parts. */
-function writeStation(tx: Tx, stationId: number, parts: readonly Part[], columns: StationColumns) {
+function writeStation(tx: Tx, stationId: number, parts: readonly StatePart[], columns: StationColumns) {
   const assignments = [
     ...Object.entries(columns).map(([name, value]) => tx`${tx(name)} = ${value}`),
     ...(parts.length === 0 ? [] : [tx`revision = next_revision(revision)`]),

@@ -21,7 +21,10 @@ const nothing: Stored = { position: '', state: null }
  * the state; null if the station does not exist (its live state is removed) or only a newer release can read
  * it. Throws if a store is unavailable; the sweep repairs that.
  */
-export async function publish(services: PlayoutServices, stationId: number): Promise<StationState | null> {
+export async function publishStation(
+  services: PlayoutServices,
+  stationId: number
+): Promise<StationState | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     // Redis first: a snapshot that is read later can only be newer, unless Postgres went back.
     const [stored = nothing] = await readStored(services.redis, [stationId])
@@ -39,7 +42,7 @@ export async function publish(services: PlayoutServices, stationId: number): Pro
 }
 
 /**
- * Does what `publish` does with a snapshot that a committed transaction has read. If other changes of the
+ * Does what `publishStation` does with a snapshot that a committed transaction has read. If other changes of the
  * station were published meanwhile, they share one more publication.
  */
 export async function publishSnapshot(services: PlayoutServices, snapshot: StationSnapshot) {
@@ -50,7 +53,7 @@ export async function publishSnapshot(services: PlayoutServices, snapshot: Stati
     const [result] = await storeAll(services, [{ stored, snapshot }])
     if (result?.outcome === 'stored' || result?.outcome === 'unchanged') return result.state
   }
-  return services.publications.run(snapshot.stationId, () => publish(services, snapshot.stationId))
+  return services.publications.run(snapshot.stationId, () => publishStation(services, snapshot.stationId))
 }
 
 /** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */
@@ -69,7 +72,7 @@ export async function renewState(
   }
 }
 
-/** Does what `publish` does for many stations, and restores lost positions. Returns the number stored. */
+/** Does what `publishStation` does for many stations, and restores lost positions. Returns the number stored. */
 export async function repairStates(services: PlayoutServices, stationIds: readonly number[]) {
   const stored = await readStored(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))

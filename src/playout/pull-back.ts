@@ -8,7 +8,11 @@ export const maxClockErrorMs = 1_000
 const playsAtMost = 1_000
 
 /** Moves plays and broadcasts that begin or end after now, because of a wrong clock, to now. */
-export async function pullBack(tx: Tx, station: LockedStation, play: OpenPlay | null): Promise<boolean> {
+export async function pullBackFuturePlays(
+  tx: Tx,
+  station: LockedStation,
+  play: OpenPlay | null
+): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station
   const fromMs = nowMs + maxClockErrorMs
   // A silent station may have a play that ended after now.

@@ -86,7 +86,7 @@ export class StoreAway extends ApiError {
  * Renders the error body of the API. `formatted_message` is HTML, so the message is escaped. Account-level
  * calls have a `status` in all their responses.
  */
-export function renderError(error: ApiError, { hasStatus = false } = {}): string {
+export function renderApiError(error: ApiError, { hasStatus = false } = {}): string {
   return JSON.stringify({
     ...(hasStatus ? { status: 'error' } : {}),
     code: error.status,

@@ -1,7 +1,7 @@
 import { withDeadline } from './deadline.ts'
 import { OperatorError, ReportedError } from './errors.ts'
 import { type Logger, openLog } from './log.ts'
-import { isStoreAway, reasonOf } from './store-errors.ts'
+import { isStoreUnavailable, reasonOf } from './store-errors.ts'
 
 /** Closes what was opened, last opened first. */
 export function openReleasers(log: Logger) {
@@ -114,7 +114,7 @@ async function runEntry(main: () => Promise<void>): Promise<void> {
 
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return error.message
-  if (isStoreAway(error))
+  if (isStoreUnavailable(error))
     return `Postgres or Redis became unreachable during the start (${reasonOf(error)}): try again`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -1,7 +1,7 @@
 import { codeOf } from './errors.ts'
 
 /** Whether an error means that Postgres or Redis is unreachable. */
-export function isStoreAway(error: unknown): boolean {
+export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(codeOf(error)) ||
@@ -16,7 +16,7 @@ export function isStoreAway(error: unknown): boolean {
 export function isStoreFault(error: unknown): boolean {
   // Out of resources, lock timeout, statement timeout, idle transaction timeout, a read-only Postgres (as
   // after a failover), serialization failure or deadlock.
-  return isStoreAway(error) || /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
+  return isStoreUnavailable(error) || /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
 }
 
 /** The message of an error for a log line or another message. */

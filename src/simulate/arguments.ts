@@ -18,7 +18,7 @@ export interface SimulateArguments {
   readonly bench: boolean
 }
 
-export const help = `usage: npm run simulate -- [--station STATION] [--days N] [--from DATE] [--timezone ZONE] [--seed N]
+export const simulateHelpText = `usage: npm run simulate -- [--station STATION] [--days N] [--from DATE] [--timezone ZONE] [--seed N]
                              [--svg FILE] [--json FILE] [--log]
        npm run simulate -- --bench
 

@@ -1,9 +1,9 @@
 import type { HeardPlay, Library } from '../autodj/library.ts'
-import { pick } from '../autodj/pick.ts'
+import { pickForSlot } from '../autodj/pick.ts'
 import { seededRandom } from '../autodj/random.ts'
 import { buildTracks, type TrackRow } from '../autodj/tracks.ts'
 import { hourMs, openZone } from '../autodj/zone.ts'
-import { newPlaylist, newStationRules } from './example-station.ts'
+import { newPlaylistSettings, newStationSettings } from './example-station.ts'
 import { renderTable } from './report-text.ts'
 
 const trackCount = 10_000
@@ -71,7 +71,7 @@ export function benchPicks(now: () => number): string {
       const library = makeLibrary(tracks, tracks.slice(0, playedCount), rangeMs)
       const choose = (slot: number) => {
         const slotContext = { library, rowsBefore: [], rowsAfter: [], atMs, rejected: new Set<number>() }
-        const decision = pick(slotContext, seededRandom(7, slot))
+        const decision = pickForSlot(slotContext, seededRandom(7, slot))
         const picked = decision?.log.findLast(entry => entry.step === 'picked')
         return picked && 'tier' in picked ? picked : null
       }
@@ -122,8 +122,8 @@ function makeLibrary(rows: readonly TrackRow[], played: readonly TrackRow[], ran
     durationMs: trackMs
   }))
   return {
-    rules: { zone: openZone('UTC'), seed: 7, ...newStationRules, duplicateRangeMs: rangeMs },
-    playlists: [{ id: 1, name: 'Rotation', ...newPlaylist, tracks: buildTracks(rows) }],
+    rules: { zone: openZone('UTC'), seed: 7, ...newStationSettings, duplicateRangeMs: rangeMs },
+    playlists: [{ id: 1, name: 'Rotation', ...newPlaylistSettings, tracks: buildTracks(rows) }],
     past: { plays, older: new Map(), removed: [] },
     requests: []
   }

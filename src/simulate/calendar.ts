@@ -1,7 +1,7 @@
 import { dayMs, minuteMs, openZone, type Zone } from '../autodj/zone.ts'
 
 /** A part of a local date, in local time. */
-export interface Piece {
+export interface LocalDayPart {
   /** Days since 1970-01-01. */
   readonly day: number
   /** Local time in minutes, with fractions. */
@@ -12,8 +12,8 @@ export interface Piece {
 }
 
 /** Splits a period at local midnights and clock changes. */
-export function splitByDay(zone: Zone, fromMs: number, toMs: number): Piece[] {
-  const pieces: Piece[] = []
+export function splitByDay(zone: Zone, fromMs: number, toMs: number): LocalDayPart[] {
+  const pieces: LocalDayPart[] = []
   for (let atMs = fromMs; atMs < toMs;) {
     const span = zone.span(atMs)
     const day = Math.floor((atMs + span.offsetMs) / dayMs)
@@ -26,7 +26,7 @@ export function splitByDay(zone: Zone, fromMs: number, toMs: number): Piece[] {
   return pieces
 }
 
-function occurrenceAt(zone: Zone, atMs: number): Pick<Piece, 'occurrence'> & { untilMs: number } {
+function occurrenceAt(zone: Zone, atMs: number): Pick<LocalDayPart, 'occurrence'> & { untilMs: number } {
   const { fromMs, untilMs, offsetMs } = zone.span(atMs)
   if (fromMs > -Infinity) {
     const repeatedUntilMs = fromMs + zone.span(fromMs - 1).offsetMs - offsetMs
@@ -40,7 +40,7 @@ function occurrenceAt(zone: Zone, atMs: number): Pick<Piece, 'occurrence'> & { u
 }
 
 /** A local time that the clock skips or repeats. */
-export interface ClockChange extends Omit<Piece, 'occurrence'> {
+export interface ClockChange extends Omit<LocalDayPart, 'occurrence'> {
   readonly kind: 'skipped' | 'repeated'
 }
 

@@ -8,7 +8,7 @@ import { findRunningServices } from '../embedded/data-dir.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
-import { help, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
+import { simulateHelpText, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
 import { benchPicks } from './bench.ts'
 import { readDatabaseStation } from './database-station.ts'
 import { exampleStation } from './example-station.ts'
@@ -27,7 +27,7 @@ export function simulateCommand(context: CommandContext): Promise<number> {
   return reportOperatorErrors(context, 2, async () => {
     const parsed = parseSimulateArguments(context.args)
     if (parsed && !parsed.bench) return runSimulation(await openStation(parsed, context), parsed, context)
-    context.stdout.write(parsed ? benchPicks(() => performance.now()) : help)
+    context.stdout.write(parsed ? benchPicks(() => performance.now()) : simulateHelpText)
     return 0
   })
 }

@@ -1,4 +1,4 @@
-import type { AutodjRules, Option, Playlist } from '../autodj/library.ts'
+import type { AutodjRules, PlaylistOption, Playlist } from '../autodj/library.ts'
 import { type Random, seededRandom } from '../autodj/random.ts'
 import type { ScheduleItem } from '../autodj/schedule.ts'
 import { buildTracks, type SongKeys, type TrackRow } from '../autodj/tracks.ts'
@@ -6,7 +6,7 @@ import { minuteMs, type Zone } from '../autodj/zone.ts'
 import type { SimulatedStation } from './run.ts'
 
 /** The settings of a new station. */
-export const newStationRules = {
+export const newStationSettings = {
   duplicateRangeMs: 120 * minuteMs,
   overlapMs: 0,
   requestThresholdMs: 15 * minuteMs,
@@ -16,7 +16,7 @@ export const newStationRules = {
 } satisfies Omit<AutodjRules, 'zone' | 'seed'>
 
 /** The settings of a new playlist. */
-export const newPlaylist = {
+export const newPlaylistSettings = {
   type: 'default',
   source: 'songs',
   order: 'shuffle',
@@ -27,7 +27,7 @@ export const newPlaylist = {
   everySongs: 0,
   everyMinutes: 0,
   hourMinute: 0,
-  options: new Set<Option>(),
+  options: new Set<PlaylistOption>(),
   schedule: [],
   pass: 1
 } satisfies Omit<Playlist, 'id' | 'name' | 'tracks'>
@@ -67,7 +67,7 @@ const examplePlaylists: readonly ExamplePlaylist[] = [
     isSpoken: true,
     seconds: [1_500, 1_680],
     order: 'sequential',
-    options: new Set<Option>(['single_track']),
+    options: new Set<PlaylistOption>(['single_track']),
     schedule: on([1, 2, 3, 4], 2015, 2045)
   },
   { name: 'Legal ID', count: 6, ...jingle, seconds: [8, 12], type: 'once_per_hour' },
@@ -80,7 +80,7 @@ const examplePlaylists: readonly ExamplePlaylist[] = [
     type: 'once_per_hour',
     hourMinute: 30,
     order: 'random',
-    options: new Set<Option>(['interrupt']),
+    options: new Set<PlaylistOption>(['interrupt']),
     schedule: on(workdays, 530, 1930)
   }
 ]
@@ -93,7 +93,7 @@ export function exampleStation(zone: Zone, seed: number, fromMs: number): Simula
     name: 'Example station',
     start: {
       library: {
-        rules: { zone, seed, ...newStationRules },
+        rules: { zone, seed, ...newStationSettings },
         playlists,
         past: { plays: [], older: new Map(), removed: [] },
         requests: []
@@ -121,7 +121,7 @@ function makePlaylist(playlist: ExamplePlaylist, id: number, stock: Stock): Play
   stock.rows.set(playlist.name, rows)
   return {
     id,
-    ...newPlaylist,
+    ...newPlaylistSettings,
     ...settings,
     tracks: buildTracks(rows.map((row, index) => ({ ...row, id: id * 10_000 + index })))
   }

@@ -2,7 +2,7 @@ import { isInterrupting, type Playlist, playlistWeight } from '../autodj/library
 import { windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { formatDay, weekday, type Zone } from '../autodj/zone.ts'
-import { findClockChanges, type Piece, splitByDay, twoDigits } from './calendar.ts'
+import { findClockChanges, type LocalDayPart, splitByDay, twoDigits } from './calendar.ts'
 import type { Run } from './run.ts'
 
 const top = 64
@@ -50,7 +50,7 @@ export function renderPlot(station: string, run: Run): string {
   const height = top + Math.max(dayHeight, legend.height) + 16
   const title = `${station}: ${formatDay(firstDay)} to ${formatDay(firstDay + days - 1)}, ${zone.name}`
 
-  const rectOf = (piece: Piece, lane: 'main' | 'side'): Rect => {
+  const rectOf = (piece: LocalDayPart, lane: 'main' | 'side'): Rect => {
     const x = left + (piece.day - firstDay) * columnWidth
     const main = columnWidth - gap - laneWidth
     const full = lane === 'main' ? { x, width: main } : { x: x + main + 2, width: laneWidth - 2 }
@@ -79,7 +79,7 @@ export function renderPlot(station: string, run: Run): string {
   ].join('\n')
 }
 
-type RectOf = (piece: Piece, lane: 'main' | 'side') => Rect
+type RectOf = (piece: LocalDayPart, lane: 'main' | 'side') => Rect
 
 function renderGrid(firstDay: number, days: number, columnWidth: number): string[] {
   const columns = Array.from({ length: days }, (_, index) => {

@@ -6,7 +6,7 @@ import type { SimulatedPlay } from '../autodj/simulate.ts'
 import {
   at,
   forkTracks,
-  indexOf,
+  trackIndex,
   markAired,
   type SongKeys,
   songKeysAt,
@@ -17,7 +17,7 @@ import type { Run } from './run.ts'
 /** `unchecked`: the playlist allows duplicates, or the play was not chosen by the AutoDJ. */
 const tiers = [1, 2, 3, 'unchecked'] as const
 
-export type Repeats = ReturnType<typeof measureRepeats>[number]
+export type TierRepeatCounts = ReturnType<typeof measureRepeats>[number]
 
 /**
  * Counts the plays of each tier that repeat a song, title or artist within the duplicate range, independently
@@ -45,7 +45,7 @@ export function measureRepeats({ library, plays }: Run) {
     heard.add(play.song, startsAtMs)
     const tracks = tracksById.get(play.playlistId ?? 0)
     if (tracks && play.trackId !== null)
-      markAired(tracks, indexOf(tracks, play.trackId), play.pass, startsAtMs)
+      markAired(tracks, trackIndex(tracks, play.trackId), play.pass, startsAtMs)
   }
   return counts
 }

@@ -1,12 +1,12 @@
 import type { Zone } from '../autodj/zone.ts'
 import { formatLength, formatLocalTime } from './calendar.ts'
-import type { Report } from './report.ts'
-import { type Start, verdicts } from './starts.ts'
+import type { SimulationReport } from './report.ts'
+import { type MeasuredStart, verdicts } from './starts.ts'
 
 const maxListedStarts = 60
 
 /** Renders a report as tables for a terminal. `wallMs` is the duration of the simulation. */
-export function renderReport(report: Report, zone: Zone, wallMs: number): string {
+export function renderReport(report: SimulationReport, zone: Zone, wallMs: number): string {
   const { station, seed, fromMs, untilMs, totals, aims, jingles } = report
   const programs = report.starts.filter(({ kind }) => kind === 'window')
   const missed = aims.filter(({ isMet }) => !isMet)
@@ -93,7 +93,7 @@ function section(
   return rows.length === 0 ? [] : ['', title, ...renderTable(head, rows), ...notes]
 }
 
-function startRow({ dueAtMs, name, startedAtMs, verdict, before }: Start, zone: Zone): string[] {
+function startRow({ dueAtMs, name, startedAtMs, verdict, before }: MeasuredStart, zone: Zone): string[] {
   const isStarted = startedAtMs !== null
   return [
     formatLocalTime(zone, dueAtMs),
@@ -105,7 +105,7 @@ function startRow({ dueAtMs, name, startedAtMs, verdict, before }: Start, zone: 
   ]
 }
 
-function hourRows({ starts }: Report): string[][] {
+function hourRows({ starts }: SimulationReport): string[][] {
   const hours = starts.filter(({ kind }) => kind === 'hour')
   return [...new Set(hours.map(({ playlistId }) => playlistId))].map(id => {
     const own = hours.filter(({ playlistId }) => playlistId === id)

@@ -1,8 +1,14 @@
 import { isInterrupting, type Playlist } from '../autodj/library.ts'
-import { measureRepeats, type Repeats } from './repeats.ts'
+import { measureRepeats, type TierRepeatCounts } from './repeats.ts'
 import type { Run } from './run.ts'
-import { measureStarts, type Start, verdicts } from './starts.ts'
-import { type Jingles, measureJingles, measureShares, measureTotals, type Share } from './totals.ts'
+import { measureStarts, type MeasuredStart, verdicts } from './starts.ts'
+import {
+  type JingleStatistics,
+  measureJingles,
+  measureShares,
+  measureTotals,
+  type AirtimeShare
+} from './totals.ts'
 
 /** A goal that a schedule should meet. */
 export interface SimulationTarget {
@@ -11,7 +17,7 @@ export interface SimulationTarget {
   readonly isMet: boolean
 }
 
-export type Report = ReturnType<typeof buildReport>
+export type SimulationReport = ReturnType<typeof buildReport>
 
 /** Measures a run and checks its aims. Times are Unix milliseconds. */
 export function buildReport(station: string, run: Run) {
@@ -42,7 +48,7 @@ export function buildReport(station: string, run: Run) {
   }
 }
 
-function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): SimulationTarget[] {
+function checkStarts(starts: readonly MeasuredStart[], playlists: readonly Playlist[]): SimulationTarget[] {
   const interrupting = new Set(playlists.filter(isInterrupting).map(({ id }) => id))
   const groups = [
     ['programs start when the current track ends', 'window', false],
@@ -55,7 +61,7 @@ function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): 
       start => start.kind === kind && interrupting.has(start.playlistId) === isInterrupt
     )
     if (own.length === 0) return []
-    const count = (verdict: Start['verdict']) => own.filter(start => start.verdict === verdict).length
+    const count = (verdict: MeasuredStart['verdict']) => own.filter(start => start.verdict === verdict).length
     const parts = verdicts
       .filter(verdict => count(verdict) > 0)
       .map(verdict => `${count(verdict)} ${verdict}`)
@@ -65,15 +71,15 @@ function checkStarts(starts: readonly Start[], playlists: readonly Playlist[]): 
   })
 }
 
-function checkRepeats(repeats: readonly Repeats[]): SimulationTarget {
+function checkRepeats(repeats: readonly TierRepeatCounts[]): SimulationTarget {
   const avoidable = repeats.reduce((sum, each) => sum + each.avoidable, 0)
   const name = 'no repeat within the range while another track is eligible'
   return { name, measured: `${avoidable} avoidable`, isMet: avoidable === 0 }
 }
 
-const differenceOf = ({ expected, measured }: Share) => Math.abs(measured - expected)
+const differenceOf = ({ expected, measured }: AirtimeShare) => Math.abs(measured - expected)
 
-function checkShares(shares: readonly Share[]): SimulationTarget[] {
+function checkShares(shares: readonly AirtimeShare[]): SimulationTarget[] {
   if (shares.length === 0) return []
   return [
     {
@@ -84,7 +90,7 @@ function checkShares(shares: readonly Share[]): SimulationTarget[] {
   ]
 }
 
-function checkJingles({ inARow: others, besideHourly, spacings }: Jingles): SimulationTarget[] {
+function checkJingles({ inARow: others, besideHourly, spacings }: JingleStatistics): SimulationTarget[] {
   const inARow = others + besideHourly
   const adjacent = { name: 'no jingle follows a jingle', measured: `${inARow} in a row`, isMet: inARow === 0 }
   if (spacings.length === 0) return [adjacent]

@@ -13,7 +13,7 @@ type Verdict = (typeof verdicts)[number]
 const maxHourlyLateMs = 45 * minuteMs
 const exactMs = 1_000
 
-export type Start = ReturnType<typeof measureStarts>[number]
+export type MeasuredStart = ReturnType<typeof measureStarts>[number]
 
 /**
  * All starts that are due in a run: each window of a rotation playlist and each target of an hourly playlist.
@@ -83,7 +83,7 @@ function measureStart(
   }
 }
 
-/** Lower goes first: interrupts, then requests, then the buckets of `pick`. */
+/** Lower goes first: interrupts, then requests, then the buckets of `pickForSlot`. */
 const precedenceOf = (playlist: Playlist) => (isInterrupting(playlist) ? -2 : rankOf(playlist))
 
 function precedenceOfPlay(playlists: readonly Playlist[], { play }: SimulatedPlay): number {

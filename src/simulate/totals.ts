@@ -39,7 +39,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
 const countDifferent = (ids: readonly (number | null | undefined)[]) =>
   new Set(ids.filter(id => typeof id === 'number')).size
 
-export type Share = ReturnType<typeof measureShares>[number]
+export type AirtimeShare = ReturnType<typeof measureShares>[number]
 
 /** Allowed difference from the expected share; three standard deviations if there are few plays. */
 const minAllowed = 0.02
@@ -92,7 +92,7 @@ function expectedAirtime(playlist: Playlist): number {
   return playlistWeight(playlist) * (sum(Array.from(durations, airtimeMs)) / durations.length)
 }
 
-export type Jingles = ReturnType<typeof measureJingles>
+export type JingleStatistics = ReturnType<typeof measureJingles>
 
 /**
  * Counts jingles directly after a jingle, separately those next to an hourly playlist, and the songs between

@@ -5,7 +5,7 @@ import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import { parseLibraryPath } from './library-path.ts'
 
 /** The target of a playlist entry: a URL, or possible paths of a file, best first. */
-export type Location =
+export type ResolvedLocation =
   | { type: 'remote'; url: string }
   | { type: 'file'; paths: string[] }
   | { type: 'unusable'; reason: string }
@@ -14,7 +14,7 @@ export type Location =
  * Resolves http(s) and file URLs, absolute and relative paths, also with backslashes or percent escapes. The
  * literal path comes first.
  */
-export function resolveLocation(location: string, folder: string): Location {
+export function resolveLocation(location: string, folder: string): ResolvedLocation {
   if (/^https?:\/\//i.test(location)) {
     const url = parseUrl(location)
     return url ? { type: 'remote', url: url.href } : { type: 'unusable', reason: 'it is not a valid URL' }
@@ -30,7 +30,7 @@ export function resolveLocation(location: string, folder: string): Location {
 }
 
 /** Players write file:///abs, file://localhost/abs and, incorrectly, file://relative or unescaped text. */
-function resolveFileUrl(location: string, folder: string): Location {
+function resolveFileUrl(location: string, folder: string): ResolvedLocation {
   try {
     const path = fileURLToPath(new URL(location.replace(/^file:\/\/localhost\//i, 'file:///')))
     if (!path.includes('\0')) return { type: 'file', paths: [path] }

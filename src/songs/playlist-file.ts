@@ -1,7 +1,7 @@
-import { cleanLine, longest, songText, type Tags, toDurationMs } from './song.ts'
+import { cleanLine, maxLengths, songText, type SongTags, toDurationMs } from './song.ts'
 
 /** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */
-export interface PlaylistEntry extends Pick<Tags, 'durationMs' | 'artist' | 'title'> {
+export interface PlaylistEntry extends Pick<SongTags, 'durationMs' | 'artist' | 'title'> {
   location: string
 }
 
@@ -142,7 +142,7 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
 function splitTitle(text: string): { artist: string; title: string } {
   const at = text.indexOf(' - ')
   const [artist, title] = at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + 3)]
-  return { artist: cleanLine(artist, longest.artist), title: cleanLine(title, longest.title) }
+  return { artist: cleanLine(artist, maxLengths.artist), title: cleanLine(title, maxLengths.title) }
 }
 
 /** A track of a playlist to be rendered. */

@@ -4,7 +4,7 @@ import { basename, extname } from 'node:path'
 import { decodePercent, parseUrl } from '../outbound/networks.ts'
 
 /** The tags of a song. Texts are clean and truncated; empty: unknown. */
-export interface Tags {
+export interface SongTags {
   artist: string
   title: string
   album: string
@@ -16,7 +16,7 @@ export interface Tags {
 }
 
 /** A song of a station's library. Its key is `path`: a real path, URL or catalog name. */
-export interface ImportedSong extends Tags {
+export interface ImportedSong extends SongTags {
   path: string
   /** The key of its cover in the artwork table. */
   coverHash: string | null
@@ -36,9 +36,9 @@ export function toDurationMs(seconds = 0): number {
 /** A title from a path or URL: the file name without extension, or the host. */
 export function titleFromPath(path: string): string {
   const url = /^https?:\/\//i.test(path) ? parseUrl(path) : null
-  if (!url) return cleanLine(basename(path, extname(path)), longest.title)
+  if (!url) return cleanLine(basename(path, extname(path)), maxLengths.title)
   const name = basename(url.pathname, extname(url.pathname))
-  return cleanLine(decodePercent(name) ?? name, longest.title) || url.host
+  return cleanLine(decodePercent(name) ?? name, maxLengths.title) || url.host
 }
 
 /** The id of an empty text: the MD5 of `stationoffline`. */
@@ -65,7 +65,14 @@ export function songText(artist: string, title: string): string {
 }
 
 /** Maximum lengths of tags, in code points. */
-export const longest = { artist: 255, title: 255, album: 200, genre: 255, isrc: 32, lyrics: 8_000 } as const
+export const maxLengths = {
+  artist: 255,
+  title: 255,
+  album: 200,
+  genre: 255,
+  isrc: 32,
+  lyrics: 8_000
+} as const
 
 /** Replaces control characters (Postgres rejects NUL) and lone surrogates, and truncates to code points. */
 export function cleanLine(text: string, limit: number): string {

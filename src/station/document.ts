@@ -1,5 +1,5 @@
 /** Identifies the state that a document shows. */
-export interface Position {
+export interface StatePosition {
   readonly epoch: string
   readonly offset: number
 }
@@ -10,7 +10,7 @@ export interface CachedResponse {
   /** A weak entity tag, the same on every server; empty if the body never repeats. */
   readonly etag: string
   /** Null for documents of several stations. */
-  readonly position: Position | null
+  readonly position: StatePosition | null
   /** The body in content codings, if encoded in advance; then no others are used. */
   readonly prepared?: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
 }

@@ -35,7 +35,7 @@ export interface StationProfile {
   readonly hlsIsDefault: boolean
   readonly offlineText: string
   readonly mounts: readonly Mount[]
-  readonly remotes: readonly Remote[]
+  readonly remotes: readonly RemoteStream[]
   /** All custom fields, by id. */
   readonly customFields: readonly { readonly id: number; readonly shortName: string }[]
 }
@@ -54,21 +54,21 @@ export interface Mount {
   readonly isDefault: boolean
 }
 
-export interface Remote extends Pick<Mount, 'id' | 'bitrate' | 'format'> {
+export interface RemoteStream extends Pick<Mount, 'id' | 'bitrate' | 'format'> {
   readonly name: string
   readonly url: string
 }
 
 /** `unique` is at most `total`. */
-export interface Count {
+export interface ListenerCount {
   readonly total: number
   readonly unique: number
 }
 
 /** Counts of the station and, by id, of its mounts and remotes. */
-export interface ListenerCounts extends Count {
-  readonly mounts: Readonly<Record<string, Count>>
-  readonly remotes: Readonly<Record<string, Count>>
+export interface ListenerCounts extends ListenerCount {
+  readonly mounts: Readonly<Record<string, ListenerCount>>
+  readonly remotes: Readonly<Record<string, ListenerCount>>
   /** Sum of the HLS streams. */
   readonly hls: number
 }

@@ -32,7 +32,7 @@ export type StorageLocation = { readonly path: string } & (
   | ({ readonly adapter: 'sftp' } & SftpSettings)
 )
 
-export type Adapter = StorageLocation['adapter']
+export type StorageAdapter = StorageLocation['adapter']
 
 const maxPathLength = 255
 const sshPort = 22
@@ -43,7 +43,7 @@ const sshPort = 22
  * Returns null for a relative path where an absolute one is needed, a path above the root, control
  * characters, or more than 255 characters.
  */
-export function normalizePath(adapter: Adapter, path: string): string | null {
+export function normalizePath(adapter: StorageAdapter, path: string): string | null {
   if (/[\p{Cc}\p{Surrogate}]/u.test(path)) return null
   const isAbsolute = adapter === 'local' || adapter === 'sftp'
   if (isAbsolute && !path.startsWith('/')) return null

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../db/sql.ts'
 import { columnOf, sealingPurpose } from '../fields/field.ts'
-import type { Adapter, StorageLocation } from './location.ts'
+import type { StorageAdapter, StorageLocation } from './location.ts'
 
 const blankFields = {
   path: '',
@@ -23,17 +23,17 @@ const blankFields = {
 }
 
 /** The fields of a location, named as in the interface; secrets are sealed. */
-export interface LocationRecord extends Readonly<typeof blankFields> {
-  readonly adapter: Adapter
+export interface LocationFields extends Readonly<typeof blankFields> {
+  readonly adapter: StorageAdapter
 }
 
 /** A location as stored. */
-export interface StoredLocation extends LocationRecord {
+export interface StoredLocation extends LocationFields {
   /** The user and server for which the password was entered. */
   readonly sftpPasswordFor: string
 }
 
-export const blankLocation: LocationRecord = { adapter: 'local', ...blankFields }
+export const blankLocation: LocationFields = { adapter: 'local', ...blankFields }
 
 /** SQL: the columns of a `StoredLocation`. */
 export function recordColumns(sql: Sql): Fragment {
@@ -54,7 +54,7 @@ export function secretPurpose(field: SecretField): string {
 }
 
 /** Returns the user and server that a password entered now is for. */
-export function passwordTarget(record: LocationRecord): string {
+export function passwordTarget(record: LocationFields): string {
   return `${record.sftpUsername}@${record.sftpHost.toLowerCase()}:${record.sftpPort || 22}`
 }
 
@@ -74,7 +74,7 @@ export function openStoredSecret(
 }
 
 /** Converts a record; `open` returns the secret of a field in clear. */
-export function openLocation(record: LocationRecord, open: (field: SecretField) => string): StorageLocation {
+export function openLocation(record: LocationFields, open: (field: SecretField) => string): StorageLocation {
   const { adapter, path } = record
   switch (adapter) {
     case 'local':
@@ -114,7 +114,7 @@ export function openLocation(record: LocationRecord, open: (field: SecretField) 
 }
 
 /** Converts a record without its secrets, for its URI. */
-export function withoutSecrets(record: LocationRecord): StorageLocation {
+export function withoutSecrets(record: LocationFields): StorageLocation {
   return openLocation(record, () => '')
 }
 

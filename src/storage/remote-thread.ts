@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { StorageFault } from './fault.ts'
-import { runHere, type StorageTask, type TaskResult } from './tasks.ts'
+import { runHere, type StorageTask, type StorageTaskResult } from './tasks.ts'
 
 /** Runs one task in a thread that `tasks.ts` starts. */
-async function run(task: StorageTask): Promise<TaskResult> {
+async function run(task: StorageTask): Promise<StorageTaskResult> {
   try {
     return { usage: await runHere(task, AbortSignal.timeout(task.timeoutMs)) }
   } catch (error) {

@@ -15,7 +15,7 @@ export interface StorageTask {
 }
 
 /** The message of the thread in `remote-thread.ts`. */
-export type TaskResult =
+export type StorageTaskResult =
   | { readonly usage: Usage | null }
   | { readonly fault: { readonly reason: StorageFaultReason; readonly code: string } }
 
@@ -42,7 +42,7 @@ async function runInThread(task: StorageTask, signal: AbortSignal): Promise<Usag
   try {
     const result = await untilAborted(
       signal,
-      new Promise<TaskResult>((resolve, reject) => {
+      new Promise<StorageTaskResult>((resolve, reject) => {
         thread.once('message', resolve)
         thread.once('error', reject)
         thread.once('exit', () => reject(new Error('the storage thread exited without a result')))

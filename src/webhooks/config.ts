@@ -31,7 +31,7 @@ export function isDraft(type: HookType, config: readonly { readonly key: string 
 }
 
 /** The config in responses: empty for a draft, `""` for each secret, addresses redacted. */
-export function redactedConfig(type: HookType, config: HookConfig, showsPath: boolean): NamedValue[] {
+export function redactConfig(type: HookType, config: HookConfig, showsPath: boolean): NamedValue[] {
   if (isDraft(type, config)) return []
   return config.map(({ key, value }) => {
     if (isSecret(type, key)) return { key, value: '' }

@@ -10,7 +10,7 @@ export interface HookEvent {
   /** Unix seconds. */
   readonly happenedAt: number
   /** The station at that time. */
-  readonly nowPlaying: NowPlaying
+  readonly nowPlaying: EventNowPlaying
 }
 
 /** What differs between attempts. */
@@ -22,7 +22,7 @@ export interface SendContext {
 }
 
 /** The now-playing object of the API, in the rendering of events. */
-export interface NowPlaying {
+export interface EventNowPlaying {
   readonly station: ReturnType<typeof renderStation>
   readonly listeners: { readonly total: number; readonly unique: number; readonly current: number }
   readonly live: {

@@ -63,7 +63,7 @@ export function redactedAddress(address: string, showsPath: boolean): string {
 
 const addressStart = /^[a-z][a-z\d+.-]*:\/\//i
 /** The same for Postgres. */
-export const addressPattern = '^[A-Za-z][A-Za-z0-9+.-]*://'
+export const urlSchemePattern = '^[A-Za-z][A-Za-z0-9+.-]*://'
 
 /** Redacts an address for callers who may not set it; returns a file path as it is. */
 export function redactedLocation(location: string): string {

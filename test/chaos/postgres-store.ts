@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import postgres from 'postgres'
 
-import { type Guarded, startGuarded } from '../../src/embedded/guarded-process.ts'
+import { type GuardedProcess, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { chooseAccount } from '../../src/embedded/postgres-account.ts'
 import { findPostgresBinaries } from '../../src/embedded/postgres-cluster.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
@@ -61,7 +61,7 @@ export async function openPostgresStore(folder: string, clock: FakeClock): Promi
     join(folder, 'data'),
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   ]
-  let guarded: Guarded | null = null
+  let guarded: GuardedProcess | null = null
 
   const start = async () => {
     if (guarded !== null && !guarded.hasExited()) return

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { describe, expect } from 'vitest'
 
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
-import type { Key } from '../../src/api/auth/keys.ts'
+import type { ApiKey } from '../../src/api/auth/keys.ts'
 import { parseId } from '../../src/api/core/parse.ts'
 import type { ApiRequest } from '../../src/api/core/route.ts'
 import { ApiError } from '../../src/runtime/errors.ts'
@@ -37,7 +37,7 @@ describe('every permission at every route', () => {
     const [open, hidden, other] = [await seedStation(sql), await seedStation(sql), await seedStation(sql)]
     await sql`update stations set is_public = false where id in ${sql([hidden, other])}`
     const { permissions } = caller
-    const key: Key = {
+    const key: ApiKey = {
       id: 1,
       name: 'made',
       permissions: permissions?.everywhere ?? [],

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import { observeStream } from '../../src/playout/plays/observe-stream.ts'
-import { publish } from '../../src/playout/publish.ts'
+import { publishStation } from '../../src/playout/publish.ts'
 import { songId } from '../../src/songs/song.ts'
 import { isOnline } from '../../src/station/state.ts'
 import { test } from '../support/fixtures.ts'
@@ -21,10 +21,10 @@ test('a station without a playout shows the song of its streaming server, matche
   const observe = (seconds: number, artist: string, title: string, isConnected = true) =>
     observeStream(playout, id, { isConnected, artist, title, atMs: startMs + seconds * 1000 })
   await observe(0, '', '')
-  expect((await publish(playout, id))?.shown?.song.title).toBe('Live Broadcast')
+  expect((await publishStation(playout, id))?.shown?.song.title).toBe('Live Broadcast')
   await observe(5, 'Artist 3', 'Title 3')
   await observe(10, 'Artist 3', 'Title 3')
-  const state = await publish(playout, id)
+  const state = await publishStation(playout, id)
   expect(state).toMatchObject({
     current: { dueAtMs: null },
     shown: { durationMs: 60_000, song: { album: '', title: 'Title 3' } }
@@ -32,7 +32,7 @@ test('a station without a playout shows the song of its streaming server, matche
   await observe(75, 'Ann', 'Home')
   await observe(80, 'Ann', 'Home', false)
   await observe(85, 'Ann', 'Home', false)
-  expect(isOnline((await publish(playout, id)) ?? { current: 1, live: 1 })).toBe(false)
+  expect(isOnline((await publishStation(playout, id)) ?? { current: 1, live: 1 })).toBe(false)
   const second = (ms: number | null) => (ms === null ? null : (ms - startMs) / 1000)
   const plays = await readHistory(sql, id)
   expect(plays.map(play => [play.title, second(play.startedAtMs), second(play.endedAtMs)])).toEqual([
@@ -49,7 +49,7 @@ test('a streamer whose stream has ended for half a minute is no longer live', as
     values (${id}, 'source', 'Live', ${startMs})`
   const observe = async (seconds: number, isConnected: boolean) => {
     await observeStream(playout, id, { isConnected, artist: '', title: '', atMs: startMs + seconds * 1000 })
-    return (await publish(playout, id))?.live !== null
+    return (await publishStation(playout, id))?.live !== null
   }
   expect(await observe(5, true)).toBe(true)
   expect(await observe(10, false)).toBe(true)

@@ -5,7 +5,7 @@ import { openSql, type Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
 import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
-import { publish, renewState } from '../../src/playout/publish.ts'
+import { publishStation, renewState } from '../../src/playout/publish.ts'
 import { removeFromQueue } from '../../src/playout/queue/queue.ts'
 import { type LockedStation, lockStation } from '../../src/playout/rows.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
@@ -424,7 +424,7 @@ test('a lost epoch is replaced by one new epoch, however many processes notice i
     if (epoch) seen.add(epoch)
   }
   await Promise.all([playout, other, playout, other].map(each => sweep(each, new Set()).then(watch)))
-  await Promise.all([publish(playout, stationId), publish(other, stationId)])
+  await Promise.all([publishStation(playout, stationId), publishStation(other, stationId)])
   await watch()
   expect(seen.size).toBe(1)
   expect(seen).not.toContain(state?.epoch)
@@ -485,7 +485,7 @@ test('a station that was made private is not public again after Redis has lost c
     tx => tx`update stations set is_public = false, revision = revision + 1, station_revision = revision + 1
     where id = ${stationId}`
   )
-  const shown = await publish(playout, stationId)
+  const shown = await publishStation(playout, stationId)
   if (!shown) throw new Error('nothing was published')
   await playout.redis.hset(stationKey(stationId), dump)
   await renewState(playout, shown)
@@ -529,7 +529,7 @@ test('data restored from a backup takes precedence over a newer live state', asy
     tx => tx`update stations set name = 'Older', revision = 2, station_revision = 1, playback_revision = 1,
     queue_revision = 1 where id = ${stationId}`
   )
-  const rebuilt = await publish(playout, stationId)
+  const rebuilt = await publishStation(playout, stationId)
   expect(rebuilt?.profile.name).toBe('Older')
   expect(rebuilt?.epoch).not.toBe(state?.epoch)
 })
@@ -551,7 +551,7 @@ test.for([
         tx => tx`update stations set name = 'Lost', revision = next_revision(revision),
       station_revision = next_revision(revision) where id = ${stationId}`
       )
-    expect((await publish(playout, stationId))?.profile.name === 'Lost').toBe(isRenamed)
+    expect((await publishStation(playout, stationId))?.profile.name === 'Lost').toBe(isRenamed)
     await restoreBackup()
     // No sweep has run since the restore.
     const { state } = await advanceAndRead(playout, skip(stationId))
@@ -603,7 +603,7 @@ test('the sweep removes a station that is missing in Postgres, and it is not res
     cause: 'due'
   })
   expect(late.outcome).toBe('deleted')
-  expect(await publish(playout, deleted)).toBeNull()
+  expect(await publishStation(playout, deleted)).toBeNull()
   await sweep(playout, new Set([deleted]))
   expect(await readStates(playout.redis, [deleted])).toEqual([null])
 })
@@ -614,7 +614,7 @@ test('the tombstone of a station survives the loss of Redis, and is removed afte
 }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
-  await publish(playout, stationId)
+  await publishStation(playout, stationId)
   await sql`delete from stations where id = ${stationId}`
   await sweep(playout, new Set())
   await playout.redis.flushall()
@@ -630,7 +630,7 @@ test('the tombstone of a station survives the loss of Redis, and is removed afte
 test('a deleted station that was restored from a backup is shown again', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql, { tracks: 0 })
-  await publish(playout, stationId)
+  await publishStation(playout, stationId)
   await settleEpochs(sql)
   await removeState(playout.redis, stationId)
   await sweep(playout, new Set())

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 
 import { migrate } from '../../src/db/migrate.ts'
-import { register, removeOldProcesses } from '../../src/db/processes.ts'
+import { registerProcess, removeOldProcesses } from '../../src/db/processes.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { removeOldSchemaStates } from '../../src/redis/state-schema.ts'
 import { test } from '../support/fixtures.ts'
@@ -14,21 +14,21 @@ const self = { kind: 'test', readableSchemas: [3, 4], ownSchema: 4 }
 test('a new state format is used once no process with an older one was seen for five minutes', async ({
   sql
 }) => {
-  const alone = await register(sql, self, silentLog)
+  const alone = await registerProcess(sql, self, silentLog)
   expect(alone.schema()).toBe(4)
-  const older = await register(sql, { ...self, ownSchema: 3 }, silentLog)
-  const concurrent = await register(sql, self, silentLog)
+  const older = await registerProcess(sql, { ...self, ownSchema: 3 }, silentLog)
+  const concurrent = await registerProcess(sql, self, silentLog)
   expect([older.schema(), concurrent.schema()]).toEqual([3, 3])
   await sql`update processes set seen_at = seen_at - interval '4 minutes 50 seconds' where own_schema = 3`
-  expect((await register(sql, self, silentLog)).schema()).toBe(3)
+  expect((await registerProcess(sql, self, silentLog)).schema()).toBe(3)
   await sql`update processes set seen_at = seen_at - interval '20 seconds' where own_schema = 3`
-  const later = await register(sql, self, silentLog)
+  const later = await registerProcess(sql, self, silentLog)
   expect(later.schema()).toBe(4)
   for (const each of [alone, older, concurrent, later]) each.stop()
 })
 
 test('ended processes are removed after a day', async ({ sql }) => {
-  const registration = await register(sql, self, silentLog)
+  const registration = await registerProcess(sql, self, silentLog)
   registration.stop()
   expect(await removeOldProcesses(sql)).toBe(0)
   await sql`update processes set seen_at = seen_at - interval '25 hours'`

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { deliver } from '../../src/webhooks/deliveries/deliver.ts'
+import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
 import { newSigningSecret } from '../../src/webhooks/types/signature.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
@@ -55,8 +55,8 @@ describe('an event', () => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer(status(204))
     await raiseSongs(sql, stationId, [1])
-    expect(await deliver(deliveryDeps(sql), id)).toBeNull()
-    expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(receiver.asked).toHaveLength(1)
     const [delivery] = await readDeliveries(sql, id)
     expect(delivery).toMatchObject({ state: 'delivered', attempts: 1, nextAttemptMs: null })
@@ -74,7 +74,7 @@ describe('an event', () => {
   test('is sent once, however often it is written', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1, 1, 2, 1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 2'])
   })
 
@@ -83,12 +83,12 @@ describe('an event', () => {
     let asked = 0
     receiver.answer((_, response) => void response.writeHead(asked++ === 0 ? 500 : 200).end('broken'))
     await raiseSongs(sql, stationId, [1, 2, 3])
-    const lookAtMs = await deliver(deliveryDeps(sql), id)
+    const lookAtMs = await deliverDue(deliveryDeps(sql), id)
     expect(lookAtMs).toBeGreaterThan(Date.now() + 3_000)
     expect(titlesOf(receiver)).toEqual(['Title 1'])
     expect(await readAttempts(sql, id)).toMatchObject([{ status: 500, error: 'http', response: 'broken' }])
     await bringForward(sql, id)
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 1', 'Title 2', 'Title 3'])
     const [first, second] = receiver.asked
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
@@ -100,12 +100,12 @@ describe('an event', () => {
     let asked = 0
     receiver.answer((_, response) => void response.writeHead(asked++ < 2 ? 500 : 200).end())
     await raiseSongs(sql, stationId, [1, 2])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     await sql`update webhook_deliveries set next_attempt_ms = 1 where attempts = 1`
-    expect(await deliver(deliveryDeps(sql), id)).toBeGreaterThan(Date.now() + 200_000)
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeGreaterThan(Date.now() + 200_000)
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 1', 'Title 2'])
     await bringForward(sql, id)
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
   })
 
@@ -115,16 +115,16 @@ describe('an event', () => {
   }) => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     // As if nothing had been stored after the request.
     await sql`delete from webhook_attempts`
     await sql`update webhook_deliveries set state = 'pending', attempts = 0, next_attempt_ms = happened_at_ms, ended_at_ms = null`
     const heldUntilMs = Date.now() + 60_000
     await sql`update webhooks set holder = 'dead', held_until_ms = ${heldUntilMs} where id = ${id}`
-    expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(receiver.asked).toHaveLength(1)
     await sql`update webhooks set held_until_ms = ${Date.now() - 1} where id = ${id}`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(new Set(receiver.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(receiver.asked).toHaveLength(2)
   })
@@ -136,7 +136,7 @@ describe('an event', () => {
       void written.then(() => response.end())
     })
     await raiseSongs(sql, stationId, [1])
-    expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 2'])
     expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: 0 })
   })
@@ -152,7 +152,7 @@ describe('an event', () => {
       void lost.then(() => response.end())
     })
     await raiseSongs(sql, stationId, [1, 2])
-    expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(titlesOf(receiver)).toEqual(['Title 1'])
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['delivered', 'pending'])
     expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: heldUntilMs })
@@ -180,7 +180,7 @@ describe('an event', () => {
         void changed.then(() => response.end())
       })
       await raiseSongs(sql, stationId, [1, 2])
-      expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+      expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
       await changed
       expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(states)
       expect(await hookRow(sql, id)).toMatchObject({ held_until_ms: 0 })
@@ -206,7 +206,7 @@ describe('an event', () => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
     await sql`update webhooks set is_enabled = false where id = ${id}`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'cancelled', nextAttemptMs: null }])
     expect(receiver.asked).toEqual([])
   })
@@ -214,16 +214,16 @@ describe('an event', () => {
   test('is merged with others within the rate limit', async ({ sql, receiver }) => {
     const { id, stationId } = await openHook(sql, receiver, { config: { rate_limit: 60 } })
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     await raiseSongs(sql, stationId, [2])
     await raiseSongs(sql, stationId, [3], ['song_changed', 'song_changed_live'])
     await raiseSongs(sql, stationId, [4])
-    const lookAtMs = (await deliver(deliveryDeps(sql), id)) ?? 0
+    const lookAtMs = (await deliverDue(deliveryDeps(sql), id)) ?? 0
     expect(lookAtMs).toBeGreaterThan(Date.now() + 55_000)
     expect(lookAtMs).toBeLessThanOrEqual(Date.now() + 60_000)
     expect(receiver.asked).toHaveLength(1)
     await sql`update webhooks set last_sent_ms = last_sent_ms - 60000 where id = ${id}`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(titlesOf(receiver)).toEqual(['Title 1', 'Title 4'])
     expect(receiver.asked[1]?.headers['x-cuewire-event']).toBe('song_changed,song_changed_live')
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual([
@@ -240,7 +240,7 @@ describe('an event', () => {
     await sql`update webhook_events set happened_at_ms = happened_at_ms - 5000 where fact = 'song:2'`
     await sql`update webhook_deliveries set happened_at_ms = happened_at_ms - 5000 where event_id in (
       select id from webhook_events where fact = 'song:2')`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(titlesOf(receiver)).toEqual(['Title 2'])
   })
 
@@ -253,7 +253,7 @@ describe('an event', () => {
     await sql`
       insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms)
       select ${id}, id, fact, '{song_changed}', happened_at_ms, happened_at_ms from webhook_events where fact like 'more:%'`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(receiver.asked.map(({ headers }) => headers['webhook-id'])).toEqual(['more:1500'])
     expect((await readDeliveries(sql, id)).filter(({ state }) => state !== 'merged')).toHaveLength(1)
   })
@@ -265,7 +265,7 @@ describe('an event', () => {
       insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms, attempts)
       select ${id}, e.id, 'old:' || n, '{song_changed}', 1, ${Date.now() + 3_600_000}, 3
       from webhook_events e, generate_series(1, 1200) n`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(receiver.asked).toHaveLength(1)
   })
 
@@ -275,7 +275,7 @@ describe('an event', () => {
       config: { bot_id: 'b', api: receiver.url, text: '{{ song_history.0.song.title }}' }
     })
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'cancelled' }])
     expect(await readAttempts(sql, id)).toMatchObject([
       { error: 'nothing', response: 'The message is empty.' }
@@ -288,7 +288,7 @@ describe('a receiver that', () => {
     const { id, stationId } = await openHook(sql, receiver)
     await raiseSongs(sql, stationId, [1])
     await receiver[Symbol.asyncDispose]()
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
     expect(await readAttempts(sql, id)).toMatchObject([{ status: 0, error: 'refused' }])
   })
@@ -297,7 +297,7 @@ describe('a receiver that', () => {
     const { id, stationId } = await openHook(sql, receiver, { config: { timeout: 1 } })
     receiver.answer(() => {})
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     const [attempt] = await readAttempts(sql, id)
     expect(attempt).toMatchObject({ status: 0, error: 'timeout' })
     expect(attempt?.durationMs).toBeGreaterThanOrEqual(990)
@@ -312,7 +312,7 @@ describe('a receiver that', () => {
       timers.push(setInterval(() => response.write('.'), 50))
     })
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     for (const timer of timers) clearInterval(timer)
     expect(await readAttempts(sql, id)).toMatchObject([{ error: 'timeout' }])
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
@@ -323,7 +323,7 @@ describe('a receiver that', () => {
     const target = await startWebServer()
     receiver.answer(status(302, { location: target.url }))
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(await readAttempts(sql, id)).toMatchObject([{ status: 302, error: 'redirect' }])
     expect(target.asked).toEqual([])
     await target[Symbol.asyncDispose]()
@@ -333,7 +333,7 @@ describe('a receiver that', () => {
     const { id, stationId } = await openHook(sql, receiver, { name: 'Chat' })
     receiver.answer(status(410, {}, 'gone for good'))
     await raiseSongs(sql, stationId, [1, 2])
-    expect(await deliver(deliveryDeps(sql), id)).toBeNull()
+    expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(receiver.asked).toHaveLength(1)
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(['failed', 'cancelled'])
     expect(await hookRow(sql, id)).toMatchObject({
@@ -349,7 +349,7 @@ describe('a receiver that', () => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer(status(429, { 'retry-after': '90' }))
     await raiseSongs(sql, stationId, [1])
-    const lookAtMs = (await deliver(deliveryDeps(sql), id)) ?? 0
+    const lookAtMs = (await deliverDue(deliveryDeps(sql), id)) ?? 0
     expect(lookAtMs).toBeGreaterThan(Date.now() + 85_000)
     expect(lookAtMs).toBeLessThan(Date.now() + 91_000)
   })
@@ -361,7 +361,7 @@ describe('a receiver that', () => {
       response.write('half', () => response.destroy())
     })
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(await readDeliveries(sql, id)).toMatchObject([{ state: 'pending', attempts: 1 }])
   })
 
@@ -372,7 +372,7 @@ describe('a receiver that', () => {
     const { id, stationId } = await openHook(sql, receiver)
     receiver.answer(status(200, {}, `\0your key is ${secret} ${'ü'.repeat(200_000)}`))
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     const [attempt] = await readAttempts(sql, id)
     expect(attempt?.response).toHaveLength(1_024)
     expect(attempt?.response).toMatch(/^your key is … ü+$/)
@@ -382,7 +382,7 @@ describe('a receiver that', () => {
     const { id, stationId } = await openHook(sql, receiver)
     const { BlockList } = await import('node:net')
     await raiseSongs(sql, stationId, [1])
-    await deliver(deliveryDeps(sql, { allowed: new BlockList() }), id)
+    await deliverDue(deliveryDeps(sql, { allowed: new BlockList() }), id)
     expect(receiver.asked).toEqual([])
     expect(await readAttempts(sql, id)).toMatchObject([{ status: 0, error: 'blocked', response: '' }])
     const probe = connect(receiver.port, '127.0.0.1')
@@ -396,19 +396,19 @@ describe('a receiver that', () => {
     await raiseSongs(sql, stationId, [1])
     for (let failure = 1; failure < 5; failure++) {
       await bringForward(sql, id)
-      await deliver(deliveryDeps(sql), id)
+      await deliverDue(deliveryDeps(sql), id)
     }
     await sql`update webhook_deliveries set next_attempt_ms = 1`
-    const lookAtMs = (await deliver(deliveryDeps(sql), id)) ?? 0
+    const lookAtMs = (await deliverDue(deliveryDeps(sql), id)) ?? 0
     expect(receiver.asked).toHaveLength(5)
     expect(lookAtMs).toBeGreaterThan(Date.now() + 50_000)
     await sql`update webhook_deliveries set next_attempt_ms = 1`
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(receiver.asked).toHaveLength(5)
     receiver.answer(status(200))
     await raiseSongs(sql, stationId, [2, 3])
     await bringForward(sql, id)
-    await deliver(deliveryDeps(sql), id)
+    await deliverDue(deliveryDeps(sql), id)
     expect(await hookRow(sql, id)).toMatchObject({ consecutive_failures: 0, paused_until_ms: 0 })
     expect((await readDeliveries(sql, id)).map(({ state }) => state)).toEqual(Array(3).fill('delivered'))
   })
@@ -430,7 +430,7 @@ test('at most four requests to one host are in flight', async ({ sql, receiver }
   })
   await raiseSongs(sql, stationId, [1])
   const parts = deliveryDeps(sql)
-  await Promise.all(ids.map(id => deliver(parts, id)))
+  await Promise.all(ids.map(id => deliverDue(parts, id)))
   expect(receiver.asked).toHaveLength(12)
   expect(most).toBe(4)
   expect(parts.leases.size).toBe(0)

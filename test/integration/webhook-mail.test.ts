@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 
 import { openMailer } from '../../src/webhooks/deliveries/mailer.ts'
 import { type SendDeps, sendRequest } from '../../src/webhooks/deliveries/send.ts'
-import type { Sending } from '../../src/webhooks/types/sending.ts'
+import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
-const sending: Extract<Sending, { kind: 'mail' }> = {
+const sending: Extract<DeliveryContent, { kind: 'mail' }> = {
   kind: 'mail',
   mail: {
     to: ['dj@example.com', 'office@example.com'],

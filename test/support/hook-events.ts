@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 
 import type { StationState } from '../../src/station/state.ts'
-import type { HookEvent, NowPlaying } from '../../src/webhooks/event.ts'
+import type { HookEvent, EventNowPlaying } from '../../src/webhooks/event.ts'
 import { nowPlayingAt } from '../../src/webhooks/format/now-playing-body.ts'
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
-import type { Sending } from '../../src/webhooks/types/sending.ts'
+import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
 import { aPlay, aSong, aStation } from './builders.ts'
 
 /** The time of the event in Unix seconds: 2026-07-08T00:00:00Z. */
@@ -29,7 +29,7 @@ export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): Station
 }
 
 /** The now-playing object of a station at `happenedAt`. */
-export function nowPlayingOf(state: StationState): NowPlaying {
+export function nowPlayingOf(state: StationState): EventNowPlaying {
   return nowPlayingAt(state, happenedAt * 1000, 'https://radio.example.com')
 }
 
@@ -50,12 +50,12 @@ export function sendingOf(
   type: string,
   config: Readonly<Record<string, unknown>>,
   parts: Partial<HookEvent> = {}
-): Sending {
+): DeliveryContent {
   return hookTypeOf(type).send(anEvent(parts), config, { at: happenedAt + 1, formerSecrets: [] })
 }
 
 /** The body of the only request. */
-export function bodyOf(sending: Sending) {
+export function bodyOf(sending: DeliveryContent) {
   if (sending.kind !== 'requests') throw new Error(`not requests but ${sending.kind}`)
   const [request, ...others] = sending.requests
   if (!request || others.length > 0) throw new Error(`${sending.requests.length} requests`)

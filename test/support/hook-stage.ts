@@ -5,7 +5,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
-import { deliver } from '../../src/webhooks/deliveries/deliver.ts'
+import { deliverDue } from '../../src/webhooks/deliveries/deliver.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { serveApi } from './api-server.ts'
@@ -95,7 +95,7 @@ export async function openHookStage(
       }
     },
     /** Makes the due deliveries of a web hook, as a worker does. */
-    deliver: async (hookId: number) => deliver(parts, hookId)
+    deliver: async (hookId: number) => deliverDue(parts, hookId)
   }
 }
 

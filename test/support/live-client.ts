@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 
 import type { JsonObject } from '../../src/live/deltas.ts'
-import type { ChannelEntry, Connect as ConnectReply, ServerFrames } from '../../src/live/vocabulary.ts'
+import type { ChannelEntry, ConnectPayload as ConnectReply, ServerFrames } from '../../src/live/vocabulary.ts'
 import { frameKind, type FrameOf } from './live-frames.ts'
 
 /** A frame with a publication or, if the subscription has deltas, a delta instead of `data`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 
 import { findRedis } from '../../src/embedded/find-redis.ts'
-import { type Guarded, startGuarded } from '../../src/embedded/guarded-process.ts'
+import { type GuardedProcess, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
@@ -93,7 +93,7 @@ async function openNode(command: readonly string[], parent: string) {
   const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 })
   // Refused connections are expected while it is down.
   client.on('error', () => {})
-  let server: Guarded | null = null
+  let server: GuardedProcess | null = null
   return {
     url,
     port,

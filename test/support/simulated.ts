@@ -4,7 +4,7 @@ import type { ScheduleItem } from '../../src/autodj/schedule.ts'
 import type { SimulatedPlay } from '../../src/autodj/simulate.ts'
 import { buildTracks, type TrackRow } from '../../src/autodj/tracks.ts'
 import { hourMs, minuteMs, openZone } from '../../src/autodj/zone.ts'
-import { newPlaylist, newStationRules } from '../../src/simulate/example-station.ts'
+import { newPlaylistSettings, newStationSettings } from '../../src/simulate/example-station.ts'
 import type { Run } from '../../src/simulate/run.ts'
 
 /** A Monday, 00:00 in UTC. */
@@ -38,7 +38,7 @@ export function aPlaylist(
   return {
     id,
     name: `List ${id}`,
-    ...newPlaylist,
+    ...newPlaylistSettings,
     ...rest,
     options: new Set(options),
     schedule: schedule.map((item, index) => ({
@@ -60,7 +60,7 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRu
     rules: {
       zone: openZone('UTC'),
       seed: 1,
-      ...newStationRules,
+      ...newStationSettings,
       requestThresholdMs: 0,
       ...rules
     },

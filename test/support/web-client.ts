@@ -7,8 +7,13 @@ import {
   statusAt
 } from '../../web/client/follow-state.ts'
 import type { NowPlaying } from '../../web/client/interface.ts'
-import type { Message } from '../../web/client/message.ts'
-import { type ConnectionEnd, type Effect, type Input, step } from '../../web/client/step.ts'
+import type { ServerMessage } from '../../web/client/message.ts'
+import {
+  type ConnectionEnd,
+  type ConnectionEffect,
+  type FollowInput,
+  applyInput
+} from '../../web/client/step.ts'
 import { aStation } from './builders.ts'
 
 /** The now-playing document of a station as it is pushed at `nowSeconds`. */
@@ -19,7 +24,7 @@ export function renderDocument(
   return JSON.parse(openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds))
 }
 
-export const publication = (np: NowPlaying, offset = 1, epoch: string | null = null): Message => ({
+export const publication = (np: NowPlaying, offset = 1, epoch: string | null = null): ServerMessage => ({
   type: 'publication',
   data: { np },
   isDelta: false,
@@ -27,7 +32,7 @@ export const publication = (np: NowPlaying, offset = 1, epoch: string | null = n
   epoch
 })
 
-export const connectMessage = (epoch = 'e1', upTo: number | null = null): Message => ({
+export const connectMessage = (epoch = 'e1', upTo: number | null = null): ServerMessage => ({
   type: 'connect',
   epoch,
   upTo,
@@ -41,8 +46,8 @@ export function openDriver(options: Partial<Parameters<typeof startFollowing>[2]
     ...options
   })
 
-  function take(input: Input, atMs: number, random = 1): Effect | null {
-    const next = step(state, input, atMs, random)
+  function take(input: FollowInput, atMs: number, random = 1): ConnectionEffect | null {
+    const next = applyInput(state, input, atMs, random)
     state = next.state
     return next.effect
   }
@@ -54,7 +59,7 @@ export function openDriver(options: Partial<Parameters<typeof startFollowing>[2]
     status: (atMs: number) => statusAt(state, atMs).status,
     take,
     /** Receives a message over the current connection. */
-    receive: (message: Message, atMs: number, random?: number) =>
+    receive: (message: ServerMessage, atMs: number, random?: number) =>
       take({ type: 'message', connection: state.connection, message }, atMs, random),
     /** Ends the current connection. */
     end: (atMs: number, end: ConnectionEnd = {}) =>

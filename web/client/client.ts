@@ -10,7 +10,7 @@ import {
 import type { followStation as Declared, Fetch, Snapshot, Transport, WebSocketClass } from './interface.ts'
 import { openListeners } from './listeners.ts'
 import { openPolling } from './polling.ts'
-import { dueAtMs, type Effect, type Input, step } from './step.ts'
+import { timerDueAtMs, type ConnectionEffect, type FollowInput, applyInput } from './step.ts'
 
 const openers: Readonly<Record<Transport, OpenConnection>> = {
   websocket: openWebSocket,
@@ -46,17 +46,17 @@ export const followStation: typeof Declared = options => {
   let timer: ReturnType<typeof setTimeout> | undefined
 
   /** Takes a step for each input and updates the snapshot. */
-  function take(...inputs: readonly Input[]): void {
+  function take(...inputs: readonly FollowInput[]): void {
     const atMs = now()
     for (const input of inputs) {
-      const next = step(state, input, atMs, Math.random())
+      const next = applyInput(state, input, atMs, Math.random())
       state = next.state
       if (next.effect !== null) perform(next.effect)
     }
     update(atMs)
   }
 
-  function perform(effect: Effect): void {
+  function perform(effect: ConnectionEffect): void {
     close?.()
     close = null
     if (effect.type === 'close') return
@@ -78,7 +78,7 @@ export const followStation: typeof Declared = options => {
     const before = snapshot
     snapshot = createSnapshot(state, atMs)
     clearTimeout(timer)
-    const delayMs = Math.min(dueAtMs(state), nextStatusChangeMs(state, atMs)) - atMs
+    const delayMs = Math.min(timerDueAtMs(state), nextStatusChangeMs(state, atMs)) - atMs
     if (delayMs < Infinity)
       timer = setTimeout(() => take({ type: 'timer' }), Math.min(Math.max(delayMs, 0) + 1, maxTimerMs))
     listeners.emitChanges(before, snapshot)

@@ -1,6 +1,6 @@
 import type { SubscribeMessage } from '../../src/live/vocabulary.ts'
 import type { Fetch, WebSocketClass, WebSocketLike } from './interface.ts'
-import { type Message, parseFrame } from './message.ts'
+import { type ServerMessage, parseFrame } from './message.ts'
 import type { ConnectionEnd } from './step.ts'
 
 export interface ConnectionOptions {
@@ -14,7 +14,7 @@ export interface ConnectionOptions {
   /** The position of the known document; null if there is none. */
   readonly position: () => { readonly epoch: string; readonly offset: number } | null
   /** Receives the messages of one frame or response. */
-  readonly onMessages: (messages: readonly Message[]) => void
+  readonly onMessages: (messages: readonly ServerMessage[]) => void
   /** Called when the connection ends by itself. No message follows. */
   readonly onEnd: (end: ConnectionEnd) => void
 }

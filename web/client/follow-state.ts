@@ -9,7 +9,7 @@ export interface FollowState {
   readonly startedAtMs: number
   /** The number of the current connection. Inputs of other connections are ignored. */
   readonly connection: number
-  readonly phase: Phase
+  readonly phase: ConnectionPhase
   /** Consecutive rounds in which no transport connected and stayed connected. */
   readonly failures: number
   /** The newest document and its position; null before the first one. */
@@ -30,7 +30,7 @@ export interface FollowState {
 }
 
 /** `next` are the transports to try if the one that opens fails. */
-export type Phase = Readonly<
+export type ConnectionPhase = Readonly<
   | { type: 'waiting'; untilMs: number; order: readonly Transport[] }
   | { type: 'opening'; transport: Transport; next: readonly Transport[]; sinceMs: number }
   | { type: 'open'; transport: Transport; sinceMs: number; receivedAtMs: number }

@@ -1,6 +1,6 @@
 import type {
   ChannelEntry,
-  Connect,
+  ConnectPayload,
   DeltaPublication,
   Publication,
   PublicationData,
@@ -15,7 +15,7 @@ export interface PublishedData extends Partial<Pick<PublicationData, 'current_ti
 }
 
 /** A message of the server, over any transport. */
-export type Message = Readonly<
+export type ServerMessage = Readonly<
   /** `upTo`: the newest offset, if the client has that state and no publication follows. */
   | { type: 'connect'; epoch: string; upTo: number | null; timeMs: number | null }
   /** Connected, but the station does not exist or is private. */
@@ -31,12 +31,12 @@ export type Message = Readonly<
   | { type: 'malformed' }
 >
 
-export type PublicationMessage = Extract<Message, { type: 'publication' }>
+export type PublicationMessage = Extract<ServerMessage, { type: 'publication' }>
 
-const malformed: readonly Message[] = [{ type: 'malformed' }]
+const malformed: readonly ServerMessage[] = [{ type: 'malformed' }]
 
 /** Parses a frame of the live protocol. Returns nothing for frames of other channels. */
-export function parseFrame(text: string, channel: string): readonly Message[] {
+export function parseFrame(text: string, channel: string): readonly ServerMessage[] {
   let frame: unknown
   try {
     frame = JSON.parse(text)
@@ -51,7 +51,7 @@ export function parseFrame(text: string, channel: string): readonly Message[] {
   return Object.keys(frame).length === 0 ? [{ type: 'ping' }] : []
 }
 
-function parseConnect({ subs, time }: Unchecked<Connect>, channel: string): readonly Message[] {
+function parseConnect({ subs, time }: Unchecked<ConnectPayload>, channel: string): readonly ServerMessage[] {
   const timeMs = typeof time === 'number' ? time : null
   const entry = isObject(subs) ? subs[channel] : undefined
   const { epoch, publications, offset }: Unchecked<ChannelEntry> = isObject(entry) ? entry : {}
@@ -65,7 +65,7 @@ function parseConnect({ subs, time }: Unchecked<Connect>, channel: string): read
 function parsePublication(
   { data, delta, offset }: Unchecked<Publication | DeltaPublication>,
   epoch: string | null
-): Message {
+): ServerMessage {
   if (typeof offset !== 'number' || (data === undefined) === (delta === undefined))
     return { type: 'malformed' }
   return { type: 'publication', data: data ?? delta, isDelta: delta !== undefined, offset, epoch }

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, type OpenConnection, sendRequest } from './connection.ts'
-import { isObject, type Message } from './message.ts'
+import { isObject, type ServerMessage } from './message.ts'
 
 /** How long the server may wait for a change before it responds. */
 const waitSeconds = 10
@@ -86,7 +86,7 @@ interface PollResponse extends Pick<Response, 'status' | 'headers'> {
 
 type Position = ReturnType<ConnectionOptions['position']>
 
-const isChange = (message: Message | null, position: Position) =>
+const isChange = (message: ServerMessage | null, position: Position) =>
   message?.type === 'publication' && (message.offset !== position?.offset || message.epoch !== position.epoch)
 
 function renderQuery(position: Position, mayWait: boolean): string {
@@ -97,7 +97,7 @@ function renderQuery(position: Position, mayWait: boolean): string {
 }
 
 /** Null if the response is an error or is malformed. */
-function parseResponse({ status, headers, body: np }: PollResponse): Message | null {
+function parseResponse({ status, headers, body: np }: PollResponse): ServerMessage | null {
   if (status === 304) return { type: 'unchanged' }
   if (status === 404) return { type: 'missing', timeMs: null }
   const offset = Number(headers.get('x-cuewire-offset') ?? NaN)

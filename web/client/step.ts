@@ -1,10 +1,10 @@
 import { addServerTime } from './clock.ts'
-import type { FollowState, Phase } from './follow-state.ts'
+import type { FollowState, ConnectionPhase } from './follow-state.ts'
 import type { Transport } from './interface.ts'
-import { isPublishedData, mergePatch, type Message, type PublicationMessage } from './message.ts'
+import { isPublishedData, mergePatch, type ServerMessage, type PublicationMessage } from './message.ts'
 
-export type Input =
-  | { readonly type: 'message'; readonly connection: number; readonly message: Message }
+export type FollowInput =
+  | { readonly type: 'message'; readonly connection: number; readonly message: ServerMessage }
   | ({ readonly type: 'ended'; readonly connection: number } & ConnectionEnd)
   | { readonly type: 'timer' }
   /** The page became visible, or the network is back. */
@@ -22,13 +22,13 @@ export interface ConnectionEnd {
 }
 
 /** What to do next. A connection that is opened replaces the previous one, which is closed first. */
-export type Effect =
+export type ConnectionEffect =
   | { readonly type: 'open'; readonly connection: number; readonly transport: Transport }
   | { readonly type: 'close' }
 
-export interface Step {
+export interface FollowStep {
   readonly state: FollowState
-  readonly effect: Effect | null
+  readonly effect: ConnectionEffect | null
 }
 
 const openTimeoutMs = 8_000
@@ -41,8 +41,8 @@ const stableAfterMs = 5_000
 const maxBackoffMs = 15_000
 const shutdownBackoffMs = 5_000
 
-/** When `step` has something to do if nothing else happens; Infinity if never. */
-export function dueAtMs({ phase, isMissing, isServerStale, confirmedAtMs }: FollowState): number {
+/** When `applyInput` has something to do if nothing else happens; Infinity if never. */
+export function timerDueAtMs({ phase, isMissing, isServerStale, confirmedAtMs }: FollowState): number {
   if (phase.type === 'ended') return Infinity
   if (phase.type === 'waiting') return phase.untilMs
   if (phase.type === 'opening') return phase.sinceMs + openTimeoutMs
@@ -55,11 +55,11 @@ export function dueAtMs({ phase, isMissing, isServerStale, confirmedAtMs }: Foll
  * One step of following a station. `random` is from 0 to 1 and spreads the reconnects of clients that lost
  * the same server. Returns the same state object if nothing changes.
  */
-export function step(state: FollowState, input: Input, atMs: number, random: number): Step {
+export function applyInput(state: FollowState, input: FollowInput, atMs: number, random: number): FollowStep {
   const { phase } = state
   const isCurrent = 'connection' in input && input.connection === state.connection && phase.type !== 'waiting'
   if (phase.type === 'ended' || ('connection' in input && !isCurrent)) return stay(state)
-  const isDue = atMs >= dueAtMs(state)
+  const isDue = atMs >= timerDueAtMs(state)
   switch (input.type) {
     case 'message':
       return handleMessage(state, input.message, atMs, random)
@@ -87,18 +87,18 @@ export function step(state: FollowState, input: Input, atMs: number, random: num
   }
 }
 
-const stay = (state: FollowState): Step => ({ state, effect: null })
+const stay = (state: FollowState): FollowStep => ({ state, effect: null })
 
-const end = (state: FollowState, reason: 'closed' | 'refused'): Step => ({
+const end = (state: FollowState, reason: 'closed' | 'refused'): FollowStep => ({
   state: { ...state, phase: { type: 'ended', reason } },
   effect: { type: 'close' }
 })
 
 /** Opens the first of these transports. */
-function open(state: FollowState, [transport, ...next]: readonly Transport[], atMs: number): Step {
+function open(state: FollowState, [transport, ...next]: readonly Transport[], atMs: number): FollowStep {
   if (transport === undefined) return stay(state)
   const connection = state.connection + 1
-  const phase: Phase = { type: 'opening', transport, next, sinceMs: atMs }
+  const phase: ConnectionPhase = { type: 'opening', transport, next, sinceMs: atMs }
   const disconnectedAtMs = state.disconnectedAtMs ?? atMs
   return {
     state: { ...state, connection, phase, base: null, disconnectedAtMs },
@@ -112,7 +112,7 @@ function disconnect(
   atMs: number,
   random: number,
   { code = 0, retryAfterMs = 0 }: ConnectionEnd = {}
-): Step {
+): FollowStep {
   const { phase, transports } = state
   if (phase.type === 'waiting' || phase.type === 'ended') return stay(state)
   const isOpening = phase.type === 'opening'
@@ -121,7 +121,7 @@ function disconnect(
   const wasStable = isShutdown || (!isOpening && atMs - phase.sinceMs >= stableAfterMs)
   const failures = wasStable ? 0 : state.failures + 1
   const backoffMs = isShutdown ? shutdownBackoffMs : Math.min(maxBackoffMs, 1_000 * 2 ** failures)
-  const isPreferred = isShutdown || (wasStable && atMs < dueAtMs(state))
+  const isPreferred = isShutdown || (wasStable && atMs < timerDueAtMs(state))
   return {
     state: {
       ...state,
@@ -146,7 +146,7 @@ function reorder(transports: readonly Transport[], transport: Transport, isPrefe
 }
 
 /** Handles a message of the current connection. */
-function handleMessage(state: FollowState, message: Message, atMs: number, random: number): Step {
+function handleMessage(state: FollowState, message: ServerMessage, atMs: number, random: number): FollowStep {
   switch (message.type) {
     case 'time':
       return stay(withTime(state, message.timeMs, atMs, false))
@@ -201,7 +201,7 @@ const asConnected = (state: FollowState, atMs: number): FollowState => ({
 })
 
 /** Null if the publication is malformed, or is a delta that does not apply. */
-function applyPublication(state: FollowState, message: PublicationMessage, atMs: number): Step | null {
+function applyPublication(state: FollowState, message: PublicationMessage, atMs: number): FollowStep | null {
   const { isDelta, offset } = message
   const epoch = message.epoch ?? state.epoch
   if (isDelta && state.base === null) return null

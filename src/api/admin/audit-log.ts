@@ -2,17 +2,17 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, text } from '../../fields/field.ts'
 import { listRoute } from '../core/list-route.ts'
 import { newestRows } from '../core/list.ts'
-import { lastSecond } from '../core/moments.ts'
-import { filtersOf, findStation, refuseField } from '../core/parse.ts'
+import { maxSecond } from '../core/moments.ts'
+import { queryFilters, findStation, refuseField } from '../core/parse.ts'
 import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
 
-const filters = filtersOf({
+const filters = queryFilters({
   record: text({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
   record_id: text({ max: 200, about: 'Only changes of the record with this id.' }),
   key: text({ max: 255, about: 'Only changes by the key with this name or id.' }),
   station: text({ max: 255, about: 'Only changes of this station (id or short name).' }),
-  since: integer({ min: 0, max: lastSecond, about: 'Only changes at this time or later, in Unix seconds.' }),
-  until: integer({ min: 0, max: lastSecond, about: 'Only changes at this time or earlier, in Unix seconds.' })
+  since: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or later, in Unix seconds.' }),
+  until: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or earlier, in Unix seconds.' })
 })
 
 export const auditEntrySchema = exactly({
@@ -38,7 +38,7 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
     const stationId = station === undefined ? undefined : await parseStation(sql, station)
     // An entry shows the second of the change.
     const from = sql`to_timestamp(${since ?? 0})`
-    const range = { from, to: sql`to_timestamp(${(until ?? lastSecond) + 1})` }
+    const range = { from, to: sql`to_timestamp(${(until ?? maxSecond) + 1})` }
     const source =
       key !== undefined
         ? newestByKey(sql, key, range)

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { choice, flag, text, type ValuesOf } from '../../fields/field.ts'
-import { bodySchema, changesOf, formOf } from '../../fields/form.ts'
+import { bodySchema, changesValidator, bodyValidator } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { maySeeDrafts } from '../auth/access.ts'
 import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
-import { filtersOf, parseBody, parseTextId } from '../core/parse.ts'
+import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { exactly, ref, string, unixSeconds } from '../core/schemas.ts'
 
@@ -28,9 +28,9 @@ const fields = {
 type Article = ValuesOf<typeof fields>
 type ArticleRow = Article & { readonly article_id: string }
 
-const creation = formOf(fields)
-const changes = changesOf(fields)
-const filters = filtersOf({
+const articleValidator = bodyValidator(fields)
+const articleChangesValidator = changesValidator(fields)
+const filters = queryFilters({
   type: choice(types, { about: 'Only articles of this type.' }),
   is_published: flag({ about: 'Only published, or only unpublished articles.' })
 })
@@ -88,7 +88,7 @@ const create = apiRoute('POST', path, 'administer settings', {
   body: bodySchema(fields, { readOnly }),
   answer: oneArticle,
   async handle(request, { sql }) {
-    const values = parseBody(creation, request.body)
+    const values = parseBody(articleValidator, request.body)
     return sql.begin(async tx => {
       await lockNews(tx)
       const id = await findFreeId(tx, slugify(values.title))
@@ -118,14 +118,14 @@ const write = apiRoute('PUT', `${path}/:article_id`, 'administer settings', {
   answer: oneArticle,
   async handle(request, { sql }) {
     const id = parseArticleId(request)
-    const values = parseBody(changes, request.body)
+    const values = parseBody(articleChangesValidator, request.body)
     return sql.begin(async tx => {
       await lockNews(tx)
       const [before] = await tx<ArticleRow[]>`
         select ${columns(tx)} from news where article_id = ${id} for update`
       const article = before
         ? await update(tx, request, before, values)
-        : await insert(tx, request, id, parseBody(creation, request.body))
+        : await insert(tx, request, id, parseBody(articleValidator, request.body))
       return succeeded({ article })
     })
   }

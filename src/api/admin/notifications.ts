@@ -1,14 +1,14 @@
 import { notificationTypes } from '../../db/notifications.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { choice, flag, listOf, text } from '../../fields/field.ts'
-import { bodySchema, changesOf, formOf } from '../../fields/form.ts'
+import { bodySchema, changesValidator, bodyValidator } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { visibleSources } from '../auth/access.ts'
 import { succeeded, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern, newestRows } from '../core/list.ts'
-import { filtersOf, parseBody, parseTextId, refuseBody, refuseField } from '../core/parse.ts'
+import { queryFilters, parseBody, parseTextId, refuseBody, refuseField } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
 
@@ -21,10 +21,10 @@ const fields = {
   body: text({ max: 20_000, fallback: '', isLong: true, about: 'The text.' }),
   type: choice(notificationTypes, { fallback: 'info', about: 'How it is presented.' })
 }
-const creation = formOf(fields)
+const notificationValidator = bodyValidator(fields)
 const readState = { is_read: flag({ about: 'Whether it was read.' }) }
-const readStateForm = formOf(readState)
-const filters = filtersOf({
+const readStateValidator = bodyValidator(readState)
+const filters = queryFilters({
   type: choice(notificationTypes, { about: 'Only notifications of this type.' }),
   is_read: flag({ about: 'Only read, or only unread notifications.' }),
   source: text({ max: 100, about: 'Only notifications of this source: operator, or a part of the system.' })
@@ -105,7 +105,7 @@ const create = apiRoute('POST', path, write, {
   body: bodySchema(fields, { readOnly }),
   answer: oneNotification,
   async handle(request, { sql }) {
-    const values = parseBody(creation, request.body)
+    const values = parseBody(notificationValidator, request.body)
     return sql.begin(async tx => {
       const [notification] = await tx<NotificationRow[]>`
         insert into notifications ${tx(values)} returning ${columns(tx)}`
@@ -162,7 +162,7 @@ const mark = apiRoute('PUT', `${path}/:notification_id`, write, {
   answer: oneNotification,
   async handle(request, { sql }) {
     const id = parseNotificationId(request)
-    const { is_read: isRead } = parseBody(readStateForm, request.body)
+    const { is_read: isRead } = parseBody(readStateValidator, request.body)
     return sql.begin(async tx => {
       const { count } = await tx`
         update notifications set read_at = ${isRead ? tx`now()` : null}
@@ -202,7 +202,7 @@ const criteria = {
   read: flag({ about: 'Alias of is_read.' }),
   all: flag({ about: 'True: all notifications.' })
 }
-const criteriaForm = changesOf(criteria)
+const criteriaValidator = changesValidator(criteria)
 const bulkSchema = {
   ...oneOf({
     ids: { ...arrayOf(id.schema), maxItems: maxIds },
@@ -220,7 +220,7 @@ const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
   body: bulkSchema,
   answer: successSchema({ deleted: integer }),
   async handle(request, { sql }) {
-    const values = parseBody(criteriaForm, request.body)
+    const values = parseBody(criteriaValidator, request.body)
     const names = Object.keys(values)
     if (names.length !== 1) refuseBody('required', 'The body must have exactly one of ids, is_read and all.')
     if (values.all === false) refuseField('all', 'out_of_range', 'must be true.')

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 
 import { custom, hashed, problem, secret, text } from '../../fields/field.ts'
-import { formOf } from '../../fields/form.ts'
+import { bodyValidator } from '../../fields/form.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { fieldError } from '../../runtime/errors.ts'
 import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
-import { type LocationRecord, withoutSecrets, recordColumns } from '../../storage/record.ts'
+import { type LocationFields, withoutSecrets, recordColumns } from '../../storage/record.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'
@@ -85,8 +85,8 @@ const loginFields = {
     about: 'An OpenSSH public key that the SFTP server has verified.'
   })
 }
-const loginForm = formOf(loginFields)
-type Login = v.InferOutput<typeof loginForm>
+const loginValidator = bodyValidator(loginFields)
+type Login = v.InferOutput<typeof loginValidator>
 
 const timeoutMs = 5_000
 
@@ -124,7 +124,7 @@ const login = apiRoute('POST', '/api/internal/sftp-auth', 'manage station media'
     ]
   },
   async handle({ body }, services) {
-    const credentials = parseBody(loginForm, body)
+    const credentials = parseBody(loginValidator, body)
     const has = (name: string) => typeof body === 'object' && body !== null && name in body
     if (has('password') === has('public_key'))
       refuseField('password', 'required', 'or public_key is required, and not both.')
@@ -161,7 +161,7 @@ async function isAllowed(user: UserRow | undefined, { password, public_key: key 
 /** Returns the station's folder or the URI of a remote one; null if it is outside of the allowed folders. */
 async function findHome({ stationId, locationId }: UserRow, services: ApiServices): Promise<string | null> {
   const { reads: sql, config } = services
-  const [record] = await sql<LocationRecord[]>`
+  const [record] = await sql<LocationFields[]>`
     select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
   if (locationId !== null && !record) return null
   if (record && record.adapter !== 'local') return locationUri(withoutSecrets(record))

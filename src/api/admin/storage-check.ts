@@ -8,7 +8,7 @@ import {
   allowedRoots,
   blankLocation,
   type StoredLocation,
-  type LocationRecord,
+  type LocationFields,
   openStoredSecret,
   openLocation,
   recordColumns
@@ -19,12 +19,12 @@ import type { ApiServices } from '../core/services.ts'
 interface CheckRequest {
   readonly services: ApiServices
   readonly id: number | null
-  readonly values: Partial<LocationRecord>
+  readonly values: Partial<LocationFields>
 }
 
 /** Returns a problem for every setting that the adapter requires and that is empty. */
-export function missingSettings(values: LocationRecord): FieldError[] {
-  const required = (...names: readonly (keyof LocationRecord)[]) =>
+export function missingSettings(values: LocationFields): FieldError[] {
+  const required = (...names: readonly (keyof LocationFields)[]) =>
     names.filter(name => values[name] === '').map(name => fieldError(name, 'required', 'is required.'))
   switch (values.adapter) {
     case 's3':
@@ -58,7 +58,7 @@ export async function checkConnection({ services, id, values }: CheckRequest): P
     select ${recordColumns(sql)} from storage_locations where id = ${id}`
   if (id !== null && !stored) throw new ApiError('not-found')
   const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
-  const record: LocationRecord = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
+  const record: LocationFields = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
   const path = normalizePath(record.adapter, record.path)
   if (path === null || missingSettings(record).length > 0) return []
   const location = openLocation({ ...record, path }, field => {

@@ -11,7 +11,7 @@ import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 import { effectivePermissions, globalPermissions, mayGrantAll } from './access.ts'
 import { succeeded, successSchema } from './account.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
-import { newKeyFields, parseNewKey } from './new-key.ts'
+import { newKeyBodyFields, parseNewKey } from './new-key.ts'
 
 const path = '/api/v1/main/api-keys'
 const access = 'administer api keys'
@@ -116,7 +116,7 @@ const create = apiRoute('POST', path, access, {
   id: 'createApiKey',
   tag,
   summary: 'Create an API key; only this response contains it',
-  body: bodySchema(newKeyFields),
+  body: bodySchema(newKeyBodyFields),
   answer: successSchema({
     key: { type: 'string', pattern: '^[0-9a-f]{16}:[0-9a-f]{32}$', description: 'Returned once.' },
     api_key: record

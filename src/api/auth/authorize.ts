@@ -8,7 +8,7 @@ import type { ApiRequest, Caller, Route, StationRow } from '../core/route.ts'
 import { openAddressBuckets, openTokenBuckets } from '../core/token-buckets.ts'
 import { hashPlayoutKey } from '../playout/playout-caller.ts'
 import { allows, maySeeStation } from './access.ts'
-import type { Key, Keys } from './keys.ts'
+import type { ApiKey, Keys } from './keys.ts'
 
 const maxCachedPlayouts = 10_000
 
@@ -49,7 +49,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     return { key, station }
   }
 
-  async function findKey({ apiKey, address }: ApiRequest): Promise<Key> {
+  async function findKey({ apiKey, address }: ApiRequest): Promise<ApiKey> {
     if (apiKey === '') throw new ApiError('not-logged-in')
     const found = await keys.findFrom(apiKey, address)
     if (typeof found !== 'number') return found
@@ -57,7 +57,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   }
 
   /** Finds a station in memory, or in Postgres if it is new. Throws 404 if the key may not see it. */
-  async function findVisible(name: string, key: Key): Promise<StationRow> {
+  async function findVisible(name: string, key: ApiKey): Promise<StationRow> {
     const state = live.get(name)
     if (state) {
       const { stationId: id, profile } = state

@@ -24,7 +24,7 @@ export function parseKey(text: string): { readonly identifier: string; readonly 
 }
 
 /** A valid key and its permissions. */
-export interface Key extends Grants {
+export interface ApiKey extends Grants {
   readonly id: number
   readonly name: string
 }
@@ -70,7 +70,7 @@ const refusalsPerSecond = 5
 const refusalsBurst = 100
 
 interface CachedKey {
-  readonly key: Key | null
+  readonly key: ApiKey | null
   /** By `performance.now()`. */
   readonly readAtMs: number
 }
@@ -85,13 +85,13 @@ export function openKeys(sql: Sql) {
   /** Separate, so that a flood of guesses evicts no valid key. */
   const invalid = new Map<string, CachedKey>()
   const refusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
-  const inFlight = new Map<string, Promise<Key | null>>()
+  const inFlight = new Map<string, Promise<ApiKey | null>>()
   const usedAtMs = new Map<number, number>()
 
-  async function read(text: string): Promise<Key | null> {
+  async function read(text: string): Promise<ApiKey | null> {
     const parsed = parseKey(text)
     if (!parsed) return null
-    const [row] = await sql<(Key & { verifier: Uint8Array })[]>`
+    const [row] = await sql<(ApiKey & { verifier: Uint8Array })[]>`
       select id, name, permissions, station_permissions as "stationPermissions", verifier from api_keys
       where identifier = ${parsed.identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
     if (!row || !timingSafeEqual(row.verifier, parsed.verifier)) return null
@@ -109,7 +109,7 @@ export function openKeys(sql: Sql) {
     sql`update api_keys set last_used_at = now() where id = ${id}`.catch(() => {})
   }
 
-  async function readAndCache(text: string): Promise<Key | null> {
+  async function readAndCache(text: string): Promise<ApiKey | null> {
     const key = await withDeadline(timeoutMs, 'checking a key', () => read(text))
     valid.delete(text)
     invalid.delete(text)
@@ -120,7 +120,7 @@ export function openKeys(sql: Sql) {
     return key
   }
 
-  async function find(text: string): Promise<Key | null> {
+  async function find(text: string): Promise<ApiKey | null> {
     if (!format.test(text)) return null
     const cached = valid.get(text) ?? invalid.get(text)
     const ageMs = cached ? performance.now() - cached.readAtMs : Infinity
@@ -140,7 +140,7 @@ export function openKeys(sql: Sql) {
    * many refusals of an address only recently valid keys are checked, since others may share the address. They
    * are read again nevertheless, or a flood would keep a revoked key valid.
    */
-  async function findFrom(text: string, address: string): Promise<Key | number> {
+  async function findFrom(text: string, address: string): Promise<ApiKey | number> {
     const cached = valid.get(text)
     const wasValid = cached !== undefined && performance.now() - cached.readAtMs < outageTtlMs
     const key = wasValid || refusals.peek(address) === 0 ? await find(text) : null
@@ -151,7 +151,7 @@ export function openKeys(sql: Sql) {
     find,
     findFrom,
     /** Finds the key of a request for public data; null if it is refused or cannot be checked. */
-    async findOptional(text: string, address?: string): Promise<Key | null> {
+    async findOptional(text: string, address?: string): Promise<ApiKey | null> {
       if (text === '') return null
       const found = await (address === undefined ? find(text) : findFrom(text, address)).catch(() => null)
       return typeof found === 'number' ? null : found

@@ -2,11 +2,11 @@ import * as v from 'valibot'
 
 import type { Sql } from '../../db/sql.ts'
 import { choice, custom, integer, listOf, problem, text, type ValuesOf } from '../../fields/field.ts'
-import { formOf } from '../../fields/form.ts'
+import { bodyValidator } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { lastSecond } from '../core/moments.ts'
+import { maxSecond } from '../core/moments.ts'
 import { parseBody } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
 import {
@@ -46,10 +46,10 @@ const ofStation = {
 }
 
 /** The fields of a new key. */
-export const newKeyFields = {
+export const newKeyBodyFields = {
   name: text({ min: 1, max: 200, isTrimmed: true, about: 'Shown to operators.', example: 'Website' }),
   permissions: permissionList(globalPermissions, 'Permissions for the installation and all stations.'),
-  station_permissions: listOf(formOf(ofStation), {
+  station_permissions: listOf(bodyValidator(ofStation), {
     max: 1_000,
     items: {
       type: 'object',
@@ -58,9 +58,9 @@ export const newKeyFields = {
     },
     about: 'Permissions for single stations.'
   }),
-  expires_at: integer({ min: 0, max: lastSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
+  expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
 }
-const form = formOf(newKeyFields)
+const newKeyBodyValidator = bodyValidator(newKeyBodyFields)
 
 /**
  * Parses the body for a new key, and the names of the fields that have a value. Throws 400 with all problems,
@@ -70,7 +70,7 @@ export async function parseNewKey(
   sql: Sql,
   request: ApiRequest
 ): Promise<{ readonly key: NewApiKey; readonly fields: readonly string[] }> {
-  const body = parseBody(form, request.body)
+  const body = parseBody(newKeyBodyValidator, request.body)
   const stationIds = await findStationIds(sql, request, body)
   const byStation = body.station_permissions.map(
     ({ permissions }, index) => [stationIds[index] ?? 0, permissions] as const
@@ -90,7 +90,7 @@ export async function parseNewKey(
 async function findStationIds(
   sql: Sql,
   { caller }: ApiRequest,
-  { station_permissions: byStation, expires_at: expiresAt }: ValuesOf<typeof newKeyFields>
+  { station_permissions: byStation, expires_at: expiresAt }: ValuesOf<typeof newKeyBodyFields>
 ): Promise<number[]> {
   const names = byStation.map(({ station }) => station)
   const ids = names.map(Number).filter(id => Number.isSafeInteger(id))

@@ -1,16 +1,16 @@
 import type { Reply } from './route.ts'
 
-export type Cell = string | number | boolean
+export type CsvCell = string | number | boolean
 
 /**
  * Renders a line of a CSV file (RFC 4180), with its line end. Text that a spreadsheet would take for a
  * formula is prefixed with an apostrophe.
  */
-export function csvLine(cells: readonly Cell[]): string {
+export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(renderCell).join(',')}\r\n`
 }
 
-function renderCell(cell: Cell): string {
+function renderCell(cell: CsvCell): string {
   if (typeof cell !== 'string') return String(cell)
   const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, type JsonSchema, text } from '../../fields/field.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import { filtersOf, refuseField } from './parse.ts'
+import { queryFilters, refuseField } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -26,7 +26,7 @@ export interface ListQuery {
 const format = (count: number) => count.toLocaleString('en-US')
 const aboutPage = `Number of the page, from 1. With a page or a page size, the response is an envelope instead of an array. Pages reach the first ${format(maxReachable)} records.`
 const aboutSize = `Records per page, at most ${maxPageSize}; 0: all records, up to ${format(maxUnpaged)} per page.`
-const parameters = filtersOf({
+const parameters = queryFilters({
   page: integer({ min: 1, max: 1_000_000_000, about: aboutPage }),
   current: integer({ min: 1, max: 1_000_000_000, about: 'Alias of page.' }),
   per_page: integer({ min: -1, max: 1_000_000_000, about: aboutSize }),
@@ -212,7 +212,7 @@ export function renderListReply(
   baseUrl: string,
   name?: string
 ): Reply {
-  const { page, headers } = describePage(total, list, request, baseUrl)
+  const { page, headers } = renderListEnvelope(total, list, request, baseUrl)
   if (name !== undefined)
     return { body: withElements({ status: 'success', ...page }, name, elements), headers }
   return { body: page ? withElements(page, 'rows', elements) : join('[', elements, ']'), headers }
@@ -232,7 +232,7 @@ const join = (start: string, elements: readonly Uint8Array[], end: string): Uint
   Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
 
 /** The envelope of a list without its records (null: no pages were requested), and the headers. */
-function describePage(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
+function renderListEnvelope(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)
     for (const name of ['page', 'current', 'per_page', 'rowCount']) query.delete(name)

@@ -1,11 +1,11 @@
 import type { Zone } from '../../autodj/zone.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
-import { isDate } from '../playlists/schedule-items.ts'
+import { isDateOrEmpty } from '../playlists/schedule-items.ts'
 import { refuseField } from './parse.ts'
 import type { StationRow } from './route.ts'
 
 /** The last second of the year 9999. */
-export const lastSecond = 253_402_300_799
+export const maxSecond = 253_402_300_799
 
 /** A calendar day, or a time in Unix seconds. */
 export type Moment = { readonly day: string } | { readonly seconds: number }
@@ -23,12 +23,12 @@ export function parseMoment(query: URLSearchParams, name: string): Moment | null
   if (text === '') return null
   if (/^\d{1,12}$/.test(text)) return { seconds: Number(text) }
   // The calendar of Postgres has no year 0.
-  if (isDate(text) && !text.startsWith('0000')) return { day: text }
+  if (isDateOrEmpty(text) && !text.startsWith('0000')) return { day: text }
   return refuseField(name, 'invalid_format', 'must be a day (YYYY-MM-DD) or Unix seconds.')
 }
 
 /** When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. */
-export function instant(sql: Sql, station: StationRow, at: Moment, after: 0 | 1): Fragment {
+export function startMsFragment(sql: Sql, station: StationRow, at: Moment, after: 0 | 1): Fragment {
   if ('seconds' in at) return sql`${(at.seconds + after) * 1000}::bigint`
   return sql`(select (extract(epoch from
       (${at.day}::text::date + ${after}::int)::timestamp at time zone s.timezone) * 1000)::bigint

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { version } from '../../runtime/program-files.ts'
-import { type ApiRoute, formType } from './route.ts'
+import { type ApiRoute, formContentType } from './route.ts'
 import { int64, ref, string } from './schemas.ts'
 
 const failures: Readonly<Record<number, string>> = {
@@ -142,7 +142,7 @@ function describeBody(body: JsonSchema, { textTypes = [], takesForm = false, byt
   const texts = textTypes.map(type => [type, { schema: string }])
   return {
     'application/json': { schema: body },
-    ...(takesForm ? { [formType]: { schema: body } } : {}),
+    ...(takesForm ? { [formContentType]: { schema: body } } : {}),
     ...Object.fromEntries(texts)
   }
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { Sql } from '../../db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
-import { changesOf } from '../../fields/form.ts'
+import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
 import { checkTarget } from '../../outbound/guard.ts'
 import { networkList, parseUrl } from '../../outbound/networks.ts'
@@ -56,7 +56,7 @@ export async function findStation(
 }
 
 /** Parses an integer of a query; `fallback` if it is absent. Throws 400 with the name of the parameter. */
-export function wholeNumber(
+export function parseQueryInteger(
   query: URLSearchParams,
   name: string,
   { least, most, fallback }: { least: number; most: number; fallback: number }
@@ -69,13 +69,13 @@ export function wholeNumber(
 }
 
 /** Query parameters that filter a list; each has the name of its field. */
-export function filtersOf<F extends Fields>(fields: F) {
-  const form = changesOf(fields)
+export function queryFilters<F extends Fields>(fields: F) {
+  const queryValidator = changesValidator(fields)
   return {
     /** Ignores empty parameters. Throws 400 with the name of the parameter. */
     parse: (query: URLSearchParams): Partial<ValuesOf<F>> => {
       const present = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(fields, name))
-      return parseBody(form, Object.fromEntries(present))
+      return parseBody(queryValidator, Object.fromEntries(present))
     },
     schemas: Object.fromEntries<JsonSchema>(
       Object.entries(fields).map(([name, { schema }]) => {

@@ -2,7 +2,7 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { columnOf } from '../../fields/field.ts'
 import type { Field, Fields } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { addressPattern, redactedLocation } from '../../webhooks/redact.ts'
+import { urlSchemePattern, redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { likePattern, type ListQuery, type ListSource } from './list.ts'
 import {
@@ -90,7 +90,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
         const column = sql(columnOf(name))
         return isWhole || fields[name]?.kind !== 'private address'
           ? sql`${column} ilike ${pattern}`
-          : sql`${column} ilike ${pattern} and ${column} !~ ${addressPattern}`
+          : sql`${column} ilike ${pattern} and ${column} !~ ${urlSchemePattern}`
       })
       .reduce((all, condition) => sql`${all} or ${condition}`)
     return sql`(${any})`

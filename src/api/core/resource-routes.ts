@@ -1,10 +1,10 @@
 import type { Field, Fields, JsonSchema } from '../../fields/field.ts'
 import { bodySchema, exampleOf } from '../../fields/form.ts'
 import { listRoute } from './list-route.ts'
-import { filtersOf, parseId } from './parse.ts'
+import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
-import type { DeclaredResource, Resource, ResourceHooks } from './resource.ts'
+import type { ResourceBase, Resource, ResourceHooks } from './resource.ts'
 import { actionResult, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
 import { int64, ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
@@ -21,7 +21,7 @@ export function resourceRoutes<F extends Fields>(
   const done = ref('ActionResult')
   const conflicts = resource.unique ? [409] : []
   const filterFields = Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
-  const filter = filtersOf(filterFields)
+  const filter = queryFilters(filterFields)
   const filterSchemas = Object.entries(filter.schemas).map(([key, schema]) => [key, describeFilter(schema)])
 
   const callOf = (request: ApiRequest, services: ApiServices) =>
@@ -88,7 +88,7 @@ const stationIn = ({ caller }: ApiRequest): StationRow | null => caller?.station
 const idSchema = { ...int64, readOnly: true, examples: [1] }
 
 /** The JSON Schema of a record, which has exactly these properties. */
-export function recordSchema({ fields, title }: DeclaredResource): JsonSchema {
+export function recordSchema({ fields, title }: ResourceBase): JsonSchema {
   const rendered = Object.entries(fields).map(([name, field]) => [name, renderedSchema(field)])
   const examples = Object.entries(fields).map(([name, field]) => [name, renderedExample(field)])
   return {

@@ -5,7 +5,7 @@ import type * as v from 'valibot'
 import type { Tx } from '../../db/sql.ts'
 import { columnOf, sealingPurpose } from '../../fields/field.ts'
 import type { Fields, ValuesOf } from '../../fields/field.ts'
-import { changesOf, formOf } from '../../fields/form.ts'
+import { changesValidator, bodyValidator } from '../../fields/form.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import { ApiError, codeOf, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { hashPassword } from '../../security/passwords.ts'
@@ -37,13 +37,13 @@ export function openWrites<F extends Fields>(
   const { table, fields } = resource
   const writable = Object.keys(fields).filter(name => fields[name]?.kind !== 'read-only')
   const unstored = writable.filter(name => !fields[name]?.isStored)
-  const creation = formOf(fields)
-  const changes = changesOf(fields)
+  const creationValidator = bodyValidator(fields)
+  const updateValidator = changesValidator(fields)
 
   /** Creates a record. Returns it as rendered, with the values that only this response contains. */
   async function create(call: WriteCall) {
     const { services, request, station } = call
-    const { values, sent, problems, early } = await accept(call, null, creation)
+    const { values, sent, problems, early } = await accept(call, null, creationValidator)
     const record = { services, station, before: null, values, sent, reveal: {} }
     const insert = async (tx: Tx, change: StationChange | null) => {
       const late = (await hooks.beforeWrite?.({ ...record, tx, change })) ?? []
@@ -64,7 +64,7 @@ export function openWrites<F extends Fields>(
 
   async function update(call: WriteCall, id: number): Promise<void> {
     const { services, request, station } = call
-    const { values: given, sent: named, problems, early } = await accept(call, id, changes)
+    const { values: given, sent: named, problems, early } = await accept(call, id, updateValidator)
     const sent = new Set([...named].filter(name => !keepsSecret(name, given, request.body)))
     const isChanged = await translateErrors(problems, () =>
       runChange(call, { id }, async (tx, change) => {

@@ -7,7 +7,7 @@ import type { Caller, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** A resource, without the types of its fields. */
-export interface DeclaredResource {
+export interface ResourceBase {
   /** The name of a record's schema: `Playlist`. */
   readonly name: string
   /** The name of a record in sentences, and the group of its routes in the documentation. */
@@ -33,7 +33,7 @@ export interface DeclaredResource {
  * A resource of the REST interface, as data: validation, record type, routes, columns and documentation
  * follow from it. A record has an id, then the fields in the order of their declaration.
  */
-export interface Resource<F extends Fields> extends DeclaredResource {
+export interface Resource<F extends Fields> extends ResourceBase {
   readonly fields: F
   /** The fields that `searchPhrase` searches, that `sort` may name, and that filter the list. */
   readonly search: readonly (keyof F & string)[]
@@ -44,10 +44,10 @@ export interface Resource<F extends Fields> extends DeclaredResource {
 }
 
 /** Whether the records belong to stations. */
-export const isOfStation = ({ paths }: DeclaredResource) => paths.list.includes(':station_id')
+export const isOfStation = ({ paths }: ResourceBase) => paths.list.includes(':station_id')
 
 /** Whether the records are the stations themselves. */
-export const isStations = ({ table }: DeclaredResource) => table === 'stations'
+export const isStations = ({ table }: ResourceBase) => table === 'stations'
 
 /** Returns the declaration. Its purpose is to infer the types of the fields. */
 export function resource<const F extends Fields>(declared: Resource<F>): Resource<F> {

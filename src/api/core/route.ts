@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises'
 
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { CachedResponse, Position } from '../../station/document.ts'
+import type { CachedResponse, StatePosition } from '../../station/document.ts'
 import type { Permission } from '../auth/access.ts'
-import type { Key } from '../auth/keys.ts'
+import type { ApiKey } from '../auth/keys.ts'
 import type { ApiServices } from './services.ts'
 
 /** A station that a path names. */
@@ -16,7 +16,7 @@ export interface StationRow {
 /** The caller of a keyed route. */
 export interface Caller {
   /** Null for a playout, which has a key of its station. */
-  readonly key: Key | null
+  readonly key: ApiKey | null
   /** The station in the path; null if the path has none. */
   readonly station: StationRow | null
 }
@@ -139,10 +139,10 @@ export function apiRoute(
 }
 
 /** The content type of an HTML form. */
-export const formType = 'application/x-www-form-urlencoded'
+export const formContentType = 'application/x-www-form-urlencoded'
 
 /** The headers with the position of a station's state. */
-export function positionHeaders({ epoch, offset }: Position) {
+export function positionHeaders({ epoch, offset }: StatePosition) {
   return { 'X-Cuewire-Epoch': epoch, 'X-Cuewire-Offset': String(offset) }
 }
 

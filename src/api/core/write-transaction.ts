@@ -3,15 +3,15 @@ import type { Tx } from '../../db/sql.ts'
 import { advance } from '../../playout/advance.ts'
 import { countSharedFact, publishAllStations } from '../../playout/all-stations.ts'
 import { changeStation, createStation, type StationChange } from '../../playout/change-station.ts'
-import { publish } from '../../playout/publish.ts'
+import { publishStation } from '../../playout/publish.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
-import { type DeclaredResource, isStations } from './resource.ts'
+import { type ResourceBase, isStations } from './resource.ts'
 import type { ApiRequest, StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
 /** A write of a resource, before its transaction begins. */
 export interface WriteCall {
-  readonly resource: DeclaredResource
+  readonly resource: ResourceBase
   readonly services: ApiServices
   readonly request: ApiRequest
   readonly station: StationRow | null
@@ -76,7 +76,7 @@ function assertOpen(request: ApiRequest): void {
 
 /** Marks, inside the transaction, what every write of the resource publishes. */
 export async function markPublished(
-  { publishes }: DeclaredResource,
+  { publishes }: ResourceBase,
   tx: Tx,
   change: StationChange | null
 ): Promise<void> {
@@ -95,7 +95,7 @@ export async function publishWrite({ resource, services }: WriteCall, id: number
   if (!isStations(resource)) return
   try {
     const { outcome } = await advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
-    if (outcome === 'deleted') await publish(services, id)
+    if (outcome === 'deleted') await publishStation(services, id)
     await withDeadline(timeoutMs, 'showing the station', () => services.live.catchUp(id))
   } catch (error) {
     services.log.warn({ err: error, station: id }, 'station changed, but not yet published')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import * as v from 'valibot'
 
-import { artId } from '../../db/snapshots.ts'
+import { artIdFragment } from '../../db/snapshots.ts'
 import { custom, readOnly, integer, listOf, privateAddress, problem, text } from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import {
@@ -15,7 +15,7 @@ import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
-import { longest, songId, songText, titleFromPath } from '../../songs/song.ts'
+import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { findUnknown } from '../core/accept.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -71,16 +71,16 @@ export const files = resource({
       })
     ),
     title: text({
-      max: longest.title,
+      max: maxLengths.title,
       ...optional,
       about: 'Derived from the path if a new song has neither artist nor title.',
       example: 'Aria'
     }),
-    artist: text({ max: longest.artist, ...optional, about: 'The artist.' }),
-    album: text({ max: longest.album, ...optional, about: 'The album.' }),
-    genre: text({ max: longest.genre, ...optional, about: 'The genre.' }),
-    isrc: text({ max: longest.isrc, ...optional, about: 'The International Standard Recording Code.' }),
-    lyrics: text({ max: longest.lyrics, fallback: '', isLong: true, about: 'The lyrics.' }),
+    artist: text({ max: maxLengths.artist, ...optional, about: 'The artist.' }),
+    album: text({ max: maxLengths.album, ...optional, about: 'The album.' }),
+    genre: text({ max: maxLengths.genre, ...optional, about: 'The genre.' }),
+    isrc: text({ max: maxLengths.isrc, ...optional, about: 'The International Standard Recording Code.' }),
+    lyrics: text({ max: maxLengths.lyrics, fallback: '', isLong: true, about: 'The lyrics.' }),
     text: readOnly<string>({ schema: { type: 'string' }, about: 'Artist and title.' }),
     length: {
       ...integer({ min: 0, max: 2_147_483, fallback: 0, about: 'Seconds; 0: unknown.', example: 300 }),
@@ -154,7 +154,7 @@ const hooks: ResourceHooks<FileFields> = {
   async render(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof absent)[]>`
-      select m.id, ${artId(sql)} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
+      select m.id, ${artIdFragment(sql)} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
         m.modified_ms / 1000 as mtime,
         coalesce((select jsonb_agg(distinct t.playlist_id order by t.playlist_id)
           from playlist_tracks t where t.media_id = m.id), '[]') as playlists,

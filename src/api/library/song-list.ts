@@ -1,4 +1,4 @@
-import { songOf } from '../../db/snapshots.ts'
+import { songFragment } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
@@ -55,7 +55,7 @@ export const songListRoute = ({ path, operation, element, openFilter, render }: 
           ? sql`m.artist, m.title`
           : sql`${sql(`m.${query.sort}`)} ${query.isDescending ? sql`desc` : sql``}`
       return {
-        select: sql`select m.id, ${songOf(sql)} as song from media m where ${found} order by ${order}, m.id`,
+        select: sql`select m.id, ${songFragment(sql)} as song from media m where ${found} order by ${order}, m.id`,
         matching: sql`select from media m where ${found}`,
         render: (rows: readonly { readonly id: number; readonly song: Song }[]) =>
           rows.map(({ id, song }) =>

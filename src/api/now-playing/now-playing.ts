@@ -6,7 +6,7 @@ import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
 import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { type PublicRequest, findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
-import { filtersOf } from '../core/parse.ts'
+import { queryFilters } from '../core/parse.ts'
 import {
   type ApiRequest,
   apiRoute,
@@ -109,7 +109,7 @@ const nowPlaying = { $ref: '#/components/schemas/NowPlaying' }
 const nowPlayingEvent = { $ref: '#/components/schemas/NowPlayingEvent' }
 const summary = { $ref: '#/components/schemas/StationSummary' }
 
-const filters = filtersOf({
+const filters = queryFilters({
   wait: integer({ min: 0, max: 60, about: 'Seconds to wait for an offset above `since`.' }),
   since: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, about: 'The last `X-Cuewire-Offset` received.' }),
   epoch: text({ max: 255, about: 'The last `X-Cuewire-Epoch` received.' })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { Tx } from '../../db/sql.ts'
 import { custom, integer, maxLength, problem } from '../../fields/field.ts'
-import { bodySchema, formOf } from '../../fields/form.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
@@ -146,14 +146,14 @@ const orderFields = {
     }
   )
 }
-const orderForm = formOf(orderFields)
+const orderValidator = bodyValidator(orderFields)
 
 const writeOrder = action('PUT', 'order', {
   id: 'reorderPlaylist',
   summary: 'Reorder the songs of a playlist',
   body: bodySchema(orderFields),
   handle(request, services) {
-    const { order } = parseBody(orderForm, request.body)
+    const { order } = parseBody(orderValidator, request.body)
     const positions = new Map(order.map((each, position) => [each, position]))
     const positionOf = (track: { mediaId: number }) => positions.get(track.mediaId) ?? order.length
     return changePlaylist(request, services, 'tracks', async (tx, { id }) => {

@@ -17,7 +17,7 @@ import {
   renderPlaylist
 } from '../../songs/playlist-file.ts'
 import { buildRemoteSong } from '../../songs/remote-list.ts'
-import { cleanLine, type ImportedSong, longest } from '../../songs/song.ts'
+import { cleanLine, type ImportedSong, maxLengths } from '../../songs/song.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
@@ -58,8 +58,8 @@ const importItem: v.GenericSchema<unknown, ImportItem> = v.union(
 )
 
 function toItem(given: { path: string; artist: string; title: string; length: number }): ImportItem {
-  const artist = cleanLine(given.artist, longest.artist)
-  const title = cleanLine(given.title, longest.title)
+  const artist = cleanLine(given.artist, maxLengths.artist)
+  const title = cleanLine(given.title, maxLengths.title)
   return { entry: { location: given.path, artist, title, durationMs: Math.round(given.length * 1000) } }
 }
 

@@ -22,7 +22,7 @@ import { fieldError } from '../../runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
-import { assignItemIds, scheduleItem, scheduleItemSchema } from './schedule-items.ts'
+import { assignItemIds, scheduleItemValidator, scheduleItemSchema } from './schedule-items.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
 const interval = { min: 0, max: 32_767, fallback: 0 }
@@ -88,7 +88,7 @@ export const playlists = resource({
       example: 'interrupt,single_track'
     }),
     avoid_duplicates: flag({ fallback: true, about: 'Whether to skip recently played artists and titles.' }),
-    schedule_items: listOf<ScheduleItem>(scheduleItem, {
+    schedule_items: listOf<ScheduleItem>(scheduleItemValidator, {
       max: 100,
       items: scheduleItemSchema,
       about: 'When it is active; a list in a body replaces all items.'

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { ScheduleItem } from '../../autodj/schedule.ts'
 import type { Tx } from '../../db/sql.ts'
 import { custom, type Field, flag, integer, maxLength, problem } from '../../fields/field.ts'
-import { bodySchema, formOf } from '../../fields/form.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
 
 /** A time of day as HHMM. */
 function timeOfDay(example: number): Field<number> {
@@ -16,7 +16,7 @@ function timeOfDay(example: number): Field<number> {
 }
 
 /** Whether a text is empty or a valid date (`YYYY-MM-DD`). */
-export function isDate(text: string): boolean {
+export function isDateOrEmpty(text: string): boolean {
   if (text === '') return true
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const day = new Date(`${text}T00:00:00Z`)
@@ -27,7 +27,7 @@ function date(example: string): Field<string> {
   const input = v.pipe(
     v.string(problem('invalid_type', 'must be text.')),
     v.trim(),
-    v.check(isDate, problem('invalid_format', 'must be a date (YYYY-MM-DD).'))
+    v.check(isDateOrEmpty, problem('invalid_format', 'must be a date (YYYY-MM-DD).'))
   )
   return custom(input, { fallback: '', schema: { type: 'string' }, about: 'YYYY-MM-DD, or empty.', example })
 }
@@ -70,8 +70,8 @@ const itemFields = {
 }
 
 /** An element of `schedule_items` in a body. */
-export const scheduleItem: v.GenericSchema<unknown, ScheduleItem> = v.pipe(
-  formOf(itemFields),
+export const scheduleItemValidator: v.GenericSchema<unknown, ScheduleItem> = v.pipe(
+  bodyValidator(itemFields),
   v.forward(
     v.partialCheck(
       [['start_date'], ['end_date']],

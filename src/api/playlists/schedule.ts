@@ -4,7 +4,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
 import { localTime } from '../core/moments.ts'
-import { wholeNumber } from '../core/parse.ts'
+import { parseQueryInteger } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
@@ -32,10 +32,10 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
     const wait = requestLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)
-    const days = wholeNumber(request.query, 'days', { least: 1, most: maxDays, fallback: 7 })
-    const rows = wholeNumber(request.query, 'rows', { least: 1, most: maxRows, fallback: 100 })
+    const days = parseQueryInteger(request.query, 'days', { least: 1, most: maxDays, fallback: 7 })
+    const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: 100 })
     const fromMs =
-      1_000 * wholeNumber(request.query, 'now', { least: 0, most: 9_999_999_999, fallback: nowSeconds })
+      1_000 * parseQueryInteger(request.query, 'now', { least: 0, most: 9_999_999_999, fallback: nowSeconds })
     const playlists = await sql<{ id: number; name: string; items: ScheduleItem[] }[]>`
       select id, name, schedule_items as items from playlists
       where station_id = ${stationId} and is_enabled and type <> 'custom' and not is_jingle

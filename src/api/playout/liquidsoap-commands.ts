@@ -1,7 +1,7 @@
 import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
-  type Command,
+  type PlayoutCommand,
   recordPlayoutCall,
   recordPlayoutDisconnect,
   readCommands
@@ -112,7 +112,7 @@ async function pollCommands(sql: Sql, stationId: number, last: number | null) {
 const noArguments = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
 
 /** Returns null if the song of an interrupt is no longer in the queue. */
-async function renderCommand(sql: Sql, command: Command) {
+async function renderCommand(sql: Sql, command: PlayoutCommand) {
   if (command.type === 'skip') return { ...noArguments, type: 'skip' }
   if (command.type === 'metadata') return { ...noArguments, ...command }
   const song = await readSong(sql, command.queueId)

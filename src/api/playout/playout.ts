@@ -17,7 +17,7 @@ const skipFields = {
   })
 }
 /** Accepts an empty list too, which some clients send as an empty body. */
-const skipForm = v.object({ sh_id: v.optional(skipFields.sh_id.input) }, 'must be an object.')
+const skipValidator = v.object({ sh_id: v.optional(skipFields.sh_id.input) }, 'must be an object.')
 
 const skip = stationAction('POST', '/api/station/:station_id/backend/skip', 'manage station broadcasting', {
   id: 'skipSong',
@@ -27,7 +27,7 @@ const skip = stationAction('POST', '/api/station/:station_id/backend/skip', 'man
   isBodyOptional: true,
   errors: [409],
   prepare(request) {
-    const { sh_id: playId = null } = parseBody(skipForm, request.body)
+    const { sh_id: playId = null } = parseBody(skipValidator, request.body)
     return {
       audit: { record: 'Station', id: stationOf(request).id },
       message: 'Song skipped.',

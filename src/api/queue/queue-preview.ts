@@ -1,13 +1,13 @@
 import pLimit from 'p-limit'
 
 import type { SimulatedPlay } from '../../autodj/simulate.ts'
-import { songOf } from '../../db/snapshots.ts'
+import { songFragment } from '../../db/snapshots.ts'
 import { previewStation } from '../../playout/queue/preview.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
-import { wholeNumber } from '../core/parse.ts'
+import { parseQueryInteger } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -39,8 +39,8 @@ export const queuePreviewRoute = apiRoute(
     answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } },
     async handle(request, services) {
       const station = stationOf(request)
-      const hours = wholeNumber(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
-      const rows = wholeNumber(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
+      const hours = parseQueryInteger(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })
+      const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: maxRows })
       const plays = await limit(() =>
         previewStation(services.reads, station.id, {
           untilMs: engineTimeMs() + hours * hourMs,
@@ -59,7 +59,7 @@ async function render(services: ApiServices, station: StationRow, plays: readonl
   const mediaIds = [...new Set(plays.flatMap(({ play }) => play?.mediaId ?? []))]
   const [media, playlists, customFields] = await Promise.all([
     sql<{ id: number; song: Song }[]>`
-      select m.id, ${songOf(sql)} as song from media m where m.id = any(${mediaIds}::bigint[])`,
+      select m.id, ${songFragment(sql)} as song from media m where m.id = any(${mediaIds}::bigint[])`,
     sql<{ id: number; name: string }[]>`select id, name from playlists where station_id = ${station.id}`,
     sql<
       { id: number; shortName: string }[]

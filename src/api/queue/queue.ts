@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
 import type { LogEntry } from '../../autodj/log-entry.ts'
-import { definedFields, songOf } from '../../db/snapshots.ts'
+import { customFieldsFragment, songFragment } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
-import { bodySchema, formOf } from '../../fields/form.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue, moveInQueue } from '../../playout/queue/manual-queue.ts'
 import { clearQueue, removeFromQueue } from '../../playout/queue/queue.ts'
@@ -158,7 +158,7 @@ async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[
 }
 
 const movement = { position }
-const movementForm = formOf(movement)
+const movementValidator = bodyValidator(movement)
 
 const move = stationAction('PUT', `${path}/:id/move`, 'manage station broadcasting', {
   id: 'moveQueueItem',
@@ -168,7 +168,7 @@ const move = stationAction('PUT', `${path}/:id/move`, 'manage station broadcasti
   errors: [409],
   prepare(request) {
     const id = parseId(request.params['id'])
-    const { position: target } = parseBody(movementForm, request.body)
+    const { position: target } = parseBody(movementValidator, request.body)
     return {
       audit: { record: 'QueueItem', id, fields: ['position'] },
       message: 'Changes saved successfully.',
@@ -219,7 +219,7 @@ interface QueueRow {
 /** The start of a statement that reads rows: `q` is the queue, `m` the media. */
 const selectRows = (sql: Sql) => sql`
   select q.id, q.cued_at_ms / 1000 as cued_at, q.plays_at_ms / 1000 as played_at, q.duration_ms / 1000 as duration,
-    coalesce(p.name, '') as playlist, q.is_request, ${songOf(sql)} as song, ${definedFields(sql)} as "customFields",
+    coalesce(p.name, '') as playlist, q.is_request, ${songFragment(sql)} as song, ${customFieldsFragment(sql)} as "customFields",
     q.is_sent as sent_to_autodj, q.played_at_ms is not null as is_played, q.autodj_custom_uri, q.log
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`
 

@@ -1,4 +1,4 @@
-import { definedFields, songOf } from '../../db/snapshots.ts'
+import { customFieldsFragment, songFragment } from '../../db/snapshots.ts'
 import { choice } from '../../fields/field.ts'
 import { cancelRequest, cancelRequests } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
@@ -8,13 +8,13 @@ import { maySeeAddresses } from '../auth/access.ts'
 import { stationAction } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern, newestRows } from '../core/list.ts'
-import { filtersOf, parseId } from '../core/parse.ts'
+import { queryFilters, parseId } from '../core/parse.ts'
 import { stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/reports/requests'
 
-const filter = filtersOf({
+const filter = queryFilters({
   type: choice(['pending', 'history'], {
     about: 'pending (the default): requests not played yet; history: all others.'
   })
@@ -57,7 +57,7 @@ const list = listRoute(path, 'view station reports', {
       expand: page => sql`
         select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as due_at, r.skip_delay, r.state,
           case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as played_at, r.media_id,
-          ${songOf(sql)} as song, r.address as ip, ${definedFields(sql)} as "customFields"
+          ${songFragment(sql)} as song, r.address as ip, ${customFieldsFragment(sql)} as "customFields"
         from (${page}) r join media m on m.id = r.media_id order by r.id desc`,
       matching: found,
       render: (requests: readonly RequestRow[]) =>

@@ -1,8 +1,8 @@
 import { ownerOf } from '../../outbound/networks.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import {
-  acceptsRequests,
-  isRequestable,
+  acceptsRequestsFragment,
+  requestableFragment,
   type NewRequest,
   submitRequest
 } from '../../playout/queue/requests.ts'
@@ -26,8 +26,8 @@ const list = songListRoute({
   element: 'RequestableSong',
   openFilter: (_, stationId) => ({
     countKey: `requestable ${stationId}`,
-    condition: sql => sql`${isRequestable(sql, stationId)}
-      and exists (select from stations s where s.id = ${stationId} and ${acceptsRequests(sql)})`
+    condition: sql => sql`${requestableFragment(sql, stationId)}
+      and exists (select from stations s where s.id = ${stationId} and ${acceptsRequestsFragment(sql)})`
   }),
   render: (id, song, stationId) => ({
     request_id: String(id),

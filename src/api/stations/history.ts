@@ -1,10 +1,10 @@
 import { openZone } from '../../autodj/zone.ts'
-import { artId, customFieldValues, definedFields } from '../../db/snapshots.ts'
+import { artIdFragment, customFieldValues, customFieldsFragment } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { choice } from '../../fields/field.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
-import { type Cell, csvLine, csvReply } from '../core/csv.ts'
+import { type CsvCell, csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import {
   countMatching,
@@ -16,12 +16,12 @@ import {
   parseListQuery,
   readList
 } from '../core/list.ts'
-import { instant, localTime, parseMoment, momentSchema } from '../core/moments.ts'
-import { filtersOf } from '../core/parse.ts'
+import { startMsFragment, localTime, parseMoment, momentSchema } from '../core/moments.ts'
+import { queryFilters } from '../core/parse.ts'
 import { apiRoute, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
-const options = filtersOf({
+const options = queryFilters({
   detailed: choice(['1', '0', 'true', 'false'], {
     about: 'With the listener statistics of each play, and with plays that listeners do not see.'
   }),
@@ -52,8 +52,8 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     const pattern = likePattern(query.search)
     const start = parseMoment(request.query, 'start')
     const end = parseMoment(request.query, 'end')
-    const startMs = start ? instant(sql, station, start, 0) : sql`0::bigint`
-    const endMs = end ? instant(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
+    const startMs = start ? startMsFragment(sql, station, start, 0) : sql`0::bigint`
+    const endMs = end ? startMsFragment(sql, station, end, 1) : sql`${Number.MAX_SAFE_INTEGER}::bigint`
     // Bounds and order of an index that begins with the station: see "walks an index of all stations" in
     // docs/gotchas.md.
     const newest = sql`
@@ -107,7 +107,7 @@ const columns = [
   'unique_listeners'
 ]
 
-type CsvRow = Readonly<Record<string, Cell>> & { readonly id: number; readonly startedAtMs: number }
+type CsvRow = Readonly<Record<string, CsvCell>> & { readonly id: number; readonly startedAtMs: number }
 
 /** Renders plays as a CSV file, with local times of the station. */
 async function renderCsv(sql: Sql, read: HeavyRead, station: StationRow, plays: Fragment): Promise<Buffer> {
@@ -149,9 +149,9 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as sh_id, h.started_at_ms / 1000 as played_at, ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request,
     jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
-      'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artId(sql)},
+      'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)},
       'customFields', ${customFieldValues(sql)}) as song,
-    ${definedFields(sql)} as "customFields",
+    ${customFieldsFragment(sql)} as "customFields",
     jsonb_build_object('listeners_start', h.listeners_start, 'listeners_end', h.listeners_end,
       'delta_total', h.listeners_end - h.listeners_start, 'delta_positive', h.delta_positive,
       'delta_negative', h.delta_negative, 'listeners_peak', h.listeners_peak,

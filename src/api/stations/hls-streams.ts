@@ -37,7 +37,7 @@ const mountName = v.pipe(
   v.minLength(2, problem('too_short', 'must have at least 2 characters.'))
 )
 
-export const counted = (about: string) =>
+export const listenerCountField = (about: string) =>
   readOnly<number>({ isStored: true, schema: { type: 'integer' }, about })
 
 /** The HLS streams of the REST interface, which now playing lists as mounts. */
@@ -86,8 +86,8 @@ export const hlsStreams = resource({
     autodj_bitrate: integer({ min: 0, max: 10_000, fallback: 128, about: 'kbit/s; ignored for flac.' }),
     custom_listen_url: webAddress({ max: 255, about: 'The URL for listeners, if it is not the path.' }),
     frontend_config: namedValues({ max: 50, about: 'Settings for the streaming server, stored unchanged.' }),
-    listeners_unique: counted('Last count of distinct listeners.'),
-    listeners_total: counted('Last count of listeners.')
+    listeners_unique: listenerCountField('Last count of distinct listeners.'),
+    listeners_total: listenerCountField('Last count of listeners.')
   },
   search: ['name', 'display_name'],
   sort: ['id', 'name', 'display_name', 'enable_autodj'],

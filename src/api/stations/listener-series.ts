@@ -5,8 +5,8 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { instant, localTime, parseMoment, momentSchema } from '../core/moments.ts'
-import { filtersOf, refuseField } from '../core/parse.ts'
+import { startMsFragment, localTime, parseMoment, momentSchema } from '../core/moments.ts'
+import { queryFilters, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
@@ -68,7 +68,7 @@ export function computePoints(
 const dayMs = 86_400_000
 const maxDays = 1_100
 
-const options = filtersOf({
+const options = queryFilters({
   step: integer({
     min: 60,
     max: 366 * 86_400,
@@ -121,8 +121,8 @@ async function readBounds(sql: Sql, station: StationRow, query: URLSearchParams)
   const [row] = await sql<
     { startMs: number | null; endMs: number | null; timezone: string; knownMs: number }[]
   >`
-    select ${start ? instant(sql, station, start, 0) : sql`null::bigint`} as "startMs",
-      ${end ? instant(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone,
+    select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+      ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs", timezone,
       least((extract(epoch from created_at) * 1000)::bigint,
         (select min(minute) * 60000::bigint from listener_minutes m where m.station_id = stations.id)) as "knownMs"
     from stations where id = ${station.id}`

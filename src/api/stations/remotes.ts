@@ -6,7 +6,7 @@ import type { LockedStation } from '../../playout/rows.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource, type StoredRecord } from '../core/resource.ts'
-import { counted } from './hls-streams.ts'
+import { listenerCountField } from './hls-streams.ts'
 
 const url = v.pipe(
   webAddress({ max: 255, about: '' }).input,
@@ -43,8 +43,8 @@ export const remotes = resource({
       fallback: '',
       about: 'The audio format; empty: as reported by its server.'
     }),
-    listeners_unique: counted('Last count of distinct listeners.'),
-    listeners_total: counted('Last count of listeners.')
+    listeners_unique: listenerCountField('Last count of distinct listeners.'),
+    listeners_total: listenerCountField('Last count of listeners.')
   },
   search: ['name', 'url'],
   sort: ['id', 'name', 'url'],

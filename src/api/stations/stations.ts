@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { addMissingPollRows, resetPolls } from '../../broadcast/polls/poll-rows.ts'
 import type { Tx } from '../../db/sql.ts'
-import { firstStream } from '../../db/stations.ts'
+import { defaultMountPath } from '../../db/stations.ts'
 import {
   choice,
   custom,
@@ -220,7 +220,7 @@ const hooks: ResourceHooks<StationFields> = {
     const isHistoryResized = before !== null && before.history_length !== values.history_length
     change.mark(isHistoryResized ? ['station', 'playback'] : ['station'])
     if (!before) {
-      await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${firstStream}, true)`
+      await tx`insert into hls_streams (station_id, name, is_default) values (${id}, ${defaultMountPath}, true)`
       await addMissingPollRows(tx, id)
       return
     }

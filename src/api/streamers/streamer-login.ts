@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type ScheduleItem, windowAt } from '../../autodj/schedule.ts'
 import { openZone } from '../../autodj/zone.ts'
 import type { Sql } from '../../db/sql.ts'
-import { shownName, sourceUser } from '../../db/stations.ts'
+import { shownName, sourceUsername } from '../../db/stations.ts'
 import { sealingPurpose } from '../../fields/field.ts'
 import { ownerOf } from '../../outbound/networks.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -68,8 +68,8 @@ export async function loginStreamer(deps: LoginDeps, stationId: number, login: S
   }
   // Checked again: concurrent guesses all passed the check above.
   if (failedLogins.peek(client) > 0) return null
-  if (streamer === sourceUser)
-    return { username: sourceUser, displayName: station.liveText, streamerId: null }
+  if (streamer === sourceUsername)
+    return { username: sourceUsername, displayName: station.liveText, streamerId: null }
   if (!mayGoLive(streamer, station.timezone, nowMs)) return null
   return { username: streamer.username, displayName: streamer.displayName, streamerId: streamer.id }
 }
@@ -90,11 +90,12 @@ async function findByPassword(
   stationId: number,
   { sourcePassword }: StationRow,
   candidates: readonly Credentials[]
-): Promise<StreamerRow | typeof sourceUser | null> {
+): Promise<StreamerRow | typeof sourceUsername | null> {
   for (const { user, password } of candidates) {
-    if (user === sourceUser) {
+    if (user === sourceUsername) {
       const purpose = sealingPurpose('stations', 'source_password')
-      if (sourcePassword !== '' && isEqual(secrets.open(sourcePassword, purpose), password)) return sourceUser
+      if (sourcePassword !== '' && isEqual(secrets.open(sourcePassword, purpose), password))
+        return sourceUsername
       continue
     }
     const streamer = await findAccount(sql, stationId, user)
@@ -133,8 +134,8 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
  */
 export function parseCredentials({ user, password }: Credentials): Credentials[] {
   const name = normalizeUser(user)
-  if (name !== sourceUser) return [{ user: name, password }]
-  const source = { user: sourceUser, password }
+  if (name !== sourceUsername) return [{ user: name, password }]
+  const source = { user: sourceUsername, password }
   const [, named, rest] = /^([^,:]+)[,:]([^]*)$/.exec(password) ?? []
   if (named === undefined || rest === undefined) return [source]
   return [source, { user: normalizeUser(named), password: rest }]
@@ -142,5 +143,5 @@ export function parseCredentials({ user, password }: Credentials): Credentials[]
 
 function normalizeUser(user: string): string {
   const name = user.trim()
-  return name === '' || name.toLowerCase() === sourceUser ? sourceUser : name
+  return name === '' || name.toLowerCase() === sourceUsername ? sourceUsername : name
 }

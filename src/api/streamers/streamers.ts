@@ -2,7 +2,7 @@ import type { ScheduleItem } from '../../autodj/schedule.ts'
 import { flag, hashed, listOf, secret, text } from '../../fields/field.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource } from '../core/resource.ts'
-import { assignItemIds, scheduleItem, scheduleItemSchema } from '../playlists/schedule-items.ts'
+import { assignItemIds, scheduleItemValidator, scheduleItemSchema } from '../playlists/schedule-items.ts'
 
 /** Accounts of DJs who broadcast live with a streaming client. */
 export const streamers = resource({
@@ -41,7 +41,7 @@ export const streamers = resource({
     comments: text({ max: 2_000, fallback: '', isLong: true, about: 'Notes, not shown to listeners.' }),
     is_active: flag({ fallback: true, about: 'Whether the streamer may go live.' }),
     enforce_schedule: flag({ fallback: false, about: 'Whether that is limited to scheduled times.' }),
-    schedule_items: listOf<ScheduleItem>(scheduleItem, {
+    schedule_items: listOf<ScheduleItem>(scheduleItemValidator, {
       max: 100,
       items: scheduleItemSchema,
       about: 'Scheduled times; a list in a body replaces all items.'

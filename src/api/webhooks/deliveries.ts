@@ -7,7 +7,7 @@ import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeAddresses } from '../auth/access.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern, newestRows } from '../core/list.ts'
-import { filtersOf, parseId } from '../core/parse.ts'
+import { queryFilters, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 import { access, type HookRow, path, readHook, tag } from './webhook-row.ts'
@@ -17,7 +17,7 @@ const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expir
 const maxAttempts = 200
 
 /** A row of the log. The other columns are returned as they are read. */
-interface Attempted {
+interface AttemptRow {
   readonly url: string
 }
 
@@ -61,7 +61,7 @@ export const deliveryLogSchema = exactly({
   }
 })
 
-const filter = filtersOf({ status: choice(states, { about: 'Only deliveries in this state.' }) })
+const filter = queryFilters({ status: choice(states, { about: 'Only deliveries in this state.' }) })
 
 const list = listRoute(`${path}/deliveries`, access, {
   id: 'listWebhookDeliveries',
@@ -88,7 +88,7 @@ const list = listRoute(`${path}/deliveries`, access, {
       select: deliveries,
       expand: page => withLastAttempts(sql, page),
       matching: deliveries,
-      render: (rows: readonly Attempted[]) => rows.map(row => redactAttempt(row, request, hook))
+      render: (rows: readonly AttemptRow[]) => rows.map(row => redactAttempt(row, request, hook))
     }
   }
 })
@@ -103,8 +103,8 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
     const id = parseId(request.params['delivery_id'])
     const stored = sql`select * from webhook_deliveries where webhook_id = ${hook.id} and id = ${id}`
     const [[found], log] = await Promise.all([
-      sql<Attempted[]>`${withLastAttempts(sql, stored)}`,
-      sql<Attempted[]>`
+      sql<AttemptRow[]>`${withLastAttempts(sql, stored)}`,
+      sql<AttemptRow[]>`
         select attempt, started_at_ms / 1000 as attempted_at, duration_ms, status, error, url, response
         from webhook_attempts where delivery_id = ${id} order by id desc limit ${maxAttempts}`
     ])
@@ -115,7 +115,7 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
 })
 
 /** Redacts the URL for callers without access: its path may contain a token. */
-function redactAttempt(attempted: Attempted, { caller }: ApiRequest, hook: HookRow): Attempted {
+function redactAttempt(attempted: AttemptRow, { caller }: ApiRequest, hook: HookRow): AttemptRow {
   const { url } = attempted
   const isPublic = hookTypeOf(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
   const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]

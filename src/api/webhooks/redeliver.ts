@@ -1,16 +1,16 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Tx } from '../../db/sql.ts'
 import { integer } from '../../fields/field.ts'
-import { bodySchema, formOf } from '../../fields/form.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { enqueueDeliveries } from '../../playout/change-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
-import { lastSecond } from '../core/moments.ts'
+import { maxSecond } from '../core/moments.ts'
 import { parseBody, parseId, refuseField } from '../core/parse.ts'
 import { actionFields, actionResult, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, int64, ref } from '../core/schemas.ts'
-import { access, type HookRow, lockHook, path, requireUsable, tag } from './webhook-row.ts'
+import { access, type HookRow, lockHook, path, assertSendable, tag } from './webhook-row.ts'
 
 const maxDeliveries = 1_000
 
@@ -41,15 +41,15 @@ const redeliver = apiRoute('POST', `${path}/delivery/:delivery_id/redeliver`, ac
 })
 
 const fields = {
-  since: integer({ min: 0, max: lastSecond, about: 'First event, in Unix seconds.', example: 1_783_468_800 }),
+  since: integer({ min: 0, max: maxSecond, about: 'First event, in Unix seconds.', example: 1_783_468_800 }),
   until: integer({
     min: 0,
-    max: lastSecond,
-    fallback: lastSecond,
+    max: maxSecond,
+    fallback: maxSecond,
     about: 'Last event, in Unix seconds; default now.'
   })
 }
-const form = formOf(fields)
+const redeliverRangeValidator = bodyValidator(fields)
 
 export const redeliveredSchema = actionSchema({
   redelivered: { ...int64, description: 'Number of messages sent again.' }
@@ -62,7 +62,7 @@ const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
   body: bodySchema(fields),
   answer: ref('Redelivered'),
   async handle(request, services) {
-    const { since, until } = parseBody(form, request.body)
+    const { since, until } = parseBody(redeliverRangeValidator, request.body)
     if (until < since) refuseField('until', 'out_of_range', 'must not be before since.')
     const { hook, count } = await beginForStation(services.sql, stationOf(request).id, async tx => {
       const locked = await lockEnabledHook(tx, request)
@@ -90,7 +90,7 @@ const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
 /** Locks the hook in the path. Throws 400 if it delivers no events. */
 async function lockEnabledHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
   const hook = await lockHook(tx, request)
-  requireUsable(hook)
+  assertSendable(hook)
   if (!hook.isEnabled) throw new ApiError('invalid', 'The web hook is disabled.')
   return hook
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
-import { prepare } from '../../webhooks/deliveries/prepare.ts'
+import { renderDelivery } from '../../webhooks/deliveries/prepare.ts'
 import { sendRequest, type SendDeps, openSendDeps } from '../../webhooks/deliveries/send.ts'
 import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
@@ -16,7 +16,7 @@ import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../cor
 import { actionSchema, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices, WebhookTests } from '../core/services.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
-import { access, type HookRow, path, readHook, requireUsable, tag } from './webhook-row.ts'
+import { access, type HookRow, path, readHook, assertSendable, tag } from './webhook-row.ts'
 
 /** A hook may wait 30 seconds for a response, and may send several requests. */
 const testTimeoutMs = 34_000
@@ -54,7 +54,7 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
   errors: [503],
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
-    requireUsable(hook)
+    assertSendable(hook)
     const wait = services.webhookTests.tokens.take(String(request.caller?.key?.id))
     if (wait > 0) throw new TooManyRequests(wait)
     const message = prepareMessage(services, request, hook)
@@ -97,7 +97,7 @@ function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequ
     nowPlaying: nowPlayingAt(state, nowMs, config.BASE_URL)
   }
   const prepared = triggersFor(hook, hookTypeOf(hook.type).triggers).map(trigger =>
-    prepare(secrets, hook, { ...event, triggers: [trigger] }, nowMs)
+    renderDelivery(secrets, hook, { ...event, triggers: [trigger] }, nowMs)
   )
   const [first] = prepared
   if (!first) throw new Error(`web hook ${hook.id} has no triggers`)

@@ -2,7 +2,7 @@ import { beginForStation } from '../../db/begin-for-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { incompleteConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
-import { addGenerated, isSecret, redactedConfig } from '../../webhooks/config.ts'
+import { addGenerated, isSecret, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
@@ -64,7 +64,7 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
       if (!inserted) throw new Error('insert gave no row')
       const fields = ['name', 'type', 'is_enabled', 'triggers', 'config']
       await recordAudit(tx, request, { record: 'Webhook', id: inserted.id, fields })
-      return { id: inserted.id, made, shown: redactedConfig(type, kept, true) }
+      return { id: inserted.id, made, shown: redactConfig(type, kept, true) }
     })
     const record = await reads.read(services, request, station, copy.id)
     const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}

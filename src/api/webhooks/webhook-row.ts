@@ -36,7 +36,7 @@ export function lockHook(tx: Tx, request: ApiRequest): Promise<HookRow> {
 }
 
 /** Throws 400 if a hook is retired or a draft, and so never sends anything. */
-export function requireUsable({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
+export function assertSendable({ type, config }: Pick<HookRow, 'type' | 'config'>): void {
   if (hookTypeOf(type).isRetired) throw new ApiError('invalid', 'The receiving service was shut down.')
   if (isDraft(hookTypeOf(type), config))
     throw new ApiError('invalid', 'The web hook is a draft: its config is empty.')

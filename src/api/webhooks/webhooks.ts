@@ -12,7 +12,7 @@ import {
   keepFormerSecret,
   secretsLeftBehind
 } from '../../webhooks/config-change.ts'
-import { addGenerated, type HookConfig, isDraft, isRedacted, redactedConfig } from '../../webhooks/config.ts'
+import { addGenerated, type HookConfig, isDraft, isRedacted, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries, disabledFact } from '../../webhooks/deliveries/deliveries.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
 import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
@@ -82,8 +82,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     if (!before) {
       const { config, generated } = addGenerated(type, settled.config, secrets)
       values.config = config
-      if (generated.length > 0)
-        reveal['config'] = [...redactedConfig(type, settled.config, true), ...generated]
+      if (generated.length > 0) reveal['config'] = [...redactConfig(type, settled.config, true), ...generated]
     }
     return [...problems, ...leftBehind, ...settled.problems]
   },
@@ -109,7 +108,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
       const { isAutoDisabled, ...counts } = deliveries.get(row.id) ?? noDeliveries
       const metadata = { state: hookState(row, isAutoDisabled), ...counts }
       return {
-        config: redactedConfig(hookTypeOf(row.type), storedConfig(row), showsPath),
+        config: redactConfig(hookTypeOf(row.type), storedConfig(row), showsPath),
         metadata: Object.entries(metadata).map(([key, value]) => ({ key, value }))
       }
     })

@@ -4,8 +4,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { malformed } from '../../http/body.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
-import { commonLines, type Headers, jsonType, readApiKey, renderLines } from '../../http/headers.ts'
-import { ApiError, renderError } from '../../runtime/errors.ts'
+import { commonLines, type HeaderList, jsonContentType, readApiKey, renderLines } from '../../http/headers.ts'
+import { ApiError, renderApiError } from '../../runtime/errors.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
 import type { NewClient } from '../session.ts'
@@ -72,7 +72,7 @@ export function refusalError(refusal: ConnectionRefusal): ApiError {
 }
 
 /** CORS headers of the live endpoints. No cookies are used, so every allowed origin may read. */
-export function corsOf(origin: string): Headers {
+export function corsOf(origin: string): HeaderList {
   if (origin === '') return [['Access-Control-Allow-Origin', '*']]
   return [
     ['Access-Control-Allow-Origin', origin],
@@ -86,11 +86,11 @@ export function refuseConnection(res: HttpResponse, cause: unknown, origin: stri
   const error = cause instanceof ApiError ? cause : new ApiError('internal')
   const isTemporary = error.status === 429 || error.status === 503
   res.writeStatus(`${error.status} ${STATUS_CODES[error.status] ?? 'Unknown'}`)
-  const headers: Headers = [
+  const headers: HeaderList = [
     ['Cache-Control', 'no-store'],
     ...(isTemporary ? [['Retry-After', String(retrySeconds())] as const] : []),
     ...corsOf(origin)
   ]
-  res.writeHeader('Content-Type', jsonType + commonLines + renderLines(headers))
-  res.end(renderError(error), close)
+  res.writeHeader('Content-Type', jsonContentType + commonLines + renderLines(headers))
+  res.end(renderApiError(error), close)
 }

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
-import type { Count } from '../../station/state.ts'
+import type { ListenerCount } from '../../station/state.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { updatePlayStatistics } from '../plays/play-statistics.ts'
 import type { PlayoutServices } from '../services.ts'
@@ -17,7 +17,7 @@ import { countedSources, matchCounts, readCounts, type SourceReport, sumOf, upda
 
 /** A broadcaster's report. `totals` null: the sums over the sources. */
 export interface ListenerReport extends SourceReport {
-  readonly totals: Count | null
+  readonly totals: ListenerCount | null
 }
 
 /**
@@ -104,7 +104,13 @@ async function recordChange(
 }
 
 /** Updates the minute series; the count before the change belongs to the most and fewest of the minute. */
-async function noteMinute(tx: Tx, stationId: number, was: Count, now: Count, atMs: number): Promise<void> {
+async function noteMinute(
+  tx: Tx,
+  stationId: number,
+  was: ListenerCount,
+  now: ListenerCount,
+  atMs: number
+): Promise<void> {
   const most = Math.max(was.total, now.total)
   const fewest = Math.min(was.total, now.total)
   await tx`

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import type { Sql, Tx } from '../../db/sql.ts'
-import type { Counted } from './sources.ts'
+import type { ReportedSource } from './sources.ts'
 
 /** A listener of a source, identified by a hash of address and user agent. */
-export interface Listener {
+export interface IdentifiedListener {
   readonly source: string
   readonly identity: string
 }
@@ -13,9 +13,9 @@ export interface Listener {
 export const identitiesAtMost = 20_000
 
 /** The known listeners of the counted sources. */
-export async function readConnected(sql: Sql | Tx, stationId: number, matched: readonly Counted[]) {
+export async function readConnected(sql: Sql | Tx, stationId: number, matched: readonly ReportedSource[]) {
   if (matched.length === 0) return []
-  return sql<Listener[]>`
+  return sql<IdentifiedListener[]>`
     select source, identity from listeners
     where station_id = ${stationId} and left_at_ms is null
       and source = any(${matched.map(each => each.source.key)}::text[])`
@@ -23,7 +23,7 @@ export async function readConnected(sql: Sql | Tx, stationId: number, matched: r
 
 /** Stores connected and disconnected listeners. A listener who returns counts as connected. */
 export async function recordListeners(tx: Tx, stationId: number, { came, left }: Movement, nowMs: number) {
-  const pairs = (listeners: readonly Listener[]) => tx`
+  const pairs = (listeners: readonly IdentifiedListener[]) => tx`
     unnest(${listeners.map(each => each.source)}::text[], ${listeners.map(each => each.identity)}::text[])
       as x(source, identity)`
   if (came.length > 0)
@@ -40,10 +40,10 @@ export async function recordListeners(tx: Tx, stationId: number, { came, left }:
 /**
  * Who connected and disconnected since the last report. If a source reports no identities, all disconnected.
  */
-export function movementOf(connected: readonly Listener[], matched: readonly Counted[]) {
+export function movementOf(connected: readonly IdentifiedListener[], matched: readonly ReportedSource[]) {
   const before = identitiesBySource(connected)
-  const came: Listener[] = []
-  const left: Listener[] = []
+  const came: IdentifiedListener[] = []
+  const left: IdentifiedListener[] = []
   const nobody: ReadonlySet<string> = new Set()
   for (const { source, count } of matched) {
     const was = before.get(source.key) ?? nobody
@@ -56,7 +56,9 @@ export function movementOf(connected: readonly Listener[], matched: readonly Cou
 
 type Movement = ReturnType<typeof movementOf>
 
-function identitiesBySource(listeners: readonly Listener[]): ReadonlyMap<string, ReadonlySet<string>> {
+function identitiesBySource(
+  listeners: readonly IdentifiedListener[]
+): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>()
   for (const { source, identity } of listeners) {
     const identities = found.get(source) ?? new Set()
@@ -112,7 +114,11 @@ export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
 }
 
 /** Hashes identities with the salt under which a listener is stored as connected, else with the newest. */
-export function saltIdentities(matched: readonly Counted[], connected: readonly Listener[], salts: Salts) {
+export function saltIdentities(
+  matched: readonly ReportedSource[],
+  connected: readonly IdentifiedListener[],
+  salts: Salts
+) {
   const stored = identitiesBySource(connected)
   return matched.map(({ source, count }) => {
     if (count.identities === undefined) return { source, count }

@@ -1,19 +1,19 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import type { FieldError } from '../../runtime/errors.ts'
-import type { Count } from '../../station/state.ts'
+import type { ListenerCount } from '../../station/state.ts'
 
 /** Kinds of sources: a mount, a remote, an HLS stream. */
 export type ListenerSourceKind = 'mounts' | 'remotes' | 'hls'
 
 /** The count of a source, named by id or path. `identities`: a hash for each listener, if known. */
-export type SourceCount = Count &
+export type SourceCount = ListenerCount &
   ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
 
 /** The counted sources. */
 export type SourceReport = { readonly [Kind in ListenerSourceKind]: readonly SourceCount[] }
 
 /** A source with its stored count. `key` is unique among the sources of the station: `mount:7`. */
-export interface Source extends Count {
+export interface ListenerSource extends ListenerCount {
   readonly kind: ListenerSourceKind
   readonly id: number
   readonly path: string
@@ -21,13 +21,13 @@ export interface Source extends Count {
 }
 
 /** A source with its reported count. */
-export interface Counted {
-  readonly source: Source
+export interface ReportedSource {
+  readonly source: ListenerSource
   readonly count: SourceCount
 }
 
 /** Sums are limited to this, so that they fit their column. */
-export const maxInteger = 2_147_483_647
+export const maxInt32 = 2_147_483_647
 
 const kinds = ['mounts', 'remotes', 'hls'] as const
 
@@ -39,9 +39,9 @@ const columns = {
 
 /** The listener counts of a station. */
 export interface StationCounts {
-  readonly totals: Count
+  readonly totals: ListenerCount
   /** All sources, hidden ones too. A stream counts as two: its mount and its HLS listeners. */
-  readonly sources: readonly Source[]
+  readonly sources: readonly ListenerSource[]
 }
 
 /** Null for an unknown station. */
@@ -63,8 +63,8 @@ export async function readCounts(sql: Sql | Tx, stationId: number): Promise<Stat
 }
 
 /** Matches a report with the sources of the station; unknown and repeated ones are problems. */
-export function matchCounts(sources: readonly Source[], report: SourceReport) {
-  const matched = new Map<string, Counted>()
+export function matchCounts(sources: readonly ListenerSource[], report: SourceReport) {
+  const matched = new Map<string, ReportedSource>()
   const problems: FieldError[] = []
   for (const kind of kinds) {
     const ofKind = sources.filter(source => source.kind === kind)
@@ -84,7 +84,7 @@ export function matchCounts(sources: readonly Source[], report: SourceReport) {
 }
 
 /** All sources with the new counts, and those that changed. */
-export function countedSources(sources: readonly Source[], matched: readonly Counted[]) {
+export function countedSources(sources: readonly ListenerSource[], matched: readonly ReportedSource[]) {
   const counts = new Map(matched.map(({ source, count }) => [source.key, count]))
   const after = sources.map(source => {
     const { total, unique } = counts.get(source.key) ?? source
@@ -94,7 +94,7 @@ export function countedSources(sources: readonly Source[], matched: readonly Cou
 }
 
 /** Writes the counts of changed sources. */
-export async function updateCounts(tx: Tx, changed: readonly Source[]): Promise<void> {
+export async function updateCounts(tx: Tx, changed: readonly ListenerSource[]): Promise<void> {
   for (const kind of kinds) {
     const ofKind = changed.filter(source => source.kind === kind)
     if (ofKind.length === 0) continue
@@ -107,10 +107,10 @@ export async function updateCounts(tx: Tx, changed: readonly Source[]): Promise<
 }
 
 /** The count of a station: the sum over its sources. */
-export function sumOf(sources: readonly Count[]): Count {
-  const sum = (part: keyof Count) =>
+export function sumOf(sources: readonly ListenerCount[]): ListenerCount {
+  const sum = (part: keyof ListenerCount) =>
     Math.min(
-      maxInteger,
+      maxInt32,
       sources.reduce((sofar, source) => sofar + source[part], 0)
     )
   return { total: sum('total'), unique: sum('unique') }

@@ -7,7 +7,7 @@ import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
 
 /** A command for a playout. `queueId`: the row of the queue that interrupts. `atMs`: when. */
-export type Command =
+export type PlayoutCommand =
   | { readonly type: 'skip' }
   | { readonly type: 'interrupt'; readonly queueId: number; readonly atMs: number }
   | { readonly type: 'metadata'; readonly artist: string; readonly title: string }
@@ -17,7 +17,10 @@ const commandTtlMs = 60_000
 const commandsAtOnce = 50
 
 /** Adds a command for the playout and ends its long poll, which reads commands when the station changes. */
-export async function addCommand({ tx, station, mark }: StationChange, command: Command): Promise<void> {
+export async function addCommand(
+  { tx, station, mark }: StationChange,
+  command: PlayoutCommand
+): Promise<void> {
   mark(['queue'])
   await tx`insert into playout_commands (station_id, command, created_at_ms)
     values (${station.id}, ${tx.json({ ...command })}, ${engineTimeMs()})`
@@ -30,7 +33,7 @@ export async function readCommands(sql: Sql, stationId: number, seen: number | n
       select coalesce(max(id), 0) as id from playout_commands where station_id = ${stationId}`
     return { seen: newest?.id ?? 0, commands: [] }
   }
-  const rows = await sql<{ id: number; command: Command }[]>`
+  const rows = await sql<{ id: number; command: PlayoutCommand }[]>`
     select id, command from playout_commands
     where station_id = ${stationId} and id > ${seen} and created_at_ms > ${engineTimeMs() - commandTtlMs}
     order by id limit ${commandsAtOnce}`

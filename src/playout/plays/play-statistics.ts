@@ -1,6 +1,6 @@
 import type { Fragment, Tx } from '../../db/sql.ts'
-import type { Count } from '../../station/state.ts'
-import { maxInteger, type Source } from '../listeners/sources.ts'
+import type { ListenerCount } from '../../station/state.ts'
+import { maxInt32, type ListenerSource } from '../listeners/sources.ts'
 import type { LockedStation, OpenPlay } from '../rows.ts'
 
 /*
@@ -23,10 +23,10 @@ export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: Loc
 
 /** The counts of a station and its sources, before and after a report. */
 export interface CountChange {
-  readonly was: Count
-  readonly now: Count
-  readonly before: readonly Source[]
-  readonly after: readonly Source[]
+  readonly was: ListenerCount
+  readonly now: ListenerCount
+  readonly before: readonly ListenerSource[]
+  readonly after: readonly ListenerSource[]
 }
 
 /** Updates the statistics of the current play, after the listeners were written. */
@@ -49,8 +49,8 @@ export async function updatePlayStatistics(tx: Tx, play: OpenPlay, change: Count
   await tx`update song_history set listeners_end = ${now.total},
     listeners_peak = greatest(listeners_peak, ${now.total}),
     unique_listeners = greatest(unique_listeners, ${Math.max(unique, now.unique)}), unique_peaks = ${tx.json(peaks)},
-    delta_positive = least(delta_positive::bigint + ${Math.max(0, now.total - was.total)}, ${maxInteger}),
-    delta_negative = least(delta_negative::bigint + ${Math.max(0, was.total - now.total)}, ${maxInteger})
+    delta_positive = least(delta_positive::bigint + ${Math.max(0, now.total - was.total)}, ${maxInt32}),
+    delta_negative = least(delta_negative::bigint + ${Math.max(0, was.total - now.total)}, ${maxInt32})
     where id = ${play.id}`
 }
 
@@ -58,7 +58,11 @@ export async function updatePlayStatistics(tx: Tx, play: OpenPlay, change: Count
 export type Peaks = Readonly<Record<string, number>>
 
 /** Until its first change, a source had its count from before the change. */
-export function peaksAfter(peaks: Peaks, before: readonly Source[], after: readonly Source[]): Peaks {
+export function peaksAfter(
+  peaks: Peaks,
+  before: readonly ListenerSource[],
+  after: readonly ListenerSource[]
+): Peaks {
   const uniqueBefore = new Map(before.map(({ key, unique }) => [key, unique]))
   const changed = after.flatMap(({ key, unique }): [string, number][] => {
     const was = uniqueBefore.get(key) ?? 0
@@ -68,10 +72,14 @@ export function peaksAfter(peaks: Peaks, before: readonly Source[], after: reado
 }
 
 /** The unique listeners: per source the identities during the play, or its largest count if higher. */
-export function uniqueOf(peaks: Peaks, sources: readonly Source[], seen: ReadonlyMap<string, number>) {
+export function uniqueOf(
+  peaks: Peaks,
+  sources: readonly ListenerSource[],
+  seen: ReadonlyMap<string, number>
+) {
   const unique = sources.reduce(
     (sum, { key, unique: count }) => sum + Math.max(peaks[key] ?? count, seen.get(key) ?? 0),
     0
   )
-  return Math.min(unique, maxInteger)
+  return Math.min(unique, maxInt32)
 }

@@ -1,6 +1,6 @@
 import { transferIndex } from '../../autodj/duplicates.ts'
-import type { HeardPlay, Past, Playlist, RemovedRow } from '../../autodj/library.ts'
-import { indexOf, markAired } from '../../autodj/tracks.ts'
+import type { HeardPlay, LibraryPast, Playlist, RemovedRow } from '../../autodj/library.ts'
+import { trackIndex, markAired } from '../../autodj/tracks.ts'
 import { type PastPlay, readOlder, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { LockedStation } from '../rows.ts'
@@ -145,7 +145,7 @@ export function extendPast(past: CachedPast, playlists: readonly Playlist[], pla
   for (const { playlistId, trackId, pass, startsAtMs } of fresh) {
     const playlist = trackId === null ? undefined : playlists.find(({ id }) => id === playlistId)
     if (playlist && trackId !== null)
-      markAired(playlist.tracks, indexOf(playlist.tracks, trackId), pass, startsAtMs)
+      markAired(playlist.tracks, trackIndex(playlist.tracks, trackId), pass, startsAtMs)
   }
 }
 
@@ -164,6 +164,6 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
 }
 
 /** The past in the form that the AutoDJ uses. */
-export function pastOf({ plays, older }: CachedPast, removed: readonly RemovedRow[]): Past {
+export function pastOf({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
   return { plays: plays satisfies readonly HeardPlay[], older, removed: removed }
 }

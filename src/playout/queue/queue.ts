@@ -1,6 +1,6 @@
 import type { Playlist } from '../../autodj/library.ts'
 import { planQueue, type QueuePlan } from '../../autodj/queue-planner.ts'
-import { indexOf, markAired } from '../../autodj/tracks.ts'
+import { trackIndex, markAired } from '../../autodj/tracks.ts'
 import type { Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -52,7 +52,7 @@ async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<A
 
 /** A track of a sequential playlist would be queued again at once, so it counts as played in its pass. */
 async function markPassed(tx: Tx, { tracks }: Playlist, trackId: number, { stationId, pass }: UnplayedRow) {
-  markAired(tracks, indexOf(tracks, trackId), pass, 0)
+  markAired(tracks, trackIndex(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
   await raiseLibraryVersion(tx, stationId)
 }

@@ -17,15 +17,15 @@ export type RemotePlaylist = { readonly id: number; readonly stationId: number }
 /** The known data of an entry; its address is the path of the media. */
 export type EntrySong = Pick<ImportedSong, 'path' | 'artist' | 'title' | 'durationMs'>
 
-export interface Entry extends EntrySong {
+export interface RemoteEntry extends EntrySong {
   readonly trackId: number
   readonly mediaId: number
   readonly position: number
 }
 
 /** Reads the entries of a playlist, in order. */
-export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]> {
-  return sql<Entry[]>`
+export function readEntries(sql: Sql | Tx, playlistId: number): Promise<RemoteEntry[]> {
+  return sql<RemoteEntry[]>`
     select t.id as "trackId", t.position, m.id as "mediaId", m.path, m.artist, m.title,
       m.duration_ms as "durationMs"
     from playlist_tracks t join media m on m.id = t.media_id
@@ -33,7 +33,7 @@ export function readEntries(sql: Sql | Tx, playlistId: number): Promise<Entry[]>
 }
 
 /** Compares entries with songs of distinct addresses. A missing length counts as unchanged. */
-export function entryChanges(entries: readonly Entry[], songs: readonly EntrySong[]) {
+export function entryChanges(entries: readonly RemoteEntry[], songs: readonly EntrySong[]) {
   const known = new Map(entries.map(entry => [entry.path, entry]))
   const added = []
   const moved = []
@@ -52,7 +52,7 @@ export function entryChanges(entries: readonly Entry[], songs: readonly EntrySon
 /** The difference between two lists of entries; positions count from 1. */
 export type EntryChanges = ReturnType<typeof entryChanges>
 
-const isToldOtherwise = (entry: Entry, { artist, title, durationMs }: EntrySong) =>
+const isToldOtherwise = (entry: RemoteEntry, { artist, title, durationMs }: EntrySong) =>
   entry.artist !== artist || entry.title !== title || (durationMs !== 0 && entry.durationMs !== durationMs)
 
 export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boolean {

@@ -176,7 +176,7 @@ async function noteFailure(
 }
 
 /** Removes unused media of remote playlists and alerts of inactive ones. Returns the number of media. */
-export async function cleanUpRemoteLists(sql: Sql): Promise<number> {
+export async function removeUnusedRemoteLists(sql: Sql): Promise<number> {
   await sql`
     delete from open_facts f where starts_with(f.fact, 'remote-list:') and not exists (
       select from playlists p where f.fact = 'remote-list:' || p.id and p.source = 'remote_url'

@@ -21,14 +21,14 @@ export interface NewRequest {
 }
 
 /** The condition that media `m` may be requested: it is in an enabled playlist that allows requests. */
-export const isRequestable = (sql: Sql | Tx, stationId: number): Fragment => sql`
+export const requestableFragment = (sql: Sql | Tx, stationId: number): Fragment => sql`
   m.station_id = ${stationId} and m.remote_playlist_id is null and exists (
     select from playlist_tracks t join playlists p on p.id = t.playlist_id
     where t.media_id = m.id and p.station_id = ${stationId} and p.is_enabled and p.source = 'songs'
       and p.include_in_requests)`
 
 /** The condition that the station `s` accepts requests. A station without an AutoDJ cannot play them. */
-export const acceptsRequests = (sql: Sql | Tx): Fragment =>
+export const acceptsRequestsFragment = (sql: Sql | Tx): Fragment =>
   sql`s.is_enabled and s.enable_requests and s.backend <> 'none'`
 
 /**
@@ -40,13 +40,13 @@ export async function submitRequest(change: StationChange, request: NewRequest):
   const stationId = station.id
   const { media, address, atMs, chance } = request
   const [rules] = await tx<{ isOpen: boolean; delayMs: number; cooldownMs: number }[]>`
-    select ${acceptsRequests(tx)} as "isOpen", s.request_delay * ${minuteMs}::bigint as "delayMs",
+    select ${acceptsRequestsFragment(tx)} as "isOpen", s.request_delay * ${minuteMs}::bigint as "delayMs",
       s.request_cooldown * ${minuteMs}::bigint as "cooldownMs"
     from stations s where s.id = ${stationId}`
   if (!rules) throw new ApiError('not-found')
   if (!rules.isOpen) throw new ApiError('forbidden', 'This station does not accept requests.')
   const [song] = await tx<{ id: number }[]>`
-    select m.id from media m where ${isRequestable(tx, stationId)}
+    select m.id from media m where ${requestableFragment(tx, stationId)}
       and ${'id' in media ? tx`m.id = ${media.id}` : tx`m.unique_id = ${media.uniqueId}`}`
   if (!song) throw new ApiError('not-found')
   await assertCooledDown(change, request, rules.cooldownMs)

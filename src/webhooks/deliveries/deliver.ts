@@ -18,7 +18,7 @@ import {
 import { acquireHook, type LeasedHook, readDeliveryEvent, readLeasedHook, releaseHook } from './leases.ts'
 import { nextDelivery } from './next-delivery.ts'
 import { deliveredOutcome } from './outcome.ts'
-import { prepare } from './prepare.ts'
+import { renderDelivery } from './prepare.ts'
 import { hostOfSending, sendRequest, type SendDeps } from './send.ts'
 
 /** What a process needs to deliver. */
@@ -41,7 +41,7 @@ const crowdedRetryMs = 400
  * null if nothing is pending, or another worker has the lease. Stops between two deliveries once `isStopping`
  * returns true.
  */
-export async function deliver(
+export async function deliverDue(
   deps: DeliveryDeps,
   webhookId: number,
   isStopping: () => boolean = () => false
@@ -94,7 +94,7 @@ async function deliverNext(
     happenedAt: Math.floor(happenedAtMs / 1000),
     nowPlaying: nowPlayingAt(sent.state, happenedAtMs, deps.baseUrl)
   }
-  const { sending, secrets } = prepare(deps.secrets, hook, event, nowMs)
+  const { sending, secrets } = renderDelivery(deps.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {
     await cancelDelivery(sql, id, sending.reason, nowMs)
     return { hook: await readLeasedHook(sql, hook) }

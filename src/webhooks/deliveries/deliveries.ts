@@ -2,13 +2,13 @@ import { batchLimit, removeInBatches } from '../../db/batches.ts'
 import { raiseAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { type LeasedHook, leasedColumns, selectLeased } from './leases.ts'
-import type { Next } from './next-delivery.ts'
-import { type AttemptResult, type DeliveryOutcome, type Health, outcomeOf } from './outcome.ts'
+import type { NextDelivery } from './next-delivery.ts'
+import { type AttemptResult, type DeliveryOutcome, type HookHealth, outcomeOf } from './outcome.ts'
 
 /** Ends deliveries that will not be made, and adds their triggers to the one that is sent for them. */
 export async function endDeliveries(
   sql: Sql,
-  { ended, send }: Pick<Next, 'ended' | 'send'>,
+  { ended, send }: Pick<NextDelivery, 'ended' | 'send'>,
   nowMs: number
 ): Promise<void> {
   if (ended.length === 0) return
@@ -113,7 +113,7 @@ export async function recordFailure(
 ): Promise<boolean> {
   const { deliveryId, attempt, result } = finished
   return sql.begin(async tx => {
-    const [before] = await tx<(Health & { isEnabled: boolean })[]>`
+    const [before] = await tx<(HookHealth & { isEnabled: boolean })[]>`
       select is_enabled as "isEnabled", consecutive_failures as failures, failing_since_ms as "failingSinceMs", pauses,
         paused_until_ms as "pausedUntilMs", last_sent_ms as "lastSentMs"
       from webhooks where id = ${hook.id} for no key update`

@@ -1,6 +1,6 @@
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import type { StationState } from '../../station/state.ts'
-import type { Pending } from './next-delivery.ts'
+import type { PendingDelivery } from './next-delivery.ts'
 import type { PreparedHook } from './prepare.ts'
 
 /**
@@ -17,7 +17,7 @@ export interface LeasedHook extends PreparedHook {
   readonly rateLimitMs: number
   /** Identifies the lease. */
   readonly holder: string
-  readonly pending: readonly Pending[]
+  readonly pending: readonly PendingDelivery[]
   /** The event of the first pending delivery, which usually is the next to send. */
   readonly firstEvent: DeliveryEvent | null
 }

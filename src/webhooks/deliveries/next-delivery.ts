@@ -2,7 +2,7 @@ import type { Trigger } from '../../station/triggers.ts'
 import type { RetryPolicy } from '../types/hook-type.ts'
 
 /** A pending delivery. Times are Unix milliseconds. */
-export interface Pending {
+export interface PendingDelivery {
   readonly id: number
   readonly triggers: readonly Trigger[]
   readonly happenedAtMs: number
@@ -31,7 +31,7 @@ interface Ended {
 }
 
 /** Deliveries to end, and the one to send or the time of the next check. */
-export interface Next {
+export interface NextDelivery {
   readonly ended: readonly Ended[]
   readonly send: { readonly id: number; readonly triggers: readonly Trigger[] } | null
   /** When something may be due; null if something is sent now or nothing is pending. */
@@ -44,7 +44,11 @@ export interface Next {
  * Within `rateLimitMs` after a delivery all events wait, and are then sent as one: the newest state with all
  * triggers. The first attempt is always made.
  */
-export function nextDelivery(pending: readonly Pending[], state: DeliveryState, nowMs: number): Next {
+export function nextDelivery(
+  pending: readonly PendingDelivery[],
+  state: DeliveryState,
+  nowMs: number
+): NextDelivery {
   const ended = findStale(pending, state.policy, nowMs)
   const endedIds = new Set(ended.map(({ id }) => id))
   const left = pending.filter(({ id }) => !endedIds.has(id))
@@ -63,9 +67,9 @@ export function nextDelivery(pending: readonly Pending[], state: DeliveryState, 
   }
 }
 
-const isUntried = ({ attempts, isAgain }: Pending) => attempts === 0 && !isAgain
+const isUntried = ({ attempts, isAgain }: PendingDelivery) => attempts === 0 && !isAgain
 
-function findStale(pending: readonly Pending[], policy: RetryPolicy, nowMs: number): Ended[] {
+function findStale(pending: readonly PendingDelivery[], policy: RetryPolicy, nowMs: number): Ended[] {
   const newestIndex = pending.findLastIndex(({ isAgain }) => !isAgain)
   return pending.flatMap(({ id, attempts, isAgain, happenedAtMs }, index): Ended[] => {
     if (attempts === 0 || isAgain) return []
@@ -75,7 +79,7 @@ function findStale(pending: readonly Pending[], policy: RetryPolicy, nowMs: numb
 }
 
 /** When each delivery may be sent. In one pass, because there may be 100,000. */
-function dueTimes(pending: readonly Pending[], { rateLimitMs, lastSentMs }: DeliveryState): number[] {
+function dueTimes(pending: readonly PendingDelivery[], { rateLimitMs, lastSentMs }: DeliveryState): number[] {
   let earliestPlacementMs = rateLimitMs > 0 ? lastSentMs + rateLimitMs : 0
   return pending.map(({ isAgain, attempts, nextAttemptMs }) => {
     if (isAgain) return nextAttemptMs

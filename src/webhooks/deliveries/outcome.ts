@@ -1,7 +1,7 @@
 import type { FetchFaultWord } from '../../outbound/guarded-fetch.ts'
 
 /** Why a delivery did not arrive. `http`: the response was not a success, or not HTTP. */
-export type Fault = FetchFaultWord | 'mail' | 'config'
+export type DeliveryFaultReason = FetchFaultWord | 'mail' | 'config'
 
 /** The result of one attempt. */
 export interface AttemptResult {
@@ -10,7 +10,7 @@ export interface AttemptResult {
   /** HTTP or SMTP status; 0 without an answer. */
   readonly status: number
   /** null if it arrived. */
-  readonly fault: Fault | null
+  readonly fault: DeliveryFaultReason | null
   /** From `Retry-After`. */
   readonly retryAfterMs: number | null
   /** The beginning of the answer. */
@@ -20,7 +20,7 @@ export interface AttemptResult {
 }
 
 /** The recent deliveries of a web hook. Times are Unix milliseconds. */
-export interface Health {
+export interface HookHealth {
   readonly failures: number
   readonly failingSinceMs: number | null
   /** How often in a row the circuit breaker opened, and until when it is open. */
@@ -34,7 +34,7 @@ export interface DeliveryOutcome {
   readonly state: 'pending' | 'delivered' | 'failed'
   /** null if the delivery has ended. */
   readonly nextAttemptMs: number | null
-  readonly health: Health
+  readonly health: HookHealth
   /** Why the web hook is disabled, for operators; null if it is not. */
   readonly disabled: string | null
 }
@@ -64,7 +64,7 @@ const failingToDisableMs = 120 * hour
 export function outcomeOf(
   result: AttemptResult,
   attempts: number,
-  before: Health,
+  before: HookHealth,
   random: number
 ): DeliveryOutcome {
   const { startedAtMs, durationMs, status, fault } = result

@@ -1,7 +1,7 @@
 import { formerSecretPurpose, type HookConfig, openedConfig, type Sealer, secretsIn } from '../config.ts'
 import type { HookEvent } from '../event.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
-import { nothing, type Sending } from '../types/sending.ts'
+import { noContent, type DeliveryContent } from '../types/sending.ts'
 
 /** The part of a web hook that decides what it sends. */
 export interface PreparedHook {
@@ -13,12 +13,12 @@ export interface PreparedHook {
 }
 
 /** Returns what a web hook sends for an event, and the secrets to redact in the stored answer. */
-export function prepare(
+export function renderDelivery(
   { open }: Pick<Sealer, 'open'>,
   hook: PreparedHook,
   event: HookEvent,
   nowMs: number
-): { sending: Sending; secrets: readonly string[] } {
+): { sending: DeliveryContent; secrets: readonly string[] } {
   const type = hookTypeOf(hook.type)
   const isFormerSigning = hook.formerSecret !== null && hook.formerSecretUntilMs > nowMs
   let config: ReturnType<typeof openedConfig>
@@ -27,7 +27,7 @@ export function prepare(
     config = openedConfig(type, hook.config, { open })
     formerSecrets = isFormerSigning ? [open(hook.formerSecret ?? '', formerSecretPurpose)] : []
   } catch {
-    return { sending: nothing('A secret of the web hook cannot be opened: enter it again.'), secrets: [] }
+    return { sending: noContent('A secret of the web hook cannot be opened: enter it again.'), secrets: [] }
   }
   const sending = type.send(event, config, { at: Math.floor(nowMs / 1000), formerSecrets })
   return { sending, secrets: [...secretsIn(type, config), ...formerSecrets] }

@@ -5,9 +5,9 @@ import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { networkList } from '../../outbound/networks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { redactSecrets, secretHeaders } from '../redact.ts'
-import type { HookRequest, Mail, Sending } from '../types/sending.ts'
+import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
 import { type Mailer, openMailer } from './mailer.ts'
-import { type AttemptResult, type Fault, retryAfterMs } from './outcome.ts'
+import { type AttemptResult, type DeliveryFaultReason, retryAfterMs } from './outcome.ts'
 
 /** What sending needs. */
 export interface SendDeps {
@@ -32,7 +32,7 @@ const mailTimeoutMs = 10_000
  * `secrets` are redacted in the stored answer. Rejects with the signal's reason if it is aborted.
  */
 export async function sendRequest(
-  sending: Exclude<Sending, { kind: 'nothing' }>,
+  sending: Exclude<DeliveryContent, { kind: 'nothing' }>,
   id: string,
   secrets: readonly string[],
   deps: SendDeps
@@ -48,7 +48,7 @@ export async function sendRequest(
 }
 
 async function sendRequests(
-  sending: Extract<Sending, { kind: 'requests' | 'session' }>,
+  sending: Extract<DeliveryContent, { kind: 'requests' | 'session' }>,
   secrets: readonly string[],
   deps: SendDeps
 ): Promise<Answer> {
@@ -136,13 +136,13 @@ async function sendMail(message: Mail, id: string, { mailer }: SendDeps): Promis
   }
 }
 
-function mailAnswer(fault: Fault | null, response: string): Answer {
+function mailAnswer(fault: DeliveryFaultReason | null, response: string): Answer {
   const status = Number(/^\d{3}/.exec(response)?.[0] ?? 0)
   return { status, fault, retryAfterMs: null, response, url: 'mailto:' }
 }
 
 /** The host that a sending goes to, for the limit of requests in flight. */
-export function hostOfSending(sending: Exclude<Sending, { kind: 'nothing' }>): string {
+export function hostOfSending(sending: Exclude<DeliveryContent, { kind: 'nothing' }>): string {
   if (sending.kind === 'mail') return 'mail'
   const first = sending.kind === 'session' ? sending.open : sending.requests[0]
   return first ? new URL(first.url).host : ''

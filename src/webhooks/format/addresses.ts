@@ -1,8 +1,8 @@
 import { isWebAddress } from '../../fields/field.ts'
-import type { Format } from './template.ts'
+import type { TextFormat } from './template.ts'
 
 /** A URL: a value at its beginning may be a whole URL, any other is a part of it. */
-export const addressText: Format = {
+export const addressText: TextFormat = {
   write: (value, { outline }) => encodeAddressPart(value, outline.trim() === ''),
   isMarkup: false
 }

@@ -1,10 +1,10 @@
 import { isWebAddress } from '../../fields/field.ts'
 import { encodeAddressPart, encodeCharacters } from './addresses.ts'
 import { escapeInCode } from './plain-text.ts'
-import type { Format } from './template.ts'
+import type { TextFormat } from './template.ts'
 
 /** Discord's Markdown. Backslashes escape except in code and URLs. Mentions are disabled by the message. */
-export const discordMarkdown: Format = {
+export const discordMarkdownFormat: TextFormat = {
   write: (value, { path, before, outline, after }) => {
     const opening = findOpenCode(outline, after)
     if (opening !== '') return escapeInCode(value, opening, before)

@@ -1,11 +1,11 @@
 import { renderElapsed, renderNowPlaying } from '../../station/now-playing.ts'
 import type { StationState } from '../../station/state.ts'
-import type { NowPlaying } from '../event.ts'
+import type { EventNowPlaying } from '../event.ts'
 
 /** The size of bodies that Standard Webhooks allows. */
 const maxBytes = 20_480
 
-type Reduction = (body: NowPlaying, excess: number) => NowPlaying
+type Reduction = (body: EventNowPlaying, excess: number) => EventNowPlaying
 
 /** What is left out, in this order, while the body is too long by `excess` bytes. */
 const reductions: readonly Reduction[] = [
@@ -24,7 +24,7 @@ const reductions: readonly Reduction[] = [
  * Renders a now-playing object as JSON of at most 20 KiB. The end of the history is left out first, then other
  * members of unbounded size, the least important ones first. All keys stay.
  */
-export function boundedJson(nowPlaying: NowPlaying): string {
+export function boundedJson(nowPlaying: EventNowPlaying): string {
   let body = nowPlaying
   let json = JSON.stringify(body)
   for (const reduce of reductions) {
@@ -44,22 +44,22 @@ function shorten<Element>(list: readonly Element[], excess: number): Element[] {
   return list.slice(0, kept)
 }
 
-type SongChange = Partial<NowPlaying['now_playing']['song']>
+type SongChange = Partial<EventNowPlaying['now_playing']['song']>
 
 function changeSong<Item extends { readonly song: object }>(item: Item, change: SongChange): Item {
   return { ...item, song: { ...item.song, ...change } }
 }
 
-function changeStation(body: NowPlaying, change: Partial<NowPlaying['station']>): NowPlaying {
+function changeStation(body: EventNowPlaying, change: Partial<EventNowPlaying['station']>): EventNowPlaying {
   return { ...body, station: { ...body.station, ...change } }
 }
 
-function changeNext(body: NowPlaying, change: SongChange): NowPlaying {
+function changeNext(body: EventNowPlaying, change: SongChange): EventNowPlaying {
   return { ...body, playing_next: body.playing_next && changeSong(body.playing_next, change) }
 }
 
 /** Renders the now-playing object at the time of an event; the same in every attempt. */
-export function nowPlayingAt(state: StationState, happenedAtMs: number, baseUrl: string): NowPlaying {
+export function nowPlayingAt(state: StationState, happenedAtMs: number, baseUrl: string): EventNowPlaying {
   const document = renderNowPlaying(state, 'event', baseUrl)
   const moving = renderElapsed(document, Math.floor(happenedAtMs / 1000))
   return JSON.parse(document.head + moving + document.tail)

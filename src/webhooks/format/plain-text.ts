@@ -1,8 +1,8 @@
 /** Inserts an invisible joiner after each `@`, so that `@name` mentions nobody. */
-export const withoutMentions = (text: string): string => text.replaceAll('@', `@${joiner}`)
+export const withoutMentions = (text: string): string => text.replaceAll('@', `@${wordJoiner}`)
 
 /** WORD JOINER: has no width, allows no line break, and is part of no name or markup. */
-export const joiner = '\u2060'
+export const wordJoiner = '\u2060'
 
 /** Whether a text has no visible characters. Receivers refuse such messages. */
 export const isBlank = (text: string): boolean => !/[^\s\p{Cc}\p{Cf}]/u.test(text)

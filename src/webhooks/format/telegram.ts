@@ -1,12 +1,12 @@
 import { encodeAddressPart, encodeCharacters } from './addresses.ts'
-import { escapeInCode, joiner, withoutMentions } from './plain-text.ts'
-import type { Format } from './template.ts'
+import { escapeInCode, wordJoiner, withoutMentions } from './plain-text.ts'
+import type { TextFormat } from './template.ts'
 
 /**
  * Telegram's legacy Markdown (https://core.telegram.org/bots/api#markdown-style). Backslashes escape only
  * outside of entities, and an entity ends at its own character only, so escaping depends on the entity.
  */
-export const telegramMarkdown: Format = {
+export const telegramMarkdownFormat: TextFormat = {
   write: (value, { before, outline }) => {
     const entity = findOpenEntity(outline)
     if (entity === '(') return encodeCharacters(encodeAddressPart(value, outline.endsWith('(')), /[()]/g)
@@ -21,7 +21,7 @@ export const telegramMarkdown: Format = {
         return escapeInCode(text, entity, before)
       case '[':
         // If no URL follows, the text itself may be taken as one, and that of a user is a mention.
-        return text.replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', `:${joiner}`)
+        return text.replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', `:${wordJoiner}`)
       case '':
       default:
         return escape(text, before)
@@ -36,8 +36,8 @@ type Entity = '' | (typeof beginnings)[number] | '('
 
 /** Escapes a value outside of entities; joiners separate `](` and a final backslash from the text around. */
 function escape(value: string, before: string): string {
-  const begin = before.endsWith(']') && value.startsWith('(') ? joiner : ''
-  const end = value.endsWith('\\') ? joiner : ''
+  const begin = before.endsWith(']') && value.startsWith('(') ? wordJoiner : ''
+  const end = value.endsWith('\\') ? wordJoiner : ''
   return begin + value.replace(/[_*`[]/g, '\\$&') + end
 }
 
@@ -60,7 +60,7 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /** Telegram's HTML (https://core.telegram.org/bots/api#html-style). */
-export const telegramHtml: Format = {
+export const telegramHtmlFormat: TextFormat = {
   write: (value, { outline }) => {
     const [, begun] = /\shref\s*=\s*["']?([^"'<>\s]*)$/i.exec(outline) ?? []
     const text = begun === undefined ? withoutMentions(value) : encodeAddressPart(value, begun === '')

@@ -2,14 +2,14 @@ import { normalizeText, withoutMentions } from './plain-text.ts'
 import { countCharacters, truncate } from './truncate.ts'
 
 /** How values are written into a text of one kind. */
-export interface Format {
-  readonly write: (value: string, place: Place) => string
+export interface TextFormat {
+  readonly write: (value: string, place: InsertionPoint) => string
   /** Truncating the text could break markup: if it is too long, values are truncated instead. */
   readonly isMarkup: boolean
 }
 
 /** Where a value is written. */
-export interface Place {
+export interface InsertionPoint {
   /** The variable: `now_playing.song.title`. */
   readonly path: string
   /** The text before it, values included. */
@@ -21,10 +21,10 @@ export interface Place {
 }
 
 /** Text without markup. */
-export const plainText: Format = { write: value => value, isMarkup: false }
+export const plainTextFormat: TextFormat = { write: value => value, isMarkup: false }
 
 /** Text of a network in which `@name` mentions a user, which values must not do. */
-export const postText: Format = { write: withoutMentions, isMarkup: false }
+export const postTextFormat: TextFormat = { write: withoutMentions, isMarkup: false }
 
 type ParsedTemplate = ReturnType<typeof parse>
 
@@ -36,7 +36,7 @@ type ParsedTemplate = ReturnType<typeof parse>
  * A text that is too long is truncated with `…`. In markup the longest values are truncated instead, unless
  * the template alone is too long (`lengthWithoutValues`).
  */
-export function fill(template: string, document: unknown, format: Format, max: number): string {
+export function fillTemplate(template: string, document: unknown, format: TextFormat, max: number): string {
   const parsed = parse(template, document)
   const whole = write(parsed, format, max)
   if (!format.isMarkup || countCharacters(whole) <= max) return truncate(whole, max)
@@ -79,7 +79,7 @@ function parse(template: string, document: unknown) {
 }
 
 /** Stops at twice the maximum length: the text is truncated or too long anyway. */
-function write({ variables, tail }: ParsedTemplate, format: Format, max: number): string {
+function write({ variables, tail }: ParsedTemplate, format: TextFormat, max: number): string {
   let text = ''
   let outline = ''
   for (const { literal, value, path, after } of variables) {

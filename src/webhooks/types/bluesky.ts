@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 
 import { parseUrl } from '../../outbound/networks.ts'
-import { fill, plainText } from '../format/template.ts'
+import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { truncateWithin } from '../format/truncate.ts'
 import { hookType, withoutListeners } from './hook-type.ts'
-import { messageSet, noPost, postsOf } from './message-set.ts'
-import { jsonPost, nothing } from './sending.ts'
+import { messageSet, noPostReason, postsOf } from './message-set.ts'
+import { jsonPost, noContent } from './sending.ts'
 import { credential, identifier } from './settings.ts'
 
 const service = 'https://bsky.social/xrpc'
@@ -34,9 +34,9 @@ export const bluesky = hookType({
     const { handle, app_password: password } = settings
     const account = handle.replace(/^@/, '')
     const render = (words: string) =>
-      truncateWithin(fill(words, event.nowPlaying, plainText, longest.bytes), longest)
+      truncateWithin(fillTemplate(words, event.nowPlaying, plainTextFormat, longest.bytes), longest)
     const posts = postsOf(event, settings, render)
-    if (posts.length === 0) return nothing(noPost)
+    if (posts.length === 0) return noContent(noPostReason)
     const createdAt = new Date(event.happenedAt * 1000).toISOString()
     return {
       kind: 'session',

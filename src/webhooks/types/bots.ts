@@ -1,10 +1,10 @@
 import { choice } from '../../fields/field.ts'
 import { isBlank } from '../format/plain-text.ts'
-import { telegramHtml, telegramMarkdown } from '../format/telegram.ts'
-import { fill, lengthWithoutValues, plainText, postText } from '../format/template.ts'
+import { telegramHtmlFormat, telegramMarkdownFormat } from '../format/telegram.ts'
+import { fillTemplate, lengthWithoutValues, plainTextFormat, postTextFormat } from '../format/template.ts'
 import { splitToLength } from '../format/truncate.ts'
 import { hookType, withoutListeners } from './hook-type.ts'
-import { bareUrl, emptyMessage, jsonPost, nothing, requests, urlBelow } from './sending.ts'
+import { bareUrl, emptyMessageReason, jsonPost, noContent, requestsContent, urlBelow } from './sending.ts'
 import { address, credential, identifier, pathCredential, template } from './settings.ts'
 
 const longest = { groupme: 10_000, groupmePart: 1_000, telegram: 4_096 }
@@ -20,14 +20,16 @@ export const groupme = hookType({
   },
   urls: ['api'],
   send({ nowPlaying }, { api, bot_id, text }) {
-    const message = fill(text, nowPlaying, plainText, longest.groupme)
+    const message = fillTemplate(text, nowPlaying, plainTextFormat, longest.groupme)
     const parts = splitToLength(message, longest.groupmePart).filter(part => !isBlank(part))
-    if (parts.length === 0) return nothing(emptyMessage)
-    return requests(...parts.map(part => jsonPost(urlBelow(api, '/bots/post'), { bot_id, text: part })))
+    if (parts.length === 0) return noContent(emptyMessageReason)
+    return requestsContent(
+      ...parts.map(part => jsonPost(urlBelow(api, '/bots/post'), { bot_id, text: part }))
+    )
   }
 })
 
-const telegramFormats = { Markdown: telegramMarkdown, HTML: telegramHtml }
+const telegramFormats = { Markdown: telegramMarkdownFormat, HTML: telegramHtmlFormat }
 
 /** A message of a bot in a Telegram chat. */
 export const telegram = hookType({
@@ -44,10 +46,15 @@ export const telegram = hookType({
   send({ nowPlaying }, { api, bot_token: token, chat_id, text: words, parse_mode }) {
     // Telegram refuses truncated markup, so a template that is too long is sent as plain text.
     const isPlain = lengthWithoutValues(words) > longest.telegram
-    const text = fill(words, nowPlaying, isPlain ? postText : telegramFormats[parse_mode], longest.telegram)
-    if (isBlank(text)) return nothing(emptyMessage)
+    const text = fillTemplate(
+      words,
+      nowPlaying,
+      isPlain ? postTextFormat : telegramFormats[parse_mode],
+      longest.telegram
+    )
+    if (isBlank(text)) return noContent(emptyMessageReason)
     const message = { chat_id, text, ...(isPlain ? {} : { parse_mode }) }
     const redactedUrl = `${bareUrl(urlBelow(api, '/bot'))}…/sendMessage`
-    return requests({ ...jsonPost(urlBelow(api, `/bot${token}/sendMessage`), message), redactedUrl })
+    return requestsContent({ ...jsonPost(urlBelow(api, `/bot${token}/sendMessage`), message), redactedUrl })
   }
 })

@@ -1,11 +1,11 @@
 import { flag, hidden, isWebAddress, text } from '../../fields/field.ts'
 import { addressText } from '../format/addresses.ts'
-import { discordMarkdown } from '../format/discord-markdown.ts'
+import { discordMarkdownFormat } from '../format/discord-markdown.ts'
 import { isBlank } from '../format/plain-text.ts'
-import { fill, plainText } from '../format/template.ts'
+import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { countCharacters } from '../format/truncate.ts'
 import { hookType, withoutListeners } from './hook-type.ts'
-import { emptyMessage, jsonPost, nothing, requests } from './sending.ts'
+import { emptyMessageReason, jsonPost, noContent, requestsContent } from './sending.ts'
 import { address, template } from './settings.ts'
 
 const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
@@ -42,10 +42,11 @@ export const discord = hookType({
   },
   urls: ['webhook_url'],
   send({ happenedAt, nowPlaying }, settings) {
-    const markdown = (words: string, most: number) => fill(words, nowPlaying, discordMarkdown, most)
-    const plain = (words: string, most: number) => fill(words, nowPlaying, plainText, most)
+    const markdown = (words: string, most: number) =>
+      fillTemplate(words, nowPlaying, discordMarkdownFormat, most)
+    const plain = (words: string, most: number) => fillTemplate(words, nowPlaying, plainTextFormat, most)
     const link = (words: string) => {
-      const url = fill(words, nowPlaying, addressText, longest.url + 1).trim()
+      const url = fillTemplate(words, nowPlaying, addressText, longest.url + 1).trim()
       return isWebAddress(url) && url.length <= longest.url ? url : ''
     }
     const title = markdown(settings.title, longest.title)
@@ -68,10 +69,10 @@ export const discord = hookType({
     }
     const embeds = Object.keys(embed).length > 0 ? { embeds: [{ ...embed, ...details }] } : {}
     const message = { ...member('content', markdown(settings.content, longest.content)), ...embeds }
-    if (Object.keys(message).length === 0) return nothing(emptyMessage)
+    if (Object.keys(message).length === 0) return noContent(emptyMessageReason)
     // Song titles must not mention users.
     const post = jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } })
-    return requests({ ...post, redactedUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…` })
+    return requestsContent({ ...post, redactedUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…` })
   }
 })
 

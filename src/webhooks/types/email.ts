@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { problem, text } from '../../fields/field.ts'
-import { fill, plainText } from '../format/template.ts'
+import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { hookType } from './hook-type.ts'
 import { checkedBy, template } from './settings.ts'
 
@@ -35,8 +35,11 @@ export const email = hookType({
   send({ nowPlaying }, settings) {
     const to = settings.to.split(',').map(address => address.trim())
     // A line break would begin another header.
-    const subject = fill(settings.subject, nowPlaying, plainText, longest.subject).replace(/\p{Cc}/gu, '')
-    const content = fill(settings.message, nowPlaying, plainText, longest.text)
+    const subject = fillTemplate(settings.subject, nowPlaying, plainTextFormat, longest.subject).replace(
+      /\p{Cc}/gu,
+      ''
+    )
+    const content = fillTemplate(settings.message, nowPlaying, plainTextFormat, longest.text)
     return { kind: 'mail', mail: { to, subject, text: content } }
   }
 })

@@ -1,19 +1,19 @@
 import * as v from 'valibot'
 
 import { type Field, hidden, integer, text, type ValuesOf } from '../../fields/field.ts'
-import { formOf } from '../../fields/form.ts'
+import { bodyValidator } from '../../fields/form.ts'
 import { type Trigger, triggers as everyTrigger } from '../../station/triggers.ts'
-import type { HookEvent, NowPlaying, SendContext } from '../event.ts'
-import { nothing, type Sending } from './sending.ts'
+import type { HookEvent, EventNowPlaying, SendContext } from '../event.ts'
+import { noContent, type DeliveryContent } from './sending.ts'
 
 /** The settings of a type, by key. Those without a fallback are required. */
-export type Settings = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
+export type SettingFields = Readonly<Record<string, Field<string> | Field<number> | Field<boolean>>>
 
 /** How long an event is retried: to the end, until there is a newer event, or for an hour. */
 export type RetryPolicy = 'every' | 'newest' | 'hour'
 
 /** A type of web hook: its settings, its triggers, and what it sends. */
-export interface HookType<S extends Settings = Settings> {
+export interface HookType<S extends SettingFields = SettingFields> {
   /** As in the API: `google_analytics_v4`. */
   readonly name: string
   /** The triggers that it supports; a web hook without triggers of its own has them all. */
@@ -31,7 +31,7 @@ export interface HookType<S extends Settings = Settings> {
     event: HookEvent,
     config: Readonly<Record<string, unknown>>,
     context: SendContext
-  ) => Sending
+  ) => DeliveryContent
 }
 
 /** For chat services, which a message per listener would flood. */
@@ -47,16 +47,16 @@ const rateLimit = integer({
 })
 
 /** By default a type supports all triggers, and retries for an hour, because people read its messages. */
-type Declared<S extends Settings> = Pick<HookType<S>, 'name' | 'settings'> &
+type Declared<S extends SettingFields> = Pick<HookType<S>, 'name' | 'settings'> &
   Partial<Pick<HookType<S>, 'triggers' | 'urls' | 'made' | 'retryPolicy'>> & {
     /** Called with at least one trigger, all of them supported, and with all settings. */
-    readonly send: (event: HookEvent, settings: ValuesOf<S>, context: SendContext) => Sending
+    readonly send: (event: HookEvent, settings: ValuesOf<S>, context: SendContext) => DeliveryContent
   }
 
 /** Declares a type. Every type has a `rate_limit`. */
-export function hookType<const S extends Settings>(declared: Declared<S>) {
+export function hookType<const S extends SettingFields>(declared: Declared<S>) {
   const { triggers: supported = everyTrigger, urls = [], made = {}, settings } = declared
-  const form = formOf(settings)
+  const settingsValidator = bodyValidator(settings)
   return {
     name: declared.name,
     triggers: supported,
@@ -67,27 +67,27 @@ export function hookType<const S extends Settings>(declared: Declared<S>) {
     isRetired: false,
     send: (event: HookEvent, config: Readonly<Record<string, unknown>>, context: SendContext) => {
       const triggers = event.triggers.filter(trigger => supported.includes(trigger))
-      if (triggers.length === 0) return nothing('The type does not support the triggers of the event.')
-      const checked = v.safeParse(form, config)
-      if (!checked.success) return nothing('The config is incomplete.')
+      if (triggers.length === 0) return noContent('The type does not support the triggers of the event.')
+      const checked = v.safeParse(settingsValidator, config)
+      if (!checked.success) return noContent('The config is incomplete.')
       return declared.send({ ...event, triggers }, checked.output, context)
     }
   }
 }
 
-type RenderedSong = NowPlaying['now_playing']['song']
+type RenderedSong = EventNowPlaying['now_playing']['song']
 
 /** The song that plays; null if only the offline text is shown. */
-export function playedSong({ now_playing: { sh_id, song } }: NowPlaying): RenderedSong | null {
+export function playedSong({ now_playing: { sh_id, song } }: EventNowPlaying): RenderedSong | null {
   return sh_id === 0 ? null : song
 }
 
 /** Declares a type for directories and statistics, which only get songs, and nothing while no song plays. */
-export function songType<const S extends Settings>({
+export function songType<const S extends SettingFields>({
   send,
   ...declared
 }: Omit<Declared<S>, 'triggers' | 'send'> & {
-  readonly send: (song: RenderedSong, settings: ValuesOf<S>, event: HookEvent) => Sending
+  readonly send: (song: RenderedSong, settings: ValuesOf<S>, event: HookEvent) => DeliveryContent
 }) {
   return hookType<S>({
     ...declared,
@@ -95,7 +95,7 @@ export function songType<const S extends Settings>({
     retryPolicy: 'newest',
     send(event, settings) {
       const song = playedSong(event.nowPlaying)
-      return song === null ? nothing('No song is playing.') : send(song, settings, event)
+      return song === null ? noContent('No song is playing.') : send(song, settings, event)
     }
   })
 }
@@ -105,7 +105,7 @@ function retiredType({ name, settings }: Pick<HookType, 'name' | 'settings'>): H
   return { ...hookType({ name, settings: {}, send: sendNothing }), settings, isRetired: true }
 }
 
-const sendNothing = () => nothing('The service no longer exists.')
+const sendNothing = () => noContent('The service no longer exists.')
 
 const secret = (about: string) => hidden(text({ max: 2_000, fallback: '', about }))
 

@@ -7,7 +7,7 @@ import { getmeradio, radiode, radioreg, tunein } from './directories.ts'
 import { discord } from './discord.ts'
 import { email } from './email.ts'
 import { generic } from './generic.ts'
-import { googleAnalytics, type HookType, type Settings, twitter } from './hook-type.ts'
+import { googleAnalytics, type HookType, type SettingFields, twitter } from './hook-type.ts'
 import { mastodon } from './mastodon.ts'
 
 const [first, ...others]: readonly [HookType, ...HookType[]] = [
@@ -50,7 +50,7 @@ export function describeSettings(): string {
   return `By type (* required, in brackets the default): ${types.join('; ')}.`
 }
 
-function describeSetting([key, { fallback, kind }]: [string, Settings[string]]): string {
+function describeSetting([key, { fallback, kind }]: [string, SettingFields[string]]): string {
   const asterisk = fallback === undefined ? '*' : ''
   const secrecy = kind === 'secret' ? ' (write-only)' : ''
   const preset = fallback === undefined || fallback === '' ? '' : ` [${String(fallback)}]`

@@ -1,8 +1,8 @@
 import { choice } from '../../fields/field.ts'
-import { fill, postText } from '../format/template.ts'
+import { fillTemplate, postTextFormat } from '../format/template.ts'
 import { hookType, withoutListeners } from './hook-type.ts'
-import { messageSet, noPost, postsOf } from './message-set.ts'
-import { jsonPost, nothing, requests, urlBelow } from './sending.ts'
+import { messageSet, noPostReason, postsOf } from './message-set.ts'
+import { jsonPost, noContent, requestsContent, urlBelow } from './sending.ts'
 import { address, headerCredential } from './settings.ts'
 
 const longest = 500
@@ -26,11 +26,13 @@ export const mastodon = hookType({
   urls: ['instance_url'],
   send(event, settings) {
     const { instance_url: instance, access_token: token, visibility } = settings
-    const posts = postsOf(event, settings, words => fill(words, event.nowPlaying, postText, longest))
-    if (posts.length === 0) return nothing(noPost)
+    const posts = postsOf(event, settings, words =>
+      fillTemplate(words, event.nowPlaying, postTextFormat, longest)
+    )
+    if (posts.length === 0) return noContent(noPostReason)
     const url = urlBelow(instance, '/api/v1/statuses')
     const authorization = `Bearer ${token}`
-    return requests(
+    return requestsContent(
       ...posts.map(({ id, text }) =>
         jsonPost(url, { status: text, visibility }, { authorization, 'idempotency-key': id })
       )

@@ -18,7 +18,7 @@ export const messageSet = {
 }
 
 /** The reason to send nothing if `postsOf` returns no posts. */
-export const noPost = 'The event has no template, its text is empty, or its song has ended.'
+export const noPostReason = 'The event has no template, its text is empty, or its song has ended.'
 
 /** The posts on an event, one per trigger with a template; ids are the same in every attempt. */
 export function postsOf(

@@ -19,7 +19,7 @@ export interface Mail {
 }
 
 /** What is sent for an event. */
-export type Sending =
+export type DeliveryContent =
   /** Sent in order; each only after the one before it was accepted. */
   | { readonly kind: 'requests'; readonly requests: readonly HookRequest[] }
   /**
@@ -35,11 +35,14 @@ export type Sending =
   /** Nothing is to be sent; the reason is a sentence for operators. */
   | { readonly kind: 'nothing'; readonly reason: string }
 
-export const requests = (...list: readonly HookRequest[]): Sending => ({ kind: 'requests', requests: list })
-export const nothing = (reason: string): Sending => ({ kind: 'nothing', reason })
+export const requestsContent = (...list: readonly HookRequest[]): DeliveryContent => ({
+  kind: 'requests',
+  requests: list
+})
+export const noContent = (reason: string): DeliveryContent => ({ kind: 'nothing', reason })
 
 /** The reason not to send a text without visible characters. */
-export const emptyMessage = 'The message is empty.'
+export const emptyMessageReason = 'The message is empty.'
 
 /** A request with a JSON body. */
 export function jsonPost(

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 
-import type { Library, Option, Order, Playlist, PlaylistType } from '../../../src/autodj/library.ts'
+import type {
+  Library,
+  PlaylistOption,
+  PlaylistOrder,
+  Playlist,
+  PlaylistType
+} from '../../../src/autodj/library.ts'
 import type { PlannerInput } from '../../../src/autodj/queue-draft.ts'
 import type { QueuePlan } from '../../../src/autodj/queue-planner.ts'
 import { sized } from '../tier.ts'
@@ -23,8 +29,8 @@ export interface PlaylistSpec {
   /** The lengths of its tracks in minutes. */
   minutes: number[]
   type?: PlaylistType
-  order?: Order
-  options?: Option[]
+  order?: PlaylistOrder
+  options?: PlaylistOption[]
   /** Start and end as HHMM. */
   schedule?: [number, number][]
   /** Songs, or tens of minutes. */
@@ -62,7 +68,7 @@ export type Action = { after: number } & (
 /** The clock goes forward, back, or does not change in the following hours. */
 const beginnings = ['2026-03-29T00:10+01:00', '2026-10-25T00:10+02:00', '2026-01-15T11:40+01:00'] as const
 
-const optionsOf = (names: Option[]) => fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 })
+const optionsOf = (names: PlaylistOption[]) => fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 })
 const hhmm = fc.tuple(fc.nat(23), fc.constantFrom(0, 5, 30, 45)).map(([hour, minute]) => hour * 100 + minute)
 /** Most windows are in the night in which the clock changes. */
 const window = fc.tuple(

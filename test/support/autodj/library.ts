@@ -2,8 +2,8 @@ import type {
   AutodjRules,
   HeardPlay,
   Library,
-  Option,
-  Past,
+  PlaylistOption,
+  LibraryPast,
   PendingRequest,
   Playlist,
   RemovedRow,
@@ -13,7 +13,7 @@ import type { PlannerInput, QueuedRow, RunningPlay } from '../../../src/autodj/q
 import type { ScheduleItem } from '../../../src/autodj/schedule.ts'
 import { buildTracks, type SongKeys, type TrackRow } from '../../../src/autodj/tracks.ts'
 import { openZone } from '../../../src/autodj/zone.ts'
-import { newPlaylist, newStationRules } from '../../../src/simulate/example-station.ts'
+import { newPlaylistSettings, newStationSettings } from '../../../src/simulate/example-station.ts'
 
 export const secondMs = 1_000
 export const minuteMs = 60 * secondMs
@@ -40,7 +40,7 @@ export function aTrack(id: number, parts: Partial<TrackRow> = {}): TrackRow {
 
 /** A playlist with the settings of a new one, and three tracks by default. */
 export interface PlaylistParts extends Partial<Omit<Playlist, 'options' | 'tracks'>> {
-  readonly options?: readonly Option[]
+  readonly options?: readonly PlaylistOption[]
   readonly tracks?: readonly (number | TrackRow)[]
 }
 
@@ -50,7 +50,7 @@ export function aPlaylist({ options = [], tracks, ...parts }: PlaylistParts = {}
   return {
     id,
     name: `Playlist ${id}`,
-    ...newPlaylist,
+    ...newPlaylistSettings,
     ...parts,
     options: new Set(options),
     tracks: buildTracks(rows.map(row => (typeof row === 'number' ? aTrack(row) : row)))
@@ -79,7 +79,7 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRule
   return {
     zone: openZone(zone),
     seed: 7,
-    ...newStationRules,
+    ...newStationSettings,
     ...parts
   }
 }
@@ -88,7 +88,7 @@ export interface LibraryParts {
   readonly rules?: RuleParts
   readonly playlists?: readonly Playlist[]
   readonly plays?: readonly HeardPlay[]
-  readonly older?: Past['older']
+  readonly older?: LibraryPast['older']
   readonly removed?: readonly RemovedRow[]
   readonly requests?: readonly PendingRequest[]
 }

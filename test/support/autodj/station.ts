@@ -12,7 +12,7 @@ import type { LogEntry } from '../../../src/autodj/log-entry.ts'
 import type { PlannerInput, QueuedRow } from '../../../src/autodj/queue-draft.ts'
 import { planQueue, type QueuePlan } from '../../../src/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
-import { forkTracks, indexOf, markAired } from '../../../src/autodj/tracks.ts'
+import { forkTracks, trackIndex, markAired } from '../../../src/autodj/tracks.ts'
 import type { PastPlay } from '../../../src/db/library.ts'
 import {
   trimPast,
@@ -218,7 +218,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       setState(row.requestId, 'cancelled')
       const playlist = library.playlists.find(({ id }) => id === row.playlistId)
       if (playlist?.order === 'sequential' && row.trackId !== null)
-        markAired(playlist.tracks, indexOf(playlist.tracks, row.trackId), row.pass, 0)
+        markAired(playlist.tracks, trackIndex(playlist.tracks, row.trackId), row.pass, 0)
       removed = [row, ...removed]
       top(new Set(row.trackId === null ? [] : [row.trackId]))
     },

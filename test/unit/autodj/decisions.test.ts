@@ -11,7 +11,7 @@ import {
   type Library,
   type Slot
 } from '../../../src/autodj/library.ts'
-import { buckets, isFallback, isInBucket, pick } from '../../../src/autodj/pick.ts'
+import { buckets, isFallback, isInBucket, pickForSlot } from '../../../src/autodj/pick.ts'
 import { findPools } from '../../../src/autodj/pools.ts'
 import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
@@ -98,10 +98,10 @@ describe('a decision', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = frozen(slotOf(spec))
       const before = columnsOf(slot.library)
-      const once = pick(slot, seededRandom(seed, 1))
-      for (let unused = 1; unused < 4; unused++) pick(slot, seededRandom(seed, unused + 1))
-      expect(pick(slot, seededRandom(seed, 1))).toEqual(once)
-      expect(pick(slotOf(spec), seededRandom(seed, 1))).toEqual(once)
+      const once = pickForSlot(slot, seededRandom(seed, 1))
+      for (let unused = 1; unused < 4; unused++) pickForSlot(slot, seededRandom(seed, unused + 1))
+      expect(pickForSlot(slot, seededRandom(seed, 1))).toEqual(once)
+      expect(pickForSlot(slotOf(spec), seededRandom(seed, 1))).toEqual(once)
       const situation = () => frozen(aSituation({ library: slotOf(spec).library }))
       expect(planQueue(situation())).toEqual(planQueue(situation()))
       expect(columnsOf(slot.library)).toEqual(before)
@@ -120,7 +120,7 @@ describe('a decision', () => {
       const isDue = slot.library.playlists.some(
         playlist => !isInterrupting(playlist) && checkDue(playlist, slot).obstacle === null
       )
-      expect(pick(slot, seededRandom(seed, 1)) !== null || !isDue).toBe(true)
+      expect(pickForSlot(slot, seededRandom(seed, 1)) !== null || !isDue).toBe(true)
     })
     fc.assert(property, { numRuns })
   })
@@ -128,7 +128,7 @@ describe('a decision', () => {
   test('has the best possible tier', () => {
     const property = fc.property(slotSpecs, fc.nat(), (spec, seed) => {
       const slot = slotOf({ ...spec, requested: [] })
-      const decision = pick(slot, seededRandom(seed, 1))
+      const decision = pickForSlot(slot, seededRandom(seed, 1))
       const entry = decision?.log.at(-1)
       const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : 0
       const last = slot.rowsBefore.at(-1) ?? slot.library.past.plays.at(-1)
@@ -214,6 +214,6 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
 function offered(playlist: Library['playlists'][number], slot: Slot): number[] {
   const library = { ...slot.library, playlists: [playlist], requests: [] }
   const alone = { ...slot, library, rowsBefore: slot.rowsBefore }
-  const track = pick(alone, seededRandom(1, 1))?.tracks[0]
+  const track = pickForSlot(alone, seededRandom(1, 1))?.tracks[0]
   return track ? [track.song.song] : []
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { areDuplicates, findTier } from '../../../src/autodj/duplicates.ts'
 import type { HeardPlay } from '../../../src/autodj/library.ts'
-import { pick } from '../../../src/autodj/pick.ts'
+import { pickForSlot } from '../../../src/autodj/pick.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
 import type { SongKeys } from '../../../src/autodj/tracks.ts'
 import {
@@ -58,7 +58,7 @@ function picked({ list, others = [], rowsBefore = [], playlist = {}, rules = {} 
       rules: { ...rules, seed },
       plays: plays.toSorted((a, b) => a.startsAtMs - b.startsAtMs)
     })
-    const decision = pick(aSlot(library, noonMs, { rowsBefore }), seededRandom(seed, 1))
+    const decision = pickForSlot(aSlot(library, noonMs, { rowsBefore }), seededRandom(seed, 1))
     const entry = decision?.log.at(-1)
     const tier = entry?.step === 'picked' && 'tier' in entry ? entry.tier : null
     found.add(`${list[(decision?.tracks[0].trackId ?? 0) - 1]?.[0]}, tier ${tier}`)
@@ -226,7 +226,7 @@ describe('what counts as recent', () => {
     const tracks = two.map(([name], index) => aTrack(index + 1, songOf(name)))
     const library = aLibrary({ playlists: [aPlaylist({ tracks })], requests })
     const found = Array.from({ length: 25 }, (_, seed) =>
-      pick(aSlot({ ...library, rules: { ...library.rules, seed } }), seededRandom(seed, 1))
+      pickForSlot(aSlot({ ...library, rules: { ...library.rules, seed } }), seededRandom(seed, 1))
     )
     return new Set(found.map(decision => decision?.tracks[0].trackId)).size
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { Playlist } from '../../../src/autodj/library.ts'
 import { type LogEntry, truncateLog } from '../../../src/autodj/log-entry.ts'
-import { pick } from '../../../src/autodj/pick.ts'
+import { pickForSlot } from '../../../src/autodj/pick.ts'
 import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
 import {
@@ -24,7 +24,7 @@ import {
 } from '../../support/autodj/library.ts'
 
 const logOf = (parts: LibraryParts, atMs = noonMs) =>
-  pick(aSlot(aLibrary(parts), atMs), seededRandom(1, 1))?.log
+  pickForSlot(aSlot(aLibrary(parts), atMs), seededRandom(1, 1))?.log
 const atNoon = noonMs / 1_000
 
 describe('the log of a pick', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { HeardPlay, Slot } from '../../../src/autodj/library.ts'
-import { pick } from '../../../src/autodj/pick.ts'
+import { pickForSlot } from '../../../src/autodj/pick.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
 import {
   aLibrary,
@@ -25,7 +25,8 @@ function played(playlist: PlaylistParts, slots: number, parts: Partial<Slot> = {
   const rowsBefore: HeardPlay[] = [...(parts.rowsBefore ?? [])]
   for (let slot = 0; slot < slots; slot++) {
     const atMs = (parts.atMs ?? noonMs) + slot * 3 * minuteMs
-    const track = pick(aSlot(library, atMs, { ...parts, rowsBefore }), seededRandom(seed, slot))?.tracks[0]
+    const track = pickForSlot(aSlot(library, atMs, { ...parts, rowsBefore }), seededRandom(seed, slot))
+      ?.tracks[0]
     if (track) rowsBefore.push({ ...track, startsAtMs: atMs })
   }
   return rowsBefore.slice(parts.rowsBefore?.length ?? 0).map(({ trackId, pass }) => `${trackId} in ${pass}`)
@@ -106,12 +107,14 @@ describe('a shuffled playlist', () => {
       aLibrary({ playlists: [aPlaylist({ id: 1, tracks, pass: 4 })], plays })
     const heard = aPlay(1, noonMs - 60 * minuteMs, { song: { song: 1, title: 1, artists: [1] } })
     const other = aPlay(2, noonMs - 3 * minuteMs)
-    const first = pick(aSlot(library([heard, other])), seededRandom(1, 1))?.tracks[0]
+    const first = pickForSlot(aSlot(library([heard, other])), seededRandom(1, 1))?.tracks[0]
     expect([102, 103]).toContain(first?.trackId)
     expect(first?.pass).toBe(5)
     const rowsBefore = first ? [{ ...first, startsAtMs: noonMs }] : []
-    const later = pick(aSlot(library([other]), noonMs + 3 * minuteMs, { rowsBefore }), seededRandom(1, 1))
-      ?.tracks[0]
+    const later = pickForSlot(
+      aSlot(library([other]), noonMs + 3 * minuteMs, { rowsBefore }),
+      seededRandom(1, 1)
+    )?.tracks[0]
     expect(later).toMatchObject({ trackId: 101, pass: 4 })
   })
 
@@ -228,7 +231,7 @@ describe('loop_once', () => {
     const rowsBefore = [aPlayOf(1, 101, noonMs)]
     const slot = aSlot(aLibrary({ playlists: [playlist] }), noonMs + minuteMs, { rowsBefore })
     const without = { ...slot.library, past: { ...slot.library.past, removed } }
-    expect(pick(slot, seededRandom(1, 1))?.tracks[0].trackId).toBe(102)
-    expect(pick({ ...slot, library: without }, seededRandom(1, 1))?.tracks[0].trackId).toBe(103)
+    expect(pickForSlot(slot, seededRandom(1, 1))?.tracks[0].trackId).toBe(102)
+    expect(pickForSlot({ ...slot, library: without }, seededRandom(1, 1))?.tracks[0].trackId).toBe(103)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { Decision } from '../../../src/autodj/candidates.ts'
 import type { Library, Slot } from '../../../src/autodj/library.ts'
-import { pick } from '../../../src/autodj/pick.ts'
+import { pickForSlot } from '../../../src/autodj/pick.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
 import {
   aLibrary,
@@ -21,7 +21,7 @@ import {
 import { sized } from '../../support/tier.ts'
 
 const pickIn = (library: Library, parts: Partial<Slot> = {}, seed = 1): Decision | null =>
-  pick(aSlot(library, parts.atMs ?? noonMs, parts), seededRandom(seed, 1))
+  pickForSlot(aSlot(library, parts.atMs ?? noonMs, parts), seededRandom(seed, 1))
 
 /** The picked playlist and track. */
 function picked(library: Library, parts: Partial<Slot> = {}, seed = 1): string {
@@ -156,7 +156,7 @@ describe('weights', () => {
     const slot = aSlot(aLibrary({ playlists }))
     const found = weights.map(() => 0)
     for (let seq = 0; seq < slots; seq++) {
-      const id = pick(slot, seededRandom(42, seq))?.tracks[0].playlistId ?? 0
+      const id = pickForSlot(slot, seededRandom(42, seq))?.tracks[0].playlistId ?? 0
       found[id] = (found[id] ?? 0) + 1
     }
     return found

@@ -6,7 +6,7 @@ import {
   nextHourlyTarget,
   nextOpening,
   type ScheduleItem,
-  type Window,
+  type ScheduleWindow,
   windowAt,
   windowOnDay,
   windowsBetween
@@ -24,7 +24,7 @@ function anItem(times: string, parts: Partial<ScheduleItem> = {}): ScheduleItem 
   return { id: 1, start_time, end_time, start_date: '', end_date: '', days: [], loop_once: false, ...parts }
 }
 
-const shown = (window: Window | null): string | null =>
+const shown = (window: ScheduleWindow | null): string | null =>
   window && `${new Date(window.startMs).toISOString()} ${new Date(window.endMs).toISOString()}`
 
 const between = (from: string, to: string): string =>
@@ -375,7 +375,7 @@ function itemsOf(time: fc.Arbitrary<number>): fc.Arbitrary<ScheduleItem> {
  */
 function problems(zone: Zone, item: ScheduleItem, days: Iterable<number>): string[] {
   const found: string[] = []
-  let last: Window | null = null
+  let last: ScheduleWindow | null = null
   for (const day of days) {
     const window = windowOnDay(zone, item, day)
     if (!window) continue
@@ -434,7 +434,7 @@ describe('ranges', () => {
     })
 
   /** Every window of the items on dates near an instant, by start. */
-  const windowsAround = (zone: Zone, items: readonly ScheduleItem[], atMs: number): Window[] =>
+  const windowsAround = (zone: Zone, items: readonly ScheduleItem[], atMs: number): ScheduleWindow[] =>
     items
       .flatMap(item => {
         const days = [...daysFrom(zone.localDay(atMs) - 5, zone.localDay(atMs) + 8)]

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { buildTracks, forkTracks, indexOf, markAired, songKeysAt } from '../../../src/autodj/tracks.ts'
+import { buildTracks, forkTracks, trackIndex, markAired, songKeysAt } from '../../../src/autodj/tracks.ts'
 import { aTrack, noonMs } from '../../support/autodj/library.ts'
 
 const rows = fc
@@ -16,7 +16,7 @@ test('every track is found by id, with its keys', () => {
     fc.property(rows, list => {
       const tracks = buildTracks(list)
       for (const [index, { id, song, title, artists }] of list.entries()) {
-        expect(indexOf(tracks, id)).toBe(index)
+        expect(trackIndex(tracks, id)).toBe(index)
         expect(songKeysAt(tracks, index)).toEqual({ song, title, artists })
       }
     })
@@ -27,7 +27,7 @@ test('a track that is not in the list is not found', () => {
   fc.assert(
     fc.property(rows, fc.maxSafeNat(), (list, id) => {
       fc.pre(!list.some(each => each.id === id))
-      expect(indexOf(buildTracks(list), id)).toBe(-1)
+      expect(trackIndex(buildTracks(list), id)).toBe(-1)
     })
   )
 })

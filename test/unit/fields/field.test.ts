@@ -14,7 +14,7 @@ import {
   text,
   webAddress
 } from '../../../src/fields/field.ts'
-import { changesOf, formOf } from '../../../src/fields/form.ts'
+import { changesValidator, bodyValidator } from '../../../src/fields/form.ts'
 import { namedValues } from '../../../src/fields/named-values.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
 import { anyCharacter } from '../../support/any-text.ts'
@@ -23,7 +23,7 @@ const about = 'a field'
 
 /** The parsed value of an input, or the codes of its problems. */
 function take(field: Field<unknown>, value: unknown): unknown {
-  return attempt(() => parseBody(formOf({ field }), { field: value }).field)
+  return attempt(() => parseBody(bodyValidator({ field }), { field: value }).field)
 }
 
 function attempt(work: () => unknown): unknown {
@@ -129,37 +129,40 @@ describe('a form', () => {
 
   test('has a value for each field, and drops unknown members', () => {
     const body = { name: 'a', other: 1, id: 7 }
-    expect(parseBody(formOf(fields), body)).toEqual({ name: 'a', size: 3, list: [], password: '' })
+    expect(parseBody(bodyValidator(fields), body)).toEqual({ name: 'a', size: 3, list: [], password: '' })
   })
 
   test('of changes has the sent fields, and resets those that are null', () => {
-    expect(parseBody(changesOf(fields), { size: null, list: [1] })).toEqual({ size: 3, list: [1] })
-    expect(parseBody(changesOf(fields), {})).toEqual({})
-    expect(attempt(() => parseBody(changesOf(fields), { name: null }))).toEqual(['name: required'])
+    expect(parseBody(changesValidator(fields), { size: null, list: [1] })).toEqual({ size: 3, list: [1] })
+    expect(parseBody(changesValidator(fields), {})).toEqual({})
+    expect(attempt(() => parseBody(changesValidator(fields), { name: null }))).toEqual(['name: required'])
   })
 
   test('reports all problems at once', () => {
-    const problems = attempt(() => parseBody(formOf(fields), { size: -1, list: 'x' }))
+    const problems = attempt(() => parseBody(bodyValidator(fields), { size: -1, list: 'x' }))
     expect(problems).toEqual(['name: required', 'size: out_of_range', 'list: invalid_type'])
   })
 
   test('is an object', () => {
     for (const body of [[], 'x', 1, null, true])
-      expect(attempt(() => parseBody(formOf(fields), body))).toEqual([': invalid_type'])
+      expect(attempt(() => parseBody(bodyValidator(fields), body))).toEqual([': invalid_type'])
   })
 
   test('accepts any JSON or names the problem, and throws nothing else', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), value => {
         const result = attempt(() =>
-          parseBody(formOf({ ...fields, named: namedValues({ max: 5, about }), on: flag({ about }) }), {
-            name: value,
-            size: value,
-            list: value,
-            password: value,
-            named: value,
-            on: value
-          })
+          parseBody(
+            bodyValidator({ ...fields, named: namedValues({ max: 5, about }), on: flag({ about }) }),
+            {
+              name: value,
+              size: value,
+              list: value,
+              password: value,
+              named: value,
+              on: value
+            }
+          )
         )
         expect(Array.isArray(result) || typeof result === 'object').toBe(true)
       })

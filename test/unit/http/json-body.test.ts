@@ -1,7 +1,7 @@
 import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isJsonType, maxDepth, parseJsonBody } from '../../../src/http/body.ts'
+import { isJsonType, maxJsonDepth, parseJsonBody } from '../../../src/http/body.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
@@ -30,8 +30,8 @@ describe('a body', () => {
   )
 
   test('may be nested up to the limit', () => {
-    expect(JSON.stringify(parse(nested(maxDepth)))).toBe(nested(maxDepth))
-    expect(() => parse(nested(maxDepth + 1))).toThrow('levels deep')
+    expect(JSON.stringify(parse(nested(maxJsonDepth)))).toBe(nested(maxJsonDepth))
+    expect(() => parse(nested(maxJsonDepth + 1))).toThrow('levels deep')
     expect(() => parse(nested(400_000))).toThrow('levels deep')
   })
 

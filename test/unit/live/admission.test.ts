@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openAdmission, type Owner } from '../../../src/live/admission.ts'
+import { openAdmission, type ConnectionOwner } from '../../../src/live/admission.ts'
 
 test('connections are limited per address and in total', () => {
   const admission = openAdmission({ total: 5, perAddress: 3 })
@@ -25,7 +25,7 @@ test('connections are released in any order', () => {
   assert(
     property(array(constantFrom('a', 'b', 'c', 'leave')), steps => {
       const admission = openAdmission({ total: 4, perAddress: 2 })
-      const connected: Owner[] = []
+      const connected: ConnectionOwner[] = []
       for (const step of steps) {
         const owner = step === 'leave' ? connected.shift() : admission.enter(step)
         if (step === 'leave') {

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
 import { movementOf, saltIdentities } from '../../../src/playout/listeners/identities.ts'
-import type { Counted } from '../../../src/playout/listeners/sources.ts'
+import type { ReportedSource } from '../../../src/playout/listeners/sources.ts'
 
 const source = { kind: 'mounts', id: 7, path: '/radio', key: 'mount:7', total: 0, unique: 0 } as const
 
-const counted = (...identities: string[]): Counted[] => [
+const counted = (...identities: string[]): ReportedSource[] => [
   { source, count: { id: 7, total: identities.length, unique: identities.length, identities } }
 ]
 
-const storedOf = (matched: readonly Counted[]) =>
+const storedOf = (matched: readonly ReportedSource[]) =>
   (matched[0]?.count.identities ?? []).map(identity => ({ source: source.key, identity }))
 
 test('stored hashes cannot be compared with identities without the salt', () => {
@@ -30,6 +30,6 @@ test('a listener who stays over midnight keeps the salt, and a new one gets the 
 })
 
 test('a source that does not identify listeners is unchanged', () => {
-  const plain: Counted[] = [{ source, count: { id: 7, total: 3, unique: 3 } }]
+  const plain: ReportedSource[] = [{ source, count: { id: 7, total: 3, unique: 3 } }]
   expect(saltIdentities(plain, [], ['monday'])).toEqual(plain)
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { matchCounts, type Source, sumOf } from '../../../src/playout/listeners/sources.ts'
+import { matchCounts, type ListenerSource, sumOf } from '../../../src/playout/listeners/sources.ts'
 
-const sources: Source[] = [
+const sources: ListenerSource[] = [
   { kind: 'mounts', id: 7, path: '/radio.mp3', key: 'mount:7', total: 1, unique: 1 },
   { kind: 'hls', id: 7, path: '/radio.mp3', key: 'hls:7', total: 2, unique: 2 },
   {

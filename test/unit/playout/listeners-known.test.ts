@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { movementOf, identitiesAtMost } from '../../../src/playout/listeners/identities.ts'
-import type { Source } from '../../../src/playout/listeners/sources.ts'
+import type { ListenerSource } from '../../../src/playout/listeners/sources.ts'
 
-const source = (id: number): Source => ({
+const source = (id: number): ListenerSource => ({
   kind: 'mounts',
   id,
   path: `/${id}`,

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import type { Source } from '../../../src/playout/listeners/sources.ts'
+import type { ListenerSource } from '../../../src/playout/listeners/sources.ts'
 import { type Peaks, peaksAfter, uniqueOf } from '../../../src/playout/plays/play-statistics.ts'
 
-const sources = (...uniques: number[]): Source[] =>
+const sources = (...uniques: number[]): ListenerSource[] =>
   uniques.map((unique, id) => ({
     kind: 'mounts',
     id,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import {
   entryChanges,
-  type Entry,
+  type RemoteEntry,
   type EntryChanges,
   type EntrySong,
   isUnchanged
@@ -17,7 +17,7 @@ const song = (name: string, parts: Partial<EntrySong> = {}): EntrySong => ({
   ...parts
 })
 
-const entriesOf = (songs: readonly EntrySong[]): Entry[] =>
+const entriesOf = (songs: readonly EntrySong[]): RemoteEntry[] =>
   songs.map((each, index) => ({
     ...each,
     position: index + 1,
@@ -53,7 +53,7 @@ test('a list without a duration keeps the known one', () => {
 })
 
 /** The entries after the statements were executed. */
-function applied(entries: readonly Entry[], { added, moved, retold, gone }: EntryChanges): EntrySong[] {
+function applied(entries: readonly RemoteEntry[], { added, moved, retold, gone }: EntryChanges): EntrySong[] {
   const left = entries.filter(({ trackId }) => !gone.some(entry => entry.trackId === trackId))
   const placed = left.map(({ trackId, mediaId, position, ...rest }) => {
     const other = retold.find(each => each.mediaId === mediaId)?.song ?? rest

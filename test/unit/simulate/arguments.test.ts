@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { help, parseSimulateArguments } from '../../../src/simulate/arguments.ts'
+import { simulateHelpText, parseSimulateArguments } from '../../../src/simulate/arguments.ts'
 
 const nothing = {
   station: null,
@@ -39,7 +39,7 @@ test('help takes precedence, and lists every option', () => {
   expect(parseSimulateArguments(['--days', 'x', '-h'])).toBeNull()
   expect(parseSimulateArguments(['--help'])).toBeNull()
   for (const name of ['station', 'days', 'from', 'timezone', 'seed', 'svg', 'json', 'log', 'bench', 'help'])
-    expect(help).toContain(`  --${name}`)
+    expect(simulateHelpText).toContain(`  --${name}`)
 })
 
 describe('a mistake is reported', () => {

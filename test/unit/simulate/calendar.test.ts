@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { hourMs, minuteMs, openZone } from '../../../src/autodj/zone.ts'
-import { findClockChanges, type Piece, splitByDay } from '../../../src/simulate/calendar.ts'
+import { findClockChanges, type LocalDayPart, splitByDay } from '../../../src/simulate/calendar.ts'
 
 const berlin = openZone('Europe/Berlin')
 const spring = Date.UTC(2026, 2, 29) / (24 * hourMs)
 const autumn = Date.UTC(2026, 9, 25) / (24 * hourMs)
 
-const piece = (day: number, from: number, to: number, occurrence: Piece['occurrence'] = 'only') => ({
+const piece = (day: number, from: number, to: number, occurrence: LocalDayPart['occurrence'] = 'only') => ({
   day,
   fromMinute: from * 60,
   toMinute: to * 60,

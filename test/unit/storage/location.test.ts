@@ -2,14 +2,14 @@ import { assert, array, constantFrom, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import {
-  type Adapter,
+  type StorageAdapter,
   locationIdentity,
   locationUri,
   normalizePath,
   type StorageLocation
 } from '../../../src/storage/location.ts'
 
-const adapters: Adapter[] = ['local', 's3', 'dropbox', 'sftp']
+const adapters: StorageAdapter[] = ['local', 's3', 'dropbox', 'sftp']
 const bucket: Extract<StorageLocation, { adapter: 's3' }> = {
   adapter: 's3',
   path: 'station/media',

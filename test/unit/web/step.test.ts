@@ -7,8 +7,8 @@ import {
   nextStatusChangeMs,
   statusAt
 } from '../../../web/client/follow-state.ts'
-import type { Message } from '../../../web/client/message.ts'
-import { dueAtMs, type Input, step } from '../../../web/client/step.ts'
+import type { ServerMessage } from '../../../web/client/message.ts'
+import { timerDueAtMs, type FollowInput, applyInput } from '../../../web/client/step.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
 import { connectMessage, openDriver, publication, renderDocument } from '../../support/web-client.ts'
 
@@ -34,8 +34,8 @@ test('transports are tried in order; if all fail, the backoff grows to 15 second
     expect(driver.end(atMs)).toEqual(opened('sse'))
     expect(driver.end(atMs)).toEqual(opened('poll'))
     expect(driver.end(atMs)).toEqual(closed)
-    pauses.push(dueAtMs(driver.state) - atMs)
-    atMs = dueAtMs(driver.state)
+    pauses.push(timerDueAtMs(driver.state) - atMs)
+    atMs = timerDueAtMs(driver.state)
   }
   expect(pauses).toEqual([2_000, 4_000, 8_000, 15_000, 15_000, 15_000, 15_000])
   expect(statusAt(driver.state, atMs)).toEqual({ status: 'offline', reason: 'unreachable' })
@@ -55,7 +55,7 @@ test('a stable transport is tried first after an interruption, and the client ke
   driver.receive(connectMessage(), 10)
   driver.receive(publication(np, 7), 10)
   expect(driver.end(15_000)).toEqual(closed)
-  expect(driver.take({ type: 'timer' }, dueAtMs(driver.state))).toEqual(opened('sse'))
+  expect(driver.take({ type: 'timer' }, timerDueAtMs(driver.state))).toEqual(opened('sse'))
   expect(driver.state.document).toMatchObject({ offset: 7, epoch: 'e1' })
 })
 
@@ -63,10 +63,10 @@ test('a transport that goes silent or ends early is tried last', () => {
   const silent = live()
   expect(silent.take({ type: 'timer' }, 19_999)).toBeNull()
   expect(silent.take({ type: 'timer' }, 20_000)).toEqual(closed)
-  expect(silent.take({ type: 'timer' }, dueAtMs(silent.state))).toEqual(opened('sse'))
+  expect(silent.take({ type: 'timer' }, timerDueAtMs(silent.state))).toEqual(opened('sse'))
   const broken = live()
   broken.end(4_000)
-  expect(broken.take({ type: 'timer' }, dueAtMs(broken.state))).toEqual(opened('sse'))
+  expect(broken.take({ type: 'timer' }, timerDueAtMs(broken.state))).toEqual(opened('sse'))
 })
 
 test('connections that end early increase the backoff', () => {
@@ -78,8 +78,8 @@ test('connections that end early increase the backoff', () => {
     driver.receive(connectMessage(), atMs)
     driver.receive(publication(np, round), atMs)
     driver.end(atMs + 100)
-    pauses.push(dueAtMs(driver.state) - atMs - 100)
-    atMs = dueAtMs(driver.state)
+    pauses.push(timerDueAtMs(driver.state) - atMs - 100)
+    atMs = timerDueAtMs(driver.state)
   }
   expect(pauses).toEqual([2_000, 4_000, 8_000, 15_000, 15_000])
 })
@@ -87,7 +87,7 @@ test('connections that end early increase the backoff', () => {
 test('a shutdown spreads reconnects over five seconds', () => {
   const driver = live()
   driver.receive({ type: 'disconnect', code: 3001 }, 10_000, 0.5)
-  expect(dueAtMs(driver.state)).toBe(12_500)
+  expect(timerDueAtMs(driver.state)).toBe(12_500)
   expect(driver.take({ type: 'timer' }, 12_500)).toEqual(opened('websocket'))
 })
 
@@ -103,7 +103,7 @@ test('a client that was refused does not reconnect', () => {
   const driver = live()
   expect(driver.receive({ type: 'disconnect', code: 3501 }, 10_000)).toEqual(closed)
   expect(statusAt(driver.state, 10_000)).toEqual({ status: 'offline', reason: 'refused' })
-  expect(dueAtMs(driver.state)).toBe(Infinity)
+  expect(timerDueAtMs(driver.state)).toBe(Infinity)
   expect(driver.take({ type: 'woken' }, 20_000)).toBeNull()
 })
 
@@ -111,7 +111,7 @@ test('messages of a closed connection are ignored', () => {
   const driver = live()
   const { connection } = driver.state
   driver.end(10_000)
-  driver.take({ type: 'timer' }, dueAtMs(driver.state))
+  driver.take({ type: 'timer' }, timerDueAtMs(driver.state))
   const before = driver.state
   driver.take({ type: 'message', connection, message: publication(np, 99) }, 11_000)
   driver.take({ type: 'ended', connection }, 11_000)
@@ -133,9 +133,9 @@ test('deltas are applied to the last publication of the connection', () => {
 test('a delta without a base ends the connection', () => {
   const driver = live()
   driver.end(10_000)
-  driver.take({ type: 'timer' }, dueAtMs(driver.state))
+  driver.take({ type: 'timer' }, timerDueAtMs(driver.state))
   driver.receive(connectMessage('e1', 7), 11_000)
-  const patch: Message = { type: 'publication', data: {}, isDelta: true, offset: 8, epoch: null }
+  const patch: ServerMessage = { type: 'publication', data: {}, isDelta: true, offset: 8, epoch: null }
   expect(driver.receive(patch, 11_000)).toEqual(closed)
   expect(driver.state.document?.offset).toBe(7)
 })
@@ -233,7 +233,7 @@ test('after polling is interrupted, push is tried first', () => {
   driver.end(0)
   driver.receive(publication(np, 7, 'e1'), 0)
   driver.end(60_000)
-  expect(driver.take({ type: 'timer' }, dueAtMs(driver.state))).toEqual(opened('websocket'))
+  expect(driver.take({ type: 'timer' }, timerDueAtMs(driver.state))).toEqual(opened('websocket'))
 })
 
 const messages = fc.oneof(
@@ -248,7 +248,7 @@ const messages = fc.oneof(
   fc
     .tuple(fc.constantFrom('e1', 'e2'), fc.option(fc.nat(5)))
     .map(([epoch, upTo]) => connectMessage(epoch, upTo)),
-  fc.constantFrom<Message>(
+  fc.constantFrom<ServerMessage>(
     { type: 'missing', timeMs: 1_000 },
     { type: 'unchanged' },
     { type: 'ping' },
@@ -269,12 +269,12 @@ const inputs = fc.record({
 })
 
 type Act =
-  | { readonly type: 'message'; readonly message: Message }
+  | { readonly type: 'message'; readonly message: ServerMessage }
   | { readonly type: 'ended' }
   | { readonly type: 'woken' }
   | { readonly type: 'jumped'; readonly byMs: number }
 
-const toInput = (act: Act, { connection }: FollowState): Input =>
+const toInput = (act: Act, { connection }: FollowState): FollowInput =>
   act.type === 'woken' || act.type === 'jumped' ? act : { ...act, connection }
 
 /** The invariants that a step from `before` to `state` violates. */
@@ -287,7 +287,7 @@ function findViolations(before: FollowState, state: FollowState, atMs: number): 
     'live but unconfirmed': isLive && atMs - (confirmedAtMs ?? -Infinity) >= defaultStaleAfterMs,
     'live without a deadline': isLive && nextStatusChangeMs(state, atMs) === Infinity,
     'shown without a document': (isLive || status === 'stale') && document === null,
-    'no next action': dueAtMs(state) > atMs + 60_000,
+    'no next action': timerDueAtMs(state) > atMs + 60_000,
     'offset went back': old !== null && document?.epoch === old.epoch && document.offset < old.offset
   }
   return Object.entries(violations).flatMap(([name, isViolated]) => (isViolated ? [name] : []))
@@ -302,7 +302,7 @@ test('for any input: live means confirmed, offsets do not go back, and an action
       for (const { afterMs, random, act } of acts) {
         // The client sets a timer for each due time.
         const untilMs = atMs + afterMs
-        for (let dueMs = dueAtMs(driver.state); dueMs <= untilMs; dueMs = dueAtMs(driver.state)) {
+        for (let dueMs = timerDueAtMs(driver.state); dueMs <= untilMs; dueMs = timerDueAtMs(driver.state)) {
           atMs = Math.max(atMs, dueMs)
           const before = driver.state
           driver.take({ type: 'timer' }, atMs, random)
@@ -323,5 +323,5 @@ test('for any input: live means confirmed, offsets do not go back, and an action
 test('an input that changes nothing returns the same state object', () => {
   const { state } = live()
   for (const input of [{ type: 'timer' }, { type: 'woken' }, { type: 'ended', connection: 99 }] as const)
-    expect(step(state, input, 1_000, 1).state).toBe(state)
+    expect(applyInput(state, input, 1_000, 1).state).toBe(state)
 })

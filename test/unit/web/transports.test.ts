@@ -7,7 +7,7 @@ import {
   openWebSocket
 } from '../../../web/client/connection.ts'
 import type { Fetch } from '../../../web/client/interface.ts'
-import type { Message } from '../../../web/client/message.ts'
+import type { ServerMessage } from '../../../web/client/message.ts'
 import { openPolling } from '../../../web/client/polling.ts'
 import { renderDocument } from '../../support/web-client.ts'
 
@@ -31,7 +31,7 @@ const options: ConnectionOptions = {
 function follow(open: OpenConnection, respond: Respond) {
   const requests: URL[] = []
   const keys: unknown[] = []
-  const messages: Message[] = []
+  const messages: ServerMessage[] = []
   const ends: unknown[] = []
   const fetch: Fetch = async (address, { headers }) => {
     const url = new URL(address)

@@ -8,7 +8,7 @@ import {
   type HookConfig,
   isDraft,
   openedConfig,
-  redactedConfig,
+  redactConfig,
   addGenerated
 } from '../../../src/webhooks/config.ts'
 import { hookTypeNames, hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
@@ -284,7 +284,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
         key,
         value: secret.includes(key) ? '' : value
       }))
-      expect(redactedConfig(hookTypeOf(type), config, true)).toEqual(shown)
+      expect(redactConfig(hookTypeOf(type), config, true)).toEqual(shown)
       const sealed = config.filter(({ value }) => String(value).startsWith('v1.')).map(({ key }) => key)
       expect(sealed.toSorted()).toEqual(secret.filter(key => Object.hasOwn(values, key)).toSorted())
     }
@@ -316,7 +316,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that is sent back as it was read changes nothing, sealed texts included', () => {
     const { config } = settle(type, full)
     const back = Object.fromEntries(
-      redactedConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
+      redactConfig(hookTypeOf(type), config, true).map(({ key, value }) => [key, value])
     )
     expect(settle(type, back, config)).toEqual({ config, problems: [] })
     expect(settle(type, full, config)).toEqual({ config, problems: [] })
@@ -337,7 +337,7 @@ describe.for(cases.map(each => [each.type, each] as const))('a config of %s', ([
   test('that is empty makes the web hook a draft', () => {
     const { config, problems } = settle(type, {}, settle(type, full).config)
     expect([isDraft(hookTypeOf(type), config), problems]).toEqual([true, []])
-    expect(redactedConfig(hookTypeOf(type), config, true)).toEqual([])
+    expect(redactConfig(hookTypeOf(type), config, true)).toEqual([])
   })
 
   test('may have the triggers that its type supports', () => {
@@ -394,7 +394,7 @@ describe('a signing secret', () => {
 
   test('of a draft does not count as a config, and stays when the web hook becomes a draft again', () => {
     const draft = addGenerated(type, [], secrets).config
-    expect([isDraft(type, draft), redactedConfig(type, draft, true)]).toEqual([true, []])
+    expect([isDraft(type, draft), redactConfig(type, draft, true)]).toEqual([true, []])
     const own = settle('generic', { signing_secret: signingSecret }, draft)
     expect([opened(own.config), own.problems]).toEqual([{ signing_secret: signingSecret }, []])
     const active = settle('generic', { webhook_url: url }, own.config).config
@@ -423,7 +423,7 @@ describe('a retired type', () => {
     }
     const { config, problems } = settle('twitter', sent)
     expect([opened(config), problems]).toEqual([sent, []])
-    expect(redactedConfig(hookTypeOf('twitter'), config, true)).toEqual(
+    expect(redactConfig(hookTypeOf('twitter'), config, true)).toEqual(
       listed({ ...sent, consumer_secret: '', token_secret: '' })
     )
     expect(codes('google_analytics', { tracking_id: 'UA-1' })).toEqual([])

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
+import { discordMarkdownFormat } from '../../../src/webhooks/format/discord-markdown.ts'
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
-import { fill } from '../../../src/webhooks/format/template.ts'
+import { fillTemplate } from '../../../src/webhooks/format/template.ts'
 import { hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
-  fill(template, document, discordMarkdown, most)
+  fillTemplate(template, document, discordMarkdownFormat, most)
 
 /**
  * Parses a text as Discord does, into plain text and links. Throws if it contains other markup.

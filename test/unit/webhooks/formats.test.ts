@@ -1,10 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
-import { joiner, normalizeText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
-import { fill, type Format, plainText, postText } from '../../../src/webhooks/format/template.ts'
+import { discordMarkdownFormat } from '../../../src/webhooks/format/discord-markdown.ts'
+import { wordJoiner, normalizeText } from '../../../src/webhooks/format/plain-text.ts'
+import { telegramHtmlFormat, telegramMarkdownFormat } from '../../../src/webhooks/format/telegram.ts'
+import {
+  fillTemplate,
+  type TextFormat,
+  plainTextFormat,
+  postTextFormat
+} from '../../../src/webhooks/format/template.ts'
 import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
@@ -18,14 +23,18 @@ const entities: Readonly<Record<string, string>> = {
 }
 const whole = (text: string) => text
 /** Each format with a function that removes its escapes. */
-const formats: readonly (readonly [name: string, format: Format, read: (text: string) => string])[] = [
-  ['plain text', plainText, whole],
-  ['posts', postText, whole],
-  ['Markdown of Discord', discordMarkdown, text => text.replace(/\\([^0-9A-Za-z\s])/g, '$1')],
-  ['Markdown of Telegram', telegramMarkdown, text => text.replace(/\\([_*`[])/g, '$1')],
-  ['HTML of Telegram', telegramHtml, text => text.replace(/&#?\w+;/g, entity => entities[entity] ?? '?')]
+const formats: readonly (readonly [name: string, format: TextFormat, read: (text: string) => string])[] = [
+  ['plain text', plainTextFormat, whole],
+  ['posts', postTextFormat, whole],
+  ['Markdown of Discord', discordMarkdownFormat, text => text.replace(/\\([^0-9A-Za-z\s])/g, '$1')],
+  ['Markdown of Telegram', telegramMarkdownFormat, text => text.replace(/\\([_*`[])/g, '$1')],
+  [
+    'HTML of Telegram',
+    telegramHtmlFormat,
+    text => text.replace(/&#?\w+;/g, entity => entities[entity] ?? '?')
+  ]
 ]
-const visible = (text: string) => text.replaceAll(joiner, '')
+const visible = (text: string) => text.replaceAll(wordJoiner, '')
 
 describe.for(formats)('%s', ([, format, read]) => {
   const document = (title: string, artist: string) => ({ title, artist, station: { name: 'expanded' } })
@@ -33,7 +42,12 @@ describe.for(formats)('%s', ([, format, read]) => {
   test('shows any inserted value, expanded once', () => {
     fc.assert(
       fc.property(hostileText, hostileText, (title, artist) => {
-        const text = fill('On air: {{ title }} § {{ artist }}', document(title, artist), format, 10_000)
+        const text = fillTemplate(
+          'On air: {{ title }} § {{ artist }}',
+          document(title, artist),
+          format,
+          10_000
+        )
         expect(visible(read(text))).toBe(
           visible(`On air: ${normalizeText(title)} § ${normalizeText(artist)}`)
         )
@@ -47,7 +61,7 @@ describe.for(formats)('%s', ([, format, read]) => {
     fc.assert(
       fc.property(hostileText, hostileText, limits, fc.integer({ min: 1, max: 30 }), (a, b, most, times) => {
         const [title, artist] = [a.replaceAll('…', ''), b.replaceAll('…', '').repeat(times)]
-        const text = fill('On air: {{ title }}{{ artist }}', document(title, artist), format, most)
+        const text = fillTemplate('On air: {{ title }}{{ artist }}', document(title, artist), format, most)
         expect(countCharacters(text)).toBeLessThanOrEqual(most)
         const meant = visible(`On air: ${normalizeText(title)}${normalizeText(artist)}`)
         const [shown = '', rest] = visible(read(text)).split('…')
@@ -59,7 +73,7 @@ describe.for(formats)('%s', ([, format, read]) => {
 
   test('accepts a value of 10 KB', () => {
     for (const title of ['x'.repeat(10_240), '\u202e👩‍👩‍👧*_'.repeat(1_000), '{{ title }}'.repeat(900)]) {
-      const text = fill('{{ title }}!', document(title, ''), format, 500)
+      const text = fillTemplate('{{ title }}!', document(title, ''), format, 500)
       expect(countCharacters(text)).toBeLessThanOrEqual(500)
       expect(countCharacters(text)).toBeGreaterThan(490)
       expect(text).not.toMatch(/[\u202e\ud800-\udfff]/u)

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { triggers } from '../../../src/station/triggers.ts'
 import { hookTypeOf, hookTypes } from '../../../src/webhooks/types/hook-types.ts'
-import type { Sending } from '../../../src/webhooks/types/sending.ts'
+import type { DeliveryContent } from '../../../src/webhooks/types/sending.ts'
 import { aStation } from '../../support/builders.ts'
 import { aPlayingStation, nowPlayingOf, sendingOf, hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
@@ -51,7 +51,7 @@ function secretConfigOf(type: string, secret: string) {
 }
 
 /** All requests, including those of a session. */
-function requestsOf(sending: Sending) {
+function requestsOf(sending: DeliveryContent) {
   const session = JSON.stringify({ did: 'did:plc:a', accessJwt: 'b' })
   if (sending.kind === 'session') return [sending.open, ...sending.requestsIn(session)]
   return sending.kind === 'requests' ? sending.requests : []
@@ -118,7 +118,8 @@ describe.for(delivering)('%s', type => {
   })
 
   test('sends well-formed requests to the same URL for any title', () => {
-    const places = (sending: Sending) => requestsOf(sending).map(({ url }) => url.replace(/\?.*/s, ''))
+    const places = (sending: DeliveryContent) =>
+      requestsOf(sending).map(({ url }) => url.replace(/\?.*/s, ''))
     const usual = places(sendingOf(type, configOf(type)))
     fc.assert(
       fc.property(hostileText, hostileText, (name, artist) => {

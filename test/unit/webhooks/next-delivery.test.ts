@@ -5,7 +5,7 @@ import { triggers } from '../../../src/station/triggers.ts'
 import {
   nextDelivery,
   type DeliveryState,
-  type Pending
+  type PendingDelivery
 } from '../../../src/webhooks/deliveries/next-delivery.ts'
 import type { RetryPolicy } from '../../../src/webhooks/types/hook-type.ts'
 import { sized } from '../../support/tier.ts'
@@ -13,7 +13,7 @@ import { sized } from '../../support/tier.ts'
 const second = 1_000
 const nowMs = 1_767_950_000_000
 
-const pending = (id: number, changes: Partial<Pending> = {}): Pending => ({
+const pending = (id: number, changes: Partial<PendingDelivery> = {}): PendingDelivery => ({
   id,
   triggers: ['song_changed'],
   happenedAtMs: nowMs - 100 * second + id,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type AttemptResult,
   maxAttempts,
-  type Health,
+  type HookHealth,
   outcomeOf,
   retryAfterMs
 } from '../../../src/webhooks/deliveries/outcome.ts'
@@ -11,7 +11,7 @@ import {
 const minute = 60_000
 const hour = 60 * minute
 const atMs = 1_767_950_000_000
-const well: Health = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: 7 }
+const well: HookHealth = { failures: 0, failingSinceMs: null, pauses: 0, pausedUntilMs: 0, lastSentMs: 7 }
 
 const attempted = (given: Partial<AttemptResult> = {}): AttemptResult => ({
   startedAtMs: atMs,
@@ -79,7 +79,7 @@ describe('an attempt', () => {
   })
 
   test('that is the hundredth failure in a row, or fails after five days of failures, disables it', () => {
-    const ill = (failures: number, sinceMs: number): Health => ({
+    const ill = (failures: number, sinceMs: number): HookHealth => ({
       ...well,
       failures,
       failingSinceMs: sinceMs

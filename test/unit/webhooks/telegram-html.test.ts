@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramHtml } from '../../../src/webhooks/format/telegram.ts'
-import { fill } from '../../../src/webhooks/format/template.ts'
+import { telegramHtmlFormat } from '../../../src/webhooks/format/telegram.ts'
+import { fillTemplate } from '../../../src/webhooks/format/template.ts'
 import { hostileText } from '../../support/hook-events.ts'
 
 const html = (template: string, document: unknown, most = 4_096) =>
-  fill(template, document, telegramHtml, most)
+  fillTemplate(template, document, telegramHtmlFormat, most)
 const read = (text: string) =>
   text
     .replaceAll('\u2060', '')

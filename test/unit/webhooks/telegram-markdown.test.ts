@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
-import { fill } from '../../../src/webhooks/format/template.ts'
+import { telegramMarkdownFormat } from '../../../src/webhooks/format/telegram.ts'
+import { fillTemplate } from '../../../src/webhooks/format/template.ts'
 import { hostileText } from '../../support/hook-events.ts'
 import { sized } from '../../support/tier.ts'
 
 const markdown = (template: string, document: unknown, most = 4_096) =>
-  fill(template, document, telegramMarkdown, most)
+  fillTemplate(template, document, telegramMarkdownFormat, most)
 
 interface Entity {
   readonly kind: string

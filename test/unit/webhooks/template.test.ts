@@ -2,15 +2,15 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { addressText } from '../../../src/webhooks/format/addresses.ts'
-import { discordMarkdown } from '../../../src/webhooks/format/discord-markdown.ts'
+import { discordMarkdownFormat } from '../../../src/webhooks/format/discord-markdown.ts'
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
-import { telegramHtml, telegramMarkdown } from '../../../src/webhooks/format/telegram.ts'
+import { telegramHtmlFormat, telegramMarkdownFormat } from '../../../src/webhooks/format/telegram.ts'
 import {
-  fill,
-  type Format,
+  fillTemplate,
+  type TextFormat,
   lengthWithoutValues,
-  plainText,
-  postText
+  plainTextFormat,
+  postTextFormat
 } from '../../../src/webhooks/format/template.ts'
 import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
@@ -18,7 +18,7 @@ import { aPlayingStation, nowPlayingOf, hostileText } from '../../support/hook-e
 import { sized } from '../../support/tier.ts'
 
 const plain = (template: string, document: unknown = nowPlayingOf(aPlayingStation())) =>
-  fill(template, document, plainText, 10_000)
+  fillTemplate(template, document, plainTextFormat, 10_000)
 
 describe('a variable', () => {
   const document = {
@@ -71,32 +71,32 @@ test('values are not parsed as templates, and invalid variables stay as they are
 })
 
 describe('a text that is too long', () => {
-  const markup: Format = { write: value => value.replace(/[*]/g, '\\$&'), isMarkup: true }
+  const markup: TextFormat = { write: value => value.replace(/[*]/g, '\\$&'), isMarkup: true }
 
   test('is truncated at its end in plain text', () => {
-    expect(fill('{{ a }} - {{ b }} on air', { a: 'x'.repeat(6), b: 'yyyy' }, plainText, 12)).toBe(
-      'xxxxxx - yy…'
-    )
-    expect(fill('abcdef', {}, plainText, 4)).toBe('abc…')
+    expect(
+      fillTemplate('{{ a }} - {{ b }} on air', { a: 'x'.repeat(6), b: 'yyyy' }, plainTextFormat, 12)
+    ).toBe('xxxxxx - yy…')
+    expect(fillTemplate('abcdef', {}, plainTextFormat, 4)).toBe('abc…')
   })
 
   test('has truncated values in markup, the longest first, and the whole template', () => {
     const values = { a: 'x'.repeat(50), b: 'yyyy', c: '*'.repeat(50) }
-    expect(fill('<b>{{ a }}</b> {{ b }}', values, markup, 20)).toBe('<b>xxxxxxx…</b> yyyy')
-    expect(fill('<b>{{ c }}</b>', values, markup, 16)).toBe('<b>\\*\\*\\*\\*…</b>')
-    expect(fill('<b>{{ a }}</b>{{ a }}', values, markup, 15)).toBe('<b>xxx…</b>xxx…')
+    expect(fillTemplate('<b>{{ a }}</b> {{ b }}', values, markup, 20)).toBe('<b>xxxxxxx…</b> yyyy')
+    expect(fillTemplate('<b>{{ c }}</b>', values, markup, 16)).toBe('<b>\\*\\*\\*\\*…</b>')
+    expect(fillTemplate('<b>{{ a }}</b>{{ a }}', values, markup, 15)).toBe('<b>xxx…</b>xxx…')
   })
 
   test('has no values if the template leaves no room for them', () => {
     const template = '<b>{{ a }}{{ a }}{{ a }}</b>'
-    expect(fill(template, { a: 'xx' }, markup, 10)).toBe('<b>………</b>')
-    expect(fill(template, { a: 'xx' }, markup, 9)).toBe('<b></b>')
+    expect(fillTemplate(template, { a: 'xx' }, markup, 10)).toBe('<b>………</b>')
+    expect(fillTemplate(template, { a: 'xx' }, markup, 9)).toBe('<b></b>')
   })
 
   test('is truncated at its end if the template alone is too long', () => {
     const template = `${'x'.repeat(20)}{{ a }}`
     expect(lengthWithoutValues(template)).toBe(20)
-    expect(fill(template, { a: 'yy' }, markup, 10)).toBe(`${'x'.repeat(9)}…`)
+    expect(fillTemplate(template, { a: 'yy' }, markup, 10)).toBe(`${'x'.repeat(9)}…`)
   })
 
   test('is truncated to its limit', () => {
@@ -106,12 +106,12 @@ describe('a text that is too long', () => {
         hostileText,
         hostileText,
         limits,
-        fc.constantFrom(plainText, markup),
+        fc.constantFrom(plainTextFormat, markup),
         (a, b, most, format) => {
           const long = { a: a.repeat(9), b: b.repeat(3) }
-          expect(countCharacters(fill('*{{ a }}* by _{{ b }}_', long, format, most))).toBeLessThanOrEqual(
-            most
-          )
+          expect(
+            countCharacters(fillTemplate('*{{ a }}* by _{{ b }}_', long, format, most))
+          ).toBeLessThanOrEqual(most)
         }
       )
     )
@@ -129,14 +129,16 @@ describe('a text that is too long', () => {
     for (const literal of ['', letters])
       for (const format of [
         markup,
-        telegramHtml,
-        telegramMarkdown,
-        discordMarkdown,
-        plainText,
+        telegramHtmlFormat,
+        telegramMarkdownFormat,
+        discordMarkdownFormat,
+        plainTextFormat,
         addressText
       ]) {
         const template = `{{a}}${literal}`.repeat(2_000).slice(0, templateLength)
-        expect(countCharacters(fill(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(4_096)
+        expect(countCharacters(fillTemplate(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(
+          4_096
+        )
       }
     // About 20 ms each, with a margin for a busy machine.
     expect(cpuTimeMs() - before).toBeLessThan(4_000)
@@ -145,13 +147,14 @@ describe('a text that is too long', () => {
 
 test('values in a post create no mentions', () => {
   const document = { title: '@radio@social.example, a@b' }
-  expect(fill('@me {{ title }}', document, postText, 500)).toBe(
+  expect(fillTemplate('@me {{ title }}', document, postTextFormat, 500)).toBe(
     '@me @\u2060radio@\u2060social.example, a@\u2060b'
   )
 })
 
 describe('an address', () => {
-  const address = (template: string, document: unknown) => fill(template, document, addressText, 2_000)
+  const address = (template: string, document: unknown) =>
+    fillTemplate(template, document, addressText, 2_000)
 
   test('may be a value, or begin with one', () => {
     const document = { url: 'https://radio.example/a_b?c=d', title: 'Ä & B/C' }

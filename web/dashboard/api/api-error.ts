@@ -14,11 +14,11 @@ export class ApiError extends Error {
   }
 }
 
-const errorBody = v.object({ message: v.string(), type: v.optional(v.string(), '') })
+const errorBodySchema = v.object({ message: v.string(), type: v.optional(v.string(), '') })
 
 /** Parses an error response. `formatted_message` is HTML and is ignored. */
 export function parseApiError(status: number, body: unknown, retryAfter: string | null): ApiError {
-  const { success, output } = v.safeParse(errorBody, body)
+  const { success, output } = v.safeParse(errorBodySchema, body)
   if (!success) return new ApiError(`The server returned an error (${status}).`, status)
   const seconds = Number(retryAfter)
   if (status === 429 && seconds > 0)

@@ -4,7 +4,7 @@ import { serverUrl } from '../../elements/addresses.ts'
 import { ApiError, parseApiError, toApiError } from './api-error.ts'
 
 /** The server that served this page. */
-export const server: URL = serverUrl(import.meta.url)
+export const serverBaseUrl: URL = serverUrl(import.meta.url)
 
 const storageKey = 'cuewire-key'
 
@@ -18,7 +18,7 @@ export function storeKey(key: string): void {
 }
 
 /** Dispatched on the document when the server rejects the stored key. */
-export const keyRejected = 'cuewire-key-rejected'
+export const keyRejectedEvent = 'cuewire-key-rejected'
 
 export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -47,7 +47,7 @@ export async function callApi<Schema extends v.GenericSchema>(
   } catch (error) {
     const apiError = toApiError(error)
     if (apiError.isUnauthenticated && options.key === undefined)
-      document.dispatchEvent(new Event(keyRejected))
+      document.dispatchEvent(new Event(keyRejectedEvent))
     throw apiError
   }
 }
@@ -57,7 +57,7 @@ async function fetchJson(
   { method = 'GET', body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
 ): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs)
-  const response = await fetch(new URL(path, server), {
+  const response = await fetch(new URL(path, serverBaseUrl), {
     method,
     headers: {
       ...(key === '' ? {} : { 'X-API-Key': key }),
@@ -73,7 +73,7 @@ async function fetchJson(
   return json
 }
 
-const actionResult = v.object({ message: v.string() })
+const actionResultSchema = v.object({ message: v.string() })
 
 /** Calls an action of the API, then `refresh`, which reads its effects. Returns its message to the operator. */
 export async function callAction(
@@ -81,7 +81,7 @@ export async function callAction(
   options: CallOptions,
   refresh?: () => Promise<unknown>
 ): Promise<string> {
-  const { message } = await callApi(actionResult, path, options)
+  const { message } = await callApi(actionResultSchema, path, options)
   await refresh?.()
   return message
 }

@@ -66,14 +66,14 @@ export function trackPermissions(host: ReactiveControllerHost, station: () => st
 }
 
 const names = v.array(v.string())
-const keyPermissions = v.object({
+const keyPermissionsSchema = v.object({
   effective_permissions: v.object({
     read: names,
     write: names,
     stations: v.array(v.object({ station: v.number(), short_name: v.string(), read: names, write: names }))
   })
 })
-type KeyPermissions = v.InferOutput<typeof keyPermissions>['effective_permissions']
+type KeyPermissions = v.InferOutput<typeof keyPermissionsSchema>['effective_permissions']
 
 const noPermissions: KeyPermissions = { read: [], write: [], stations: [] }
 const ttlMs = 60_000
@@ -84,7 +84,7 @@ function readPermissions(): Promise<KeyPermissions> {
   const key = currentKey()
   if (key === '') return Promise.resolve(noPermissions)
   if (cache?.key === key && Date.now() - cache.readAtMs < ttlMs) return cache.promise
-  const promise = callApi(keyPermissions, 'api/v1/main/api-keys/current').then(
+  const promise = callApi(keyPermissionsSchema, 'api/v1/main/api-keys/current').then(
     response => response.effective_permissions,
     error => {
       if (toApiError(error).status === 403) return noPermissions

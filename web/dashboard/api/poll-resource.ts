@@ -129,12 +129,12 @@ export function pollResource<Schema extends v.GenericSchema>(
   host.addController({
     hostConnected: () => {
       document.addEventListener('visibilitychange', onVisibilityChange)
-      document.addEventListener(serverAvailability, onAvailability)
+      document.addEventListener(serverAvailabilityEvent, onAvailability)
       if (path !== null) void read()
     },
     hostDisconnected: () => {
       document.removeEventListener('visibilitychange', onVisibilityChange)
-      document.removeEventListener(serverAvailability, onAvailability)
+      document.removeEventListener(serverAvailabilityEvent, onAvailability)
       stop()
     },
     hostUpdate: () => {
@@ -152,10 +152,10 @@ export function pollResource<Schema extends v.GenericSchema>(
 }
 
 /** Dispatched on the document when the server stops or resumes responding; `detail`: whether it responds. */
-export const serverAvailability = 'cuewire-server-availability'
+export const serverAvailabilityEvent = 'cuewire-server-availability'
 
 declare global {
   interface DocumentEventMap {
-    [serverAvailability]: CustomEvent<boolean>
+    [serverAvailabilityEvent]: CustomEvent<boolean>
   }
 }

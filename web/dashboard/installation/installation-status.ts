@@ -2,15 +2,15 @@ import { html } from 'lit'
 import * as v from 'valibot'
 
 /** The state of the installation, `api/health`; without a key only that of the live state is known. */
-export const health = v.object({
+export const healthSchema = v.object({
   live_state: v.string(),
   postgres: v.optional(v.string(), 'up'),
   redis: v.optional(v.string(), 'up')
 })
-export type Health = v.InferOutput<typeof health>
+export type InstallationHealth = v.InferOutput<typeof healthSchema>
 
 /** The queues of the workers, `api/queues`. */
-export const queues = v.object({
+export const queuesSchema = v.object({
   queues: v.array(
     v.object({
       name: v.string(),
@@ -22,12 +22,12 @@ export const queues = v.object({
     })
   )
 })
-export type Queue = v.InferOutput<typeof queues>['queues'][number]
+export type QueueStatus = v.InferOutput<typeof queuesSchema>['queues'][number]
 
 export interface InstallationStatus {
   /** Null until it is known. */
-  readonly health: Health | null
-  readonly queues: readonly Queue[]
+  readonly health: InstallationHealth | null
+  readonly queues: readonly QueueStatus[]
   /** Why the health could not be read; '' if it could. */
   readonly healthError: string
 }
@@ -53,7 +53,7 @@ export function describeProblems({ health: parts, queues: all, healthError }: In
   return [...problems, ...all.flatMap(describeQueueProblems)]
 }
 
-function describeQueueProblems({ name, workers, late_ms: lateMs }: Queue): string[] {
+function describeQueueProblems({ name, workers, late_ms: lateMs }: QueueStatus): string[] {
   const effects = queueEffects[name]
   if (effects === undefined) return []
   if (workers === 0) return [`No worker is running: ${effects.down}.`]

@@ -3,15 +3,15 @@ import * as v from 'valibot'
 
 import { trackPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import type { Health, Queue } from './installation-status.ts'
+import type { InstallationHealth, QueueStatus } from './installation-status.ts'
 
 /** Notifications, storage and health of the installation. */
 export class InstallationView extends LightElement {
-  static override properties = reactive('health', 'queues')
-  declare health: Health | null
-  declare queues: readonly Queue[] | null
+  static override properties = reactiveProperties('health', 'queues')
+  declare health: InstallationHealth | null
+  declare queues: readonly QueueStatus[] | null
 
   readonly #permissions = trackPermissions(this, () => '')
 
@@ -25,7 +25,7 @@ export class InstallationView extends LightElement {
   }
 }
 
-const locations = v.array(
+const storageLocationsSchema = v.array(
   v.object({
     id: v.number(),
     type: v.string(),
@@ -37,12 +37,12 @@ const locations = v.array(
     stations: v.array(v.string())
   })
 )
-type StorageLocation = v.InferOutput<typeof locations>[number]
+type StorageLocation = v.InferOutput<typeof storageLocationsSchema>[number]
 
 /** The used and available space of the storage locations. */
 export class StorageGauges extends LightElement {
   readonly #locations = pollResource(this, {
-    schema: locations,
+    schema: storageLocationsSchema,
     path: () => 'api/admin/storage_locations',
     intervalMs: 60_000
   })

@@ -4,9 +4,9 @@ import * as v from 'valibot'
 
 import { callApi, type CallOptions } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { type Question, trackActions } from '../ui/actions.ts'
+import { type Confirmation, trackActions } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge, formatNumber, isolateBidi } from '../ui/text.ts'
 
@@ -18,7 +18,7 @@ const maxRows = 500
 const truncatedLength = 200
 const path = 'api/v1/main/notifications'
 
-const notifications = v.object({
+const notificationsSchema = v.object({
   total: v.number(),
   notifications: v.array(
     v.object({
@@ -31,18 +31,18 @@ const notifications = v.object({
     })
   )
 })
-type Notification = v.InferOutput<typeof notifications>['notifications'][number]
+type Notification = v.InferOutput<typeof notificationsSchema>['notifications'][number]
 
 /** The notifications of the system and of operators. */
 export class NotificationList extends LightElement {
-  static override properties = reactive('canManage', 'rows', 'expanded')
+  static override properties = reactiveProperties('canManage', 'rows', 'expanded')
   declare canManage: boolean
   rows = initialRows
   /** The ids of the expanded notifications. */
   expanded: ReadonlySet<string> = new Set()
 
   readonly #notifications = pollResource(this, {
-    schema: notifications,
+    schema: notificationsSchema,
     path: () => `${path}?per_page=${this.rows}`,
     intervalMs: 20_000
   })
@@ -100,7 +100,7 @@ export class NotificationList extends LightElement {
   /** The API has no bulk update: marks one after the other. */
   #markAll(): Promise<void> {
     return this.#change(async () => {
-      const unread = await callApi(notifications, `${path}?is_read=false&per_page=${maxRows}`)
+      const unread = await callApi(notificationsSchema, `${path}?is_read=false&per_page=${maxRows}`)
       for (const { notification_id: id } of unread.notifications)
         await callApi(v.unknown(), `${path}/${id}`, { method: 'PUT', body: { is_read: true } })
     })
@@ -112,11 +112,11 @@ export class NotificationList extends LightElement {
     return this.#request('/bulk-delete', { method: 'POST', body: { is_read: true } }, question)
   }
 
-  #request(subpath: string, options: CallOptions, question?: Question): Promise<void> {
+  #request(subpath: string, options: CallOptions, question?: Confirmation): Promise<void> {
     return this.#change(() => callApi(v.unknown(), `${path}${subpath}`, options), question)
   }
 
-  #change(work: () => Promise<unknown>, question?: Question): Promise<void> {
+  #change(work: () => Promise<unknown>, question?: Confirmation): Promise<void> {
     const changeAndRefresh = async () => {
       await work()
       await this.#notifications.refresh()

@@ -3,12 +3,12 @@ import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { describeDuration, formatNumber } from '../ui/text.ts'
-import { formatLateness, type Health, type Queue } from './installation-status.ts'
+import { formatLateness, type InstallationHealth, type QueueStatus } from './installation-status.ts'
 
-const stats = v.object({
+const statsSchema = v.object({
   media: v.number(),
   playlists: v.number(),
   queue: v.number(),
@@ -20,11 +20,11 @@ const stats = v.object({
 
 /** The health of the stores, the queues, and the number of records. */
 export class SystemHealth extends LightElement {
-  static override properties = reactive('health', 'queues')
-  declare health: Health | null
-  declare queues: readonly Queue[] | null
+  static override properties = reactiveProperties('health', 'queues')
+  declare health: InstallationHealth | null
+  declare queues: readonly QueueStatus[] | null
 
-  readonly #stats = pollResource(this, { schema: stats, path: () => 'api/stats', intervalMs: 30_000 })
+  readonly #stats = pollResource(this, { schema: statsSchema, path: () => 'api/stats', intervalMs: 30_000 })
 
   protected override render() {
     return panelView(
@@ -88,7 +88,7 @@ const partView = (name: string, isUp: boolean, problem: string) =>
 
 const queueNames: Readonly<Record<string, string>> = { advance: 'Song changes', deliver: 'Web hooks' }
 
-function workersChip({ workers, late_ms: lateMs }: Queue): Chip {
+function workersChip({ workers, late_ms: lateMs }: QueueStatus): Chip {
   if (workers === 0) return { text: 'None', tone: 'bad' }
   if (lateMs > 0) return { text: `${formatNumber(workers)}, ${formatLateness(lateMs)}`, tone: 'bad' }
   return { text: formatNumber(workers), tone: 'good' }

@@ -7,28 +7,28 @@ import { formatCount, isolateBidi } from '../ui/text.ts'
  * omitted: a newer version may have written them.
  */
 
-const count = v.number()
-const entry = v.variant('step', [
-  v.object({ step: v.literal('slot'), at: count, why: v.string() }),
-  v.object({ step: v.literal('requests'), pending: count, why: v.string() }),
+const countSchema = v.number()
+const logEntrySchema = v.variant('step', [
+  v.object({ step: v.literal('slot'), at: countSchema, why: v.string() }),
+  v.object({ step: v.literal('requests'), pending: countSchema, why: v.string() }),
   v.object({ step: v.literal('playlist'), name: v.string(), why: v.string() }),
-  v.object({ step: v.literal('bucket'), bucket: v.string(), order: v.array(v.object({ id: count })) }),
+  v.object({ step: v.literal('bucket'), bucket: v.string(), order: v.array(v.object({ id: countSchema })) }),
   v.object({
     step: v.literal('tracks'),
-    looked_at: count,
-    skipped: v.object({ song: count, title: count, artist: count })
+    looked_at: countSchema,
+    skipped: v.object({ song: countSchema, title: countSchema, artist: countSchema })
   }),
   v.object({
     step: v.literal('picked'),
-    id: v.optional(count, 0),
-    tier: v.optional(count, 1),
-    overrun: v.optional(count, 0),
-    request: v.optional(count)
+    id: v.optional(countSchema, 0),
+    tier: v.optional(countSchema, 1),
+    overrun: v.optional(countSchema, 0),
+    request: v.optional(countSchema)
   }),
-  v.object({ step: v.literal('moved'), from: count, to: count, why: v.string() }),
-  v.object({ step: v.literal('moved_by_hand'), from: count, to: count })
+  v.object({ step: v.literal('moved'), from: countSchema, to: countSchema, why: v.string() }),
+  v.object({ step: v.literal('moved_by_hand'), from: countSchema, to: countSchema })
 ])
-type Entry = v.InferOutput<typeof entry>
+type Entry = v.InferOutput<typeof logEntrySchema>
 
 export interface ReasonOptions {
   /** Finds the name of a playlist; null if it is unknown. */
@@ -40,7 +40,7 @@ export interface ReasonOptions {
 /** Describes the log of a row, in its order. */
 export function describeReasons(log: readonly unknown[], options: ReasonOptions): string[] {
   return log.flatMap(each => {
-    const { success, output } = v.safeParse(entry, each)
+    const { success, output } = v.safeParse(logEntrySchema, each)
     return success ? [describeEntry(output, options)] : []
   })
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 import { callApi } from '../api/call-api.ts'
 import { notifyError } from '../ui/actions.ts'
-import { moveElement, type Row } from './row-order.ts'
+import { moveElement, type MovableRow } from './row-order.ts'
 
 /**
  * Moves rows of a queue. The host shows a move at once; the requests are sent one after the other. After the
@@ -35,14 +35,14 @@ export function trackMoves(
 
   return {
     /** Returns the rows in the order that they have once all moves are done. */
-    applyPending<Each extends Row>(rows: readonly Each[]): readonly Each[] {
+    applyPending<Each extends MovableRow>(rows: readonly Each[]): readonly Each[] {
       if (order === null) return rows
       const indexes = new Map(order.map((id, index) => [id, index]))
-      const indexOf = ({ id }: Row) => indexes.get(id) ?? Infinity
+      const indexOf = ({ id }: MovableRow) => indexes.get(id) ?? Infinity
       return rows.toSorted((one, other) => indexOf(one) - indexOf(other))
     },
     /** Moves a row to another index. `count` is the length of the queue, which may be longer than `rows`. */
-    move(rows: readonly Row[], from: number, to: number, count: number): void {
+    move(rows: readonly MovableRow[], from: number, to: number, count: number): void {
       const row = rows[from]
       if (row === undefined || from === to || to < 0 || to >= count) return
       order = moveElement(rows, from, to).map(({ id }) => id)

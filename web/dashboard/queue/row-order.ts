@@ -1,5 +1,5 @@
 /** A row of the queue. */
-export interface Row {
+export interface MovableRow {
   readonly id: string
 }
 
@@ -14,10 +14,10 @@ export function moveElement<Element>(list: readonly Element[], from: number, to:
  * at `to`. Returns null if the row no longer exists.
  */
 export function rebaseMove(
-  rows: readonly Row[],
+  rows: readonly MovableRow[],
   from: number,
   to: number,
-  currentRows: readonly Row[]
+  currentRows: readonly MovableRow[]
 ): { readonly from: number; readonly to: number } | null {
   const row = rows[from]
   const previous = moveElement(rows, from, to)[to - 1]

@@ -5,9 +5,9 @@ import * as v from 'valibot'
 import { formatDuration } from '../../elements/time-text.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { type Question, trackActions } from '../ui/actions.ts'
+import { type Confirmation, trackActions } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { describeReasons } from './queue-reasons.ts'
@@ -16,7 +16,7 @@ import { trackMoves } from './row-moves.ts'
 import { rebaseMove } from './row-order.ts'
 
 /** The queue, `api/station/{id}/queue`. */
-const queueItems = v.object({
+const queueItemsSchema = v.object({
   total: v.number(),
   rows: v.array(
     v.pipe(
@@ -35,7 +35,7 @@ const queueItems = v.object({
     )
   )
 })
-type QueueItem = v.InferOutput<typeof queueItems>['rows'][number]
+type QueueItem = v.InferOutput<typeof queueItemsSchema>['rows'][number]
 
 const titleOf = ({ song }: QueueItem) => song.title || song.text
 const sourceOf = ({ is_request: isRequest, playlist }: QueueItem) =>
@@ -45,7 +45,7 @@ const maxRows = 100
 
 /** The queue with the reasons of each row. Rows are moved by dragging their grips or with the arrow keys. */
 export class StationQueue extends StationElement {
-  static override properties = reactive('isPrivate', 'canManage', 'announcement')
+  static override properties = reactiveProperties('isPrivate', 'canManage', 'announcement')
   declare isPrivate: boolean
   declare canManage: boolean
   /** The result of a move by keyboard, for screen readers. */
@@ -55,7 +55,7 @@ export class StationQueue extends StationElement {
   /** The rows at the start of a drag: their order does not change while one is dragged. */
   #rowsAtDragStart: readonly QueueItem[] = []
 
-  readonly #queue = this.poll(`queue?per_page=${maxRows}`, queueItems, 5_000)
+  readonly #queue = this.poll(`queue?per_page=${maxRows}`, queueItemsSchema, 5_000)
   readonly #playlists = pollResource(this, {
     schema: v.array(v.object({ id: v.number(), name: v.string() })),
     path: () => `${this.path}/playlists`,
@@ -234,7 +234,7 @@ export class StationQueue extends StationElement {
     })
   }
 
-  #change(method: 'POST' | 'DELETE', subpath: string, question: Question): Promise<void> {
+  #change(method: 'POST' | 'DELETE', subpath: string, question: Confirmation): Promise<void> {
     const change = () => callAction(`${this.#queuePath}/${subpath}`, { method }, this.#queue.refresh)
     return this.#actions.run('change', change, question)
   }

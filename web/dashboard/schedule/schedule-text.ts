@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-import { formatMinutes } from '../ui/time.ts'
+import { formatMinuteOfDay } from '../ui/time.ts'
 
 /** A schedule item of the API: times as HHMM numbers, ISO days (empty: every day), dates or ''. */
-export const scheduleItem = v.object({
+export const playlistScheduleSchema = v.object({
   start_time: v.number(),
   end_time: v.number(),
   start_date: v.string(),
@@ -12,13 +12,13 @@ export const scheduleItem = v.object({
 })
 
 /** Formats a schedule item: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
-export function formatSchedule(item: v.InferOutput<typeof scheduleItem>): string {
+export function formatSchedule(item: v.InferOutput<typeof playlistScheduleSchema>): string {
   const { start_time: start, end_time: end, start_date: startDate, end_date: endDate, days } = item
   const times = start === end ? `at ${formatHhmm(start)}` : `${formatHhmm(start)}–${formatHhmm(end)}`
   return `${formatDays(days)} ${times}${formatDates(startDate, endDate)}`
 }
 
-const formatHhmm = (hhmm: number) => formatMinutes(Math.floor(hhmm / 100) * 60 + (hhmm % 100))
+const formatHhmm = (hhmm: number) => formatMinuteOfDay(Math.floor(hhmm / 100) * 60 + (hhmm % 100))
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const nameOf = (day = 1) => dayNames[day - 1] ?? ''
@@ -45,7 +45,7 @@ function formatDates(start: string, end: string): string {
 }
 
 /** When a playlist plays, apart from its schedule. */
-export const frequency = v.object({
+export const frequencySchema = v.object({
   type: v.string(),
   source: v.string(),
   remote_type: v.string(),
@@ -56,7 +56,7 @@ export const frequency = v.object({
 })
 
 /** Describes how often a playlist plays. */
-export function describeFrequency(playlist: v.InferOutput<typeof frequency>): string {
+export function describeFrequency(playlist: v.InferOutput<typeof frequencySchema>): string {
   if (playlist.source === 'remote_url' && playlist.remote_type !== 'playlist')
     return 'Stream, if nothing else can play'
   switch (playlist.type) {

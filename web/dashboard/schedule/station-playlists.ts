@@ -4,23 +4,28 @@ import * as v from 'valibot'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { describeFrequency, formatSchedule, frequency, scheduleItem } from './schedule-text.ts'
+import {
+  describeFrequency,
+  formatSchedule,
+  frequencySchema,
+  playlistScheduleSchema
+} from './schedule-text.ts'
 
-const playlists = v.array(
+const playlistsSchema = v.array(
   v.object({
-    ...frequency.entries,
+    ...frequencySchema.entries,
     name: v.string(),
     order: v.string(),
     is_enabled: v.boolean(),
     is_jingle: v.boolean(),
-    schedule_items: v.array(scheduleItem)
+    schedule_items: v.array(playlistScheduleSchema)
   })
 )
-type Playlist = v.InferOutput<typeof playlists>[number]
+type Playlist = v.InferOutput<typeof playlistsSchema>[number]
 
 /** The playlists of a station, and when each of them plays. */
 export class StationPlaylists extends StationElement {
-  readonly #playlists = this.poll('playlists', playlists, 10_000)
+  readonly #playlists = this.poll('playlists', playlistsSchema, 10_000)
 
   protected override render() {
     const { value } = this.#playlists

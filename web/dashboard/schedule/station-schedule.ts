@@ -3,27 +3,27 @@ import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
-import { formatMinutes, formatZoneName } from '../ui/time.ts'
-import { addDays, type Day, layOutWeek, minutesPerDay, mondayBefore, type Showing } from './week.ts'
+import { formatMinuteOfDay, formatZoneName } from '../ui/time.ts'
+import { addDays, type CalendarDay, layOutWeek, minutesPerDay, mondayOf, type CalendarBlock } from './week.ts'
 
 const dayMs = 86_400_000
 const hueCount = 8
 const labeledHours = [0, 6, 12, 18]
 
-const occurrences = v.array(
+const occurrencesSchema = v.array(
   v.object({ id: v.number(), name: v.string(), start: v.string(), end: v.string() })
 )
 
 /** The scheduled playlists of a station in a week, in the time zone of the station. */
 export class StationSchedule extends StationElement {
-  static override properties = reactive('weekOffset')
+  static override properties = reactiveProperties('weekOffset')
   /** Weeks from the current one. */
   weekOffset = 0
 
   readonly #occurrences = pollResource(this, {
-    schema: occurrences,
+    schema: occurrencesSchema,
     path: () => {
       // Two more days than a week cover every UTC offset; the layout ignores those outside the week.
       const fromSeconds = (Date.parse(`${this.#monday}T00:00:00Z`) - dayMs) / 1_000
@@ -33,7 +33,7 @@ export class StationSchedule extends StationElement {
   })
 
   get #monday(): string {
-    return addDays(mondayBefore(this.clock.formatDate(Date.now())), 7 * this.weekOffset)
+    return addDays(mondayOf(this.clock.formatDate(Date.now())), 7 * this.weekOffset)
   }
 
   protected override render() {
@@ -54,7 +54,7 @@ export class StationSchedule extends StationElement {
       ${errorView(this.#occurrences)}
       <div class="week">
         <div class="week-hours" aria-hidden="true">
-          ${labeledHours.map(hour => html`<span .style=${topStyle(hour * 60)}>${formatMinutes(hour * 60)}</span>`)}
+          ${labeledHours.map(hour => html`<span .style=${topStyle(hour * 60)}>${formatMinuteOfDay(hour * 60)}</span>`)}
         </div>
         ${layOutWeek(value ?? [], this.#monday).map(day => this.#dayView(day, names))}
       </div>
@@ -67,14 +67,14 @@ export class StationSchedule extends StationElement {
   }
 
   /** A day is a column of hours; in narrow windows and for screen readers, a list. */
-  #dayView({ date, showings }: Day, names: readonly string[]) {
+  #dayView({ date, showings }: CalendarDay, names: readonly string[]) {
     const nowMs = Date.now()
     const isToday = date === this.clock.formatDate(nowMs)
     const nowStyle = topStyle(this.clock.minuteOfDay(nowMs))
     return html`<section class="week-day" ?data-today=${isToday} aria-label=${formatDay(date, 'long')}>
       <h4 class="week-date" aria-hidden="true">${formatDay(date, 'short')}</h4>
       <ol class="week-lane">
-        ${showings.map(showing => showingView(showing, names.indexOf(showing.name) % hueCount))}
+        ${showings.map(showing => calendarBlockView(showing, names.indexOf(showing.name) % hueCount))}
         ${isToday ? html`<li class="week-now" aria-hidden="true" .style=${nowStyle}></li>` : nothing}
       </ol>
       ${showings.length === 0 ? html`<p class="week-empty quiet">Nothing scheduled</p>` : nothing}
@@ -82,7 +82,10 @@ export class StationSchedule extends StationElement {
   }
 }
 
-function showingView({ name, text, fromMinute, toMinute, lane, width, lanes }: Showing, hue: number) {
+function calendarBlockView(
+  { name, text, fromMinute, toMinute, lane, width, lanes }: CalendarBlock,
+  hue: number
+) {
   const style = [
     topStyle(fromMinute),
     `--height: ${formatPercent((toMinute - fromMinute) / minutesPerDay)}`,

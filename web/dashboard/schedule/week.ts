@@ -1,4 +1,4 @@
-import { formatMinutes } from '../ui/time.ts'
+import { formatMinuteOfDay } from '../ui/time.ts'
 
 /** An occurrence of a scheduled playlist. `start` and `end` are local times, `2026-03-29T03:00:00+02:00`. */
 export interface Occurrence {
@@ -9,7 +9,7 @@ export interface Occurrence {
 }
 
 /** The part of an occurrence that is on one day, in minutes of that day, with its place in the layout. */
-export interface Showing {
+export interface CalendarBlock {
   readonly name: string
   readonly fromMinute: number
   readonly toMinute: number
@@ -21,10 +21,10 @@ export interface Showing {
   readonly lanes: number
 }
 
-export interface Day {
+export interface CalendarDay {
   /** `2026-11-22` */
   readonly date: string
-  readonly showings: readonly Showing[]
+  readonly showings: readonly CalendarBlock[]
 }
 
 export const minutesPerDay = 1_440
@@ -38,19 +38,19 @@ export function addDays(date: string, days: number): string {
 }
 
 /** Returns the Monday on or before a date. */
-export function mondayBefore(date: string): string {
+export function mondayOf(date: string): string {
   const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()
   return addDays(date, -((weekday + 6) % 7))
 }
 
 /** Lays out the seven days from `firstDate`. */
-export const layOutWeek = (occurrences: readonly Occurrence[], firstDate: string): Day[] =>
+export const layOutWeek = (occurrences: readonly Occurrence[], firstDate: string): CalendarDay[] =>
   Array.from({ length: 7 }, (_, index) => {
     const date = addDays(firstDate, index)
     return { date, showings: assignLanes(occurrences.flatMap(occurrence => clipToDay(occurrence, date))) }
   })
 
-type DayPart = Omit<Showing, 'lane' | 'width' | 'lanes'>
+type DayPart = Omit<CalendarBlock, 'lane' | 'width' | 'lanes'>
 
 /** Returns the part of an occurrence on a date, or an empty list. */
 function clipToDay({ name, start, end }: Occurrence, date: string): DayPart[] {
@@ -66,8 +66,8 @@ function clipToDay({ name, start, end }: Occurrence, date: string): DayPart[] {
 }
 
 function formatPart(start: string, end: string, date: string): string {
-  const endText = formatMinutes(minuteOf(end))
-  if (date === start.slice(0, 10)) return `${formatMinutes(minuteOf(start))}–${endText}`
+  const endText = formatMinuteOfDay(minuteOf(end))
+  if (date === start.slice(0, 10)) return `${formatMinuteOfDay(minuteOf(start))}–${endText}`
   const endsAtMidnight = minuteOf(end) === 0 && end.slice(0, 10) === addDays(date, 1)
   return date === end.slice(0, 10) || endsAtMidnight ? `until ${endText}` : 'all day'
 }
@@ -80,7 +80,7 @@ interface PlacedPart {
 }
 
 /** Places simultaneous parts beside each other, each in the first free lane and as wide as possible. */
-function assignLanes(parts: readonly DayPart[]): Showing[] {
+function assignLanes(parts: readonly DayPart[]): CalendarBlock[] {
   const sorted = parts.toSorted(
     (one, other) => one.fromMinute - other.fromMinute || other.toMinute - one.toMinute
   )

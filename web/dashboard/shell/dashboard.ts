@@ -2,14 +2,14 @@ import { html, nothing } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
-import { currentKey, keyRejected, storeKey } from '../api/call-api.ts'
-import { pollResource, serverAvailability } from '../api/poll-resource.ts'
-import { health, queues, statusView } from '../installation/installation-status.ts'
+import { currentKey, keyRejectedEvent, storeKey } from '../api/call-api.ts'
+import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
+import { healthSchema, queuesSchema, statusView } from '../installation/installation-status.ts'
 import { notify } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
 import { parseRoute } from '../ui/route.ts'
-import { signedIn } from './sign-in.ts'
+import { signedInEvent } from './sign-in.ts'
 
 const intervalMs = 5_000
 /** The health check of the server takes up to 2 seconds. */
@@ -19,13 +19,13 @@ const timeoutMs = 4_000
 export class CuewireDashboard extends LightElement {
   #route = parseRoute(location.hash)
   readonly #health = pollResource(this, {
-    schema: health,
+    schema: healthSchema,
     path: () => (currentKey() === '' ? 'api/health/ready' : 'api/health'),
     intervalMs,
     timeoutMs
   })
   readonly #queues = pollResource(this, {
-    schema: queues,
+    schema: queuesSchema,
     path: () => (currentKey() === '' ? null : 'api/queues'),
     intervalMs,
     timeoutMs
@@ -34,9 +34,9 @@ export class CuewireDashboard extends LightElement {
 
   constructor() {
     super()
-    this.addEventListener(signedIn, () => this.requestUpdate())
+    this.addEventListener(signedInEvent, () => this.requestUpdate())
     addEventListener('hashchange', this.#onNavigation)
-    document.addEventListener(keyRejected, this.#onKeyRejected)
+    document.addEventListener(keyRejectedEvent, this.#onKeyRejected)
   }
 
   protected override createRenderRoot(): this {
@@ -89,7 +89,7 @@ export class CuewireDashboard extends LightElement {
     const isAvailable = this.#health.error?.status !== 0
     if (isAvailable === this.#isServerAvailable) return
     this.#isServerAvailable = isAvailable
-    document.dispatchEvent(new CustomEvent(serverAvailability, { detail: isAvailable }))
+    document.dispatchEvent(new CustomEvent(serverAvailabilityEvent, { detail: isAvailable }))
     if (isAvailable) wakeFollowers()
   }
 

@@ -1,10 +1,10 @@
 import { html } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { serverAvailability } from '../api/poll-resource.ts'
+import { serverAvailabilityEvent } from '../api/poll-resource.ts'
 import { type Notice, noticeEvent } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** How long a notice that is not an error is displayed. */
 const displayMs = 6_000
@@ -12,14 +12,14 @@ const maxNotices = 4
 
 /** Displays the notices of all elements. There is one, for as long as the page exists. */
 export class NoticeList extends LightElement {
-  static override properties = reactive('notices')
+  static override properties = reactiveProperties('notices')
   notices: readonly (Notice & { readonly id: number })[] = []
   #lastId = 0
 
   constructor() {
     super()
     document.addEventListener(noticeEvent, this.#add)
-    document.addEventListener(serverAvailability, this.#removeConnectionErrors)
+    document.addEventListener(serverAvailabilityEvent, this.#removeConnectionErrors)
   }
 
   protected override render() {

@@ -4,17 +4,17 @@ import * as v from 'valibot'
 import { toApiError } from '../api/api-error.ts'
 import { callApi, storeKey } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** Dispatched after an operator has signed in. */
-export const signedIn = 'cuewire-signed-in'
+export const signedInEvent = 'cuewire-signed-in'
 
 /** What may be sent as a header; the server checks the rest. */
-const keyFormat = /^[\x21-\x7e]{1,200}$/
+const apiKeyPattern = /^[\x21-\x7e]{1,200}$/
 
 /** The button for operators, and the dialog in which they enter their API key. */
 export class SignIn extends LightElement {
-  static override properties = reactive('problem', 'isBusy')
+  static override properties = reactiveProperties('problem', 'isBusy')
   problem = ''
   isBusy = false
 
@@ -54,7 +54,7 @@ export class SignIn extends LightElement {
     event.preventDefault()
     const key = this.querySelector('input')?.value.trim() ?? ''
     if (this.isBusy || key === '') return
-    if (!keyFormat.test(key)) {
+    if (!apiKeyPattern.test(key)) {
       this.problem = 'This is not an API key.'
       return
     }
@@ -64,7 +64,7 @@ export class SignIn extends LightElement {
       await callApi(v.unknown(), 'api/health', { key })
       storeKey(key)
       this.#dialog?.close()
-      this.dispatchEvent(new Event(signedIn, { bubbles: true }))
+      this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
     } catch (thrown) {
       const error = toApiError(thrown)
       this.problem = error.isUnauthenticated ? 'This API key is not valid.' : error.message

@@ -2,11 +2,11 @@ import { html } from 'lit'
 import uPlot from 'uplot'
 
 import { attachChart, type ChartOptions, readColor } from '../ui/chart.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
-import { listenerSeries, summarizeSeries } from '../ui/listener-series.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { listenerSeriesSchema, summarizeSeries } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
-import { formatMinutes } from '../ui/time.ts'
+import { formatMinuteOfDay } from '../ui/time.ts'
 
 const stepSeconds = 60
 /** The possible seconds between the labels of the time axis. */
@@ -14,11 +14,11 @@ const timeIncrements = [1, 2, 3, 4, 6, 12].map(hours => hours * 3_600)
 
 /** The listeners of a station in the last 24 hours, at the end of each minute. */
 export class DayChart extends StationElement {
-  static override properties = reactive('pointIndex')
+  static override properties = reactiveProperties('pointIndex')
   /** The index of the point under the pointer. */
   pointIndex: number | null = null
 
-  readonly #series = this.poll(`listeners/series?step=${stepSeconds}`, listenerSeries, 60_000)
+  readonly #series = this.poll(`listeners/series?step=${stepSeconds}`, listenerSeriesSchema, 60_000)
 
   constructor() {
     super()
@@ -76,7 +76,7 @@ export class DayChart extends StationElement {
           space: 80,
           size: 28,
           incrs: timeIncrements,
-          values: (_, ticks) => ticks.map(at => formatMinutes(minuteOfDay(at * 1_000)))
+          values: (_, ticks) => ticks.map(at => formatMinuteOfDay(minuteOfDay(at * 1_000)))
         },
         {
           ...axis,

@@ -2,29 +2,29 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { formatSchedule, scheduleItem } from '../schedule/schedule-text.ts'
+import { formatSchedule, playlistScheduleSchema } from '../schedule/schedule-text.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge, describeDuration } from '../ui/text.ts'
 
-const streamers = v.array(
+const streamersSchema = v.array(
   v.object({
     streamer_username: v.string(),
     display_name: v.string(),
     is_active: v.boolean(),
     enforce_schedule: v.boolean(),
-    schedule_items: v.array(scheduleItem)
+    schedule_items: v.array(playlistScheduleSchema)
   })
 )
-type Streamer = v.InferOutput<typeof streamers>[number]
+type Streamer = v.InferOutput<typeof streamersSchema>[number]
 
 /** The accounts of DJs, their schedules, and who is live. */
 export class StationStreamers extends StationElement {
-  static override properties = reactive('live')
+  static override properties = reactiveProperties('live')
   declare live: NowPlaying['live']
 
-  readonly #streamers = this.poll('streamers', streamers, 60_000)
+  readonly #streamers = this.poll('streamers', streamersSchema, 60_000)
 
   protected override render() {
     const { value } = this.#streamers
@@ -61,7 +61,7 @@ function formatSchedules({ schedule_items: items, enforce_schedule: isEnforced }
 
 const maxBroadcasts = 10
 
-const broadcasts = v.object({
+const broadcastsSchema = v.object({
   rows: v.array(
     v.object({
       username: v.string(),
@@ -74,7 +74,7 @@ const broadcasts = v.object({
 
 /** The latest broadcasts of DJs, newest first. */
 export class BroadcastList extends StationElement {
-  readonly #broadcasts = this.poll(`streamers/broadcasts?per_page=${maxBroadcasts}`, broadcasts, 60_000)
+  readonly #broadcasts = this.poll(`streamers/broadcasts?per_page=${maxBroadcasts}`, broadcastsSchema, 60_000)
 
   protected override render() {
     const rows = this.#broadcasts.value?.rows
@@ -95,7 +95,7 @@ export class BroadcastList extends StationElement {
   }
 }
 
-const polls = v.array(
+const pollsSchema = v.array(
   v.object({
     type: v.string(),
     url: v.string(),
@@ -104,11 +104,11 @@ const polls = v.array(
     problem: v.string()
   })
 )
-type Poll = v.InferOutput<typeof polls>[number]
+type Poll = v.InferOutput<typeof pollsSchema>[number]
 
 /** The streaming servers that are polled for a station, and whether they respond; empty if none is polled. */
 export class PollList extends StationElement {
-  readonly #polls = this.poll('polls', polls, 30_000)
+  readonly #polls = this.poll('polls', pollsSchema, 30_000)
 
   protected override render() {
     const { value } = this.#polls

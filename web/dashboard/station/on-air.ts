@@ -5,23 +5,23 @@ import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { describeStatus } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
-import { callAction, currentKey, server } from '../api/call-api.ts'
+import { callAction, currentKey, serverBaseUrl } from '../api/call-api.ts'
 import { confirmAction, notify, trackActions } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
 
 /** The current song of a station, and the button that skips it. */
 export class OnAir extends StationElement {
-  static override properties = reactive('canSkip', 'isOutdated')
+  static override properties = reactiveProperties('canSkip', 'isOutdated')
   declare canSkip: boolean
   /** Whether the server does not respond. */
   declare isOutdated: boolean
 
   readonly #followed = followFor(
     this,
-    () => ({ server, station: this.station, apiKey: currentKey() }),
+    () => ({ server: serverBaseUrl, station: this.station, apiKey: currentKey() }),
     ({ np }) => this.#cancelOutdatedSkip(np)
   )
   readonly #actions = trackActions(this)

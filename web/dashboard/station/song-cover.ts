@@ -1,10 +1,10 @@
 import { coverView } from '../../elements/cover-view.ts'
-import { currentKey, server } from '../api/call-api.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { currentKey, serverBaseUrl } from '../api/call-api.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** A cover. That of a private station is fetched with the key in a header, which `img` cannot send. */
 export class SongCover extends LightElement {
-  static override properties = reactive('address', 'isPrivate', 'blobUrl')
+  static override properties = reactiveProperties('address', 'isPrivate', 'blobUrl')
   address = ''
   isPrivate = false
   /** The URL of the fetched cover; '' if there is none. */
@@ -31,7 +31,9 @@ export class SongCover extends LightElement {
   async #fetch(address: string): Promise<void> {
     try {
       const { pathname } = new URL(address)
-      const response = await fetch(new URL(pathname, server), { headers: { 'X-API-Key': currentKey() } })
+      const response = await fetch(new URL(pathname, serverBaseUrl), {
+        headers: { 'X-API-Key': currentKey() }
+      })
       const blob = await response.blob()
       const isCurrent = this.isConnected && this.#fetchedAddress === address
       if (response.ok && isCurrent) this.blobUrl = URL.createObjectURL(blob)

@@ -2,14 +2,14 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { buttonView, tableView } from '../ui/controls.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
 
 const initialRows = 15
 const maxRows = 100
 
-const plays = v.object({
+const playsSchema = v.object({
   rows: v.array(
     v.object({
       played_at: v.number(),
@@ -23,14 +23,14 @@ const plays = v.object({
     })
   )
 })
-type Play = v.InferOutput<typeof plays>['rows'][number]
+type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The history of a station, newest first, with the change of listeners during each play. */
 export class StationHistory extends StationElement {
-  static override properties = reactive('rows')
+  static override properties = reactiveProperties('rows')
   rows = initialRows
 
-  readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, plays, 60_000)
+  readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, playsSchema, 60_000)
 
   protected override render() {
     const { value } = this.#plays

@@ -3,22 +3,26 @@ import { html, nothing, type PropertyValues } from 'lit'
 import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { describeStatus } from '../../elements/status-line.ts'
-import { currentKey, server } from '../api/call-api.ts'
+import { currentKey, serverBaseUrl } from '../api/call-api.ts'
 import { trackPermissions } from '../api/permissions.ts'
-import { LightElement, reactive, setPageTitle } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { forbiddenView } from '../ui/panel.ts'
-import { type Section, stationLink } from '../ui/route.ts'
+import { type StationSection, stationLink } from '../ui/route.ts'
 import { formatZoneName, getZoneClock } from '../ui/time.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
-  static override properties = reactive('station', 'section', 'isOutdated')
+  static override properties = reactiveProperties('station', 'section', 'isOutdated')
   declare station: string
-  declare section: Section
+  declare section: StationSection
   /** Whether the server does not respond. */
   declare isOutdated: boolean
 
-  readonly #followed = followFor(this, () => ({ server, station: this.station, apiKey: currentKey() }))
+  readonly #followed = followFor(this, () => ({
+    server: serverBaseUrl,
+    station: this.station,
+    apiKey: currentKey()
+  }))
   readonly #permissions = trackPermissions(this, () => this.station)
   /** Whether the current tab was scrolled into view after the tabs were rendered. */
   #isTabVisible = false
@@ -64,7 +68,7 @@ export class StationView extends LightElement {
     return this.#permissions.allows('viewStreamers') || this.#permissions.allows('viewReports')
   }
 
-  #tabView(section: Section, text: string) {
+  #tabView(section: StationSection, text: string) {
     const isCurrent = section === this.section
     return html`<a href=${stationLink(this.station, section)} aria-current=${isCurrent ? 'page' : 'false'}
       >${text}</a

@@ -6,23 +6,23 @@ import type { NowPlaying, Progress, Snapshot } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { describeStatus } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
-import { currentKey, server } from '../api/call-api.ts'
+import { currentKey, serverBaseUrl } from '../api/call-api.ts'
 import { currentTitle } from '../station/on-air.ts'
-import { LightElement, reactive } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
 import { trackFollowSlot } from './visibility.ts'
 
 /** Dispatched when a station goes on or off the air, a DJ connects or disconnects, or it becomes stale. */
-export const stationStatusChanged = 'cuewire-station-status-changed'
+export const stationStatusEvent = 'cuewire-station-status-changed'
 
 /**
  * A station in the list. While it is visible it is followed over WebSocket. Without WebSocket it shows the
  * list: other transports would exceed the connections that browsers allow per server.
  */
 export class StationCard extends LightElement {
-  static override properties = reactive('listed', 'listedAtMs', 'isListStale', 'isOperator')
+  static override properties = reactiveProperties('listed', 'listedAtMs', 'isListStale', 'isOperator')
   declare listed: NowPlaying
   declare listedAtMs: number
   /** Whether the last read of the list failed. */
@@ -37,7 +37,7 @@ export class StationCard extends LightElement {
     () =>
       this.#slot.hasSlot
         ? {
-            server,
+            server: serverBaseUrl,
             station: this.listed.station.id,
             apiKey: this.listed.station.is_public ? '' : currentKey(),
             transports: ['websocket']
@@ -106,7 +106,7 @@ export class StationCard extends LightElement {
     if (np === null) return
     const next = `${status === 'live'} ${np.is_online} ${np.live.is_live}`
     if (this.#status !== '' && this.#status !== next)
-      this.dispatchEvent(new Event(stationStatusChanged, { bubbles: true }))
+      this.dispatchEvent(new Event(stationStatusEvent, { bubbles: true }))
     this.#status = next
   }
 }

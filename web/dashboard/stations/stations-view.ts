@@ -6,11 +6,11 @@ import type { NowPlaying } from '../../client/interface.ts'
 import { isPublishedData } from '../../client/message.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
-import { LightElement, reactive, setPageTitle } from '../ui/light-element.ts'
+import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
-import { stationStatusChanged } from './station-card.ts'
+import { stationStatusEvent } from './station-card.ts'
 
 /** The cards shown at first, and added by each click on "Show more". */
 const pageSize = 60
@@ -20,11 +20,11 @@ const minSearchable = 13
 const maxNamedOffline = 5
 
 /** All visible stations, `api/nowplaying`. */
-const nowPlayingList = v.array(v.custom<NowPlaying>(np => isPublishedData({ np })))
+const nowPlayingListSchema = v.array(v.custom<NowPlaying>(np => isPublishedData({ np })))
 
 /** The cards of all visible stations, with a headline about their state. */
 export class StationsView extends LightElement {
-  static override properties = reactive(
+  static override properties = reactiveProperties(
     'isOperator',
     'search',
     'showsOnlyOffline',
@@ -38,7 +38,7 @@ export class StationsView extends LightElement {
   statusChanges = 0
 
   readonly #stations = pollResource(this, {
-    schema: nowPlayingList,
+    schema: nowPlayingListSchema,
     path: () => 'api/nowplaying',
     intervalMs: 15_000,
     refreshKey: () => this.statusChanges,
@@ -47,7 +47,7 @@ export class StationsView extends LightElement {
 
   constructor() {
     super()
-    this.addEventListener(stationStatusChanged, () => this.statusChanges++)
+    this.addEventListener(stationStatusEvent, () => this.statusChanges++)
   }
 
   protected override render() {
@@ -128,7 +128,7 @@ export class StationsView extends LightElement {
 function takeEmbeddedList(): NowPlaying[] | null {
   const element = document.querySelector('#shown')
   element?.remove()
-  const { success, output } = v.safeParse(nowPlayingList, JSON.parse(element?.textContent ?? 'null'))
+  const { success, output } = v.safeParse(nowPlayingListSchema, JSON.parse(element?.textContent ?? 'null'))
   return success ? output : null
 }
 

@@ -43,7 +43,11 @@ export function trackActions(host: ReactiveControllerHost & EventTarget) {
      * Runs `work`, unless an action is in flight or the operator does not confirm `question`. Notifies the
      * operator of errors and of the message that `work` returns; '' for none.
      */
-    async run(name: string, work: () => Promise<string>, question: Question | null = null): Promise<void> {
+    async run(
+      name: string,
+      work: () => Promise<string>,
+      question: Confirmation | null = null
+    ): Promise<void> {
       if (question !== null && !(await confirmAction(question))) return
       if (inFlight !== null) return
       inFlight = name
@@ -61,7 +65,7 @@ export function trackActions(host: ReactiveControllerHost & EventTarget) {
   }
 }
 
-export interface Question {
+export interface Confirmation {
   readonly title: string
   readonly text: string
   /** The label of the button that confirms. */
@@ -69,7 +73,7 @@ export interface Question {
 }
 
 /** Asks in a dialog. Returns false if the operator cancels or `signal` is aborted. */
-export function confirmAction({ title, text, verb }: Question, signal?: AbortSignal): Promise<boolean> {
+export function confirmAction({ title, text, verb }: Confirmation, signal?: AbortSignal): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'confirm-title')

@@ -13,12 +13,12 @@ export class LightElement extends LitElement {
 }
 
 /** Declares properties whose changes render the element again. They are not attributes. */
-export const reactive = (...names: readonly string[]): PropertyDeclarations =>
+export const reactiveProperties = (...names: readonly string[]): PropertyDeclarations =>
   Object.fromEntries(names.map(name => [name, { attribute: false }]))
 
 /** A part of the page of one station. */
 export class StationElement extends LightElement {
-  static override properties = reactive('station', 'zone', 'refreshKey')
+  static override properties = reactiveProperties('station', 'zone', 'refreshKey')
   /** The id or short name. */
   declare station: string | number
   /** The time zone; set on elements that show times. */

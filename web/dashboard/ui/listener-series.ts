@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 
-const count = v.number()
+const countSchema = v.number()
 
 /** Listener counts by time, `api/station/{id}/listeners/series`. */
-export const listenerSeries = v.object({
-  step: count,
-  points: v.array(v.object({ at: count, total: count, most: count, fewest: count }))
+export const listenerSeriesSchema = v.object({
+  step: countSchema,
+  points: v.array(v.object({ at: countSchema, total: countSchema, most: countSchema, fewest: countSchema }))
 })
-export type ListenerSeries = v.InferOutput<typeof listenerSeries>
+export type ListenerSeries = v.InferOutput<typeof listenerSeriesSchema>
 type Points = ListenerSeries['points']
 
 /** Describes a chart in a sentence, for screen readers. */

@@ -1,13 +1,13 @@
 const sections = ['now', 'schedule', 'hooks', 'streamers'] as const
-export type Section = (typeof sections)[number]
+export type StationSection = (typeof sections)[number]
 
 /** The view that the fragment of the URL names. */
-export type Route =
+export type DashboardRoute =
   | { readonly view: 'stations' }
   | { readonly view: 'not-found' }
-  | { readonly view: 'station'; readonly station: string; readonly section: Section }
+  | { readonly view: 'station'; readonly station: string; readonly section: StationSection }
 
-export function parseRoute(hash: string): Route {
+export function parseRoute(hash: string): DashboardRoute {
   const path = hash.replace(/^#/, '')
   if (path === '' || path === '/') return { view: 'stations' }
   const [, view, name = '', sectionName = '', ...rest] = path.split('/')
@@ -22,5 +22,5 @@ export function parseRoute(hash: string): Route {
 }
 
 /** The link to a station. */
-export const stationLink = (station: string, section: Section = 'now'): string =>
+export const stationLink = (station: string, section: StationSection = 'now'): string =>
   `#/station/${encodeURIComponent(station)}${section === 'now' ? '' : `/${section}`}`

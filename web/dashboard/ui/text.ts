@@ -26,9 +26,9 @@ export function formatAge(seconds: number): string {
 }
 
 /** Right-to-left letters, and the characters that change the direction of the text after them. */
-const bidi = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/
-const isolates = /[\u2066-\u2069]/g
+const bidiPattern = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/
+const isolatePattern = /[\u2066-\u2069]/g
 
 /** Wraps a name in Unicode isolates, so that it cannot change the direction of the sentence around it. */
 export const isolateBidi = (name: string): string =>
-  bidi.test(name) ? `\u2068${name.replace(isolates, '')}\u2069` : name
+  bidiPattern.test(name) ? `\u2068${name.replace(isolatePattern, '')}\u2069` : name

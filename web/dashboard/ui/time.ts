@@ -52,7 +52,7 @@ function hourOptions(locale?: string): Intl.DateTimeFormatOptions {
 const minuteFormats = new Map<string, Intl.DateTimeFormat>()
 
 /** Formats minutes since midnight: `14:05`, `2:05 PM`. */
-export function formatMinutes(minutes: number, locale?: string): string {
+export function formatMinuteOfDay(minutes: number, locale?: string): string {
   const format =
     minuteFormats.get(locale ?? '') ??
     new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...hourOptions(locale) })

@@ -4,12 +4,12 @@ import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { trackActions } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
-import { reactive } from '../ui/light-element.ts'
+import { reactiveProperties } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { HookElement } from './hook-element.ts'
 import {
-  deliveries,
+  deliveriesSchema,
   type Delivery,
   deliveryChip,
   describeFailure,
@@ -17,7 +17,7 @@ import {
   formatResponse,
   formatTriggers,
   hookChip,
-  testResult,
+  testResultSchema,
   type TestResult
 } from './hook.ts'
 
@@ -29,19 +29,19 @@ const maxRows = 500
 const testTimeoutMs = 45_000
 
 /** Dispatched when a hook was enabled or disabled. */
-export const hookChanged = 'cuewire-hook-changed'
+export const hookChangedEvent = 'cuewire-hook-changed'
 
 const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
 
 /** A web hook with its deliveries, a test, and a switch. */
 export class HookCard extends HookElement {
-  static override properties = reactive('rows', 'testResult')
+  static override properties = reactiveProperties('rows', 'testResult')
   rows = initialRows
   testResult: TestResult | null = null
 
   readonly #actions = trackActions(this)
   readonly #deliveries = pollResource(this, {
-    schema: deliveries,
+    schema: deliveriesSchema,
     path: () => `${this.hookPath}/deliveries?per_page=${this.rows}`,
     intervalMs: 5_000,
     refreshKey: () => `${this.hook.lastSentAt} ${this.hook.failures} ${this.hook.pending}`
@@ -121,7 +121,7 @@ export class HookCard extends HookElement {
     this.testResult = null
     const options = { method: 'PUT', timeoutMs: testTimeoutMs } as const
     await this.#actions.run('test', async () => {
-      this.testResult = await callApi(testResult, `${this.hookPath}/test`, options)
+      this.testResult = await callApi(testResultSchema, `${this.hookPath}/test`, options)
       return ''
     })
   }
@@ -134,7 +134,7 @@ export class HookCard extends HookElement {
       verb: 'Disable'
     }
     const refresh = () => {
-      this.dispatchEvent(new Event(hookChanged, { bubbles: true }))
+      this.dispatchEvent(new Event(hookChangedEvent, { bubbles: true }))
       return this.#deliveries.refresh()
     }
     const toggle = () => callAction(`${this.hookPath}/toggle`, { method: 'PUT' }, refresh)

@@ -3,13 +3,13 @@ import { nothing } from 'lit'
 import { callAction } from '../api/call-api.ts'
 import type { ActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { reactive, StationElement } from '../ui/light-element.ts'
-import type { Hook } from './hook.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import type { WebHook } from './hook.ts'
 
 /** The part of the page that shows one web hook. */
 export class HookElement extends StationElement {
-  static override properties = reactive('hook', 'canManage')
-  declare hook: Hook
+  static override properties = reactiveProperties('hook', 'canManage')
+  declare hook: WebHook
   declare canManage: boolean
 
   /** The path of the hook in the API. */

@@ -3,7 +3,7 @@ import { html, nothing } from 'lit'
 import { pollResource } from '../api/poll-resource.ts'
 import { trackActions } from '../ui/actions.ts'
 import { HookElement } from './hook-element.ts'
-import { deliveries, describeFailure, findLastAttempted, lastPage } from './hook.ts'
+import { deliveriesSchema, describeFailure, findLastAttempted, lastPage } from './hook.ts'
 
 const intervalMs = 5_000
 const perPage = 20
@@ -16,13 +16,13 @@ export class HookFailure extends HookElement {
   readonly #actions = trackActions(this)
   /** The oldest pending delivery is the one that is retried. */
   readonly #pending = pollResource(this, {
-    schema: deliveries,
+    schema: deliveriesSchema,
     path: () =>
       this.#deliveriesPath(`status=pending&per_page=${perPage}&page=${lastPage(this.hook.pending, perPage)}`),
     intervalMs
   })
   readonly #failed = pollResource(this, {
-    schema: deliveries,
+    schema: deliveriesSchema,
     path: () => this.#deliveriesPath('status=failed&per_page=1'),
     intervalMs
   })

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Chip } from '../ui/controls.ts'
 
 /** The web hooks of a station, `api/station/{id}/webhooks`. */
-export const hooks = v.array(
+export const hooksSchema = v.array(
   v.pipe(
     v.object({
       id: v.number(),
@@ -27,23 +27,23 @@ export const hooks = v.array(
     })
   )
 )
-export type Hook = v.InferOutput<typeof hooks>[number]
+export type WebHook = v.InferOutput<typeof hooksSchema>[number]
 
 /** The response to an attempt. `status` is 0 if there was none; `error` is '' if the attempt succeeded. */
-const attempt = v.object({
+const attemptSchema = v.object({
   status: v.number(),
   error: v.string(),
   duration_ms: v.number(),
   response: v.string()
 })
-type Attempt = Omit<v.InferOutput<typeof attempt>, 'response'>
+type Attempt = Omit<v.InferOutput<typeof attemptSchema>, 'response'>
 
 /** Deliveries of a hook, each with its last attempt; newest first. */
-export const deliveries = v.object({
+export const deliveriesSchema = v.object({
   total: v.number(),
   rows: v.array(
     v.object({
-      ...attempt.entries,
+      ...attemptSchema.entries,
       id: v.number(),
       happened_at: v.number(),
       triggers: v.array(v.string()),
@@ -54,15 +54,15 @@ export const deliveries = v.object({
     })
   )
 })
-export type Delivery = v.InferOutput<typeof deliveries>['rows'][number]
+export type Delivery = v.InferOutput<typeof deliveriesSchema>['rows'][number]
 
-export const testResult = v.object({
+export const testResultSchema = v.object({
   success: v.boolean(),
   message: v.string(),
   sent: v.array(v.object({ method: v.string(), url: v.string(), body: v.string() })),
-  received: attempt
+  received: attemptSchema
 })
-export type TestResult = v.InferOutput<typeof testResult>
+export type TestResult = v.InferOutput<typeof testResultSchema>
 
 /** The last page, which ends with the oldest of `count` deliveries. */
 export const lastPage = (count: number, perPage: number): number => Math.max(1, Math.ceil(count / perPage))
@@ -75,7 +75,7 @@ export function findLastAttempted(found: readonly Delivery[]): Delivery | null {
 
 /** `lastDeliveryState` is the state of the delivery that was attempted last; null if unknown. */
 export function hookChip(
-  hook: Pick<Hook, 'is_enabled' | 'state' | 'failures' | 'lastSentAt'>,
+  hook: Pick<WebHook, 'is_enabled' | 'state' | 'failures' | 'lastSentAt'>,
   lastDeliveryState: string | null
 ): Chip {
   const { is_enabled: isEnabled, state, failures, lastSentAt } = hook

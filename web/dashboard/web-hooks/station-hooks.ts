@@ -1,21 +1,21 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { reactive, StationElement } from '../ui/light-element.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { errorView } from '../ui/panel.ts'
-import { hookChanged } from './hook-card.ts'
-import { hooks } from './hook.ts'
+import { hookChangedEvent } from './hook-card.ts'
+import { hooksSchema } from './hook.ts'
 
 /** The web hooks of a station. */
 export class StationHooks extends StationElement {
-  static override properties = reactive('canManage')
+  static override properties = reactiveProperties('canManage')
   declare canManage: boolean
 
-  readonly #hooks = this.poll('webhooks', hooks, 5_000)
+  readonly #hooks = this.poll('webhooks', hooksSchema, 5_000)
 
   constructor() {
     super()
-    this.addEventListener(hookChanged, () => void this.#hooks.refresh())
+    this.addEventListener(hookChangedEvent, () => void this.#hooks.refresh())
   }
 
   protected override render() {

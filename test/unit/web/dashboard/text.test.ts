@@ -4,16 +4,16 @@ import { ApiError, parseApiError, toApiError } from '../../../../web/dashboard/a
 import { describeFrequency, formatSchedule } from '../../../../web/dashboard/schedule/schedule-text.ts'
 import { parseRoute } from '../../../../web/dashboard/ui/route.ts'
 import { formatAge, formatCount, describeDuration, isolateBidi } from '../../../../web/dashboard/ui/text.ts'
-import { formatMinutes, formatZoneName } from '../../../../web/dashboard/ui/time.ts'
+import { formatMinuteOfDay, formatZoneName } from '../../../../web/dashboard/ui/time.ts'
 
 const item = { start_time: 900, end_time: 1730, start_date: '', end_date: '', days: [] as number[] }
 
 test('a schedule is formatted with joined days, times and dates', () => {
-  const day = `${formatMinutes(540)}–${formatMinutes(1_050)}`
+  const day = `${formatMinuteOfDay(540)}–${formatMinuteOfDay(1_050)}`
   expect(formatSchedule(item)).toBe(`Every day ${day}`)
   expect(formatSchedule({ ...item, days: [1, 2, 3, 4, 5] })).toBe(`Mon–Fri ${day}`)
   expect(formatSchedule({ ...item, days: [7, 1, 2, 4] })).toBe(`Mon, Tue, Thu, Sun ${day}`)
-  expect(formatSchedule({ ...item, end_time: 900 })).toBe(`Every day at ${formatMinutes(540)}`)
+  expect(formatSchedule({ ...item, end_time: 900 })).toBe(`Every day at ${formatMinuteOfDay(540)}`)
   expect(formatSchedule({ ...item, end_date: '2026-12-24' })).toBe(`Every day ${day}, until 2026-12-24`)
   const oneDay = { ...item, start_date: '2026-12-24', end_date: '2026-12-24' }
   expect(formatSchedule(oneDay)).toBe(`Every day ${day} on 2026-12-24`)
@@ -41,8 +41,8 @@ test('the frequency of a playlist follows from its type', () => {
 })
 
 test('times of day follow the locale, and time zones are named after their cities', () => {
-  expect([0, 845].map(minutes => formatMinutes(minutes, 'en-GB'))).toEqual(['00:00', '14:05'])
-  expect(formatMinutes(845, 'en-US')).toMatch(/^2:05\sPM$/)
+  expect([0, 845].map(minutes => formatMinuteOfDay(minutes, 'en-GB'))).toEqual(['00:00', '14:05'])
+  expect(formatMinuteOfDay(845, 'en-US')).toMatch(/^2:05\sPM$/)
   const zones = ['America/Argentina/ComodRivadavia', 'America/New_York', 'UTC', 'Antarctica/McMurdo']
   expect(zones.map(formatZoneName)).toEqual(['Comod Rivadavia', 'New York', 'UTC', 'McMurdo'])
 })

@@ -4,13 +4,8 @@ import { expect, test } from 'vitest'
 import { localTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
-import {
-  addDays,
-  layOutWeek,
-  mondayBefore,
-  type Occurrence
-} from '../../../../web/dashboard/schedule/week.ts'
-import { formatMinutes } from '../../../../web/dashboard/ui/time.ts'
+import { addDays, layOutWeek, mondayOf, type Occurrence } from '../../../../web/dashboard/schedule/week.ts'
+import { formatMinuteOfDay } from '../../../../web/dashboard/ui/time.ts'
 import { sized } from '../../../support/tier.ts'
 
 const occurrence = (name: string, start: string, end: string): Occurrence => ({ id: 1, name, start, end })
@@ -68,8 +63,8 @@ test('a showing is as wide as possible, and its second day shows only the end', 
     ['Night', 0, 1]
   ])
   expect([monday?.showings.at(-1)?.text, tuesday?.showings[0]?.text]).toEqual([
-    `${formatMinutes(1_320)}–${formatMinutes(360)}`,
-    `until ${formatMinutes(360)}`
+    `${formatMinuteOfDay(1_320)}–${formatMinuteOfDay(360)}`,
+    `until ${formatMinuteOfDay(360)}`
   ])
 })
 
@@ -82,7 +77,7 @@ test('an occurrence during a clock change is visible, with local times', () => {
 })
 
 test('weeks start on Monday, also across months and years', () => {
-  expect(['2026-11-16', '2026-11-22', '2027-01-03'].map(mondayBefore)).toEqual([
+  expect(['2026-11-16', '2026-11-22', '2027-01-03'].map(mondayOf)).toEqual([
     '2026-11-16',
     '2026-11-16',
     '2026-12-28'
