@@ -4,19 +4,7 @@ import { formatDay, openZone, parseDay, type Zone } from '../autodj/zone.ts'
 import { OperatorError } from '../runtime/errors.ts'
 
 /** Arguments of `npm run simulate`; null: not given. */
-export interface SimulateArguments {
-  /** Id or short name; null: the example station. */
-  readonly station: string | null
-  readonly days: number
-  /** The local date on which the simulation starts, as days since 1970-01-01. */
-  readonly fromDay: number | null
-  readonly zone: Zone | null
-  readonly seed: number | null
-  readonly svg: string | null
-  readonly json: string | null
-  readonly log: boolean
-  readonly bench: boolean
-}
+export type SimulateArguments = Readonly<NonNullable<ReturnType<typeof parseSimulateArguments>>>
 
 export const simulateHelpText = `usage: npm run simulate -- [--station STATION] [--days N] [--from DATE] [--timezone ZONE] [--seed N]
                              [--svg FILE] [--json FILE] [--log]
@@ -50,7 +38,7 @@ const options = {
 } as const
 
 /** Parses the command line; null for --help. Throws an `OperatorError` with a line for every problem. */
-export function parseSimulateArguments(args: readonly string[]): SimulateArguments | null {
+export function parseSimulateArguments(args: readonly string[]) {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const texts = new Map<string, string>()
   const switches = new Set<string>()
@@ -76,8 +64,10 @@ export function parseSimulateArguments(args: readonly string[]): SimulateArgumen
     return value
   }
   const parsed = {
+    /** Id or short name; null: the example station. */
     station: texts.get('station') ?? null,
     days: parse('days', wholeNumber(1, 31), 'a number from 1 to 31') ?? 7,
+    /** The local date on which the simulation starts, as days since 1970-01-01. */
     fromDay: parse('from', readDate, 'a date of the form YYYY-MM-DD'),
     zone: parse('timezone', readZone, 'a time zone, such as Europe/Berlin'),
     seed: parse('seed', wholeNumber(0, 2_147_483_647), 'a whole number from 0 to 2147483647'),
