@@ -55,28 +55,25 @@ async function runInThread(task: StorageTask, signal: AbortSignal): Promise<Usag
   }
 }
 
+const toNothing = () => null
+
 /** Runs a task on this thread; see `runStorageTask`. */
 export async function runHere(
   { work, location }: Omit<StorageTask, 'timeoutMs'>,
   signal: AbortSignal
 ): Promise<Usage | null> {
+  const { path } = location
   const isCheck = work === 'check'
   switch (location.adapter) {
     case 'local':
-      if (!isCheck) return measureLocal(location.path, signal)
-      await checkLocal(location.path, signal)
-      return null
+      return isCheck ? checkLocal(path, signal).then(toNothing) : measureLocal(path, signal)
     case 's3': {
       const { checkS3, measureS3 } = await loadS3()
-      if (!isCheck) return measureS3(location, location.path, signal)
-      await checkS3(location, signal)
-      return null
+      return isCheck ? checkS3(location, signal).then(toNothing) : measureS3(location, path, signal)
     }
     case 'sftp': {
       const { checkSftp, measureSftp } = await import('./sftp.ts')
-      if (!isCheck) return measureSftp(location, location.path, signal)
-      await checkSftp(location, location.path, signal)
-      return null
+      return isCheck ? checkSftp(location, path, signal).then(toNothing) : measureSftp(location, path, signal)
     }
     case 'dropbox':
       if (isCheck && location.authToken === '') throw new StorageFault('incomplete')
