@@ -122,7 +122,7 @@ function report(
     .filter(([role]) => role !== 'other')
     .map(([role, total]) => ({ role, seconds: total - (before[role] ?? 0) }))
   const totalCpu = cpu.reduce((sum, each) => sum + each.seconds, 0)
-  const perThousand = (cpuSeconds: number) => formatNumber((cpuSeconds / plays.length) * 1_000, 1)
+  const perThousand = (cpuSeconds: number) => formatNumber((cpuSeconds / plays.length) * 1_000, 2)
   console.log(
     `\n${plays.length} advances in ${seconds.toFixed(0)} s, ${lateness.length} of them in the sample`
   )

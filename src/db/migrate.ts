@@ -39,7 +39,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
     }
     return missing
   })
-  await fillClashKeys(sql)
+  await fillDuplicateKeys(sql)
   return ran
 }
 
@@ -59,8 +59,8 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
 
 const atOnce = 1_000
 
-/** Computes the clash keys of media from before the columns existed. Keeps concurrent writes. */
-async function fillClashKeys(sql: Sql): Promise<void> {
+/** Computes the duplicate keys (`title_key`, `artist_keys`) of media from before the columns existed. Keeps concurrent writes. */
+async function fillDuplicateKeys(sql: Sql): Promise<void> {
   for (let found = atOnce; found === atOnce;) {
     found = await sql.begin(async tx => {
       await tx`select pg_advisory_xact_lock(hashtext('cuewire clash keys'))`

@@ -1,4 +1,4 @@
-import { findVisibleStation, publicRequestOf } from '../api/auth/public-request.ts'
+import { findVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
 import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
 import { ApiError } from '../runtime/errors.ts'
@@ -36,7 +36,7 @@ export function stationRoute(
     const { BASE_URL: baseUrl } = config
     const root = rest === '' ? '..' : '../..'
     try {
-      const state = await findVisibleStation(publicRequestOf(request), services)
+      const state = await findVisibleStation(stationLookupOf(request), services)
       const document = live.document(state.stationId, 'event')
       if (document === undefined) throw new ApiError('not-found')
       const isPrivate = !state.profile.isPublic

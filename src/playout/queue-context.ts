@@ -18,7 +18,7 @@ import {
   readQueues,
   readRemovedRows,
   readRequests,
-  readStations,
+  readStationsUnlocked,
   rulesOf
 } from './rows.ts'
 
@@ -73,7 +73,10 @@ export async function rereadQueueContext(
 /** The context of a station that is not locked; null if it does not exist. */
 export async function readQueueContextUnlocked(tx: Tx, stationId: number, nowMs: number) {
   const ids = [stationId]
-  const [[station], [play = null]] = await Promise.all([readStations(tx, ids), readOpenPlays(tx, ids)])
+  const [[station], [play = null]] = await Promise.all([
+    readStationsUnlocked(tx, ids),
+    readOpenPlays(tx, ids)
+  ])
   return station ? readContext(tx, station, play, nowMs, null) : null
 }
 

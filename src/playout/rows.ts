@@ -57,7 +57,7 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
 export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
 
 /** Reads stations without locking them. */
-export async function readStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
+export async function readStationsUnlocked(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
   return tx<LockedStation[]>`${selectStations(tx, stationIds)}`.execute()
 }
 

@@ -6,7 +6,7 @@ import {
   readQueues,
   readRemovedRows,
   readRequests,
-  readStations,
+  readStationsUnlocked,
   rulesOf
 } from '../playout/rows.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
@@ -48,7 +48,7 @@ async function readStation(
 ): Promise<SimulatedStation> {
   const found = await findStation(tx, name)
   const ids = [found.id]
-  const [station] = await readStations(tx, ids)
+  const [station] = await readStationsUnlocked(tx, ids)
   if (!station) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
   const own = rulesOf(station)
   const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { disconnectStreamer, connectStreamer } from '../../src/playout/plays/broadcasts.ts'
+import { recordDjDisconnect, recordDjConnect } from '../../src/playout/plays/broadcasts.ts'
 import { reportTrack } from '../../src/playout/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/runtime/engine-time.ts'
 import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries/leases.ts'
@@ -131,9 +131,9 @@ test('a streamer connects and disconnects now, whatever the clock of the reporti
       isOver: endedAtMs !== null && endedAtMs <= Date.now()
     }))
   }
-  await connectStreamer(playout, stationId, streamer, Date.now() + hourMs)
+  await recordDjConnect(playout, stationId, streamer, Date.now() + hourMs)
   expect(await broadcasts()).toEqual([{ isBegun: true, isOver: false }])
-  await disconnectStreamer(playout, stationId, { username: 'dj', atMs: Date.now() + hourMs })
+  await recordDjDisconnect(playout, stationId, { username: 'dj', atMs: Date.now() + hourMs })
   expect(await broadcasts()).toEqual([{ isBegun: true, isOver: true }])
   await expectInTime(sql, stationId)
   const [play] = await sql<{ dueAtMs: number }[]>`

@@ -4,15 +4,15 @@ import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
 
-/** A request to a public route for a station, named by id or short name. */
-export type PublicRequest = ReturnType<typeof publicRequestOf>
+/** The station that a public request names by id or short name, with its key and address; nothing is checked yet. */
+export type StationLookup = ReturnType<typeof stationLookupOf>
 
-export const publicRequestOf = ({ params, apiKey, address }: ApiRequest) =>
+export const stationLookupOf = ({ params, apiKey, address }: ApiRequest) =>
   ({ name: params['station_id'] ?? '', apiKey, address }) as const
 
 /** Finds the station of a public request. Throws 404 if it does not exist or the key may not see it. */
 export async function findVisibleStation(
-  { name, apiKey, address }: PublicRequest,
+  { name, apiKey, address }: StationLookup,
   { live, keys }: Pick<ApiServices, 'live' | 'keys'>
 ): Promise<StationState> {
   const station = live.get(name)

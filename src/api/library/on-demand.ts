@@ -6,7 +6,7 @@ import { NotRegularFileError, openInside, OutsideRootsError } from '../../runtim
 import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
-import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
+import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type SentFile } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -92,7 +92,7 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   redirectsTo: 'The URL of the song.',
   needsAddress: true,
   async handle(request, services) {
-    const { stationId } = await findVisibleStation(publicRequestOf(request), services)
+    const { stationId } = await findVisibleStation(stationLookupOf(request), services)
     const { publicReads: sql } = services
     const [media] = await sql<{ path: string }[]>`
       select m.path from media m

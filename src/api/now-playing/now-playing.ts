@@ -5,7 +5,7 @@ import type { DocumentKind } from '../../station/live-view.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
 import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
-import { type PublicRequest, findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
+import { type StationLookup, findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { queryFilters } from '../core/parse.ts'
 import {
   type ApiRequest,
@@ -41,14 +41,14 @@ export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Reco
 type Respond = (state: StationState, services: ApiServices) => Reply
 
 /** Responds with a station. Throws 404 if it does not exist or the key has no access. */
-function respondForStation(caller: PublicRequest, services: ApiServices, respond: Respond) {
+function respondForStation(caller: StationLookup, services: ApiServices, respond: Respond) {
   const state = services.live.get(caller.name)
   if (state?.profile.isPublic) return respond(state, services)
   if (caller.apiKey === '') throw new ApiError('not-found')
   return respondPrivately(caller, services, respond)
 }
 
-async function respondPrivately(caller: PublicRequest, services: ApiServices, respond: Respond) {
+async function respondPrivately(caller: StationLookup, services: ApiServices, respond: Respond) {
   const reply = respond(await findVisibleStation(caller, services), services)
   return reply.later ? reply : { ...reply, headers: { ...reply.headers, ...privateCaching } }
 }
@@ -75,7 +75,7 @@ const sendNotModified: Respond = ({ epoch, offset }) => ({
 /** Responds at once if the state is new, else when it changes or the wait times out. */
 function respondToPoll(
   poll: NonNullable<ReturnType<typeof parsePoll>>,
-  caller: PublicRequest,
+  caller: StationLookup,
   respond: Respond
 ): Respond {
   return (state, services) => {
@@ -131,7 +131,7 @@ const reading = (path: string, operation: Omit<Operation, 'tag'>, respond: Respo
   apiRoute('GET', path, 'public', {
     tag: 'Now playing',
     ...operation,
-    handle: (request, services) => respondForStation(publicRequestOf(request), services, respond)
+    handle: (request, services) => respondForStation(stationLookupOf(request), services, respond)
   })
 
 /** A document that can be long-polled. */
@@ -146,7 +146,7 @@ const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: Document
     ...operation,
     handle(request, services) {
       const poll = parsePoll(request.query)
-      const caller = publicRequestOf(request)
+      const caller = stationLookupOf(request)
       const respond = sendDocument(kind)
       return respondForStation(caller, services, poll ? respondToPoll(poll, caller, respond) : respond)
     }

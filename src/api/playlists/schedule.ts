@@ -2,7 +2,7 @@ import { type ScheduleItem, windowsBetween } from '../../autodj/schedule.ts'
 import { openZone } from '../../autodj/zone.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
-import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
+import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { localTime } from '../core/moments.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
@@ -28,7 +28,7 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
   needsAddress: true,
   async handle(request, services) {
     const { publicReads: sql } = services
-    const { stationId, profile } = await findVisibleStation(publicRequestOf(request), services)
+    const { stationId, profile } = await findVisibleStation(stationLookupOf(request), services)
     const wait = requestLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)

@@ -1,5 +1,5 @@
 import { findStreamer } from '../../db/stations.ts'
-import { disconnectStreamer, connectStreamer } from '../../playout/plays/broadcasts.ts'
+import { recordDjDisconnect, recordDjConnect } from '../../playout/plays/broadcasts.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
@@ -48,7 +48,7 @@ const connected = definePlayoutRoutes({
     if (!streamer?.mayBeLive) return json(false)
     const allowed = { username, displayName: streamer.displayName, streamerId: streamer.id }
     const atMs = parseReportedTime(body['ago'], engineTimeMs())
-    await connectStreamer(services, station.id, allowed, atMs)
+    await recordDjConnect(services, station.id, allowed, atMs)
     return json(true)
   }
 })
@@ -61,7 +61,7 @@ const disconnected = definePlayoutRoutes({
   async handle({ station, body }, services) {
     const { user: username = '' } = body
     const atMs = parseReportedTime(body['ago'], engineTimeMs())
-    await disconnectStreamer(services, station.id, { username, atMs })
+    await recordDjDisconnect(services, station.id, { username, atMs })
     return json(true)
   }
 })

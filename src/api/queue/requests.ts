@@ -8,7 +8,7 @@ import {
 } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
-import { findVisibleStation, publicRequestOf } from '../auth/public-request.ts'
+import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { actionResult, apiRoute } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
@@ -44,7 +44,7 @@ const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'p
   errors: [403, 409, 429],
   needsAddress: true,
   async handle(request, services) {
-    const { stationId } = await findVisibleStation(publicRequestOf(request), services)
+    const { stationId } = await findVisibleStation(stationLookupOf(request), services)
     const media = parseMediaId(request.params['media_id'] ?? '')
     const wait = submissionLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)

@@ -84,7 +84,7 @@ export async function recordPlayoutDisconnect(sql: Sql, stationId: number, nowMs
 }
 
 /** Records that a playout has started: its song stopped with the lost connection. Publishes nothing. */
-export async function recordPlayoutRestart(tx: Tx, stationId: number): Promise<void> {
+export async function recordStoppedPlay(tx: Tx, stationId: number): Promise<void> {
   await tx`
     update song_history h set stopped_at_ms = o.left_last_ms from playouts o
     where o.station_id = ${stationId} and h.station_id = ${stationId} and h.ended_at_ms is null

@@ -5,7 +5,7 @@ import { changeStation, type StationChange } from '../change-station.ts'
 import { refillQueue } from '../queue/queue.ts'
 import { readQueues, type UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { recordPlayoutCall, recordPlayoutRestart } from './commands.ts'
+import { recordPlayoutCall, recordStoppedPlay } from './commands.ts'
 
 /** A song for a playout. */
 export interface SentSong {
@@ -36,7 +36,7 @@ export async function sendNextSong(services: PlayoutServices, stationId: number,
     if (station.driver !== 'liquidsoap')
       throw new ApiError('conflict', 'The backend of this station is not liquidsoap.')
     await recordPlayoutCall(tx, stationId, nowMs)
-    if (lastId === 0) await recordPlayoutRestart(tx, stationId)
+    if (lastId === 0) await recordStoppedPlay(tx, stationId)
     // Queued rows may no longer be eligible.
     await refillQueue(change, { isLibraryChanged: false })
     const row = nextToSend(await readQueues(tx, [stationId]), lastId, nowMs)

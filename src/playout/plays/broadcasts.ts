@@ -23,7 +23,7 @@ const sameMs = 1_000
  * Begins a broadcast and ends the one before it. Repeating the call changes nothing; a broadcast that began
  * before the current one is stored as ended. Throws 404 for an unknown station, 409 for a disabled one.
  */
-export async function connectStreamer(
+export async function recordDjConnect(
   services: PlayoutServices,
   stationId: number,
   who: Broadcaster,
@@ -53,7 +53,7 @@ export async function connectStreamer(
  * Ends the current broadcast, of this user only unless `username` is null. A late report about an earlier one is
  * a no-op. The clock continues at once; a playout should report the next song. Throws 404 for an unknown station.
  */
-export async function disconnectStreamer(
+export async function recordDjDisconnect(
   services: PlayoutServices,
   stationId: number,
   { username, atMs: saidMs }: { readonly username: string | null; readonly atMs: number }

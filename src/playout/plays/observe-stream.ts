@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
-import { disconnectStreamer } from './broadcasts.ts'
+import { recordDjDisconnect } from './broadcasts.ts'
 import { endPlay, goSilent } from './plays.ts'
 import { reportTrack } from './report-track.ts'
 
@@ -29,7 +29,7 @@ export async function observeStream(services: PlayoutServices, stationId: number
       where station_id = ${stationId} and ended_at_ms is null`
   const isOver = unheardSinceMs !== null && seen.atMs - unheardSinceMs >= reconnectWithinMs
   if (isLive && !seen.isConnected && isOver)
-    await disconnectStreamer(services, stationId, { username: null, atMs: seen.atMs })
+    await recordDjDisconnect(services, stationId, { username: null, atMs: seen.atMs })
   if (!isReported) return
   if (!seen.isConnected) {
     if (playing !== null && !isLive) await endShownPlay(services, stationId, seen.atMs)
