@@ -1,6 +1,4 @@
-import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
 
 import { maySeePrivate } from './api/auth/access.ts'
 import { ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
@@ -32,11 +30,6 @@ import { reportReady } from './runtime/children.ts'
 import { runService } from './runtime/service.ts'
 import { openDatabaseSecrets } from './security/secrets-key.ts'
 import { openServices } from './services.ts'
-
-// On few cores the helper threads of the garbage collector compete with Postgres, and the server waits for
-// them.
-const fewCores = 4
-if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge')
 
 await runService('server', parseConfig, async ({ config, log, opened }) => {
   const stores = await openServices(config, log, 'server', 10)

@@ -25,8 +25,10 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   if (path !== undefined)
     stopLater('HLS log', startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000 }))
   stopLater('polls', startPolls({ ...services, config, secrets }))
-  stopLater('web hooks', startWebhooks(services, { config, secrets, redisPlace: services.redisPlace }))
-  const advances = startAdvanceWorker(services, services.redisPlace)
+  const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
+  stopLater('web hooks', webhooks)
+  const { deliverNow } = webhooks
+  const advances = startAdvanceWorker({ ...services, deliverNow }, services.redisPlace)
   opened.defer('advance worker', () => advances.close())
   reportReady(log)
 })

@@ -21,7 +21,7 @@ const maxDueHooks = 2_000
 /** How long requests in flight may take once the process stops. */
 const graceMs = 2_500
 
-/** Delivers to web hooks: each job names one, and a relay schedules those with due deliveries and no job. */
+/** Delivers to web hooks, by `deliverNow` and by jobs. A relay enqueues those with due deliveries and no job. */
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }
@@ -41,16 +41,19 @@ export function startWebhooks(
   }
   // Each request in flight adds a listener.
   setMaxListeners(0, ending.signal)
+  const deliverTo = async (webhookId: number) => {
+    const lookAtMs = await deliverDue(parts, webhookId, () => isStopping)
+    if (lookAtMs !== null && !isStopping) await scheduleDeliveries(deliveries, [webhookId], lookAtMs)
+  }
+  const onFailed = (error: unknown, job?: string) => {
+    if (!isStopping) log.warn({ err: error, job }, 'delivery failed; retrying')
+  }
   const worker = openQueueWorker('deliver', redisPlace, log, {
     concurrency,
-    process: async ({ webhookId }) => {
-      const lookAtMs = await deliverDue(parts, webhookId, () => isStopping)
-      if (lookAtMs !== null && !isStopping) await scheduleDeliveries(deliveries, [webhookId], lookAtMs)
-    },
-    onFailed: (error, job) => {
-      if (!isStopping) log.warn({ err: error, job }, 'delivery failed; retrying')
-    }
+    process: ({ webhookId }) => deliverTo(webhookId),
+    onFailed
   })
+  const inFlight = new Set<Promise<void>>()
 
   const failure = 'web hook relay failed'
   const relay = repeat(
@@ -70,11 +73,20 @@ export function startWebhooks(
   )
 
   return {
+    /** See `PlayoutServices`. */
+    deliverNow: (webhookId: number) => {
+      if (isStopping || inFlight.size >= concurrency) return false
+      const delivery = deliverTo(webhookId)
+        .catch(onFailed)
+        .finally(() => inFlight.delete(delivery))
+      inFlight.add(delivery)
+      return true
+    },
     stop: async () => {
       isStopping = true
       const timer = setTimeout(() => ending.abort(new Error('the process stops')), graceMs)
       await relay.stop()
-      await worker.close()
+      await Promise.all([worker.close(), ...inFlight])
       await leases.stop()
       clearTimeout(timer)
     }

@@ -19,35 +19,35 @@ interface SnapshotRow extends Omit<StationSnapshot, 'profile' | 'listeners' | 's
 
 /** Reads what stations show, in one statement; unknown and deleted stations are left out. */
 export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]) {
-  const song = (row: 'h' | 'm') => sql`jsonb_build_object(
+  const song = (row: 'h' | 'm') => sql`json_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
     'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)}, 'customFields', ${customFieldValues(sql)})`
   const statement = sql<SnapshotRow[]>`
     select s.id as "stationId", s.epoch, s.history_length as "historyLength",
-      jsonb_build_object('station', s.station_revision, 'playback', s.playback_revision,
+      json_build_object('station', s.station_revision, 'playback', s.playback_revision,
         'queue', s.queue_revision, 'listeners', s.listeners_revision, 'live', s.live_revision) as revisions,
-      jsonb_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
+      json_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
         'customFields', ${customFieldsFragment(sql)}) as profile,
-      jsonb_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
+      json_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
         select sum(x.hls_listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
       coalesce((
-        select jsonb_agg(jsonb_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
+        select json_agg(json_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
           'bitrate', x.autodj_bitrate, 'format', x.autodj_format, 'hasAutodj', x.enable_autodj,
           'customUrl', x.custom_listen_url, 'isDefault', x.is_default,
-          'count', jsonb_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique)) order by x.id)
+          'count', json_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique)) order by x.id)
         from hls_streams x where x.station_id = s.id and x.is_visible_on_public_pages), '[]') as mounts,
       coalesce((
-        select jsonb_agg(jsonb_build_object('id', x.id, 'name', x.name, 'url', x.url, 'bitrate', x.bitrate,
+        select json_agg(json_build_object('id', x.id, 'name', x.name, 'url', x.url, 'bitrate', x.bitrate,
           'format', x.format,
-          'count', jsonb_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
+          'count', json_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
         from remotes x where x.station_id = s.id and x.is_visible), '[]') as remotes,
-      (select jsonb_build_object('shId', h.id, 'dueAtMs', h.due_at_ms, 'isVisible', h.is_visible)
+      (select json_build_object('shId', h.id, 'dueAtMs', h.due_at_ms, 'isVisible', h.is_visible)
         from song_history h where h.station_id = s.id and h.ended_at_ms is null) as current,
       coalesce((
-        select jsonb_agg(jsonb_build_object('shId', h.id, 'startedAtMs', h.started_at_ms,
+        select json_agg(json_build_object('shId', h.id, 'startedAtMs', h.started_at_ms,
           'durationMs', case when h.duration_ms = 0 and h.ended_at_ms is not null
             then h.ended_at_ms - h.started_at_ms else h.duration_ms end,
           'playlist', h.playlist, 'streamer', h.streamer, 'isRequest', h.is_request, 'song', ${song('h')})
@@ -58,13 +58,13 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
             order by station_id desc, started_at_ms desc, id desc limit 51
           ) newest limit s.history_length + 1
         ) h left join media m on m.id = h.media_id), '[]') as plays,
-      (select jsonb_build_object('cuedAtMs', q.cued_at_ms, 'playsAtMs', q.plays_at_ms,
+      (select json_build_object('cuedAtMs', q.cued_at_ms, 'playsAtMs', q.plays_at_ms,
           'durationMs', q.duration_ms, 'playlist', coalesce(p.name, ''), 'isRequest', q.is_request,
           'song', ${song('m')})
         from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
         where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null and q.is_visible
         order by q.is_sent desc, q.position limit 1) as next,
-      (select jsonb_build_object('streamerName', b.streamer_name, 'startedAtMs', b.started_at_ms, 'art', coalesce((
+      (select json_build_object('streamerName', b.streamer_name, 'startedAtMs', b.started_at_ms, 'art', coalesce((
           select '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
           from streamers u where u.id = b.streamer_id and u.artwork_hash is not null), ''))
         from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as live
@@ -75,21 +75,21 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
 
 /** The media `m` as a song of the state. */
 export function songFragment(sql: Sql | Tx) {
-  return sql`jsonb_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
+  return sql`json_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
     'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artIdFragment(sql)},
     'customFields', ${customFieldValues(sql)})`
 }
 
 /** All custom fields, in order of id. */
 export function customFieldsFragment(sql: Sql | Tx) {
-  return sql`coalesce((select jsonb_agg(jsonb_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
+  return sql`coalesce((select json_agg(json_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
     from custom_fields f), '[]')`
 }
 
 /** The custom field values of a media, by field id. Skips the lookup if no fields are defined. */
 export function customFieldValues(sql: Sql | Tx) {
   return sql`case when exists (select from custom_fields) then coalesce((
-    select jsonb_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
+    select json_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
     else '{}' end`
 }
 

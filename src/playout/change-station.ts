@@ -217,14 +217,15 @@ async function publishEventually(
 
 const enqueueTimeoutMs = 500
 
-/** Enqueues deliveries that were committed. If Redis is unavailable, the relay finds them. */
+/** Starts or enqueues deliveries that were committed. If Redis is unavailable, the relay finds them. */
 export async function enqueueDeliveries(
-  { deliveries, log }: PlayoutServices,
+  { deliveries, deliverNow, log }: PlayoutServices,
   webhookIds: readonly number[]
 ): Promise<void> {
-  if (webhookIds.length === 0) return
+  const others = webhookIds.filter(id => !deliverNow?.(id))
+  if (others.length === 0) return
   try {
-    const add = () => scheduleDeliveries(deliveries, webhookIds, engineTimeMs())
+    const add = () => scheduleDeliveries(deliveries, others, engineTimeMs())
     await withDeadline(enqueueTimeoutMs, 'enqueuing deliveries of web hooks', add)
   } catch (error) {
     log.warn({ err: error }, 'deliveries of web hooks not enqueued; retrying')

@@ -79,7 +79,7 @@ const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
       select from queue q where q.station_id = s.id and q.skipped_at_ms is not null
         and q.playlist_id is not null) as "hasRemovedRows",
     coalesce((
-      select jsonb_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
+      select json_agg(w.triggers) from webhooks w where w.station_id = s.id and w.is_enabled), '[]') as "hookTriggers",
     case when s.backend <> 'liquidsoap' then 0
       when s.enable_auto_cue then ${measuredOverlap(tx)}
       when s.crossfade_type = 'none' then 0

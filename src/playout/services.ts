@@ -14,6 +14,8 @@ export interface PlayoutServices {
   readonly redis: RedisClient
   readonly advances: JobQueue<'advance'>
   readonly deliveries: JobQueue<'deliver'>
+  /** Delivers to a web hook in this process, without a job. Returns false if it cannot; workers only. */
+  readonly deliverNow?: (webhookId: number) => boolean
   readonly processes: Processes
   readonly libraries: Libraries
   /** Publications in flight, by station. */

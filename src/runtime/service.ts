@@ -1,3 +1,6 @@
+import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+
 import { withDeadline } from './deadline.ts'
 import { OperatorError, ReportedError } from './errors.ts'
 import { type Logger, openLog } from './log.ts'
@@ -41,6 +44,8 @@ const startEndsMs = 1_500
 const stopMs = 4_500
 /** Short, so that a supervisor restarts the process soon. */
 const stopAfterFaultMs = 1_000
+/** On few cores the threads of the garbage collector compete with Postgres, and the process waits for them. */
+const fewCores = 4
 
 /**
  * Runs a process until SIGTERM, SIGINT, SIGHUP or the exit of its parent (exit 0), or until an uncaught
@@ -54,6 +59,7 @@ export async function runService<
   parseConfig: (env: NodeJS.ProcessEnv) => Config,
   start: (context: ServiceContext<Config>) => Promise<void>
 ): Promise<void> {
+  if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge')
   await runEntry(async () => {
     const config = parseConfig(process.env)
     const log = await openLog(name, config.LOG_LEVEL)

@@ -13,19 +13,8 @@ export interface LongPollRequest {
 /** Why a long poll ended. `released`: the server is stopping. */
 export type LongPollEnd = 'changed' | 'timed-out' | 'released'
 
-export interface LongPolls {
-  /**
-   * Calls `end` once, asynchronously, unless the returned function is called before. Returns `full` if
-   * `admit` refuses, `released` after `release`; then `end` is not called.
-   */
-  readonly wait: (
-    request: LongPollRequest,
-    end: (reason: LongPollEnd) => void
-  ) => (() => void) | 'full' | 'released'
-  readonly size: () => number
-  /** Ends all long polls and accepts no new ones. Resolves once `end` was called for each. */
-  readonly release: () => Promise<void>
-}
+/** The long polls that wait on a server. */
+export type LongPolls = ReturnType<typeof openLongPolls>
 
 export interface LongPollsOptions {
   /** Calls `listener` after every change of a station. */
@@ -51,7 +40,7 @@ interface Waiter {
 /** The accuracy of timeouts. */
 const tickMs = 100
 
-export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPollsOptions): LongPolls {
+export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPollsOptions) {
   const byStation = new Map<number, Set<Waiter>>()
   /** Waiters with a reason, in the order in which `end` is called; those of `batch` come first. */
   let ended: Waiter[] = []
@@ -113,7 +102,11 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
 
   return {
     size: () => size,
-    wait: (request, end) => {
+    /**
+     * Calls `end` once, asynchronously, unless the returned function is called before. Returns `full` if
+     * `admit` refuses, `released` after `release`; then `end` is not called.
+     */
+    wait: (request: LongPollRequest, end: (reason: LongPollEnd) => void) => {
       if (isReleased) return 'released'
       const freePlace = admit(request.address)
       if (freePlace === null) return 'full'
@@ -125,6 +118,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
       timer ??= setInterval(checkTimeouts, tickMs)
       return () => void remove(waiter)
     },
+    /** Ends all long polls and accepts no new ones. Resolves once `end` was called for each. */
     release: async () => {
       isReleased = true
       for (const waiters of byStation.values()) endWhere(waiters, 'released', () => true)
