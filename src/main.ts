@@ -4,7 +4,7 @@ import { adminKeyFile, ensureAdminKey, reportNewKey } from './api/auth/admin-key
 import { type Config, parseConfig } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
-import { announceServices, lockDataDir } from './embedded/data-dir.ts'
+import { writeServices, lockDataDir } from './embedded/data-dir.ts'
 import type { EmbeddedService, ServiceOptions } from './embedded/embedded-service.ts'
 import { summarizeOutput } from './embedded/guarded-process.ts'
 import { startPostgres } from './embedded/postgres.ts'
@@ -60,7 +60,7 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   // gets closed.
   await Promise.allSettled(stores)
   const [databaseUrl, redisUrl] = await Promise.all(stores)
-  await announceServices(config.DATA_DIR, { databaseUrl, redisUrl })
+  await writeServices(config.DATA_DIR, { databaseUrl, redisUrl })
   await checkRedis(redisUrl)
   const { newKey, mediaStationId } = await prepareDatabase(config, databaseUrl, log)
 

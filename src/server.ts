@@ -17,7 +17,7 @@ import type { ResponsesInFlight } from './http/exchange.ts'
 import { serveHotGets } from './http/hot-gets.ts'
 import { serveRoutes } from './http/serve.ts'
 import { App, listen } from './http/uws.ts'
-import { openAdmission, admissionOf } from './live/admission.ts'
+import { openAdmission, admitterOf } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
 import { openHub } from './live/hub.ts'
@@ -81,7 +81,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
-    admit: admissionOf(admission)
+    admit: admitterOf(admission)
   })
   const inFlight: ResponsesInFlight = { count: 0 }
   let isStopping = false

@@ -5,7 +5,7 @@ import { migrateDatabase } from './db/migrate.ts'
 import { registerProcess } from './db/processes.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
 import { openJobQueue } from './jobs/queues.ts'
-import { openLibraries } from './playout/queue/libraries.ts'
+import { openLibraryCache } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from './redis/connection.ts'
@@ -57,7 +57,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
       advances,
       deliveries,
       processes,
-      libraries: openLibraries(),
+      libraries: openLibraryCache(),
       publications: openCoalescer(),
       allStations: openCoalescer(),
       triggersFor,

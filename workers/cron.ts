@@ -18,7 +18,7 @@ import {
 } from '../src/db/retention.ts'
 import type { Sql } from '../src/db/sql.ts'
 import { removeOldSalts } from '../src/playout/listeners/identities.ts'
-import { removeUnusedRemoteLists } from '../src/playout/queue/remote-lists.ts'
+import { removeUnusedRemoteMedia } from '../src/playout/queue/remote-lists.ts'
 import { expireRequests, removeRequestAddresses } from '../src/playout/queue/requests.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
@@ -26,7 +26,7 @@ import { removeDeletedStations, removeOldTombstones } from '../src/playout/stati
 import { removeOldSchemaStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
-import { removeDeletedDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
+import { removeOrphanDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
 
 /** A scheduled task; returns the number of records it changed. Times are UTC. */
 interface Task {
@@ -46,7 +46,7 @@ const tasks: readonly Task[] = [
     name: 'deliveries of deleted web hooks',
     at: '*/5 * * * * *',
     jitterMs: 1_000,
-    run: removeDeletedDeliveries
+    run: removeOrphanDeliveries
   },
   { name: 'notification retention', at: '23 * * * *', run: removeOldNotifications },
   { name: 'broadcast retention', at: '13 * * * *', run: removeOldBroadcasts },
@@ -60,7 +60,7 @@ const tasks: readonly Task[] = [
   { name: 'playout command retention', at: '* * * * *', jitterMs: 20_000, run: removeOldCommands },
   { name: 'expired requests', at: '* * * * *', jitterMs: 20_000, run: expireRequests },
   { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20_000, run: removeRequestAddresses },
-  { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteLists },
+  { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteMedia },
   { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
   { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
   {

@@ -25,7 +25,7 @@ const volumesMs = 60_000
 const storageConcurrency = 4
 
 /** Measures storage locations that are due, and the free space of volumes. */
-export function startStorage(parts: StorageDeps) {
+export function startStorageScan(parts: StorageDeps) {
   let volumesAtMs = 0
   const run = async (signal: AbortSignal) => {
     if (performance.now() >= volumesAtMs) {

@@ -8,7 +8,7 @@ import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
-import { startHlsLog, startPolls, startRemoteLists, startStorage, startSweep } from './loops.ts'
+import { startHlsLog, startPolls, startRemoteLists, startStorageScan, startSweep } from './loops.ts'
 import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, opened }) => {
@@ -19,7 +19,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   await mkdir(config.DATA_DIR, { recursive: true })
   stopLater('sweep', startSweep(services, join(config.DATA_DIR, 'workers-alive')))
   const secrets = await openDatabaseSecrets(services.sql, config)
-  stopLater('storage', startStorage({ ...services, config, secrets }))
+  stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
   const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config
   if (path !== undefined)

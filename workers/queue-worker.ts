@@ -1,7 +1,7 @@
 import { Worker } from 'bullmq'
 import * as v from 'valibot'
 
-import { type JobName, type JobPayload, jobs } from '../src/jobs/queues.ts'
+import { type JobName, type JobPayload, jobTypes } from '../src/jobs/queues.ts'
 import { openBlocking } from '../src/redis/connection.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import type { Logger } from '../src/runtime/log.ts'
@@ -24,7 +24,7 @@ export function openQueueWorker<Name extends JobName>(
   const connection = openBlocking(redisPlace, name)
   // Outages are reported by the main connection of the process.
   connection.on('error', () => {})
-  const { queueName, payload }: (typeof jobs)[Name] = jobs[name]
+  const { queueName, payload }: (typeof jobTypes)[Name] = jobTypes[name]
   const worker = new Worker(queueName, async job => process(v.parse(payload, job.data)), {
     connection,
     concurrency,

@@ -9,7 +9,7 @@ import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import { deliverDue, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
-import { dueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
+import { readDueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
 import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
 import { openQueueWorker } from './queue-worker.ts'
 
@@ -61,7 +61,7 @@ export function startWebhooks(
       const nowMs = engineTimeMs()
       await writeStatusEvents(services, nowMs)
       await pullHooksBack(sql, nowMs)
-      await scheduleDue(deliveries, await dueHooks(sql, nowMs, maxDueHooks))
+      await scheduleDue(deliveries, await readDueHooks(sql, nowMs, maxDueHooks))
     },
     { pauseMs: relayMs, log, failure }
   )

@@ -1,10 +1,10 @@
-import type { RecentPlays, Tier } from './duplicates.ts'
+import type { AvoidedKeys, Tier } from './duplicates.ts'
 import { airtimeMs } from './durations.ts'
-import { at, type Tracks } from './tracks.ts'
+import { cellAt, type Tracks } from './tracks.ts'
 
 export interface TrackQuery {
   readonly tracks: Tracks
-  readonly recent: RecentPlays
+  readonly recent: AvoidedKeys
   readonly lastSong: number | null
   /** Ids of tracks that are skipped, except for `repeat`. */
   readonly rejected: ReadonlySet<number>
@@ -25,14 +25,14 @@ export function findBestTracks(query: TrackQuery) {
   let considered = 0
   for (let index = 0; index < ids.length; index++) {
     if (!query.includes(index)) continue
-    if (maxAirtimeMs !== Infinity && airtimeMs(at(durations, index)) > maxAirtimeMs) continue
+    if (maxAirtimeMs !== Infinity && airtimeMs(cellAt(durations, index)) > maxAirtimeMs) continue
     considered++
-    const song = at(songs, index)
+    const song = cellAt(songs, index)
     const orderKey = query.orderKey(index)
     const songHeard = recent.songs.get(song)
-    const heardMs = Math.max(at(lastAired, index), songHeard ?? 0)
+    const heardMs = Math.max(cellAt(lastAired, index), songHeard ?? 0)
     keepBetter(best.repeat, index, heardMs, orderKey)
-    if (song === lastSong || rejected.has(at(ids, index))) {
+    if (song === lastSong || rejected.has(cellAt(ids, index))) {
       skipped.song++
       continue
     }
@@ -41,14 +41,14 @@ export function findBestTracks(query: TrackQuery) {
       skipped.song++
       continue
     }
-    const title = at(titles, index)
+    const title = cellAt(titles, index)
     if (title !== 0 && recent.titles.get(title) !== undefined) {
       skipped.title++
       continue
     }
     let artistMs = -Infinity
-    for (let each = index === 0 ? 0 : at(artistsEnd, index - 1); each < at(artistsEnd, index); each++)
-      artistMs = Math.max(artistMs, recent.artists.get(at(artists, each)) ?? -Infinity)
+    for (let each = index === 0 ? 0 : cellAt(artistsEnd, index - 1); each < cellAt(artistsEnd, index); each++)
+      artistMs = Math.max(artistMs, recent.artists.get(cellAt(artists, each)) ?? -Infinity)
     if (artistMs === -Infinity) {
       keepBetter(best[1], index, 0, orderKey)
       continue

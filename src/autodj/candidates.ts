@@ -1,15 +1,15 @@
 import { findBestTracks } from './best-tracks.ts'
 import type { DueCheck } from './due.ts'
-import type { RecentPlays, Tier } from './duplicates.ts'
+import type { AvoidedKeys, Tier } from './duplicates.ts'
 import { airtimeMs, maxAirtimeAt, streamDurationAt } from './durations.ts'
-import { type HeardPlay, isInterrupting, type Playlist, previousPlay, type Slot } from './library.ts'
+import { type PlayOrRow, isInterrupting, type Playlist, previousPlay, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { findPools, firstIndexIn, nextBatch, type TrackPool } from './pools.ts'
 import { shuffleKey } from './random.ts'
-import { at, songKeysAt } from './tracks.ts'
+import { cellAt, songKeysAt } from './tracks.ts'
 
 /** A chosen song, as a play without a start time. Without a playlist it is a listener's request. */
-export interface ChosenSong extends Omit<HeardPlay, 'startsAtMs'> {
+export interface ChosenSong extends Omit<PlayOrRow, 'startsAtMs'> {
   readonly mediaId: number
   /** The URL of an entry of a remote list, else empty. */
   readonly uri: string
@@ -35,11 +35,11 @@ export interface Decision extends Pick<Candidate, 'tracks' | 'log'> {
 }
 
 /** A playlist that is due in a slot, and how to choose from it. */
-export interface Choice {
+export interface PickInput {
   readonly playlist: Playlist
   readonly due: DueCheck
   readonly slot: Slot
-  readonly recent: RecentPlays
+  readonly recent: AvoidedKeys
   /** Seeds the order of random playlists. */
   readonly randomSeed: number
   /** Whether the previous song may be repeated, because nothing else is left. */
@@ -50,7 +50,7 @@ export interface Choice {
 export type FindCandidate = (tier: Tier) => Candidate | null
 
 /** Prepares the candidates of a playlist. Work that the tiers share is done once, when needed. */
-export function prepareCandidates(choice: Choice): FindCandidate {
+export function prepareCandidates(choice: PickInput): FindCandidate {
   const { playlist, due, slot, randomSeed, mayRepeat } = choice
   if (playlist.source === 'stream') return () => streamCandidate(choice)
   if (playlist.options.has('merge')) {
@@ -76,10 +76,10 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The next track of the list, regardless of duplicates. */
-function sequentialCandidate(choice: Choice, pool: TrackPool): FindCandidate {
+function sequentialCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
   const { playlist, due, slot } = choice
   const index = firstIndexIn(playlist, pool)
-  const durationMs = at(playlist.tracks.durations, index)
+  const durationMs = cellAt(playlist.tracks.durations, index)
   const isFitting = index >= 0 && airtimeMs(durationMs) <= maxAirtimeAt(playlist, slot, due.window)
   if (!isFitting) return () => null
   const track = chooseTrack(choice, index, pool.pass)
@@ -87,7 +87,7 @@ function sequentialCandidate(choice: Choice, pool: TrackPool): FindCandidate {
 }
 
 /** The first track in shuffled order that fits the tier. */
-function shuffledCandidate(choice: Choice, pool: TrackPool): FindCandidate {
+function shuffledCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
   const { playlist, due, slot, recent, mayRepeat } = choice
   const { id, tracks, source, avoidsDuplicates } = playlist
   const { seed } = slot.library.rules
@@ -100,7 +100,7 @@ function shuffledCandidate(choice: Choice, pool: TrackPool): FindCandidate {
       rejected: playlist.type === 'default' ? slot.rejected : noTracks,
       maxAirtimeMs: maxAirtimeAt(playlist, slot, due.window),
       includes: index => pool.includes(index),
-      orderKey: index => shuffleKey(seed, pool.seed, at(tracks.ids, index))
+      orderKey: index => shuffleKey(seed, pool.seed, cellAt(tracks.ids, index))
     })
   )
   return tier => {
@@ -115,10 +115,10 @@ function shuffledCandidate(choice: Choice, pool: TrackPool): FindCandidate {
 }
 
 const noTracks: ReadonlySet<number> = new Set()
-const noPlays: RecentPlays = { songs: new Map(), titles: new Map(), artists: new Map() }
+const noPlays: AvoidedKeys = { songs: new Map(), titles: new Map(), artists: new Map() }
 
 /** The whole list as one batch. */
-function mergedCandidate(choice: Choice): Candidate | null {
+function mergedCandidate(choice: PickInput): Candidate | null {
   const { playlist, due, slot } = choice
   const batch = nextBatch(playlist, slot)
   const [first, ...others] = batch.indices.map(index => chooseTrack(choice, index, batch.pass))
@@ -127,13 +127,13 @@ function mergedCandidate(choice: Choice): Candidate | null {
 }
 
 /** One URL, until another playlist is due. */
-function streamCandidate(choice: Choice): Candidate {
+function streamCandidate(choice: PickInput): Candidate {
   const durationMs = streamDurationAt(choice.slot, choice.due.window)
   return { tracks: [{ ...chooseTrack(choice, 0, null), durationMs }], tier: 1, overrunMs: 0, log: [] }
 }
 
 function toCandidate(
-  { due: { window }, slot }: Choice,
+  { due: { window }, slot }: PickInput,
   tracks: ChosenSongs,
   tier: Tier,
   log: readonly LogEntry[]
@@ -142,19 +142,19 @@ function toCandidate(
   return { tracks, tier, overrunMs: window ? Math.max(0, endsAtMs - window.endMs) : 0, log }
 }
 
-function chooseTrack({ playlist, due }: Choice, index: number, pass: number | null): ChosenSong {
+function chooseTrack({ playlist, due }: PickInput, index: number, pass: number | null): ChosenSong {
   const { tracks } = playlist
   return {
     playlistId: playlist.id,
-    trackId: at(tracks.ids, index),
-    mediaId: at(tracks.media, index),
+    trackId: cellAt(tracks.ids, index),
+    mediaId: cellAt(tracks.media, index),
     pass: pass ?? playlist.pass,
     requestId: null,
     occurrenceMs: due.occurrenceMs,
     song: songKeysAt(tracks, index),
     isVisible: !playlist.isJingle,
     isInterrupt: isInterrupting(playlist),
-    durationMs: at(tracks.durations, index),
+    durationMs: cellAt(tracks.durations, index),
     uri: tracks.uris[index] ?? ''
   }
 }

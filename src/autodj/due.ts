@@ -2,8 +2,8 @@ import { airtimeMs, maxAirtimeAt } from './durations.ts'
 import { type LastPlay, type Playlist, previousPlay, type RemovedRow, type Slot } from './library.ts'
 import type { Obstacle } from './log-entry.ts'
 import { findPools, firstIndexIn, isLoopDone, loopsOnce, nextBatch } from './pools.ts'
-import { hourlyTarget, nextHourlyTarget, type ScheduleWindow, windowAt } from './schedule.ts'
-import { at } from './tracks.ts'
+import { lastHourlyTarget, nextHourlyTarget, type ScheduleWindow, windowAt } from './schedule.ts'
+import { cellAt } from './tracks.ts'
 import { minuteMs } from './zone.ts'
 
 /** An hourly jingle less than this time away counts as adjacent. */
@@ -29,7 +29,7 @@ export function checkDue(playlist: Playlist, slot: Slot): DueCheck {
   const { zone } = slot.library.rules
   const { schedule, type, hourMinute } = playlist
   const window = schedule.length === 0 ? null : windowAt(zone, schedule, atMs)
-  const targetMs = type === 'once_per_hour' ? hourlyTarget(zone, hourMinute, atMs) : null
+  const targetMs = type === 'once_per_hour' ? lastHourlyTarget(zone, hourMinute, atMs) : null
   const occurrenceMs = targetMs ?? window?.startMs ?? null
   return { obstacle: findObstacle(), window, occurrenceMs }
 
@@ -148,7 +148,7 @@ function hasFittingTrack(playlist: Playlist, slot: Slot, window: ScheduleWindow)
   if (maxMs === Infinity || playlist.source === 'stream') return true
   if (playlist.options.has('merge')) return nextBatch(playlist, slot).airtimeMs <= maxMs
   const { durations } = playlist.tracks
-  const isShort = (index: number) => airtimeMs(at(durations, index)) <= maxMs
+  const isShort = (index: number) => airtimeMs(cellAt(durations, index)) <= maxMs
   const pools = findPools(playlist, slot, window, 0)
   if (playlist.order === 'sequential') return isShort(firstIndexIn(playlist, pools[0]))
   return pools.some(pool => durations.some((_, index) => pool.includes(index) && isShort(index)))

@@ -1,4 +1,4 @@
-import { type HeardPlay, isExpiredRequest, type PendingRequest, previousPlay, type Slot } from './library.ts'
+import { type PlayOrRow, isExpiredRequest, type PendingRequest, previousPlay, type Slot } from './library.ts'
 import type { SongKeys } from './tracks.ts'
 
 /** How well a song fits a slot: 1 no duplicate, 2 its artist was heard, 3 the song or its title was heard. */
@@ -10,14 +10,14 @@ interface LastHeard {
 }
 
 /** The songs, titles and artists that a slot should not repeat. */
-export type RecentPlays = Readonly<Record<'songs' | 'titles' | 'artists', LastHeard>>
+export type AvoidedKeys = Readonly<Record<'songs' | 'titles' | 'artists', LastHeard>>
 
 /**
  * Collects the previous play, plays and rows within the duplicate range before the slot, all rows after it,
  * and requests that are due within the range after it. Rows count at their planned time, so that a plan stays
  * valid as time passes.
  */
-export function findRecentPlays(slot: Slot): RecentPlays {
+export function findRecentPlays(slot: Slot): AvoidedKeys {
   const { library, rowsBefore, rowsAfter, atMs } = slot
   const { duplicateRangeMs } = library.rules
   const near = emptyIndex()
@@ -31,7 +31,7 @@ export function findRecentPlays(slot: Slot): RecentPlays {
     if (request.dueAtMs < atMs + duplicateRangeMs && !isExpiredRequest(request, slot))
       addSong(near, request.song, Math.max(request.dueAtMs, atMs))
   const past = indexPlays(library.past.plays)
-  const latest = (kind: keyof RecentPlays) => latestOf(near[kind], past[kind], sinceMs)
+  const latest = (kind: keyof AvoidedKeys) => latestOf(near[kind], past[kind], sinceMs)
   return { songs: latest('songs'), titles: latest('titles'), artists: latest('artists') }
 }
 
@@ -46,7 +46,7 @@ function latestOf(near: LastHeard, past: LastHeard, sinceMs: number): LastHeard 
   }
 }
 
-export function findTier({ song, title, artists }: SongKeys, recent: RecentPlays): Tier {
+export function findTier({ song, title, artists }: SongKeys, recent: AvoidedKeys): Tier {
   if (recent.songs.get(song) !== undefined) return 3
   if (title !== 0 && recent.titles.get(title) !== undefined) return 3
   return artists.some(artist => recent.artists.get(artist) !== undefined) ? 2 : 1
@@ -58,16 +58,16 @@ const hourMs = 3_600_000
  * Whether a request would repeat a song, title or artist within the request threshold or the queue. With a
  * threshold of 0 only the previous play counts; an hour after its due time only the same song.
  */
-export function isRequestTooRecent(request: PendingRequest, slot: Slot): boolean {
+export function repeatsTooSoon(request: PendingRequest, slot: Slot): boolean {
   const { library, rowsBefore, rowsAfter, atMs } = slot
   const { requestThresholdMs } = library.rules
   const last = previousPlay(slot)
   if (last?.song.song === request.song.song) return true
   const isLate = atMs - request.dueAtMs > hourMs
-  const isRepeat = ({ song }: HeardPlay) =>
+  const isRepeat = ({ song }: PlayOrRow) =>
     isLate ? song.song === request.song.song : areDuplicates(request.song, song)
   if (requestThresholdMs === 0) return last !== null && isRepeat(last)
-  const isRecentRepeat = (play: HeardPlay) => play.startsAtMs > atMs - requestThresholdMs && isRepeat(play)
+  const isRecentRepeat = (play: PlayOrRow) => play.startsAtMs > atMs - requestThresholdMs && isRepeat(play)
   return library.past.plays.some(isRecentRepeat) || rowsBefore.some(isRepeat) || rowsAfter.some(isRepeat)
 }
 
@@ -81,7 +81,7 @@ export function areDuplicates(one: SongKeys, other: SongKeys): boolean {
 }
 
 /** When each song, title and artist started last, Unix milliseconds. */
-type HeardIndex = Readonly<Record<keyof RecentPlays, Map<number, number>>>
+type HeardIndex = Readonly<Record<keyof AvoidedKeys, Map<number, number>>>
 
 const emptyIndex = (): HeardIndex => ({ songs: new Map(), titles: new Map(), artists: new Map() })
 
@@ -97,10 +97,10 @@ function keepLatest(times: Map<number, number>, key: number, atMs: number): void
 }
 
 /** The index of each list of plays, and how many of its plays are in it. */
-const indexes = new WeakMap<readonly HeardPlay[], { readonly heard: HeardIndex; count: number }>()
+const indexes = new WeakMap<readonly PlayOrRow[], { readonly heard: HeardIndex; count: number }>()
 
 /** The cached index of a list of plays, so that choices do not scan a week of plays. */
-export function indexPlays(plays: readonly HeardPlay[]): HeardIndex {
+export function indexPlays(plays: readonly PlayOrRow[]): HeardIndex {
   const index = indexes.get(plays) ?? { heard: emptyIndex(), count: 0 }
   indexes.set(plays, index)
   for (; index.count < plays.length; index.count++) {
@@ -111,7 +111,7 @@ export function indexPlays(plays: readonly HeardPlay[]): HeardIndex {
 }
 
 /** Reuses the index of a list for a copy without its oldest plays. Keeping those in the index is harmless. */
-export function transferIndex(plays: readonly HeardPlay[], rest: readonly HeardPlay[]): void {
+export function transferIndex(plays: readonly PlayOrRow[], rest: readonly PlayOrRow[]): void {
   const index = indexes.get(plays)
   if (index && index.count === plays.length) indexes.set(rest, { heard: index.heard, count: rest.length })
 }

@@ -1,5 +1,5 @@
-import { type HeardPlay, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
-import { nextOpening, type ScheduleWindow } from './schedule.ts'
+import { type PlayOrRow, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
+import { nextWindowStart, type ScheduleWindow } from './schedule.ts'
 
 const unknownDurationMs = 180_000
 const minAirtimeMs = 1_000
@@ -23,7 +23,7 @@ export function streamDurationAt({ library, atMs }: Slot, window: ScheduleWindow
   if (window !== null) return window.endMs - atMs
   const openings = library.playlists
     .filter(playlist => isPlayable(playlist) && !isInterrupting(playlist))
-    .flatMap(({ schedule }) => nextOpening(library.rules.zone, schedule, atMs, maxStreamMs) ?? [])
+    .flatMap(({ schedule }) => nextWindowStart(library.rules.zone, schedule, atMs, maxStreamMs) ?? [])
   return Math.min(maxStreamMs, ...openings.map(openingMs => openingMs - atMs))
 }
 
@@ -31,7 +31,7 @@ export function streamDurationAt({ library, atMs }: Slot, window: ScheduleWindow
 export function maxAirtimeAt({ id }: Playlist, slot: Slot, window: ScheduleWindow | null): number {
   if (window === null) return Infinity
   const { rules, past } = slot.library
-  const isInWindow = (play: HeardPlay) => play.playlistId === id && play.startsAtMs >= window.startMs
+  const isInWindow = (play: PlayOrRow) => play.playlistId === id && play.startsAtMs >= window.startMs
   const isFirst = !slot.rowsBefore.some(isInWindow) && !past.plays.some(isInWindow)
   return isFirst ? Infinity : window.endMs + rules.overrunMs - slot.atMs
 }

@@ -1,9 +1,9 @@
 import { checkDue } from './due.ts'
 import { findRecentPlays, findTier } from './duplicates.ts'
 import { airtimeMs, maxAirtimeAt } from './durations.ts'
-import { findDueInterrupts } from './interrupt.ts'
+import { findInterrupters } from './interrupt.ts'
 import {
-  type HeardPlay,
+  type PlayOrRow,
   isInterrupting,
   isPlayable,
   isSequence,
@@ -15,10 +15,10 @@ import {
 } from './library.ts'
 import { buckets, isInBucket, pickFrom } from './pick.ts'
 import { type TrackBatch, findPools, firstIndexIn, nextBatch } from './pools.ts'
-import { type DraftRow, findPlaylist, nextRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
+import { type DraftRow, findPlaylist, slotRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
 import { findDueRequest } from './requests.ts'
 import type { ScheduleWindow } from './schedule.ts'
-import { at, trackIndex } from './tracks.ts'
+import { cellAt, trackIndex } from './tracks.ts'
 
 /** Whether a row keeps its place: sent, manual, or part of a batch that has begun. */
 export function isFixed(draft: QueueDraft, row: DraftRow): boolean {
@@ -57,7 +57,7 @@ export function repeatsPrevious(draft: QueueDraft, row: DraftRow): boolean {
 }
 
 /** Whether another song fits the slot of a row better. */
-export function isRedundant(draft: QueueDraft, row: DraftRow): boolean {
+export function isImprovable(draft: QueueDraft, row: DraftRow): boolean {
   return repeatsPrevious(draft, row) ? hasAlternative(draft, row) : hasBetterTrack(draft, row)
 }
 
@@ -71,7 +71,7 @@ function hasBetterTrack(draft: QueueDraft, row: DraftRow): boolean {
   if (tier === 1) return false
   const bucket = buckets.filter(each => isInBucket(own, each))
   const options = { playlists: regularPlaylists(slot), buckets: bucket, mayRepeat: false }
-  const decision = pickFrom(slot, options, nextRandom(draft), [])
+  const decision = pickFrom(slot, options, slotRandom(draft), [])
   return decision !== null && (decision.tier ?? tier) < tier
 }
 
@@ -79,19 +79,19 @@ function hasBetterTrack(draft: QueueDraft, row: DraftRow): boolean {
 function hasAlternative(draft: QueueDraft, row: DraftRow): boolean {
   const slot = nextSlot(draft)
   if (!row.isInterrupt && findDueRequest(slot).picked) return true
-  const playlists = row.isInterrupt ? findDueInterrupts(slot) : regularPlaylists(slot)
-  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, nextRandom(draft), []) !== null
+  const playlists = row.isInterrupt ? findInterrupters(slot) : regularPlaylists(slot)
+  return pickFrom(slot, { playlists, buckets, mayRepeat: false }, slotRandom(draft), []) !== null
 }
 
 /** Whether the playlist of a row still contains its track and plays it in the same way. */
-export function isInPlaylist({ trackId, isInterrupt }: HeardPlay, playlist: Playlist): boolean {
+export function isInPlaylist({ trackId, isInterrupt }: PlayOrRow, playlist: Playlist): boolean {
   const isListed = trackId !== null && trackIndex(playlist.tracks, trackId) >= 0
   return isListed && isPlayable(playlist) && isInterrupt === isInterrupting(playlist)
 }
 
 /** Whether a playlist could choose the track of its row for a slot, as if the queue were planned anew. */
 export function isRowEligible(
-  row: HeardPlay & { readonly batch: number | null },
+  row: PlayOrRow & { readonly batch: number | null },
   playlist: Playlist,
   slot: Slot
 ): boolean {
@@ -115,7 +115,7 @@ export function isRowEligible(
 
 /** Whether the rows of a batch match the playlist, in order, except for rows that an operator removed. */
 function isBatchIntact(
-  { playlistId, pass, trackId }: HeardPlay,
+  { playlistId, pass, trackId }: PlayOrRow,
   { tracks }: Playlist,
   slot: Slot,
   batch: TrackBatch
@@ -124,7 +124,7 @@ function isBatchIntact(
   const followers = slot.rowsAfter.filter(each => isOfBatch(each) && each.trackId !== trackId)
   const queued = [trackId, ...followers.map(each => each.trackId)]
   const isQueued = new Set(queued)
-  const expected = batch.indices.map(index => at(tracks.ids, index))
+  const expected = batch.indices.map(index => cellAt(tracks.ids, index))
   const missing = expected.length - isQueued.size
   const removed = slot.library.past.removed.filter(isOfBatch).length
   const order = expected.filter(id => isQueued.has(id))
@@ -133,7 +133,7 @@ function isBatchIntact(
 
 /** Whether a track is in the pool of its pass, or is the next one of a sequential playlist. */
 function isInPool(
-  { trackId, pass }: HeardPlay,
+  { trackId, pass }: PlayOrRow,
   playlist: Playlist,
   slot: Slot,
   window: ScheduleWindow | null
@@ -145,7 +145,7 @@ function isInPool(
 }
 
 /** Without the removed rows of a batch, so that they do not count as a play of the whole batch. */
-function ignoreRemovedOf({ playlistId, pass }: HeardPlay, slot: Slot): Slot {
+function ignoreRemovedOf({ playlistId, pass }: PlayOrRow, slot: Slot): Slot {
   const { library } = slot
   const removed = library.past.removed.filter(each => each.playlistId !== playlistId || each.pass !== pass)
   return { ...slot, library: { ...library, past: { ...library.past, removed } } }

@@ -1,7 +1,7 @@
 import { checkDue, findLastPlay } from './due.ts'
-import { type HeardPlay, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
+import { type PlayOrRow, isInterrupting, isPlayable, type Playlist, type Slot } from './library.ts'
 import { rankOf } from './pick.ts'
-import { nextHourlyTarget, nextOpening, windowAt } from './schedule.ts'
+import { nextHourlyTarget, nextWindowStart, windowAt } from './schedule.ts'
 import { minuteMs } from './zone.ts'
 
 /** Maximum number of times checked per playlist and track. */
@@ -16,19 +16,19 @@ const canInterrupt = (playlist: Playlist) =>
 const isDue = (playlist: Playlist, slot: Slot) => checkDue(playlist, slot).obstacle === null
 
 /** The playlists that interrupt in a slot. */
-export function findDueInterrupts(slot: Slot): Playlist[] {
+export function findInterrupters(slot: Slot): Playlist[] {
   return slot.library.playlists.filter(playlist => canInterrupt(playlist) && isDue(playlist, slot))
 }
 
 /** A play that may be interrupted. */
-export type InterruptiblePlay = Pick<HeardPlay, 'playlistId' | 'isInterrupt'>
+export type InterruptiblePlay = Pick<PlayOrRow, 'playlistId' | 'isInterrupt'>
 
 /**
  * Whether an interrupt became known late, so that the current play must end at once. Interrupts themselves
  * continue, and playlists that count songs wait for the end of the song.
  */
 export function isInterruptOverdue(play: InterruptiblePlay, slot: Slot): boolean {
-  return !play.isInterrupt && findDueInterrupts(slot).some(({ type }) => type !== 'once_per_x_songs')
+  return !play.isInterrupt && findInterrupters(slot).some(({ type }) => type !== 'once_per_x_songs')
 }
 
 /**
@@ -79,7 +79,7 @@ function nextDueTime(playlist: Playlist, slot: Slot, toMs: number): number | nul
     if (dueMs > slot.atMs) times.push(dueMs)
   }
   if (schedule.length > 0) {
-    const openingMs = nextOpening(zone, schedule, slot.atMs, toMs - slot.atMs)
+    const openingMs = nextWindowStart(zone, schedule, slot.atMs, toMs - slot.atMs)
     if (openingMs !== null) times.push(openingMs)
     // A track that does not fit into this window may fit into an overlapping one.
     const closingMs = schedule.length > 1 ? windowAt(zone, schedule, slot.atMs)?.endMs : undefined

@@ -1,5 +1,5 @@
 import type { ScheduleItem } from './schedule.ts'
-import { at, type SongKeys, type Tracks } from './tracks.ts'
+import { cellAt, type SongKeys, type Tracks } from './tracks.ts'
 import type { Zone } from './zone.ts'
 
 export type PlaylistType = 'default' | 'once_per_x_songs' | 'once_per_x_minutes' | 'once_per_hour' | 'custom'
@@ -46,7 +46,7 @@ export interface AutodjRules {
 }
 
 /** A play, or a row of the queue. */
-export interface HeardPlay {
+export interface PlayOrRow {
   readonly playlistId: number | null
   readonly trackId: number | null
   readonly mediaId: number | null
@@ -63,7 +63,7 @@ export interface HeardPlay {
 }
 
 /** A row that an operator removed from the queue. The rules of its playlist count it as played. */
-export type RemovedRow = Pick<HeardPlay, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
+export type RemovedRow = Pick<PlayOrRow, 'playlistId' | 'trackId' | 'pass' | 'startsAtMs' | 'occurrenceMs'>
 
 /** The last play of a playlist, and the number of visible plays after it. */
 export interface LastPlay {
@@ -74,14 +74,14 @@ export interface LastPlay {
 /** The past of a station, as far back as its rules need it. */
 export interface LibraryPast {
   /** Oldest first; includes the current play. */
-  readonly plays: readonly HeardPlay[]
+  readonly plays: readonly PlayOrRow[]
   /** By playlist: its last play before `plays`; counts visible plays up to `plays`. */
   readonly older: ReadonlyMap<number, LastPlay>
   readonly removed: readonly RemovedRow[]
 }
 
 /** A listener's request that has not been played; it may be in the queue. */
-export interface PendingRequest extends Pick<HeardPlay, 'song' | 'durationMs'> {
+export interface PendingRequest extends Pick<PlayOrRow, 'song' | 'durationMs'> {
   readonly id: number
   readonly mediaId: number
   readonly dueAtMs: number
@@ -110,8 +110,8 @@ export interface Library {
 /** A place in the queue for which a song is chosen. */
 export interface Slot {
   readonly library: Library
-  readonly rowsBefore: readonly HeardPlay[]
-  readonly rowsAfter: readonly HeardPlay[]
+  readonly rowsBefore: readonly PlayOrRow[]
+  readonly rowsAfter: readonly PlayOrRow[]
   readonly atMs: number
   /** Tracks that an operator has just removed from the queue. */
   readonly rejected: ReadonlySet<number>
@@ -133,14 +133,14 @@ export const regularPlaylists = ({ library }: Slot) =>
 export const playlistWeight = ({ weight }: Playlist) => weight || 3
 
 /** Whether a track counts: repeated songs count once, except in a sequential playlist. */
-export function isFirstOccurrence({ order, tracks }: Playlist, index: number): boolean {
-  return order === 'sequential' || at(tracks.duplicates, index) === 0
+export function countsInPass({ order, tracks }: Playlist, index: number): boolean {
+  return order === 'sequential' || cellAt(tracks.duplicates, index) === 0
 }
 
 /** Whether a playlist is played in its own order, which may repeat a song intentionally. */
 export const isSequence = ({ order, options }: Playlist) => order === 'sequential' || options.has('merge')
 
 /** The row or play directly before a slot. */
-export function previousPlay({ library, rowsBefore }: Slot): HeardPlay | null {
+export function previousPlay({ library, rowsBefore }: Slot): PlayOrRow | null {
   return rowsBefore.at(-1) ?? library.past.plays.at(-1) ?? null
 }

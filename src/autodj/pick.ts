@@ -1,4 +1,4 @@
-import { type Candidate, type Choice, type Decision, prepareCandidates } from './candidates.ts'
+import { type Candidate, type PickInput, type Decision, prepareCandidates } from './candidates.ts'
 import { checkDue, type DueCheck } from './due.ts'
 import { findRecentPlays, type Tier } from './duplicates.ts'
 import {
@@ -11,7 +11,7 @@ import {
 } from './library.ts'
 import { type LogEntry, type SlotReason, truncateLog } from './log-entry.ts'
 import type { Random } from './random.ts'
-import { decideRequest, findDueRequest } from './requests.ts'
+import { decideToPlay, findDueRequest } from './requests.ts'
 
 const types = ['once_per_hour', 'once_per_x_songs', 'once_per_x_minutes', 'default'] as const
 
@@ -45,7 +45,7 @@ export function rankOf(playlist: Playlist): number {
 export function pickForSlot(slot: Slot, random: Random, why: SlotReason = 'fill'): Decision | null {
   const { picked, log: requestLog } = findDueRequest(slot)
   const log: LogEntry[] = [{ step: 'slot', at: Math.floor(slot.atMs / 1_000), why }, ...requestLog]
-  if (picked) return decideRequest(picked, log)
+  if (picked) return decideToPlay(picked, log)
   return pickFrom(slot, { playlists: regularPlaylists(slot), buckets, mayRepeat: true }, random, log)
 }
 
@@ -102,7 +102,7 @@ interface Entry {
   readonly due: DueCheck
 }
 
-const prepareOffers = (entries: readonly Entry[], context: Omit<Choice, keyof Entry>) =>
+const prepareOffers = (entries: readonly Entry[], context: Omit<PickInput, keyof Entry>) =>
   entries.map(entry => ({
     playlist: entry.playlist,
     findCandidate: prepareCandidates({ ...context, ...entry })

@@ -1,8 +1,8 @@
 import { airtimeMs } from './durations.ts'
-import { isFirstOccurrence, type Playlist, type Slot } from './library.ts'
+import { countsInPass, type Playlist, type Slot } from './library.ts'
 import { shuffleKey } from './random.ts'
 import type { ScheduleWindow } from './schedule.ts'
-import { at, trackIndex } from './tracks.ts'
+import { cellAt, trackIndex } from './tracks.ts'
 
 /** Tracks from which a playlist may choose in a slot. */
 export interface TrackPool {
@@ -27,16 +27,16 @@ export function findPools(
   if (window !== null && loopsOnce(playlist, window)) {
     const played = findPlayedTracks(playlist, slot, window)
     const includes = (index: number) =>
-      isFirstOccurrence(playlist, index) && !played.has(at(tracks.ids, index))
+      countsInPass(playlist, index) && !played.has(cellAt(tracks.ids, index))
     return [{ pass: null, seed: window.startMs / 1_000, includes }]
   }
   if (order === 'random')
-    return [{ pass: null, seed: randomSeed, includes: index => isFirstOccurrence(playlist, index) }]
+    return [{ pass: null, seed: randomSeed, includes: index => countsInPass(playlist, index) }]
   const { current, usedIn } = findPasses(playlist, slot)
-  const rest = { pass: current, seed: current, includes: (index: number) => at(usedIn, index) < current }
+  const rest = { pass: current, seed: current, includes: (index: number) => cellAt(usedIn, index) < current }
   if (order === 'sequential') return [rest]
   const next = current + 1
-  return [rest, { pass: next, seed: next, includes: index => at(usedIn, index) === current }]
+  return [rest, { pass: next, seed: next, includes: index => cellAt(usedIn, index) === current }]
 }
 
 /** The index of the first track of a pool in playlist order; -1 if the pool is empty. */
@@ -51,7 +51,7 @@ export function loopsOnce({ options }: Playlist, { item }: ScheduleWindow): bool
 
 export function isLoopDone(playlist: Playlist, slot: Slot, window: ScheduleWindow): boolean {
   const played = findPlayedTracks(playlist, slot, window)
-  return playlist.tracks.ids.every((id, index) => played.has(id) || !isFirstOccurrence(playlist, index))
+  return playlist.tracks.ids.every((id, index) => played.has(id) || !countsInPass(playlist, index))
 }
 
 /** Tracks played in a window. Removed rows of a sequential playlist count, or they would return at once. */
@@ -81,12 +81,12 @@ function findPasses(playlist: Playlist, { rowsBefore }: Slot) {
   const usedIn = tracks.lastPass.slice()
   for (const row of rowsBefore) {
     const index = row.playlistId === id && row.trackId !== null ? trackIndex(tracks, row.trackId) : -1
-    if (index >= 0) usedIn[index] = Math.max(at(usedIn, index), row.pass)
+    if (index >= 0) usedIn[index] = Math.max(cellAt(usedIn, index), row.pass)
   }
   let least = everyPass
   for (let index = 0; index < usedIn.length; index++) {
-    if (!isFirstOccurrence(playlist, index)) usedIn[index] = everyPass
-    least = Math.min(least, at(usedIn, index))
+    if (!countsInPass(playlist, index)) usedIn[index] = everyPass
+    least = Math.min(least, cellAt(usedIn, index))
   }
   return { current: Math.max(pass, least === everyPass ? 0 : least + 1), usedIn }
 }
@@ -102,14 +102,14 @@ export function nextBatch(playlist: Playlist, slot: Slot) {
   const { pass, includes } = findBatchPass(playlist, slot)
   const count = tracks.ids.length
   const orderKey = (index: number) =>
-    order === 'sequential' ? 0 : shuffleKey(seed, pass, at(tracks.ids, index))
+    order === 'sequential' ? 0 : shuffleKey(seed, pass, cellAt(tracks.ids, index))
   // Sorted as numbers that contain both the key and the index.
   const keys = Float64Array.from(
     [...tracks.ids.keys()].filter(includes),
     index => orderKey(index) * count + index
   )
   const indices = [...keys.toSorted().subarray(0, maxBatchRows)].map(key => key % count)
-  const totalMs = indices.reduce((sum, index) => sum + airtimeMs(at(tracks.durations, index)), 0)
+  const totalMs = indices.reduce((sum, index) => sum + airtimeMs(cellAt(tracks.durations, index)), 0)
   return { pass, indices, airtimeMs: totalMs }
 }
 
@@ -117,9 +117,9 @@ function findBatchPass(playlist: Playlist, slot: Slot) {
   const { pass, tracks } = playlist
   const { current, usedIn } = findPasses(playlist, slot)
   const hasBegun = tracks.ids.length > maxBatchRows && usedIn.includes(current)
-  if (hasBegun) return { pass: current, includes: (index: number) => at(usedIn, index) < current }
+  if (hasBegun) return { pass: current, includes: (index: number) => cellAt(usedIn, index) < current }
   // Every batch has a pass of its own, which identifies its rows.
-  const includes = (index: number) => isFirstOccurrence(playlist, index)
+  const includes = (index: number) => countsInPass(playlist, index)
   const newest = usedIn.reduce((most, each, index) => (includes(index) ? Math.max(most, each) : most), 0)
   return { pass: Math.max(pass, newest + 1), includes }
 }

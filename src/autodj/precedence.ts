@@ -1,7 +1,7 @@
 import type { Decision } from './candidates.ts'
 import { hasBatchBegun, isMovable, repeatsPrevious } from './eligibility.ts'
-import { findDueInterrupts } from './interrupt.ts'
-import { type HeardPlay, isExpiredRequest, type Playlist, previousPlay, regularPlaylists } from './library.ts'
+import { findInterrupters } from './interrupt.ts'
+import { type PlayOrRow, isExpiredRequest, type Playlist, previousPlay, regularPlaylists } from './library.ts'
 import type { LogEntry, MoveReason, SlotReason } from './log-entry.ts'
 import { buckets, pickForSlot, pickFrom, rankOf } from './pick.ts'
 import {
@@ -9,24 +9,24 @@ import {
   findPlaylist,
   hasRoom,
   isInterruptBlocked,
-  nextRandom,
+  slotRandom,
   nextSlot,
-  planDecision,
+  planNewRows,
   planRow,
   type QueueDraft,
-  withdrawRow
+  withdrawBatch
 } from './queue-draft.ts'
-import { decideRequest, findDueRequest, isRequestLimitReached } from './requests.ts'
+import { decideToPlay, findDueRequest, isRequestLimitReached } from './requests.ts'
 
 /** Plans an interrupt that is due in the next slot. Returns false if there is none. */
 export function insertInterrupt(draft: QueueDraft): boolean {
   if (isInterruptBlocked(draft)) return false
   const slot = nextSlot(draft)
   const begun = findBegunBatch(draft)
-  const playlists = findDueInterrupts(slot).filter(playlist => !begun || maySplit(draft, playlist, begun))
+  const playlists = findInterrupters(slot).filter(playlist => !begun || maySplit(draft, playlist, begun))
   if (playlists.length === 0) return false
   const log = [logSlot(draft, 'interrupt')]
-  const decision = pickFrom(slot, { playlists, buckets, mayRepeat: true }, nextRandom(draft), log)
+  const decision = pickFrom(slot, { playlists, buckets, mayRepeat: true }, slotRandom(draft), log)
   if (decision) insertFirst(draft, decision, 'window_open')
   return decision !== null
 }
@@ -50,9 +50,9 @@ function maySplit(draft: QueueDraft, playlist: Playlist, row: DraftRow): boolean
 }
 
 /** Plans a row unless something takes precedence: rotation replaces it, anything else goes first. */
-export function keepOrReplace(draft: QueueDraft, row: DraftRow): void {
+export function keepOrPreempt(draft: QueueDraft, row: DraftRow): void {
   const preferred = row.isInterrupt ? null : findPreferred(draft, row)
-  if (preferred === 'rotation') withdrawRow(draft, row)
+  if (preferred === 'rotation') withdrawBatch(draft, row)
   else if (preferred && hasRoom(draft)) insertFirst(draft, preferred.decision, preferred.why)
   else planRow(draft, row)
 }
@@ -64,13 +64,13 @@ function findPreferred(
   const slot = nextSlot(draft)
   const { picked } = findDueRequest(slot)
   if (picked)
-    return { decision: decideRequest(picked, [logSlot(draft, 'request_due')]), why: 'request_inserted' }
+    return { decision: decideToPlay(picked, [logSlot(draft, 'request_due')]), why: 'request_inserted' }
   const own = findPlaylist(draft, row)
-  if (own?.type === 'default' && findDueInterrupts(slot).some(({ type }) => type === 'default'))
+  if (own?.type === 'default' && findInterrupters(slot).some(({ type }) => type === 'default'))
     return 'rotation'
   const higher = buckets.slice(0, own && rankOf(own))
   const options = { playlists: regularPlaylists(slot), buckets: higher, mayRepeat: false }
-  const decision = pickFrom(slot, options, nextRandom(draft), [logSlot(draft, 'window_open')])
+  const decision = pickFrom(slot, options, slotRandom(draft), [logSlot(draft, 'window_open')])
   if (!decision) return null
   const isRotation = findPlaylist(draft, decision.tracks[0])?.type === 'default'
   return isRotation ? 'rotation' : { decision, why: 'window_open' }
@@ -90,11 +90,11 @@ function insertFirst(draft: QueueDraft, decision: Decision, why: MoveReason): vo
   )
   draft.moveReason ??= why
   if (equivalent) planRow(draft, equivalent)
-  else planDecision(draft, decision)
+  else planNewRows(draft, decision)
 }
 
 /** The rank of the playlist of a play; interrupts and regular plays differ. Null without a playlist. */
-function rankOfPlay(draft: QueueDraft, play: Pick<HeardPlay, 'playlistId' | 'isInterrupt'>): number | null {
+function rankOfPlay(draft: QueueDraft, play: Pick<PlayOrRow, 'playlistId' | 'isInterrupt'>): number | null {
   const playlist = findPlaylist(draft, play)
   return playlist ? rankOf(playlist) + (play.isInterrupt ? 0 : buckets.length + 1) : null
 }
@@ -106,7 +106,7 @@ function rankOfPlay(draft: QueueDraft, play: Pick<HeardPlay, 'playlistId' | 'isI
 export function planRequest(draft: QueueDraft, row: DraftRow): void {
   const slot = nextSlot(draft)
   const request = slot.library.requests.find(({ id }) => id === row.requestId)
-  if (request && isExpiredRequest(request, slot)) return withdrawRow(draft, row)
+  if (request && isExpiredRequest(request, slot)) return withdrawBatch(draft, row)
   const { song } = row.song
   const mustWait = (request && request.dueAtMs > slot.atMs) || isRequestLimitReached(slot)
   if (!mustWait && song !== previousPlay(slot)?.song.song) return planRow(draft, row)
@@ -115,9 +115,9 @@ export function planRequest(draft: QueueDraft, row: DraftRow): void {
     draft.remaining = [separator, ...draft.remaining.filter(each => each !== separator)]
     return
   }
-  const decision = pickForSlot(slot, nextRandom(draft))
-  if (decision && decision.tracks[0].song.song !== song) planDecision(draft, decision)
-  else if (mustWait) withdrawRow(draft, row)
+  const decision = pickForSlot(slot, slotRandom(draft))
+  if (decision && decision.tracks[0].song.song !== song) planNewRows(draft, decision)
+  else if (mustWait) withdrawBatch(draft, row)
   else planRow(draft, row)
 }
 

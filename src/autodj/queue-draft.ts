@@ -1,14 +1,14 @@
 import type { ChosenSong, Decision } from './candidates.ts'
 import { nextStartMs, streamDurationAt } from './durations.ts'
 import { findNextInterrupt, type InterruptiblePlay } from './interrupt.ts'
-import type { HeardPlay, Library, Playlist, Slot } from './library.ts'
+import type { PlayOrRow, Library, Playlist, Slot } from './library.ts'
 import type { LogEntry, MoveReason } from './log-entry.ts'
 import { type Random, seededRandom } from './random.ts'
 import { windowAt } from './schedule.ts'
 import { hourMs } from './zone.ts'
 
 /** A row of the queue that has not been played. `startsAtMs` is its planned start. */
-export interface QueuedRow extends HeardPlay {
+export interface QueuedRow extends PlayOrRow {
   readonly id: number
   readonly position: number
   readonly cuedAtMs: number
@@ -106,13 +106,13 @@ export function nextSlot({ input, planned, remaining, atMs }: QueueDraft, timeMs
 }
 
 /** The generator of the next slot. A step that is computed twice draws the same numbers. */
-export function nextRandom({ input, addedCount }: QueueDraft): Random {
+export function slotRandom({ input, addedCount }: QueueDraft): Random {
   return seededRandom(input.library.rules.seed, input.nextSeq + addedCount)
 }
 
 export function findPlaylist(
   { playlists }: QueueDraft,
-  { playlistId }: Pick<HeardPlay, 'playlistId'>
+  { playlistId }: Pick<PlayOrRow, 'playlistId'>
 ): Playlist | undefined {
   return playlistId === null ? undefined : playlists.get(playlistId)
 }
@@ -123,7 +123,7 @@ export function isInterruptBlocked({ remaining, input }: QueueDraft): boolean {
 }
 
 /** When a play is interrupted between two times, or null. */
-export function findInterrupt(
+export function findInterruptMs(
   draft: QueueDraft,
   play: InterruptiblePlay,
   fromMs: number,
@@ -139,7 +139,7 @@ export function planRow(draft: QueueDraft, row: DraftRow): void {
 }
 
 /** Plans new rows next. */
-export function planDecision(draft: QueueDraft, { tracks, log }: Decision): void {
+export function planNewRows(draft: QueueDraft, { tracks, log }: Decision): void {
   const firstSeq = draft.input.nextSeq + draft.addedCount
   const batch = tracks.length > 1 ? firstSeq : null
   const rows = tracks.map((track, index): AddedRow => ({
@@ -159,7 +159,7 @@ export function planDecision(draft: QueueDraft, { tracks, log }: Decision): void
 }
 
 /** Removes a row and the rest of its batch from the queue. */
-export function withdrawRow(draft: QueueDraft, row: DraftRow): void {
+export function withdrawBatch(draft: QueueDraft, row: DraftRow): void {
   for (const { id } of takeBatch(draft, row)) if (id !== null) draft.withdrawn.add(id)
 }
 
@@ -182,7 +182,7 @@ function planRows(draft: QueueDraft, [row, ...others]: readonly DraftRow[]): voi
   planned.push({ ...row, cuedAtMs, startsAtMs: atMs, durationMs })
   const endMs = nextStartMs(atMs, durationMs, input.library.rules.overlapMs)
   draft.previousStartMs = atMs
-  draft.atMs = (hasRoom(draft) ? findInterrupt(draft, row, atMs, endMs) : null) ?? endMs
+  draft.atMs = (hasRoom(draft) ? findInterruptMs(draft, row, atMs, endMs) : null) ?? endMs
   if (planned.length === 1) draft.firstEndsMs = draft.atMs
 }
 

@@ -1,28 +1,28 @@
 import { findLastPlay } from './due.ts'
-import { isEligible, isFixed, isInPlaylist, isRedundant } from './eligibility.ts'
+import { isEligible, isFixed, isInPlaylist, isImprovable } from './eligibility.ts'
 import { isInterruptOverdue } from './interrupt.ts'
-import { type HeardPlay, isExpiredRequest, isPlayable, type Library } from './library.ts'
+import { type PlayOrRow, isExpiredRequest, isPlayable, type Library } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { pickForSlot } from './pick.ts'
-import { insertInterrupt, keepOrReplace, planRequest } from './precedence.ts'
+import { insertInterrupt, keepOrPreempt, planRequest } from './precedence.ts'
 import {
   beginDraft,
   type DraftRow,
-  findInterrupt,
+  findInterruptMs,
   findPlaylist,
   hasRoom,
   isInterruptBlocked,
   type NewRow,
-  nextRandom,
+  slotRandom,
   nextSlot,
-  planDecision,
+  planNewRows,
   type PlannerInput,
   planRow,
   type QueueDraft,
   type QueuedRow,
-  withdrawRow
+  withdrawBatch
 } from './queue-draft.ts'
-import { nextHourlyTarget, nextOpening } from './schedule.ts'
+import { nextHourlyTarget, nextWindowStart } from './schedule.ts'
 import { dayMs, minuteMs } from './zone.ts'
 
 type PlannedTimes = Pick<QueuedRow, 'position' | 'cuedAtMs' | 'startsAtMs' | 'durationMs'>
@@ -42,7 +42,7 @@ export interface QueuePlan {
   readonly runningEndsMs: number
   /** The next row and its end; `seq` identifies a new row. */
   readonly first:
-    | (HeardPlay & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number })
+    | (PlayOrRow & { readonly id: number | null; readonly seq: number | null; readonly endsAtMs: number })
     | null
   /** When an empty queue may have a song; null if only a change of the library can help. */
   readonly wakeAtMs: number | null
@@ -78,9 +78,9 @@ export function planQueue(input: PlannerInput): QueuePlan {
       // An interrupt may be due after the next row.
       if (row.isInterrupt && next && !next.isInterrupt)
         draft.remaining = [next, row, ...draft.remaining.slice(2)]
-      else withdrawRow(draft, row)
-    } else if (isRedundant(draft, row)) withdrawRow(draft, row)
-    else keepOrReplace(draft, row)
+      else withdrawBatch(draft, row)
+    } else if (isImprovable(draft, row)) withdrawBatch(draft, row)
+    else keepOrPreempt(draft, row)
   }
   const [first] = draft.planned
   return {
@@ -107,14 +107,14 @@ function findRunningEnd(draft: QueueDraft): number {
   const { startedAtMs, endsAtMs } = running
   const isOverdue = () => isInterruptOverdue(running, nextSlot(draft, nowMs))
   if (endsAtMs > nowMs && !isInterruptBlocked(draft) && isOverdue()) return nowMs
-  return findInterrupt(draft, running, Math.max(nowMs, startedAtMs), endsAtMs) ?? endsAtMs
+  return findInterruptMs(draft, running, Math.max(nowMs, startedAtMs), endsAtMs) ?? endsAtMs
 }
 
 /** Adds a row for the next slot. Returns false if nothing may play. */
 function fillSlot(draft: QueueDraft): boolean {
   const why = draft.addedCount < draft.withdrawn.size ? 'replaced' : 'fill'
-  const decision = pickForSlot(nextSlot(draft), nextRandom(draft), why)
-  if (decision) planDecision(draft, decision)
+  const decision = pickForSlot(nextSlot(draft), slotRandom(draft), why)
+  if (decision) planNewRows(draft, decision)
   return decision !== null
 }
 
@@ -130,7 +130,7 @@ function findWakeTime(library: Library, nowMs: number): number | null {
     .filter(request => !isExpiredRequest(request, slot))
     .map(({ dueAtMs }) => (dueAtMs > nowMs ? dueAtMs : nowMs + requestRetryMs))
   for (const { id, schedule, type, everyMinutes, hourMinute } of playlists.filter(isPlayable)) {
-    if (schedule.length > 0) times.push(nextOpening(rules.zone, schedule, nowMs, maxWakeMs) ?? Infinity)
+    if (schedule.length > 0) times.push(nextWindowStart(rules.zone, schedule, nowMs, maxWakeMs) ?? Infinity)
     if (type === 'once_per_hour') times.push(nextHourlyTarget(rules.zone, hourMinute, nowMs))
     const last = type === 'once_per_x_minutes' && everyMinutes > 0 ? findLastPlay(slot, id) : null
     if (last) times.push(last.startsAtMs + everyMinutes * minuteMs)

@@ -1,6 +1,6 @@
 import type { Decision } from './candidates.ts'
 import { checkDue } from './due.ts'
-import { isRequestTooRecent } from './duplicates.ts'
+import { repeatsTooSoon } from './duplicates.ts'
 import { isExpiredRequest, isPlayable, type PendingRequest, type Slot } from './library.ts'
 import { type LogEntry, type RequestObstacle, truncateLog } from './log-entry.ts'
 
@@ -22,7 +22,7 @@ export function findDueRequest(slot: Slot): { picked: PendingRequest | null; log
     .some(playlist => checkDue(playlist, slot).obstacle === null)
   if (isPrioritized) return none('prioritized')
   const ordered = due.toSorted((a, b) => Number(b.skipsDelay) - Number(a.skipsDelay) || a.id - b.id)
-  const picked = ordered.find(request => !isRequestTooRecent(request, slot))
+  const picked = ordered.find(request => !repeatsTooSoon(request, slot))
   return picked ? { picked, log: [] } : none('too_recent')
 }
 
@@ -35,7 +35,7 @@ export function isRequestLimitReached({ library, rowsBefore }: Slot): boolean {
 }
 
 /** The decision to play a request. */
-export function decideRequest(request: PendingRequest, log: readonly LogEntry[]): Decision {
+export function decideToPlay(request: PendingRequest, log: readonly LogEntry[]): Decision {
   const { id, mediaId, song, durationMs } = request
   const track = {
     playlistId: null,

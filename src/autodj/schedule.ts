@@ -114,7 +114,7 @@ export function windowsBetween(
 }
 
 /** The next start of a window after an instant, or null if none is within `withinMs` or 366 days. */
-export function nextOpening(
+export function nextWindowStart(
   zone: Zone,
   items: readonly ScheduleItem[],
   afterMs: number,
@@ -135,11 +135,11 @@ export function nextOpening(
 }
 
 /** The latest instant up to `atMs` at which the local clock shows a minute of the hour. */
-export function hourlyTarget(zone: Zone, minute: number, atMs: number): number {
+export function lastHourlyTarget(zone: Zone, minute: number, atMs: number): number {
   const { fromMs, offsetMs } = zone.span(atMs)
   const aheadMs = offsetMs - minute * minuteMs
   const targetMs = Math.floor((atMs + aheadMs) / hourMs) * hourMs - aheadMs
-  return targetMs < fromMs ? hourlyTarget(zone, minute, fromMs - 1) : targetMs
+  return targetMs < fromMs ? lastHourlyTarget(zone, minute, fromMs - 1) : targetMs
 }
 
 /** The first instant after `afterMs` at which the local clock shows a minute of the hour. */

@@ -1,5 +1,5 @@
 import { transferIndex } from './duplicates.ts'
-import type { HeardPlay, LastPlay, Playlist } from './library.ts'
+import type { PlayOrRow, LastPlay, Playlist } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import type { PlannerInput, QueuedRow } from './queue-draft.ts'
 import { planQueue, type QueuePlan } from './queue-planner.ts'
@@ -18,7 +18,7 @@ export interface SimulationStart extends Pick<PlannerInput, 'library' | 'queue' 
 export interface SimulatedPlay {
   readonly startsAtMs: number
   readonly endsAtMs: number
-  readonly play: HeardPlay | null
+  readonly play: PlayOrRow | null
   /** Empty for rows that were in the queue at the start. */
   readonly log: readonly LogEntry[]
 }
@@ -59,7 +59,7 @@ export function* simulate(start: SimulationStart): Generator<SimulatedPlay, void
     const id = first.id ?? -(first.seq ?? 0)
     queue = applyPlan(queue, plan).filter(row => row.id !== id)
     requests = requests.filter(request => request.id !== first.requestId)
-    const play: HeardPlay = { ...first, startsAtMs: atMs }
+    const play: PlayOrRow = { ...first, startsAtMs: atMs }
     recordPlay(playlists, play)
     plays.push(play)
     plays = forgetPlays(plays, older, atMs - pastMs)
@@ -72,7 +72,7 @@ export function* simulate(start: SimulationStart): Generator<SimulatedPlay, void
 
 function recordPlay(
   playlists: readonly Playlist[],
-  { playlistId, trackId, pass, startsAtMs }: HeardPlay
+  { playlistId, trackId, pass, startsAtMs }: PlayOrRow
 ): void {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (playlist && trackId !== null)
@@ -80,7 +80,7 @@ function recordPlay(
 }
 
 /** Returns the plays after a time, and summarizes the others in `older`. */
-function forgetPlays(plays: HeardPlay[], older: Map<number, LastPlay>, sinceMs: number): HeardPlay[] {
+function forgetPlays(plays: PlayOrRow[], older: Map<number, LastPlay>, sinceMs: number): PlayOrRow[] {
   const count = plays.findIndex(each => each.startsAtMs > sinceMs)
   if (count <= 0) return plays
   for (const { isVisible, playlistId, startsAtMs } of plays.slice(0, count)) {

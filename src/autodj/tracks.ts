@@ -57,20 +57,20 @@ export function buildTracks(rows: readonly TrackRow[]): Tracks {
     durations: Int32Array.from(rows, row => row.durationMs),
     lastPass: Int32Array.from(rows, row => row.lastPass),
     lastAired: Float64Array.from(rows, row => row.lastAiredMs),
-    byId: indexById(ids),
+    byId: orderById(ids),
     duplicates: flagDuplicates(media),
     uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
   }
 }
 
-export function indexById(ids: Float64Array): Int32Array {
+export function orderById(ids: Float64Array): Int32Array {
   const indices = new Int32Array(ids.length)
   let isInOrder = true
   for (let index = 0; index < ids.length; index++) {
     indices[index] = index
-    isInOrder &&= index === 0 || at(ids, index) > at(ids, index - 1)
+    isInOrder &&= index === 0 || cellAt(ids, index) > cellAt(ids, index - 1)
   }
-  return isInOrder ? indices : indices.toSorted((a, b) => at(ids, a) - at(ids, b))
+  return isInOrder ? indices : indices.toSorted((a, b) => cellAt(ids, a) - cellAt(ids, b))
 }
 
 /** Flags repeated values of a column, except the first of each. */
@@ -78,7 +78,7 @@ export function flagDuplicates(column: Float64Array): Uint8Array {
   const doubles = new Uint8Array(column.length)
   const known = new Set<number>()
   for (let index = 0; index < column.length; index++) {
-    const value = at(column, index)
+    const value = cellAt(column, index)
     if (known.has(value)) doubles[index] = 1
     else known.add(value)
   }
@@ -91,8 +91,8 @@ export function trackIndex(tracks: Tracks, trackId: number): number {
   let high = tracks.byId.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const index = at(tracks.byId, middle)
-    const id = at(tracks.ids, index)
+    const index = cellAt(tracks.byId, middle)
+    const id = cellAt(tracks.ids, index)
     if (id === trackId) return index
     if (id < trackId) low = middle + 1
     else high = middle - 1
@@ -101,19 +101,19 @@ export function trackIndex(tracks: Tracks, trackId: number): number {
 }
 
 export function songKeysAt(tracks: Tracks, index: number): SongKeys {
-  const from = index === 0 ? 0 : at(tracks.artistsEnd, index - 1)
+  const from = index === 0 ? 0 : cellAt(tracks.artistsEnd, index - 1)
   return {
-    song: at(tracks.songs, index),
-    title: at(tracks.titles, index),
-    artists: [...tracks.artists.subarray(from, at(tracks.artistsEnd, index))]
+    song: cellAt(tracks.songs, index),
+    title: cellAt(tracks.titles, index),
+    artists: [...tracks.artists.subarray(from, cellAt(tracks.artistsEnd, index))]
   }
 }
 
 /** Records a play of a track; ignores index -1. */
 export function markAired(tracks: Tracks, index: number, pass: number, atMs: number): void {
   if (index < 0) return
-  tracks.lastPass[index] = Math.max(at(tracks.lastPass, index), pass)
-  tracks.lastAired[index] = Math.max(at(tracks.lastAired, index), atMs)
+  tracks.lastPass[index] = Math.max(cellAt(tracks.lastPass, index), pass)
+  tracks.lastAired[index] = Math.max(cellAt(tracks.lastAired, index), atMs)
 }
 
 /** A copy whose plays can be marked without changing the original. */
@@ -122,6 +122,6 @@ export function forkTracks(tracks: Tracks): Tracks {
 }
 
 /** A value of a column; 0 if the index is out of range. */
-export function at(column: Float64Array | Int32Array | Uint8Array, index: number): number {
+export function cellAt(column: Float64Array | Int32Array | Uint8Array, index: number): number {
   return column[index] ?? 0
 }

@@ -43,7 +43,7 @@ export function parseIcecastStatus(bytes: Uint8Array): Stream[] {
   if (!parsed.success) reject('The response is not that of an Icecast server.')
   return checkStreamCount([parsed.output.icestats.source].flat()).flatMap(fields => {
     const get = (name: string) => fields[name]?.trim() ?? ''
-    const path = decodePath(get('listenurl'))
+    const path = mountPathOf(get('listenurl'))
     const stream = toStream(path ?? '', get)
     return path === null ? [] : [stream]
   })
@@ -67,7 +67,7 @@ function toStream(path: string, get: (name: string) => string): Stream {
 }
 
 /** Returns the decoded path of an address, as mounts are named; null if it is not an address. */
-export function decodePath(address: string): string | null {
+export function mountPathOf(address: string): string | null {
   const pathname = parseUrl(address)?.pathname
   return pathname === undefined ? null : (decodePercent(pathname) ?? pathname)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { parseUrl } from '../outbound/networks.ts'
 import type { SentSong } from '../playout/playouts/send-next-song.ts'
-import { programFile } from '../runtime/program-files.ts'
+import { projectFile } from '../runtime/program-files.ts'
 
 /** The settings of a station's script. The script reads secrets from its environment. */
 export interface ScriptStation {
@@ -18,7 +18,7 @@ export interface ScriptStation {
   readonly mounts: readonly EncodedMount[]
 }
 
-const template = readFileSync(programFile('assets/radio/station.liq'), 'utf8')
+const template = readFileSync(projectFile('assets/radio/station.liq'), 'utf8')
 
 /** Renders the Liquidsoap script of a station, which calls Cuewire at `baseUrl` by default. */
 export function renderScript(station: ScriptStation, baseUrl: string): string {

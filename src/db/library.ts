@@ -1,4 +1,4 @@
-import type { HeardPlay, PlaylistOption, Playlist } from '../autodj/library.ts'
+import type { PlayOrRow, PlaylistOption, Playlist } from '../autodj/library.ts'
 import { buildTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
@@ -67,7 +67,7 @@ const optionNames: ReadonlySet<string> = new Set(options)
 const isOption = (name: string): name is PlaylistOption => optionNames.has(name)
 
 /** A play of the history. */
-export interface PastPlay extends HeardPlay {
+export interface PastPlay extends PlayOrRow {
   readonly stationId: number
   readonly id: number
 }
@@ -112,7 +112,11 @@ interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
  * Reads, for each playlist that counts, its last play before a time and the visible plays since (32,768 at
  * most).
  */
-export async function readOlder(sql: Sql | Tx, stationIds: readonly number[], beforeMs: readonly number[]) {
+export async function readLastPlays(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  beforeMs: readonly number[]
+) {
   return sql<{ playlistId: number; startsAtMs: number; visibleAfter: number }[]>`
     select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
       select count(*) filter (where v.is_visible and v.started_at_ms < s.before_ms) from (

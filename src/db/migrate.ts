@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 import { OperatorError } from '../runtime/errors.ts'
-import { programFile, version } from '../runtime/program-files.ts'
+import { projectFile, version } from '../runtime/program-files.ts'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 
-const folder = programFile('src/db/migrations/')
+const folder = projectFile('src/db/migrations/')
 
 /** A migration may update millions of rows. */
 const migrationSeconds = 3_600

@@ -62,7 +62,7 @@ export async function findStreamer(
   // Postgres does not accept this character.
   if (username.includes('\0')) return null
   const [streamer] = await sql<Streamer[]>`
-    select u.id, ${shownName(sql)} as "displayName", s.enable_streamers as "mayBeLive",
+    select u.id, ${shownDjName(sql)} as "displayName", s.enable_streamers as "mayBeLive",
       case when u.artwork_hash is null then ''
         else '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
       end as "artPath"
@@ -72,6 +72,6 @@ export async function findStreamer(
 }
 
 /** The shown name of streamer `u` of station `s`; without an account, the live text of the station. */
-export function shownName(sql: Sql | Tx): Fragment {
+export function shownDjName(sql: Sql | Tx): Fragment {
   return sql`coalesce(nullif(u.display_name, ''), u.streamer_username, s.live_text)`
 }

@@ -1,4 +1,4 @@
-import { at, flagDuplicates, indexById, type Tracks } from '../autodj/tracks.ts'
+import { cellAt, flagDuplicates, orderById, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** Columns of a playlist's tracks, each a Postgres array of bigint in binary form. */
@@ -38,7 +38,7 @@ export function unpackTracks(packed: PackedTracks): Tracks {
     durations: Int32Array.from(readArray(packed.durations)),
     lastPass: Int32Array.from(readArray(packed.passes)),
     lastAired: readArray(packed.aired),
-    byId: indexById(ids),
+    byId: orderById(ids),
     duplicates: flagDuplicates(media),
     uris: packed.uris
   }
@@ -59,7 +59,7 @@ function readArrays(bytes: Buffer, counts: Float64Array, total: number): Float64
   let index = 0
   let offset = 0
   for (let track = 0; track < counts.length; track++) {
-    const count = at(counts, track)
+    const count = cellAt(counts, track)
     if (count === 0) continue
     fill(numbers, index, count, bytes, offset)
     index += count

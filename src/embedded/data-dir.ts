@@ -11,7 +11,7 @@ import { readProcessStart } from './process-identity.ts'
 const announced = v.object({ owner: v.string(), databaseUrl: v.string(), redisUrl: v.string() })
 
 /** URLs of the stores of the running Cuewire, with passwords. */
-export type RunningServices = Omit<v.InferOutput<typeof announced>, 'owner'>
+export type StoreUrls = Omit<v.InferOutput<typeof announced>, 'owner'>
 
 const attempts = 5
 
@@ -58,7 +58,7 @@ export async function lockDataDir(path: string) {
 }
 
 /** Writes `services.json` (mode 600) for other commands on this machine. The caller holds the lock. */
-export async function announceServices(path: string, services: RunningServices): Promise<void> {
+export async function writeServices(path: string, services: StoreUrls): Promise<void> {
   const file = join(resolve(path), 'services.json')
   const text = JSON.stringify({ owner: await readOwnIdentity(), ...services })
   await writeTo(path, async () => {
@@ -69,7 +69,7 @@ export async function announceServices(path: string, services: RunningServices):
 }
 
 /** Returns the services of the Cuewire that runs with this DATA_DIR; undefined if there is none. */
-export async function findRunningServices(path: string): Promise<RunningServices | undefined> {
+export async function findRunningServices(path: string): Promise<StoreUrls | undefined> {
   const text = await readFile(join(resolve(path), 'services.json'), 'utf8').catch(() => '{}')
   const found = v.safeParse(v.pipe(v.string(), v.parseJson(), announced), text)
   if (!found.success) return undefined

@@ -27,7 +27,7 @@ const installCommands = {
  * before, else downloads one. `folder` is the data folder of the Redis. Throws an `OperatorError` with the
  * command to install one.
  */
-export async function findRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
+export async function obtainRedis(folder: string, signal?: AbortSignal): Promise<RedisBinary> {
   const installed = await findInstalled()
   const recent = installed.find(({ major }) => major >= minMajor)
   const found = recent ?? (await findDownloaded(folder))

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
-import { findRedis } from './find-redis.ts'
+import { obtainRedis } from './find-redis.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { stopLeftoverProcess } from './process-identity.ts'
 
@@ -22,7 +22,7 @@ export async function startRedis(
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o700)
   const home = await realpath(folder)
-  const { command } = await findRedis(home, signal)
+  const { command } = await obtainRedis(home, signal)
   const configFile = join(home, 'redis.conf')
   let password = ''
   const urlOf = (port: number) => `redis://default:${password}@127.0.0.1:${port}`

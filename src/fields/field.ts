@@ -49,7 +49,7 @@ export interface About {
 }
 
 /** The message of a failed check: an error code, and a sentence that follows the field's name. */
-export const problem = (code: string, sentence: string) => `${code}: ${sentence}`
+export const problemText = (code: string, sentence: string) => `${code}: ${sentence}`
 
 const described = ({ about, example }: About): JsonSchema =>
   example === undefined ? { description: about } : { description: about, examples: [example] }
@@ -63,7 +63,7 @@ function plain<Value>(
   return { input, fallback, schema: withDefault, kind: 'plain', isStored: true, isFixed: false }
 }
 
-const anyText = v.string(problem('invalid_type', 'must be text.'))
+const anyText = v.string(problemText('invalid_type', 'must be text.'))
 
 interface TextOptions extends About {
   readonly max: number
@@ -87,14 +87,14 @@ export function text(options: TextOptions): Field<string> {
     v.transform(value => (isTrimmed ? value.trim() : value)),
     v.check(
       value => !forbidden.test(value),
-      problem('invalid_format', 'contains characters that are not allowed.')
+      problemText('invalid_format', 'contains characters that are not allowed.')
     ),
-    v.check(value => min === 0 || value !== '', problem('blank', 'must not be empty.')),
-    v.minLength(min, problem('too_short', `must have at least ${min} characters.`)),
-    v.check(value => isWithin(value, max), problem('too_long', `must have at most ${max} characters.`)),
+    v.check(value => min === 0 || value !== '', problemText('blank', 'must not be empty.')),
+    v.minLength(min, problemText('too_short', `must have at least ${min} characters.`)),
+    v.check(value => isWithin(value, max), problemText('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => !pattern || (value === '' && min === 0) || pattern.test(value),
-      problem('invalid_format', options.says ?? 'is malformed.')
+      problemText('invalid_format', options.says ?? 'is malformed.')
     )
   )
   const schema = {
@@ -125,21 +125,21 @@ function numeric(
 ): Field<number> {
   const isInRange = v.check<number, string>(
     value => value >= min && value <= max,
-    problem('out_of_range', `must be from ${min} to ${max}.`)
+    problemText('out_of_range', `must be from ${min} to ${max}.`)
   )
   const schema = { ...type, ...described(about), minimum: min, maximum: max }
   return plain(v.pipe(input, isInRange), fallback, schema)
 }
 
-const notWhole = problem('invalid_type', 'must be a whole number.')
+const notWhole = problemText('invalid_type', 'must be a whole number.')
 const wholeNumber = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,18}$/, notWhole), v.transform(Number))], notWhole),
   v.integer(notWhole),
-  v.safeInteger(problem('out_of_range', 'is too large.'))
+  v.safeInteger(problemText('out_of_range', 'is too large.'))
 )
 const anyNumber = v.union(
   [v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,15}(\.\d{1,15})?$/), v.transform(Number))],
-  problem('invalid_type', 'must be a number.')
+  problemText('invalid_type', 'must be a number.')
 )
 
 /** A whole number, or its digits as text. */
@@ -154,7 +154,10 @@ const truthy = new Set<unknown>([true, 1, 'true'])
 const falsy = new Set<unknown>([false, 0, 'false'])
 const boolean = v.pipe(
   v.unknown(),
-  v.check(value => truthy.has(value) || falsy.has(value), problem('invalid_type', 'must be true or false.')),
+  v.check(
+    value => truthy.has(value) || falsy.has(value),
+    problemText('invalid_type', 'must be true or false.')
+  ),
   v.transform(value => truthy.has(value))
 )
 
@@ -168,7 +171,7 @@ export function choice<const Option extends string>(
   options: readonly [Option, ...Option[]],
   { fallback, ...about }: About & { readonly fallback?: NoInfer<Option> }
 ): Field<Option> {
-  const isOption = v.picklist(options, problem('not_in_enum', `must be one of ${options.join(', ')}.`))
+  const isOption = v.picklist(options, problemText('not_in_enum', `must be one of ${options.join(', ')}.`))
   const schema = { type: 'string', enum: options, ...described(about) }
   return plain(v.pipe(anyText, isOption), fallback, schema)
 }
@@ -188,10 +191,10 @@ export function webAddress({ max, ...about }: About & { readonly max: number }):
   const input = v.pipe(
     anyText,
     v.trim(),
-    v.maxLength(max, problem('too_long', `must have at most ${max} characters.`)),
+    v.maxLength(max, problemText('too_long', `must have at most ${max} characters.`)),
     v.check(
       value => value === '' || isWebAddress(value),
-      problem('invalid_url', 'must be an address that begins with http:// or https://.')
+      problemText('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )
   const pattern = '^$|^\\s*[hH][tT][tT][pP][sS]?://'
@@ -199,10 +202,10 @@ export function webAddress({ max, ...about }: About & { readonly max: number }):
 }
 
 /** Refuses a list that is too long before its elements are validated. */
-export function maxLength(max: number) {
+export function limitElements(max: number) {
   return v.check<unknown, string>(
     value => !Array.isArray(value) || value.length <= max,
-    problem('too_long', `must have at most ${max} elements.`)
+    problemText('too_long', `must have at most ${max} elements.`)
   )
 }
 
@@ -212,8 +215,8 @@ export function listOf<Item>(
   { max, items, ...about }: About & { readonly max: number; readonly items: JsonSchema }
 ): Field<Item[]> {
   const input = v.pipe(
-    v.array(v.unknown(), problem('invalid_type', 'must be a list.')),
-    v.maxLength(max, problem('too_long', `must have at most ${max} elements.`)),
+    v.array(v.unknown(), problemText('invalid_type', 'must be a list.')),
+    v.maxLength(max, problemText('too_long', `must have at most ${max} elements.`)),
     v.transform(elements => elements.filter(element => !isEmpty(element))),
     v.array(item)
   )
@@ -241,10 +244,10 @@ export function custom<Value>(
 }
 
 /** Write-only text: it reads `""`, and `""` in a body keeps the stored value. */
-export const secret = (options: TextOptions): Field<string> => hidden(text({ ...options, fallback: '' }))
+export const secret = (options: TextOptions): Field<string> => writeOnly(text({ ...options, fallback: '' }))
 
 /** Makes a field write-only. */
-export function hidden<Value>(field: Field<Value>): Field<Value> {
+export function writeOnly<Value>(field: Field<Value>): Field<Value> {
   return { ...withNote(field, 'Write-only: reads "".'), kind: 'secret' }
 }
 
@@ -252,7 +255,7 @@ export function hidden<Value>(field: Field<Value>): Field<Value> {
 export const hashed = (field: Field<string>): Field<string> => ({ ...field, isHashed: true })
 
 /** Makes an address private, because it may contain a token: only callers who may set it read it whole. */
-export function privateAddress(field: Field<string>): Field<string> {
+export function maskedAddress(field: Field<string>): Field<string> {
   return { ...withNote(field, 'Keys that may not set it see its origin only.'), kind: 'private address' }
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { FieldError } from '../runtime/errors.ts'
-import { type Field, type Fields, type JsonSchema, problem, type ValuesOf } from './field.ts'
+import { type Field, type Fields, type JsonSchema, problemText, type ValuesOf } from './field.ts'
 
 /** A complete body: absent and null fields get their defaults. */
 export function bodyValidator<F extends Fields>(fields: F): v.GenericSchema<unknown, ValuesOf<F>>
@@ -26,7 +26,7 @@ function objectOf(fields: Fields, entry: (field: Field<unknown>) => v.GenericSch
     v.unknown(),
     v.check(
       body => typeof body === 'object' && body !== null && !Array.isArray(body),
-      problem('invalid_type', 'must be an object.')
+      problemText('invalid_type', 'must be an object.')
     ),
     v.object(entries)
   )

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { type About, type Field, isEmpty, type JsonSchema, listOf, problem } from './field.ts'
+import { type About, type Field, isEmpty, type JsonSchema, listOf, problemText } from './field.ts'
 
 /** An element of a list of named values. A body may contain an object `{key: value}` instead of the list. */
 export interface NamedValue {
@@ -23,24 +23,24 @@ export interface NamedChange {
 
 const withoutNul = v.check<string, string>(
   value => !/[\0\p{Surrogate}]/u.test(value),
-  problem('invalid_format', 'contains characters that are not allowed.')
+  problemText('invalid_format', 'contains characters that are not allowed.')
 )
 const key = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
-  v.minLength(1, problem('blank', 'must not be empty.')),
-  v.maxLength(255, problem('too_long', 'must have at most 255 characters.')),
+  v.string(problemText('invalid_type', 'must be text.')),
+  v.minLength(1, problemText('blank', 'must not be empty.')),
+  v.maxLength(255, problemText('too_long', 'must have at most 255 characters.')),
   withoutNul
 )
 const longText = v.pipe(
   v.string(),
-  v.maxLength(20_000, problem('too_long', 'must have at most 20000 characters.')),
+  v.maxLength(20_000, problemText('too_long', 'must have at most 20000 characters.')),
   withoutNul
 )
 const scalar = v.union(
-  [longText, v.pipe(v.number(), v.finite(problem('out_of_range', 'is too large.'))), v.boolean()],
-  problem('invalid_type', 'must be text, a number, true or false.')
+  [longText, v.pipe(v.number(), v.finite(problemText('out_of_range', 'is too large.'))), v.boolean()],
+  problemText('invalid_type', 'must be text, a number, true or false.')
 )
-const notNamed = problem('invalid_type', 'must be an object with key and value.')
+const notNamed = problemText('invalid_type', 'must be an object with key and value.')
 const namedValue = v.object({ key, value: scalar }, notNamed)
 const namedChange = v.object({ key, value: v.nullable(scalar) }, notNamed)
 
@@ -72,7 +72,7 @@ function distinctNames<Item extends NamedChange>(
     list.input,
     v.check(
       values => new Set(values.map(each => each.key)).size === values.length,
-      problem('duplicate', 'contains a name twice.')
+      problemText('duplicate', 'contains a name twice.')
     )
   )
   const { description, ...listSchema } = list.schema

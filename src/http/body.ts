@@ -59,12 +59,12 @@ export function collectBody(
     bytes,
     /** Whether the rest of the body is not read, so that the connection must be closed. */
     mustClose: () => mustClose,
-    cancel: () => settle(() => reject(abortedRequest()))
+    cancel: () => settle(() => reject(abortedError()))
   }
 }
 
 /** The client has disconnected, so this error is sent to nobody. */
-export function abortedRequest(): ApiError {
+export function abortedError(): ApiError {
   return new ApiError('invalid', 'The request was aborted.')
 }
 

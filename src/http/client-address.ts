@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-import { isWithin, networkList } from '../outbound/networks.ts'
+import { isWithin, toNetworkList } from '../outbound/networks.ts'
 
 export type ResolveAddress = ReturnType<typeof openAddressResolver>
 
@@ -11,7 +11,7 @@ export type ResolveAddress = ReturnType<typeof openAddressResolver>
  * `X-Forwarded-For` that is not. `trusted` lists addresses and networks (`10.0.0.0/8`).
  */
 export function openAddressResolver(trusted: readonly string[]) {
-  const proxies = networkList(trusted)
+  const proxies = toNetworkList(trusted)
   const isTrusted = (address: string) => isWithin(proxies, address)
 
   return (connection: string, forwarded: string): string => {

@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 
 import { redactKeys } from '../api/auth/keys.ts'
-import type { Reply, SentFile } from '../api/core/route.ts'
+import type { Reply, FileToSend } from '../api/core/route.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
-import { ApiError, Overloaded, renderApiError, StoreAway } from '../runtime/errors.ts'
+import { ApiError, Overloaded, renderApiError, StoreOffline } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
@@ -170,7 +170,7 @@ interface OutgoingResponse {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Reply['body']
-  readonly file?: SentFile | undefined
+  readonly file?: FileToSend | undefined
   readonly close?: boolean
 }
 
@@ -221,7 +221,7 @@ function writeCorked(
 
 const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)
 
-function stream(exchange: Exchange, body: Uint8Array | SentFile, size: number): void {
+function stream(exchange: Exchange, body: Uint8Array | FileToSend, size: number): void {
   const { res } = exchange
   defer(exchange)
   // A slow client must not keep the bytes in memory or the file open forever.
@@ -257,6 +257,6 @@ function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof DeadlineExceeded)
     return new Overloaded(5, 'The request took too long: try again in a few seconds.')
   return isStoreFault(error)
-    ? new StoreAway()
+    ? new StoreOffline()
     : new ApiError('internal', undefined, { request_id: requestId })
 }

@@ -69,10 +69,10 @@ export const preflightHeaders: HeaderList = [
   ['Access-Control-Max-Age', '86400']
 ]
 
-export type Cors = ReturnType<typeof openCors>
+export type Cors = ReturnType<typeof buildCors>
 
 /** Which origins may read responses in a browser. `allowed` lists origins or contains `*`. */
-export function openCors(allowed: readonly string[]) {
+export function buildCors(allowed: readonly string[]) {
   const allowsAll = allowed.includes('*')
   const origins = new Set(allowed)
   return {

@@ -13,13 +13,13 @@ import {
   countedIdBytes,
   documentHeaders,
   type HeaderList,
-  openCors,
+  buildCors,
   renderLines,
   typeHeaders,
   withVary,
   writeCountedId
 } from './headers.ts'
-import { streamRest, maxUnstreamedBytes } from './stream.ts'
+import { sendRemaining, maxUnstreamedBytes } from './stream.ts'
 import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from './variants.ts'
 
 export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
@@ -38,7 +38,7 @@ export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   const { live, isDraining = () => false, inFlight = { count: 0 }, isBehindProxy = false } = options
-  const cors = openCors(options.corsOrigins)
+  const cors = buildCors(options.corsOrigins)
 
   /** Registers a path for GET and HEAD. The first source that finds a document is used. */
   function serve(path: string, ...sources: readonly Source[]) {
@@ -153,7 +153,7 @@ function endLarge(res: HttpResponse, bytes: Uint8Array, inFlight: ResponsesInFli
   inFlight.count++
   const done = () => void inFlight.count--
   res.onAborted(done)
-  streamRest(res, bytes, done)
+  sendRemaining(res, bytes, done)
 }
 
 /** A response that is ready to be sent. */

@@ -5,7 +5,7 @@ import { type ApiRequest, type Caller, formContentType, type Reply, type Route }
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
 import {
-  abortedRequest,
+  abortedError,
   closeAmbiguous,
   collectBody,
   decodeText,
@@ -24,7 +24,7 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
-import { corsLines, openCors, preflightHeaders, chooseRequestId, readApiKey } from './headers.ts'
+import { corsLines, buildCors, preflightHeaders, chooseRequestId, readApiKey } from './headers.ts'
 import { compilePaths } from './paths.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
@@ -57,7 +57,7 @@ export function serveRoutes<Services>(
   const server = { log, isDraining, inFlight }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
-  const cors = openCors(options.corsOrigins)
+  const cors = buildCors(options.corsOrigins)
   const ignoredFields = new Map(
     routes
       .filter(({ method, byteTypes }) => (method === 'POST' || method === 'PUT') && !byteTypes)
@@ -135,7 +135,7 @@ export function serveRoutes<Services>(
       const parsed = body === null ? undefined : await readBody(body, route)
       exchange.ignoredFields = ignoredFields.get(route)?.(parsed) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
-      if (!exchange.isOpen) throw abortedRequest()
+      if (!exchange.isOpen) throw abortedError()
       return route.handle({ ...request, caller, body: parsed }, services)
     })
   }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 
-import type { SentFile } from '../api/core/route.ts'
+import type { FileToSend } from '../api/core/route.ts'
 
 /** Larger bodies are streamed as the client reads. Smaller ones fit into the buffer of a new connection. */
 export const maxUnstreamedBytes = 16 * 1024
@@ -17,11 +17,11 @@ export function sendTimeoutMs(bytes: number): number {
 export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) onDone()
-  else streamRest(res, bytes, onDone)
+  else sendRemaining(res, bytes, onDone)
 }
 
 /** Continues a stream after the first `tryEnd`. */
-export function streamRest(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
+export function sendRemaining(res: HttpResponse, bytes: Uint8Array, onDone: () => void): void {
   // The offset counts bytes of the body.
   res.onWritable(offset => {
     const [isTaken, isDone] = res.tryEnd(bytes.subarray(offset), bytes.length)
@@ -42,7 +42,7 @@ interface StreamCallbacks {
 /** Like `streamBytes`, for a file that is not empty. Keeps none of it in memory while the client reads. */
 export function streamFile(
   res: HttpResponse,
-  { handle, size }: SentFile,
+  { handle, size }: FileToSend,
   { isOpen, onDone, onError }: StreamCallbacks
 ): void {
   const read = async (offset: number): Promise<void> => {

@@ -8,7 +8,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
  * The jobs that processes exchange: queue and payload by name. Whoever adds or processes jobs uses these. The
  * braces in a queue's name keep its keys in one slot of a Redis Cluster.
  */
-export const jobs = {
+export const jobTypes = {
   /** Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). */
   advance: {
     queueName: '{cuewire}advance',
@@ -25,8 +25,8 @@ export const jobs = {
   }
 } as const
 
-export type JobName = keyof typeof jobs
-export type JobPayload<Name extends JobName> = v.InferOutput<(typeof jobs)[Name]['payload']>
+export type JobName = keyof typeof jobTypes
+export type JobPayload<Name extends JobName> = v.InferOutput<(typeof jobTypes)[Name]['payload']>
 export type JobQueue<Name extends JobName> = Queue<JobPayload<Name>>
 
 /** Attempts of a job. A failed delivery is retried by the relay. */
@@ -38,7 +38,7 @@ const retries: Readonly<Record<JobName, JobsOptions>> = {
 /** Opens a queue for adding jobs. Finished and failed jobs are removed, so that their id can be added again. */
 export function openJobQueue<Name extends JobName>(name: Name, connection: RedisClient): JobQueue<Name> {
   const defaultJobOptions = { removeOnComplete: true, removeOnFail: true, ...retries[name] }
-  return new Queue(jobs[name].queueName, { connection, defaultJobOptions })
+  return new Queue(jobTypes[name].queueName, { connection, defaultJobOptions })
 }
 
 /**

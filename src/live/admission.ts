@@ -1,4 +1,4 @@
-import { ownerOf } from '../outbound/networks.ts'
+import { limitKeyOf } from '../outbound/networks.ts'
 
 /** The owner of the connections from an address: one object for all of them. */
 export interface ConnectionOwner {
@@ -20,7 +20,7 @@ export function openAdmission({ total, perAddress }: { total: number; perAddress
     size: () => size,
     enter: (address: string): ConnectionOwner | ConnectionRefusal => {
       if (size >= total) return 'total'
-      const name = ownerOf(address)
+      const name = limitKeyOf(address)
       const owner = owners.get(name) ?? { name, connections: 0 }
       if (owner.connections >= perAddress) return 'address'
       owners.set(name, owner)
@@ -38,7 +38,7 @@ export function openAdmission({ total, perAddress }: { total: number; perAddress
 }
 
 /** Returns a function that admits an address: it returns a function that releases it, or null at a limit. */
-export function admissionOf(admission: Admission): (address: string) => (() => void) | null {
+export function admitterOf(admission: Admission): (address: string) => (() => void) | null {
   return address => {
     const owner = admission.enter(address)
     return typeof owner === 'string' ? null : () => admission.leave(owner)

@@ -17,7 +17,7 @@ export interface Frame {
   readonly line: () => Uint8Array
 }
 
-export function openFrame(text: string): Frame {
+export function encodeFrame(text: string): Frame {
   const bytes = Buffer.from(text)
   let block: Uint8Array | null = null
   let line: Uint8Array | null = null
@@ -44,7 +44,7 @@ export interface DocumentSnapshot {
   readonly staleSince: number | null
 }
 
-export const pingFrame = openFrame('{}')
+export const pingFrame = encodeFrame('{}')
 
 /** `entries`: each accepted channel with the text of `renderEntry` or `emptyEntry`. */
 export function renderConnect(connect: {

@@ -8,12 +8,12 @@ import { delayPublication, openChannels } from './channels.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import { firstDueAtMs, openHeartbeats } from './heartbeats.ts'
-import { type ListenPermission, openListenPermissions } from './permissions.ts'
+import { type MayListen, openListenPermissions } from './permissions.ts'
 import {
   channelOf,
   type DisconnectReason,
   maxMessageBytes,
-  maxMessages,
+  maxMessageRate,
   stationOfChannel
 } from './protocol.ts'
 import { openPublications } from './publications.ts'
@@ -25,7 +25,7 @@ export interface HubOptions {
   readonly feed: Feed
   readonly admission: Admission
   /** Whether a key may listen to a private station. Called at every delivery, so it should be fast. */
-  readonly mayListen: ListenPermission
+  readonly mayListen: MayListen
   readonly log: Logger
   /** Maximum interval between publications of a channel, give or take a tick. */
   readonly heartbeatMs?: number
@@ -103,7 +103,7 @@ export function openHub(options: HubOptions) {
     const inbox = (session.inbox ??= [])
     inbox.push(text)
     const size = inbox.reduce((sum, each) => sum + each.length, 0)
-    if (inbox.length > 1 && (inbox.length > maxMessages || size > maxMessageBytes))
+    if (inbox.length > 1 && (inbox.length > maxMessageRate || size > maxMessageBytes))
       return end(session, 'tooManyMessages')
     enqueue(session)
   }

@@ -2,7 +2,7 @@ import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 
 /** `address`: the address of a client that has just sent the key, so that guesses can be limited. */
-export type ListenPermission = (key: string, stationId: number, address?: string) => Promise<boolean>
+export type MayListen = (key: string, stationId: number, address?: string) => Promise<boolean>
 
 export type ListenPermissions = ReturnType<typeof openListenPermissions>
 
@@ -13,7 +13,7 @@ const timeoutMs = 5_000
  * Checks whether keys may listen to private stations. Concurrent checks of the same key and station are
  * coalesced; nothing is cached, so a revocation takes effect at once.
  */
-export function openListenPermissions(mayListen: ListenPermission, log: Logger) {
+export function openListenPermissions(mayListen: MayListen, log: Logger) {
   const inFlight = new Map<string, Promise<boolean>>()
 
   async function isAllowed(key: string, stationId: number, address?: string): Promise<boolean> {

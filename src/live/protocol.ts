@@ -21,7 +21,7 @@ export const maxMessageBytes = 64 * 1024
 export const maxChannels = 128
 export const maxChannelBytes = 255
 /** Messages per second of one WebSocket. */
-export const maxMessages = 20
+export const maxMessageRate = 20
 /** Channels that one client may name at once; `channelsPerSecond` are added every second. */
 export const channelCredit = 2 * maxChannels
 export const channelsPerSecond = 16

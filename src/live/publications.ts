@@ -3,7 +3,7 @@ import type { Trigger } from '../station/triggers.ts'
 import { renderPatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
 import { engineSeconds, type LiveStation } from './feed/live-station.ts'
-import { type Frame, openFrame, renderDelta, renderPub, type DocumentSnapshot } from './frames.ts'
+import { type Frame, encodeFrame, renderDelta, renderPub, type DocumentSnapshot } from './frames.ts'
 import { stationOfChannel } from './protocol.ts'
 import type { Channel } from './session.ts'
 
@@ -65,7 +65,7 @@ export function openPublications(feed: Feed) {
     const isRepetition = triggers.size === 0
     if (isRepetition && repeated?.station === station && repeated.nowSeconds === nowSeconds)
       return repeated.frame
-    const frame = openFrame(renderPub(channel.name, snapshotAt(station, nowSeconds), triggers))
+    const frame = encodeFrame(renderPub(channel.name, snapshotAt(station, nowSeconds), triggers))
     if (isRepetition) channel.repeated = { station, nowSeconds, frame }
     return frame
   }
@@ -82,7 +82,7 @@ export function openPublications(feed: Feed) {
     function renderDeltaTo(base: LiveStation): Frame {
       const patch = renderPatch(base, station, nowSeconds)
       if (patch === null) return fullFrame()
-      const delta = openFrame(renderDelta(channel.name, { patch, nowSeconds, offset }, triggers))
+      const delta = encodeFrame(renderDelta(channel.name, { patch, nowSeconds, offset }, triggers))
       return delta.bytes.length < fullFrame().bytes.length ? delta : fullFrame()
     }
 

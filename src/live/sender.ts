@@ -3,7 +3,7 @@ import type { Trigger } from '../station/triggers.ts'
 import { isBehind, noTriggers, openBackPressure } from './back-pressure.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
 import { engineSeconds } from './feed/live-station.ts'
-import { type Frame, openFrame, renderTimeFrame } from './frames.ts'
+import { type Frame, encodeFrame, renderTimeFrame } from './frames.ts'
 import type { ListenPermissions } from './permissions.ts'
 import { type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications, RenderedPublication } from './publications.ts'
@@ -31,7 +31,7 @@ export function openSender(options: DeliveryOptions) {
 
   const prepare: Prepare = (channel, triggers) => {
     if (channel.name === timeChannel) {
-      const frame = openFrame(renderTimeFrame(engineSeconds()))
+      const frame = encodeFrame(renderTimeFrame(engineSeconds()))
       return ({ session }) => sendUnlessBehind(session, frame)
     }
     const station = publications.find(channel)
@@ -94,7 +94,7 @@ export function openSender(options: DeliveryOptions) {
     sendCurrent: (subscription: Subscription, allowed: ReadonlySet<number>) => {
       const { channel, session } = subscription
       if (channel.name === timeChannel)
-        return sendUnlessBehind(session, openFrame(renderTimeFrame(engineSeconds())))
+        return sendUnlessBehind(session, encodeFrame(renderTimeFrame(engineSeconds())))
       const station = publications.findVisible(channel, allowed)
       if (station === null) return
       deliverPublic(publications.render(channel, station, noTriggers), noTriggers)(subscription)

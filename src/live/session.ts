@@ -1,7 +1,7 @@
 import type { Trigger } from '../station/triggers.ts'
 import type { ConnectionOwner } from './admission.ts'
 import type { LiveStation } from './feed/live-station.ts'
-import { type Frame, openFrame, renderDisconnect } from './frames.ts'
+import { type Frame, encodeFrame, renderDisconnect } from './frames.ts'
 import { channelCredit, type DisconnectReason, disconnectReasons } from './protocol.ts'
 
 /** A connection as the session uses it; each transport implements it. */
@@ -110,7 +110,7 @@ export function endSession(session: Session, ending: DisconnectReason): void {
   const { transport } = session
   const { code, reason } = disconnectReasons[ending]
   transport.cork(() => {
-    if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(openFrame(renderDisconnect(ending)))
+    if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(encodeFrame(renderDisconnect(ending)))
     // Generic clients reconnect after 1001 ("going away").
     transport.close(ending === 'shutdown' ? 1001 : code, reason)
   })

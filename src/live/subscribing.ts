@@ -7,7 +7,7 @@ import type { Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
-import { emptyEntry, openFrame, renderConnect, renderEntry } from './frames.ts'
+import { emptyEntry, encodeFrame, renderConnect, renderEntry } from './frames.ts'
 import type { ListenPermissions } from './permissions.ts'
 import {
   type DisconnectReason,
@@ -129,7 +129,7 @@ export function openSubscribing(options: SubscribingOptions) {
     const pingSeconds = Math.max(1, Math.round(pingIntervalMs / 1000))
     const ids = { client: randomUUID(), session: randomUUID() }
     const frame = renderConnect({ ...ids, pingSeconds, nowMs: engineTimeMs(), entries })
-    sendFrame(session, openFrame(frame))
+    sendFrame(session, encodeFrame(frame))
     sender.backPressure.watch(session)
   }
 

@@ -4,7 +4,7 @@ import { type BlockList, isIP } from 'node:net'
 
 import pLimit from 'p-limit'
 
-import { isWithin, networkList, parseUrl } from './networks.ts'
+import { isWithin, toNetworkList, parseUrl } from './networks.ts'
 
 /**
  * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast,
@@ -43,8 +43,8 @@ const mapped4 = prefixes4.flatMap(prefix =>
 )
 
 /** All other IPv6 addresses are local, multicast or reserved. */
-const reachable6 = networkList(['2000::/3', ...prefixes4.map(prefix => `${prefix}0.0.0.0/96`)])
-const special = networkList([...special4, ...special6, ...mapped4])
+const reachable6 = toNetworkList(['2000::/3', ...prefixes4.map(prefix => `${prefix}0.0.0.0/96`)])
+const special = toNetworkList([...special4, ...special6, ...mapped4])
 
 /** Whether an address is neither on the public internet nor `allowed`. True for text that is no address. */
 export function isForbiddenAddress(text: string, allowed: BlockList): boolean {

@@ -9,7 +9,7 @@ export function isNetwork(text: string): boolean {
 }
 
 /** Builds a list of valid addresses and networks. */
-export function networkList(networks: readonly string[]): BlockList {
+export function toNetworkList(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.split('/')
@@ -27,7 +27,7 @@ export function isWithin(list: BlockList, address: string): boolean {
 }
 
 /** The key of an address for limits per client: an IPv4 address, or the /64 network of an IPv6 address. */
-export function ownerOf(address: string): string {
+export function limitKeyOf(address: string): string {
   if (isIP(address) !== 6) return address
   const [front = '', back] = address.split('%')[0]?.split('::') ?? []
   const groups = front === '' ? [] : front.split(':')

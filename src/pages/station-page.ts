@@ -1,8 +1,8 @@
-import { findVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
+import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
 import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { type PlaylistFormat, playlistTypes, renderPlaylist } from '../songs/playlist-file.ts'
+import { type PlaylistFormat, playlistMimeTypes, renderPlaylist } from '../songs/playlist-file.ts'
 import type { CachedResponse } from '../station/document.ts'
 import { renderStation } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
@@ -36,7 +36,7 @@ export function stationRoute(
     const { BASE_URL: baseUrl } = config
     const root = rest === '' ? '..' : '../..'
     try {
-      const state = await findVisibleStation(stationLookupOf(request), services)
+      const state = await getVisibleStation(stationLookupOf(request), services)
       const document = live.document(state.stationId, 'event')
       if (document === undefined) throw new ApiError('not-found')
       const isPrivate = !state.profile.isPublic
@@ -94,7 +94,7 @@ export const streamPlaylistRoute = (format: PlaylistFormat) =>
     return {
       body: renderPlaylist(format, entries),
       headers: {
-        'Content-Type': playlistTypes[format],
+        'Content-Type': playlistMimeTypes[format],
         'Content-Disposition': `attachment; filename="${station.shortcode}.${format}"`,
         'Cache-Control': isPrivate ? 'private, no-store' : 'no-cache'
       }

@@ -5,7 +5,7 @@ import { endPlay, goSilent, startFromQueue } from './plays/plays.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
 import { readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
 import { endPass } from './queue/passes.ts'
-import { planStatements } from './queue/plan-statements.ts'
+import { statementsOfPlan } from './queue/plan-statements.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -117,7 +117,7 @@ async function startNext(
   if (!first) goSilent(change, wakeAtMs)
   change.send([
     ...(play ? [endPlay(change, play, endMs)] : []),
-    ...planStatements(tx, station.id, plan),
+    ...statementsOfPlan(tx, station.id, plan),
     ...(first
       ? [
           startFromQueue(

@@ -13,14 +13,14 @@ const rounds = 100
 const timeoutMs = 500
 
 /** Counts a fact that all stations show, in the transaction that writes it. Locks no station. */
-export async function countSharedFact(tx: Tx): Promise<void> {
+export async function raiseSharedCount(tx: Tx): Promise<void> {
   await tx`
     insert into settings (name, value) values (${counter}, '1')
     on conflict (name) do update set value = (settings.value::bigint + 1)::text`
 }
 
 /** Raises the revisions of a batch of stations that do not show the newest shared fact. Returns their ids. */
-export async function raiseAllRevisions(sql: Sql): Promise<number[]> {
+export async function raiseRevisionBatch(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
       select s.id from stations s, newest where s.everywhere < newest.number and s.deleted_at is null
@@ -41,7 +41,7 @@ export async function publishAllStations(services: PlayoutServices): Promise<voi
 async function markAndPublish(services: PlayoutServices): Promise<void> {
   try {
     for (let round = 0; round < rounds; round++) {
-      const ids = await raiseAllRevisions(services.sql)
+      const ids = await raiseRevisionBatch(services.sql)
       if (ids.length === 0) return
       await repairStates(services, ids)
     }

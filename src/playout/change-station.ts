@@ -8,12 +8,12 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
 import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
-import { insertEvent, readSubscribedHooks } from '../webhooks/outbox.ts'
+import { eventStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { publishSnapshot } from './publish.ts'
 import { maxClockErrorMs, pullBackFuturePlays } from './pull-back.ts'
-import { type LockedStation, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
+import { type StationFacts, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { mayFireTriggers, readEvent, triggerValues } from './triggers.ts'
+import { mayFireTriggers, detectEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
 export type StatePart = keyof Revisions
@@ -22,7 +22,7 @@ export type StatePart = keyof Revisions
 export interface StationChange {
   readonly tx: Tx
   readonly services: PlayoutServices
-  readonly station: LockedStation
+  readonly station: StationFacts
   /** The current play; null while the station is silent. */
   readonly play: OpenPlay | null
   /** Plays after now were pulled back to now, so libraries in memory hold wrong times. */
@@ -140,20 +140,15 @@ async function changeIn<Result>(
     momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
   })
   send(writeStation(tx, stationId, [...parts], columns))
-  const snapshot = parts.size === 0 ? null : readSnapshot(tx, stationId)
+  const snapshot = parts.size === 0 ? null : readSnapshots(tx, [stationId]).then(([only = null]) => only)
   // A transaction that fails has its own error.
   snapshot?.catch(() => {})
   const changed = { stationId, result, parts, snapshot, playBefore: play?.id ?? null, sent }
   if (!mayFireTriggers(station, parts)) return { ...changed, outbox: null }
   const [shown, hooks] = await Promise.all([snapshot, readSubscribedHooks(tx, stationId)])
-  const event = shown && (await readEvent(tx, before, shown, happenedAtMs))
-  const outbox = shown && event && insertEvent(tx, shown, event, hooks, services.triggersFor)
+  const event = shown && (await detectEvent(tx, before, shown, happenedAtMs))
+  const outbox = shown && event && eventStatement(tx, shown, event, hooks, services.triggersFor)
   return { ...changed, outbox: outbox?.execute() ?? null }
-}
-
-async function readSnapshot(tx: Tx, stationId: number): Promise<StationSnapshot | null> {
-  const [snapshot = null] = await readSnapshots(tx, [stationId])
-  return snapshot
 }
 
 /** Locks a station and reads it. Throws 404 if it does not exist. */
@@ -196,7 +191,7 @@ async function publishChange(services: PlayoutServices, changed: Changed<unknown
   const snapshot = await changed.snapshot
   if (!snapshot) return
   const state = await publishEventually(services, snapshot)
-  await enqueueDeliveries(services, webhookIds)
+  await dispatchDeliveries(services, webhookIds)
   const isNewPlay = (state?.current?.shId ?? null) !== changed.playBefore
   if (state && changed.parts.has('playback') && isNewPlay) services.log.info(...nowPlayingLine(state))
 }
@@ -218,7 +213,7 @@ async function publishEventually(
 const enqueueTimeoutMs = 500
 
 /** Starts or enqueues deliveries that were committed. If Redis is unavailable, the relay finds them. */
-export async function enqueueDeliveries(
+export async function dispatchDeliveries(
   { deliveries, deliverNow, log }: PlayoutServices,
   webhookIds: readonly number[]
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/sql.ts'
 import { raiseLibraryVersion } from './queue/libraries.ts'
-import type { LockedStation, OpenPlay } from './rows.ts'
+import type { StationFacts, OpenPlay } from './rows.ts'
 
 /** Smaller differences are the error of the clock measurement, or of the clocks of playouts. */
 export const maxClockErrorMs = 1_000
@@ -10,7 +10,7 @@ const playsAtMost = 1_000
 /** Moves plays and broadcasts that begin or end after now, because of a wrong clock, to now. */
 export async function pullBackFuturePlays(
   tx: Tx,
-  station: LockedStation,
+  station: StationFacts,
   play: OpenPlay | null
 ): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station

@@ -3,7 +3,7 @@ import { type PastPlay, readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
 import {
-  type Libraries,
+  type LibraryCache,
   pastOf,
   readLibrary,
   newestCachedPlayId,
@@ -11,7 +11,7 @@ import {
 } from './queue/libraries.ts'
 import {
   type UnplayedRow,
-  type LockedStation,
+  type StationFacts,
   lockStations,
   type OpenPlay,
   readOpenPlays,
@@ -24,7 +24,7 @@ import {
 
 /** A station with everything that its AutoDJ depends on. */
 export interface QueueContext {
-  readonly station: LockedStation
+  readonly station: StationFacts
   readonly play: OpenPlay | null
   readonly queue: readonly UnplayedRow[]
   readonly library: Library
@@ -39,7 +39,7 @@ export interface QueueReads {
 }
 
 /** Sends the reads that every context needs: queued rows, and plays that are newer than the cached library. */
-export function sendQueueReads(tx: Tx, stationId: number, libraries: Libraries | null): QueueReads {
+export function sendQueueReads(tx: Tx, stationId: number, libraries: LibraryCache | null): QueueReads {
   const newestId = libraries && newestCachedPlayId(libraries, stationId)
   const queue = readQueues(tx, [stationId])
   const newPlays = newestId === null ? Promise.resolve([]) : readPlays(tx, [stationId], { ids: [newestId] })
@@ -82,10 +82,10 @@ export async function readQueueContextUnlocked(tx: Tx, stationId: number, nowMs:
 
 async function readContext(
   tx: Tx,
-  station: LockedStation,
+  station: StationFacts,
   play: OpenPlay | null,
   nowMs: number,
-  libraries: Libraries | null,
+  libraries: LibraryCache | null,
   reads: QueueReads | null = null
 ): Promise<QueueContext> {
   const sent = reads ?? sendQueueReads(tx, station.id, libraries)

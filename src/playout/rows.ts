@@ -6,7 +6,7 @@ import type { Sql, Tx } from '../db/sql.ts'
 import type { Trigger } from '../station/triggers.ts'
 
 /** The settings of a station that changes depend on. */
-export interface LockedStation {
+export interface StationFacts {
   readonly id: number
   /** The time of Postgres when this was read, in Unix milliseconds: the time of the change. */
   readonly readAtMs: number
@@ -45,10 +45,10 @@ export interface LockedStation {
  * Locks the rows of stations, then reads them. The lock allows inserts into tables that refer to the station.
  * Two statements, because one that waits for a lock sees other tables as they were before.
  */
-export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
+export async function lockStations(tx: Tx, stationIds: readonly number[]): Promise<StationFacts[]> {
   const locked = tx`
     select from stations where id = any(${[...stationIds]}::bigint[]) order by id for no key update`.execute()
-  const read = tx<LockedStation[]>`${selectStations(tx, stationIds)}`.execute()
+  const read = tx<StationFacts[]>`${selectStations(tx, stationIds)}`.execute()
   const [, stations] = await Promise.all([locked, read])
   return stations
 }
@@ -57,8 +57,8 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
 export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
 
 /** Reads stations without locking them. */
-export async function readStationsUnlocked(tx: Tx, stationIds: readonly number[]): Promise<LockedStation[]> {
-  return tx<LockedStation[]>`${selectStations(tx, stationIds)}`.execute()
+export async function readStationsUnlocked(tx: Tx, stationIds: readonly number[]): Promise<StationFacts[]> {
+  return tx<StationFacts[]>`${selectStations(tx, stationIds)}`.execute()
 }
 
 const selectStations = (tx: Tx, stationIds: readonly number[]) => tx`
@@ -109,13 +109,13 @@ const measuredOverlap = (tx: Tx) => tx`(
   ) x)`
 
 /** Locks and reads one station; null if it does not exist. */
-export async function lockStation(tx: Tx, stationId: number): Promise<LockedStation | null> {
+export async function lockStation(tx: Tx, stationId: number): Promise<StationFacts | null> {
   const [station] = await lockStations(tx, [stationId])
   return station ?? null
 }
 
 /** The settings for the AutoDJ. */
-export function rulesOf(station: LockedStation): AutodjRules {
+export function rulesOf(station: StationFacts): AutodjRules {
   return { ...station, zone: openZone(station.timezone), seed: station.randomSeed }
 }
 
@@ -160,7 +160,7 @@ export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
 }
 
 /** When the next play begins if nothing cuts this one; a playout crossfades. */
-export function followedAtMs({ startedAtMs, durationMs }: OpenPlay, overlapMs: number): number {
+export function nextPlayAtMs({ startedAtMs, durationMs }: OpenPlay, overlapMs: number): number {
   return nextStartMs(startedAtMs, durationMs, overlapMs)
 }
 

@@ -6,7 +6,7 @@ import type { Coalescer } from '../runtime/coalesce.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { StationState } from '../station/state.ts'
 import type { TriggerFilter } from '../webhooks/outbox.ts'
-import type { Libraries } from './queue/libraries.ts'
+import type { LibraryCache } from './queue/libraries.ts'
 
 /** What the engine works with. */
 export interface PlayoutServices {
@@ -17,7 +17,7 @@ export interface PlayoutServices {
   /** Delivers to a web hook in this process, without a job. Returns false if it cannot; workers only. */
   readonly deliverNow?: (webhookId: number) => boolean
   readonly processes: Processes
-  readonly libraries: Libraries
+  readonly libraries: LibraryCache
   /** Publications in flight, by station. */
   readonly publications: Coalescer<number, StationState | null>
   /** Publications of a fact that all stations show. */

@@ -4,7 +4,7 @@ import { isOfNewerRelease, isReadable, parsePosition } from '../redis/positions.
 import { dropPosition, readPositions } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance } from './advance.ts'
-import { raiseAllRevisions } from './all-stations.ts'
+import { raiseRevisionBatch } from './all-stations.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
@@ -36,7 +36,7 @@ export async function sweep(services: PlayoutServices, previous: ReadonlySet<num
   await sendInterrupts(services, engineTimeMs())
   await endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
   for (let round = 0; round < rounds && (await refillStale(services, signal)) > 0; round++);
-  for (let round = 0; round < rounds && (await raiseAllRevisions(services.sql)).length > 0; round++);
+  for (let round = 0; round < rounds && (await raiseRevisionBatch(services.sql)).length > 0; round++);
   const differing = await findDiffering(services, previous)
   await publishLanes(services, differing.lasting)
   if (differing.faults.length > 0) throw differing.faults[0]

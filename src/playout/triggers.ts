@@ -4,7 +4,7 @@ import type { Tx } from '../db/sql.ts'
 import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
 import { type Trigger, triggersBetween, type TriggerState } from '../station/triggers.ts'
 import { type StationEvent, type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
-import { type LockedStation, type OpenPlay, skipLocked } from './rows.ts'
+import { type StationFacts, type OpenPlay, skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
 const statusTriggers: ReadonlySet<Trigger> = new Set(['station_online', 'station_offline'])
@@ -18,7 +18,7 @@ const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
 }
 
 /** Whether a change of these parts may fire a trigger that a web hook of the station has. */
-export function mayFireTriggers({ hookTriggers }: LockedStation, parts: ReadonlySet<keyof Revisions>) {
+export function mayFireTriggers({ hookTriggers }: StationFacts, parts: ReadonlySet<keyof Revisions>) {
   const fired = new Set([...parts].flatMap(part => triggersOfParts[part]))
   return hookTriggers.some(triggers =>
     triggers.length === 0 ? fired.size > 0 : triggers.some(trigger => fired.has(trigger))
@@ -26,14 +26,14 @@ export function mayFireTriggers({ hookTriggers }: LockedStation, parts: Readonly
 }
 
 /** The values of a locked station that triggers depend on, before it is changed. */
-export function triggerValues(station: LockedStation, play: OpenPlay | null): TriggerState {
+export function triggerValues(station: StationFacts, play: OpenPlay | null): TriggerState {
   const current = play && { shId: play.id }
   const live = station.liveSinceMs === null ? null : { startedAtMs: station.liveSinceMs }
   return { current, shown: current, listeners: { total: station.listenersTotal }, live }
 }
 
 /** Returns the event of a change; null if no trigger fired. Going online or offline is only stored. */
-export async function readEvent(
+export async function detectEvent(
   tx: Tx,
   before: TriggerState,
   snapshot: StationSnapshot,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } from 'ioredis'
 
-import { programFile } from '../runtime/program-files.ts'
+import { projectFile } from '../runtime/program-files.ts'
 import { type RedisPlace } from './place.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
@@ -25,7 +25,7 @@ const blockingSocketTimeout = 12_000
 export function openRedis(place: RedisPlace, name: string): RedisClient {
   const redis = openForCommands(place, name, { maxRetriesPerRequest: 2 })
   for (const [command, numberOfKeys] of scripts) {
-    const lua = readFileSync(programFile(`src/redis/lua/${command}-${numberOfKeys}.lua`), 'utf8')
+    const lua = readFileSync(projectFile(`src/redis/lua/${command}-${numberOfKeys}.lua`), 'utf8')
     redis.defineCommand(command, { numberOfKeys, lua })
   }
   return redis

@@ -11,7 +11,7 @@ export function parsePosition(text: string) {
 }
 
 /** The position of a state that is written in the schema of this release. */
-export const positionOf = (state: StationState): string =>
+export const formatPosition = (state: StationState): string =>
   [state.epoch, state.offset, newestRevision(state), ownSchema].join(':')
 
 /** Whether only a newer release can read the state at a position. */

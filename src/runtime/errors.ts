@@ -76,7 +76,7 @@ export class Overloaded extends ApiError {
 }
 
 /** Postgres or Redis is unreachable. */
-export class StoreAway extends ApiError {
+export class StoreOffline extends ApiError {
   constructor() {
     super('unavailable', 'A store of this server does not answer: try again in a few seconds.', {}, 5)
   }

@@ -7,7 +7,7 @@ const programFolder = findProgramFolder()
 const buildFolder = import.meta.url.endsWith('.ts') ? new URL('dist/', programFolder) : programFolder
 
 /** The URL of a file that is the same in the project and in a build, like `assets/docs.html`. */
-export function programFile(path: string): URL {
+export function projectFile(path: string): URL {
   return new URL(path, programFolder)
 }
 
@@ -16,7 +16,7 @@ export function builtFile(path: string): URL {
   return new URL(path, buildFolder)
 }
 
-const manifest: { readonly version: string } = JSON.parse(readFileSync(programFile('package.json'), 'utf8'))
+const manifest: { readonly version: string } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
 
 export const { version } = manifest
 

@@ -34,7 +34,7 @@ export async function verifyPassword(phc: string, text: string): Promise<boolean
  * Returns false after the time that `verifyPassword` takes, so that the response time does not reveal whether
  * a user exists. Rejects with `TooManyRequests` if too many calls are waiting.
  */
-export async function verifyNoPassword(text: string): Promise<false> {
+export async function pretendToVerify(text: string): Promise<false> {
   await hashPassword(text)
   return false
 }

@@ -1,4 +1,4 @@
-import type { HeardPlay, Library } from '../autodj/library.ts'
+import type { PlayOrRow, Library } from '../autodj/library.ts'
 import { pickForSlot } from '../autodj/pick.ts'
 import { seededRandom } from '../autodj/random.ts'
 import { buildTracks, type TrackRow } from '../autodj/tracks.ts'
@@ -108,7 +108,7 @@ function makeTrack(index: number): TrackRow {
 
 /** Makes a library whose plays are spread evenly over the range. */
 function makeLibrary(rows: readonly TrackRow[], played: readonly TrackRow[], rangeMs: number): Library {
-  const plays = played.map((row, index): HeardPlay => ({
+  const plays = played.map((row, index): PlayOrRow => ({
     playlistId: 1,
     trackId: row.id,
     mediaId: row.media,

@@ -16,7 +16,7 @@ import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
 import { renderReport } from './report-text.ts'
 import { buildReport } from './report.ts'
-import { playName, type SimulatedStation, simulateUntil } from './run.ts'
+import { sourceName, type SimulatedStation, simulateUntil } from './run.ts'
 
 /** The week in which European clocks go forward. */
 const exampleFrom = '2026-03-23'
@@ -68,7 +68,7 @@ async function runSimulation(
   if (json !== null) {
     const plays = run.plays.map(each => ({
       ...each,
-      playlist: playName(playlists, each),
+      playlist: sourceName(playlists, each),
       song: songName(each.play?.mediaId ?? null)
     }))
     await save(json, `${JSON.stringify({ ...report, plays })}\n`)

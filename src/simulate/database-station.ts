@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { pastOf, readLibrary } from '../playout/queue/libraries.ts'
 import {
-  followedAtMs,
+  nextPlayAtMs,
   readOpenPlay,
   readQueues,
   readRemovedRows,
@@ -53,7 +53,7 @@ async function readStation(
   const own = rulesOf(station)
   const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }
   const play = await readOpenPlay(tx, station.id)
-  const endsAtMs = play ? (play.dueAtMs ?? followedAtMs(play, rules.overlapMs)) : nowMs
+  const endsAtMs = play ? (play.dueAtMs ?? nextPlayAtMs(play, rules.overlapMs)) : nowMs
   const fromMs = fromDay === null ? Math.max(nowMs, endsAtMs) : rules.zone.instant(fromDay, 0, 'first')
   const { playlists, past } = await readLibrary(tx, station, Math.min(nowMs, fromMs), null)
   const removed = await readRemovedRows(tx, ids, nowMs)

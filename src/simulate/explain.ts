@@ -3,7 +3,7 @@ import type { LogEntry } from '../autodj/log-entry.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Zone } from '../autodj/zone.ts'
 import { formatLength, formatLocalTime } from './calendar.ts'
-import { playName } from './run.ts'
+import { sourceName } from './run.ts'
 
 /** Describes a play and the reasons for it, as lines of text. */
 export function explain(
@@ -13,7 +13,7 @@ export function explain(
   songName: (mediaId: number | null) => string
 ): string[] {
   const { startsAtMs, endsAtMs, play, log } = each
-  const what = play === null ? 'silence' : `${playName(playlists, each)}: ${songName(play.mediaId)}`
+  const what = play === null ? 'silence' : `${sourceName(playlists, each)}: ${songName(play.mediaId)}`
   const names = new Map(playlists.map(({ id, name }) => [id, name]))
   const reasons = log.flatMap(entry => describeEntry(entry, zone, id => names.get(id) ?? `playlist ${id}`))
   const title = `${formatLocalTime(zone, startsAtMs)}  ${what} (${formatLength(endsAtMs - startsAtMs)})`

@@ -4,7 +4,7 @@ import { loopsOnce } from '../autodj/pools.ts'
 import { windowAt } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import {
-  at,
+  cellAt,
   forkTracks,
   trackIndex,
   markAired,
@@ -100,8 +100,8 @@ function isAvoidable(
     const pass = Math.max(playlist.pass, tracks.lastPass.reduce((a, b) => Math.min(a, b), Infinity) + 1)
     return tracks.ids.some(
       (_, index) =>
-        (playlist.order === 'random' || at(tracks.lastPass, index) <= pass) &&
-        airtimeMs(at(tracks.durations, index)) <= maxMs &&
+        (playlist.order === 'random' || cellAt(tracks.lastPass, index) <= pass) &&
+        airtimeMs(cellAt(tracks.durations, index)) <= maxMs &&
         heard.findRepeat(songKeysAt(tracks, index), startsAtMs) === null
     )
   })

@@ -37,7 +37,7 @@ export interface SimulatedStation {
 }
 
 /** The display name of the source of a play: its playlist, a request, or silence. */
-export function playName(playlists: readonly Playlist[], { play }: SimulatedPlay): string {
+export function sourceName(playlists: readonly Playlist[], { play }: SimulatedPlay): string {
   if (play === null) return 'silence'
   if (play.playlistId === null) return play.requestId === null ? 'manual' : 'request'
   return playlists.find(({ id }) => id === play.playlistId)?.name ?? 'deleted playlist'

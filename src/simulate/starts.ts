@@ -1,9 +1,9 @@
-import { type HeardPlay, isInterrupting, type Playlist } from '../autodj/library.ts'
+import { type PlayOrRow, isInterrupting, type Playlist } from '../autodj/library.ts'
 import { rankOf } from '../autodj/pick.ts'
 import { nextHourlyTarget, windowAt, windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { minuteMs } from '../autodj/zone.ts'
-import { playName, type Run } from './run.ts'
+import { sourceName, type Run } from './run.ts'
 
 /** `behind others`: on time, after plays that take precedence or have the same rank. */
 export const verdicts = ['on time', 'behind others', 'late', 'never'] as const
@@ -26,7 +26,7 @@ export function measureStarts(run: Run) {
     const { type, schedule, id } = playlist
     if (type === 'once_per_hour')
       return findHourlyTargets(run, playlist).map(dueAtMs => {
-        const isOwn = (play: HeardPlay) => play.playlistId === id && play.occurrenceMs === dueAtMs
+        const isOwn = (play: PlayOrRow) => play.playlistId === id && play.occurrenceMs === dueAtMs
         return measureStart(run, playlist, 'hour', dueAtMs, dueAtMs + maxHourlyLateMs, isOwn)
       })
     if (type !== 'default') return []
@@ -54,7 +54,7 @@ function measureStart(
   kind: 'window' | 'hour',
   dueAtMs: number,
   endMs: number,
-  isOwn: (play: HeardPlay) => boolean
+  isOwn: (play: PlayOrRow) => boolean
 ) {
   const onAir = plays.findLastIndex(each => each.startsAtMs < dueAtMs)
   const after = plays.slice(onAir + 1).filter(each => each.startsAtMs < endMs)
@@ -78,7 +78,7 @@ function measureStart(
     dueAtMs,
     startedAtMs: found?.startsAtMs ?? null,
     /** Different names of the plays in between. */
-    before: [...new Set(between.map(each => playName(library.playlists, each)))],
+    before: [...new Set(between.map(each => sourceName(library.playlists, each)))],
     verdict
   }
 }

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { parseUrl } from '../outbound/networks.ts'
 
 /** A normalized path or URL, or what is wrong with it. */
-export type LibraryPath = { readonly path: string } | { readonly problem: string }
+export type PathOrProblem = { readonly path: string } | { readonly problem: string }
 
 /** Paths are indexed, and a Postgres index entry has at most about 2,700 bytes. */
 export const maxPathBytes = 2_000
@@ -12,7 +12,7 @@ export const maxPathBytes = 2_000
  * Parses an http(s) URL without a password, a path relative to the media folder, or an absolute path below
  * it. Rejects other URL schemes, because a playout may treat them as commands.
  */
-export function parseLibraryPath(text: string, mediaFolder: string | null): LibraryPath {
+export function parseLibraryPath(text: string, mediaFolder: string | null): PathOrProblem {
   if (Buffer.byteLength(text) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }
   if (/\p{Cc}|\p{Surrogate}/u.test(text)) return { problem: 'contains characters that are not allowed.' }
   if (/^https?:\/\//i.test(text)) return parseUrlPath(text)
@@ -26,7 +26,7 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Libr
   return { path }
 }
 
-function parseUrlPath(text: string): LibraryPath {
+function parseUrlPath(text: string): PathOrProblem {
   const url = parseUrl(text)
   if (!url) return { problem: 'is not a valid URL.' }
   const { href, username, password } = url

@@ -6,7 +6,7 @@ export interface PlaylistEntry extends Pick<SongTags, 'durationMs' | 'artist' | 
 }
 
 /** A parsed playlist file. `problems` are messages for people, at most 101. */
-export interface PlaylistFile {
+export interface ParsedPlaylist {
   entries: PlaylistEntry[]
   problems: string[]
 }
@@ -24,7 +24,7 @@ const maxProblems = 100
  * Parses M3U, M3U8 or PLS in UTF-16 with a byte order mark, UTF-8 or windows-1252. Never throws: a file that
  * is not a playlist has no entries and one problem.
  */
-export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
+export function parsePlaylist(bytes: Uint8Array): ParsedPlaylist {
   if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')
   const text = decode(bytes)
   if (text.trim() === '') return reject('it is empty')
@@ -43,7 +43,7 @@ export function parsePlaylist(bytes: Uint8Array): PlaylistFile {
 }
 
 /** Whether entries were omitted because the playlist is too long. */
-export function isTruncated({ problems }: PlaylistFile): boolean {
+export function isTruncated({ problems }: ParsedPlaylist): boolean {
   return problems.includes(tooManyEntries) || problems.includes(tooManyLines)
 }
 
@@ -52,7 +52,7 @@ interface Line {
   text: string
 }
 
-const reject = (problem: string): PlaylistFile => ({ entries: [], problems: [problem] })
+const reject = (problem: string): ParsedPlaylist => ({ entries: [], problems: [problem] })
 
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -151,9 +151,9 @@ export interface ListedSong extends Readonly<Omit<PlaylistEntry, 'location'>> {
 }
 
 /** The formats of playlists, with their content types. */
-export const playlistTypes = { m3u: 'audio/x-mpegurl', pls: 'audio/x-scpls' } as const
+export const playlistMimeTypes = { m3u: 'audio/x-mpegurl', pls: 'audio/x-scpls' } as const
 
-export type PlaylistFormat = keyof typeof playlistTypes
+export type PlaylistFormat = keyof typeof playlistMimeTypes
 
 /** Renders a playlist. `parsePlaylist` returns the same paths in the same order. */
 export function renderPlaylist(format: PlaylistFormat, songs: readonly ListedSong[]): string {

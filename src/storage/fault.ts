@@ -41,7 +41,7 @@ export function throwIfAborted(signal: AbortSignal): void {
 }
 
 /** Waits for a promise until the signal is aborted. The work itself is not cancelled. */
-export async function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
+export async function unlessAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(abortReason(signal))
     if (signal.aborted) stop()

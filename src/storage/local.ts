@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { openFolderAt, OutsideRootsError } from '../runtime/contained-files.ts'
 import { codeOf } from '../runtime/errors.ts'
-import { StorageFault, throwIfAborted, untilAborted } from './fault.ts'
+import { StorageFault, throwIfAborted, unlessAborted } from './fault.ts'
 import { type FolderContent, type Usage, walkTree } from './walk.ts'
 
 // Node.js has four threads for the file system, shared with everything else.
@@ -12,7 +12,7 @@ const fileConcurrency = 32
 
 /** Checks that a local folder exists and can be read. Throws a `StorageFault`. */
 export async function checkLocal(path: string, signal: AbortSignal): Promise<void> {
-  await untilAborted(signal, assertReadable(path))
+  await unlessAborted(signal, assertReadable(path))
 }
 
 async function assertReadable(path: string): Promise<void> {
@@ -33,7 +33,7 @@ async function assertReadable(path: string): Promise<void> {
  */
 export async function measureLocal(path: string, signal: AbortSignal): Promise<Usage> {
   const measuring = Promise.all([measureTree(path, signal), readFreeBytes(path)])
-  const [content, freeBytes] = await untilAborted(signal, measuring)
+  const [content, freeBytes] = await unlessAborted(signal, measuring)
   return { ...content, freeBytes }
 }
 

@@ -74,7 +74,7 @@ export function openStoredSecret(
 }
 
 /** Converts a record; `open` returns the secret of a field in clear. */
-export function openLocation(record: LocationFields, open: (field: SecretField) => string): StorageLocation {
+export function toLocation(record: LocationFields, open: (field: SecretField) => string): StorageLocation {
   const { adapter, path } = record
   switch (adapter) {
     case 'local':
@@ -115,7 +115,7 @@ export function openLocation(record: LocationFields, open: (field: SecretField) 
 
 /** Converts a record without its secrets, for its URI. */
 export function withoutSecrets(record: LocationFields): StorageLocation {
-  return openLocation(record, () => '')
+  return toLocation(record, () => '')
 }
 
 /** Returns the folders below which local locations may lie: the configured ones and the program's own. */

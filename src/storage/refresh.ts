@@ -4,12 +4,12 @@ import { resolveInside } from '../runtime/contained-files.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Secrets } from '../security/secrets.ts'
-import { StorageFault, untilAborted } from './fault.ts'
+import { StorageFault, unlessAborted } from './fault.ts'
 import { readFreeBytes } from './local.ts'
 import { locationUri } from './location.ts'
 import {
   allowedRoots,
-  openLocation,
+  toLocation,
   openStoredSecret,
   recordColumns,
   type StoredLocation,
@@ -119,7 +119,7 @@ async function updateNearlyFullAlert(sql: Sql, row: LocationRow, usage: Usage): 
 }
 
 async function measure(row: LocationRow, deps: StorageDeps, signal: AbortSignal): Promise<Usage | null> {
-  const opened = openLocation(row, field => openStoredSecret(row, field, deps.secrets))
+  const opened = toLocation(row, field => openStoredSecret(row, field, deps.secrets))
   // The real path, so that a link swapped after the check is not followed.
   const location =
     opened.adapter === 'local'
@@ -135,7 +135,7 @@ async function resolveAllowedPath(path: string, deps: StorageDeps, signal: Abort
 }
 
 function waitForFileSystem<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
-  return withAbortTimeout(signal, fileSystemTimeoutMs, limit => untilAborted(limit, promise))
+  return withAbortTimeout(signal, fileSystemTimeoutMs, limit => unlessAborted(limit, promise))
 }
 
 /** Updates the free space of local locations. A volume that does not respond is skipped. */

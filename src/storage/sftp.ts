@@ -1,7 +1,7 @@
 import ssh2, { type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2'
 
 import { codeOf } from '../runtime/errors.ts'
-import { StorageFault, throwIfAborted, untilAborted } from './fault.ts'
+import { StorageFault, throwIfAborted, unlessAborted } from './fault.ts'
 import type { SftpSettings } from './location.ts'
 import { type FolderContent, type Usage, walkTree } from './walk.ts'
 
@@ -95,7 +95,7 @@ async function withSession<Result>(
   const session = async () => use(await openSession(client, settings))
   try {
     throwIfAborted(signal)
-    return await untilAborted(signal, Promise.race([session(), failed]))
+    return await unlessAborted(signal, Promise.race([session(), failed]))
   } finally {
     client.destroy()
   }

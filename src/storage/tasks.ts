@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { builtFile } from '../runtime/program-files.ts'
-import { StorageFault, type StorageFaultReason, throwIfAborted, untilAborted } from './fault.ts'
+import { StorageFault, type StorageFaultReason, throwIfAborted, unlessAborted } from './fault.ts'
 import { checkLocal, measureLocal } from './local.ts'
 import type { StorageLocation } from './location.ts'
 import type { Usage } from './walk.ts'
@@ -40,7 +40,7 @@ async function runInThread(task: StorageTask, signal: AbortSignal): Promise<Usag
   throwIfAborted(signal)
   const thread = new Worker(builtFile('src/storage/remote-thread.js'), { workerData: task })
   try {
-    const result = await untilAborted(
+    const result = await unlessAborted(
       signal,
       new Promise<StorageTaskResult>((resolve, reject) => {
         thread.once('message', resolve)

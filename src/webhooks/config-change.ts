@@ -8,13 +8,13 @@ import type { FieldError } from '../runtime/errors.ts'
 import {
   formerSecretPurpose,
   type HookConfig,
-  isAddress,
+  isAddressKey,
   isDraft,
   isGenerated,
   isRedacted,
   isSecret,
   openedConfig,
-  purposeOf,
+  sealPurposeOf,
   type Sealer,
   settingOf
 } from './config.ts'
@@ -25,7 +25,7 @@ import type { HookType } from './types/hook-type.ts'
  * redacted address stays. An empty config makes the web hook a draft; any other must be complete. Returns all
  * problems; the config must not be stored if there are any.
  */
-export function applyConfig(
+export function mergeConfig(
   type: HookType,
   sent: readonly NamedChange[],
   stored: HookConfig,
@@ -40,7 +40,7 @@ export function applyConfig(
     const field = settingOf(type, key)
     const old = before.get(key)
     if (old !== undefined && isRedacted(type, { key, value }, stored)) config.push({ key, value: old })
-    else if (isAddress(type, key) && String(value).includes('…'))
+    else if (isAddressKey(type, key) && String(value).includes('…'))
       problems.push(problemOf(key, 'invalid_url', 'is redacted: send the whole address.'))
     else if (isSecret(type, key) && value === '') {
       if (old !== undefined) config.push({ key, value: old })
@@ -70,7 +70,7 @@ function seal(
   secrets: Sealer
 ): string {
   const text = String(value)
-  const purpose = purposeOf(key)
+  const purpose = sealPurposeOf(key)
   if (typeof old === 'string' && orNull(() => secrets.open(old, purpose)) === text) return old
   return secrets.seal(text, purpose)
 }
@@ -85,7 +85,7 @@ function orNull<Value>(open: () => Value): Value | null {
 }
 
 /** The required settings that a config lacks, as problems; none for a draft. */
-export function incompleteConfig(type: HookType, config: HookConfig): FieldError[] {
+export function findMissingConfig(type: HookType, config: HookConfig): FieldError[] {
   return isDraft(type, config) ? [] : missingSettings(type, config, [])
 }
 
@@ -104,7 +104,7 @@ function problemOf(key: string, code: string, sentence: string): FieldError {
  * Stored secrets that would be sent to a changed address, as problems: who may change it must not learn them.
  * A secret that is sent again or cleared may go anywhere, and generated ones are never sent.
  */
-export function secretsLeftBehind(
+export function secretsAtRisk(
   type: HookType,
   sent: readonly NamedChange[],
   stored: HookConfig,
@@ -118,7 +118,7 @@ export function secretsLeftBehind(
   return stored
     .filter(
       ({ key }) =>
-        isSecret(type, key) && !sentKeys.has(key) && !isAddress(type, key) && !isGenerated(type, key)
+        isSecret(type, key) && !sentKeys.has(key) && !isAddressKey(type, key) && !isGenerated(type, key)
     )
     .map(({ key }) =>
       problemOf(key, 'required', `must be sent again, because ${moved} points to another server.`)

@@ -13,7 +13,7 @@ export interface Sealer {
 export type HookConfig = readonly NamedValue[]
 
 /** The sealing purpose of a setting. */
-export const purposeOf = (key: string) => `webhooks.config.${key}`
+export const sealPurposeOf = (key: string) => `webhooks.config.${key}`
 /** The sealing purpose of a replaced signing secret. */
 export const formerSecretPurpose = 'webhooks.former_secret'
 
@@ -23,7 +23,7 @@ export const settingOf = (type: HookType, key: string) =>
 
 /** Whether a setting is write-only. */
 export const isSecret = (type: HookType, key: string) => settingOf(type, key)?.kind === 'secret'
-export const isAddress = (type: HookType, key: string) => type.urls.includes(key)
+export const isAddressKey = (type: HookType, key: string) => type.urls.includes(key)
 
 /** Whether a web hook has no config yet; generated settings do not count. */
 export function isDraft(type: HookType, config: readonly { readonly key: string }[]): boolean {
@@ -35,13 +35,13 @@ export function redactConfig(type: HookType, config: HookConfig, showsPath: bool
   if (isDraft(type, config)) return []
   return config.map(({ key, value }) => {
     if (isSecret(type, key)) return { key, value: '' }
-    return { key, value: isAddress(type, key) ? redactedAddress(String(value), showsPath) : value }
+    return { key, value: isAddressKey(type, key) ? redactedAddress(String(value), showsPath) : value }
   })
 }
 
 /** Whether a sent value is the redacted form of the stored address, which then stays. */
 export function isRedacted(type: HookType, { key, value }: NamedChange, stored: HookConfig): boolean {
-  if (!isAddress(type, key) || isSecret(type, key) || typeof value !== 'string') return false
+  if (!isAddressKey(type, key) || isSecret(type, key) || typeof value !== 'string') return false
   const address = stored.find(each => each.key === key)?.value
   return (
     address !== undefined &&
@@ -57,7 +57,7 @@ export function openedConfig(
   secrets: Pick<Sealer, 'open'>
 ): Readonly<Record<string, NamedValue['value']>> {
   const opened = config.map(({ key, value }) => {
-    return [key, isSecret(type, key) ? secrets.open(String(value), purposeOf(key)) : value]
+    return [key, isSecret(type, key) ? secrets.open(String(value), sealPurposeOf(key)) : value]
   })
   return Object.fromEntries(opened)
 }
@@ -67,7 +67,7 @@ export function secretsIn(type: HookType, config: Readonly<Record<string, unknow
   return Object.entries(config).flatMap(([key, value]) => {
     if (typeof value !== 'string') return []
     if (isSecret(type, key)) return [value]
-    return isAddress(type, key) ? tokensIn(value) : []
+    return isAddressKey(type, key) ? tokensIn(value) : []
   })
 }
 
@@ -81,6 +81,6 @@ export function addGenerated(
   const generated = Object.entries(type.made)
     .filter(([key]) => !present.has(key))
     .map(([key, make]) => ({ key, value: make() }))
-  const sealed = generated.map(({ key, value }) => ({ key, value: secrets.seal(value, purposeOf(key)) }))
+  const sealed = generated.map(({ key, value }) => ({ key, value: secrets.seal(value, sealPurposeOf(key)) }))
   return { config: [...config, ...sealed], generated }
 }

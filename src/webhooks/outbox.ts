@@ -42,7 +42,7 @@ export async function writeEvent(
   filter: TriggerFilter
 ): Promise<number[]> {
   const hooks = await readSubscribedHooks(tx, snapshot.stationId)
-  const rows = (await insertEvent(tx, snapshot, event, hooks, filter)) ?? []
+  const rows = (await eventStatement(tx, snapshot, event, hooks, filter)) ?? []
   return rows.map(({ id }) => id)
 }
 
@@ -50,7 +50,7 @@ export async function writeEvent(
  * Returns the statement of `writeEvent` for these web hooks, whose rows are the ids of those that get the event;
  * null if none does.
  */
-export function insertEvent(
+export function eventStatement(
   tx: Tx,
   snapshot: StationSnapshot,
   { fact, triggers, happenedAtMs }: StationEvent,

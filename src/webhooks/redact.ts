@@ -30,7 +30,7 @@ export function redactHeaders(headers: Readonly<Record<string, string>>): Record
 }
 
 /** The values of headers that may be secret, for an answer that repeats them. */
-export function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
+export function secretValues(headers: Readonly<Record<string, string>>): string[] {
   return (
     Object.entries(headers)
       .filter(([name, value]) => !isPublic(name, value))

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { readOlder, readPlays } from '../../src/db/library.ts'
+import { readLastPlays, readPlays } from '../../src/db/library.ts'
 import {
   removeOldAudit,
   removeOldBroadcasts,
@@ -14,14 +14,14 @@ import {
 } from '../../src/db/retention.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import { advance } from '../../src/playout/advance.ts'
-import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
+import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { expireRequests, removeRequestAddresses } from '../../src/playout/queue/requests.ts'
 import { lockStations } from '../../src/playout/rows.ts'
 import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
 import { sweep } from '../../src/playout/sweep.ts'
-import { removeDeletedDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
-import { acquireHook, dueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
+import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
+import { acquireHook, readDueHooks, readDeliveryEvent } from '../../src/webhooks/deliveries/leases.ts'
 import { serveApi } from '../support/api-server.ts'
 import { openExplained } from '../support/explained.ts'
 import { test } from '../support/fixtures.ts'
@@ -76,7 +76,7 @@ test('statements on tables of five million rows read a limited number of rows', 
       () => readPlays(sql, [small], { ids: [3 + manyRows + 19_000] })
     ],
     ['plays of a silent station', few, () => readPlays(sql, [silent], { ids: [1] })],
-    ['older plays', 35_000, () => readOlder(sql, [1], [nowMs - dayMs])],
+    ['older plays', 35_000, () => readLastPlays(sql, [1], [nowMs - dayMs])],
     ['settings', few, lock],
     ['settings of a playout', few, asPlayout],
     ['facts', few, () => readSnapshots(sql, [1, silent, small])],
@@ -86,11 +86,11 @@ test('statements on tables of five million rows read a limited number of rows', 
     [
       'a report of listeners',
       25_000,
-      () => countListeners(playout, 1, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
+      () => recordCounts(playout, 1, { totals: { total: 7, unique: 5 }, mounts: [], remotes: [], hls: [] })
     ],
     ['expired requests', few, () => expireRequests(sql, nowMs)],
     ['addresses of requests', few, () => removeRequestAddresses(sql, nowMs)],
-    ['due hooks', few, () => dueHooks(sql, nowMs, 100)],
+    ['due hooks', few, () => readDueHooks(sql, nowMs, 100)],
     ['lease of a web hook', few, () => acquireHook(sql, 1, 'size', nowMs)],
     ['event of a delivery', few, () => readDeliveryEvent(sql, 1_000_000)],
     ['statistics', 20_000, () => get('/api/stats')],
@@ -161,7 +161,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['removal of old listeners', batch, () => removeOldListeners(sql, nowMs)],
     ['removal of old broadcasts', batch, () => removeOldBroadcasts(sql, nowMs, retention)],
     ['deletion of a web hook', few, () => sql`delete from webhooks where id = 1`],
-    ['removal of its deliveries', batch * 2, () => removeDeletedDeliveries(sql)],
+    ['removal of its deliveries', batch * 2, () => removeOrphanDeliveries(sql)],
     ['deletion of a small station', few, () => sql.begin(tx => markStationDeleted(tx, small))],
     ['removal of its rows', batch, () => removeDeletedStations(sql)]
   ]

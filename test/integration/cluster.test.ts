@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { jobs } from '../../src/jobs/queues.ts'
+import { jobTypes } from '../../src/jobs/queues.ts'
 import { advance } from '../../src/playout/advance.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
@@ -120,7 +120,7 @@ test(
     await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
 
     const place = await checkRedis(cluster.url)
-    const node = await cluster.nodeOf(`bull:${jobs.advance.queueName}:wait`)
+    const node = await cluster.nodeOf(`bull:${jobTypes.advance.queueName}:wait`)
     let faults = 0
     subscriber.on('error', () => faults++)
     const diedAtMs = Date.now()

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, onTestFinished } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
-import { raiseAllRevisions } from '../../src/playout/all-stations.ts'
+import { raiseRevisionBatch } from '../../src/playout/all-stations.ts'
 import { test } from '../support/fixtures.ts'
 import { adminKey, type Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
@@ -143,11 +143,11 @@ describe('a write in conflict with another one', () => {
     const ids = stations.map(({ id }) => id)
     {
       await using _ = await holdStation(second, ids[1] ?? 0)
-      expect((await raiseAllRevisions(sql)).toSorted((a, b) => a - b)).toEqual([ids[0], ids[2]])
-      expect(await raiseAllRevisions(sql)).toEqual([])
+      expect((await raiseRevisionBatch(sql)).toSorted((a, b) => a - b)).toEqual([ids[0], ids[2]])
+      expect(await raiseRevisionBatch(sql)).toEqual([])
     }
-    expect(await raiseAllRevisions(sql)).toEqual([ids[1]])
-    expect(await raiseAllRevisions(sql)).toEqual([])
+    expect(await raiseRevisionBatch(sql)).toEqual([ids[1]])
+    expect(await raiseRevisionBatch(sql)).toEqual([])
   })
 })
 

@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import * as v from 'valibot'
 import { test as base, expect } from 'vitest'
 
-import { announceServices, findRunningServices, lockDataDir } from '../../src/embedded/data-dir.ts'
+import { writeServices, findRunningServices, lockDataDir } from '../../src/embedded/data-dir.ts'
 import type { EmbeddedService, ServiceOptions } from '../../src/embedded/embedded-service.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { readProcessStart } from '../../src/embedded/process-identity.ts'
@@ -275,7 +275,7 @@ test('a folder is locked once, also within one process, until it is released', a
   await using folder = await openTempFolder()
   const path = join(folder.path, 'new', 'data')
   const lock = await lockDataDir(path)
-  await announceServices(path, { databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
+  await writeServices(path, { databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
   expect(await findRunningServices(path)).toEqual({ databaseUrl: 'postgres://a', redisUrl: 'redis://b' })
   expect((await stat(join(path, 'services.json'))).mode & 0o777).toBe(0o600)
   await expect(lockDataDir(path)).rejects.toThrow(

@@ -11,7 +11,7 @@ import {
   stationKey
 } from '../../src/redis/keys.ts'
 import type { RedisPlace } from '../../src/redis/place.ts'
-import { positionOf } from '../../src/redis/positions.ts'
+import { formatPosition } from '../../src/redis/positions.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -75,7 +75,7 @@ test('after a burst of changes the feed has the newest state, and no trigger is 
 test('a change whose message was lost is found by the check', async ({ redisUrl }) => {
   const { feed, redis } = await followRedis(redisUrl)
   const state = aStation()
-  const position = positionOf(state)
+  const position = formatPosition(state)
   await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })
   await redis.hset(positionsKey(1), { 1: position })
   await redis.set(sequenceKey(1), 1)
@@ -189,7 +189,7 @@ test('a read in flight does not restore a deleted station', async ({ redisUrl })
   const emitted: number[] = []
   feed.onChange(({ state }) => emitted.push(state.stationId))
   const state = aStation()
-  const position = positionOf(state)
+  const position = formatPosition(state)
   const change = { stationId: 1, position, triggers: [] }
   // The state can still be read when both messages have arrived.
   await redis.hset(stationKey(1), { position, state: JSON.stringify(state) })

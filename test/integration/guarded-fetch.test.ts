@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { FetchFault, guardedFetch, type GuardedRequest } from '../../src/outbound/guarded-fetch.ts'
-import { networkList } from '../../src/outbound/networks.ts'
+import { toNetworkList } from '../../src/outbound/networks.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { version } from '../../src/runtime/program-files.ts'
 import { startFullBacklogServer } from '../support/full-backlog-server.ts'
@@ -13,8 +13,8 @@ import { startSilentServer } from '../support/silent-server.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-const loopback = networkList(['127.0.0.0/8', '::1'])
-const none = networkList([])
+const loopback = toNetworkList(['127.0.0.0/8', '::1'])
+const none = toNetworkList([])
 
 const get = (url: string, request: Partial<GuardedRequest> = {}) =>
   guardedFetch(url, { allowed: loopback, ...request })
@@ -130,7 +130,7 @@ describe('no connection is made', () => {
   test('for a name with one forbidden address among allowed ones', async () => {
     await using server = await startWebServer()
     // Also if `localhost` has no IPv6 address.
-    const fault = await faultOf(`http://localhost:${server.port}/`, { allowed: networkList(['::1']) })
+    const fault = await faultOf(`http://localhost:${server.port}/`, { allowed: toNetworkList(['::1']) })
     expect(fault.word).toBe('blocked')
     expect(server.asked).toEqual([])
   })

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { resolveAddresses, checkTarget, lookupLimit } from '../../src/outbound/guard.ts'
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
-import { networkList } from '../../src/outbound/networks.ts'
+import { toNetworkList } from '../../src/outbound/networks.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 
@@ -17,8 +17,8 @@ interface Address {
 const asked = vi.hoisted(() => vi.fn<(name: string) => Promise<Address[]>>())
 vi.mock('node:dns/promises', () => ({ lookup: asked }))
 
-const loopback = networkList(['127.0.0.0/8'])
-const none = networkList([])
+const loopback = toNetworkList(['127.0.0.0/8'])
+const none = toNetworkList([])
 const at = (...addresses: string[]): Address[] =>
   addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
 
@@ -126,7 +126,7 @@ describe('a name passes when it is stored', () => {
 
   test('with a private address that is allowed', async () => {
     answer(['10.1.2.3', publicHost])
-    expect(await checkTarget('http://radio.example/', networkList(['10.1.0.0/16']))).toBeNull()
+    expect(await checkTarget('http://radio.example/', toNetworkList(['10.1.0.0/16']))).toBeNull()
   })
 })
 

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { openHlsLog } from '../../src/broadcast/hls/hls-log.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
+import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startNginx, writeLogOnly } from '../support/hls-server.ts'
@@ -107,7 +107,7 @@ test('counts are kept while the log cannot be read, and reported counts are alwa
   redisUrl
 }) => {
   await using stage = await openStage(sql, redisUrl)
-  await countListeners(stage.playout, stage.stationId, {
+  await recordCounts(stage.playout, stage.stationId, {
     totals: null,
     mounts: [],
     remotes: [],

@@ -6,7 +6,7 @@ import { removeOldCommands, removeOldListenerMinutes, removeOldListeners } from 
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
-import { countAtSources, countListeners } from '../../src/playout/listeners/count-listeners.ts'
+import { recordSourceCounts, recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import type { SourceReport } from '../../src/playout/listeners/sources.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
@@ -58,7 +58,8 @@ async function openStage(sql: Sql, redisUrl: string) {
     stationId,
     playout,
     next,
-    count: (report: Partial<SourceReport>) => countAtSources(playout, stationId, { ...nothing, ...report }),
+    count: (report: Partial<SourceReport>) =>
+      recordSourceCounts(playout, stationId, { ...nothing, ...report }),
     /** The statistics of the current play. */
     current: async () => (await statisticsOf(sql, stationId)).at(-1),
     facts: async () => (await readSnapshots(sql, [stationId]))[0],
@@ -104,7 +105,7 @@ describe('the count of listeners at sources', () => {
   test('starts at zero for the first play of a station', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
-    await countAtSources(playout, stationId, atRadio('a', 'b'))
+    await recordSourceCounts(playout, stationId, atRadio('a', 'b'))
     await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
     expect(await statisticsOf(sql, stationId)).toEqual([
       { start: 0, end: 2, peak: 2, positive: 2, negative: 0, unique: 2 }
@@ -192,7 +193,7 @@ describe('the count of listeners at sources', () => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count({ mounts: [countOf('/other.mp3', ['a']), countOf('/radio.mp3', ['a'])] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1 })
-    await countAtSources(stage.playout, 987_654_321, atRadio('a'))
+    await recordSourceCounts(stage.playout, 987_654_321, atRadio('a'))
     expect(await sql`select from listeners`).toHaveLength(1)
   })
 
@@ -215,7 +216,7 @@ describe('the count of listeners at sources', () => {
       people.flatMap((_, n) => [
         stage.count(atRadio(...people.slice(0, n + 1))),
         stage.count({ hls: [countOf('/low.mp3', people.slice(n))] }),
-        countListeners(playout, stationId, {
+        recordCounts(playout, stationId, {
           ...nothing,
           totals: null,
           remotes: [{ path: 'https://relay.example.com/radio', total: n, unique: n }]

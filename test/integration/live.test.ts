@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Json } from '../../src/live/deltas.ts'
 import type { RedisClient } from '../../src/redis/connection.ts'
 import { positionsKey, stationKey } from '../../src/redis/keys.ts'
-import { positionOf } from '../../src/redis/positions.ts'
+import { formatPosition } from '../../src/redis/positions.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { afterSong, aPlay, aSong, aStation } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
@@ -109,7 +109,7 @@ test('the newest state is sent although its message was lost', async ({ redisUrl
   const { url, redis } = await serveStation(redisUrl, first)
   const client = await subscribeLive(url, harbour)
   const second = afterSong(first)
-  const position = positionOf(second)
+  const position = formatPosition(second)
   await redis.hset(stationKey(1), { position, schema: '2', state: JSON.stringify(second) })
   await redis.hset(positionsKey(1), { 1: position })
   expect(await client.until(atOffset(2))).toMatchObject({ pub: { offset: 2, data: { triggers: [] } } })
@@ -464,7 +464,7 @@ test('a client with the position of a server that is ahead does not go back', as
   const { url, redis, feed } = await serveStation(redisUrl, first)
   // A commit without a message, as if the message arrived later.
   const second = afterSong(first)
-  await redis.hset(stationKey(1), 'position', positionOf(second), 'state', JSON.stringify(second))
+  await redis.hset(stationKey(1), 'position', formatPosition(second), 'state', JSON.stringify(second))
   const client = await subscribeLive(url, {
     subs: { 'station:harbour_fm': { recover: true, offset: 2, epoch: 'e1' } }
   })

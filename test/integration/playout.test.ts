@@ -4,10 +4,10 @@ import { readSnapshots } from '../../src/db/snapshots.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
-import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
+import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { publishStation, renewState } from '../../src/playout/publish.ts'
 import { removeFromQueue } from '../../src/playout/queue/queue.ts'
-import { type LockedStation, lockStation } from '../../src/playout/rows.ts'
+import { type StationFacts, lockStation } from '../../src/playout/rows.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { removeOldTombstones } from '../../src/playout/station-removal.ts'
 import { sweep } from '../../src/playout/sweep.ts'
@@ -193,12 +193,12 @@ test('listener reports are counted, recorded with the play, and written only if 
   await advance(playout, wake(stationId))
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (const total of [5, 8, 6, 7])
-    await countListeners(playout, stationId, { totals: { total, unique: total - 1 }, ...nothing })
+    await recordCounts(playout, stationId, { totals: { total, unique: total - 1 }, ...nothing })
   const [facts] = await readSnapshots(sql, [stationId])
   const mounts = [{ path: '/radio.mp3', total: 7, unique: 6 }]
-  await countListeners(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing })
+  await recordCounts(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing })
   expect((await readSnapshots(sql, [stationId]))[0]).toEqual(facts)
-  await countListeners(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing, mounts })
+  await recordCounts(playout, stationId, { totals: { total: 7, unique: 6 }, ...nothing, mounts })
   const [state] = await readStates(playout.redis, [stationId])
   expect(Object.values(state?.listeners.mounts ?? {})).toEqual([{ total: 7, unique: 6 }])
   await advance(playout, skip(stationId))
@@ -222,7 +222,7 @@ test('the listener statistics of a play stop at the maximum of their type', asyn
   const nothing = { mounts: [], remotes: [], hls: [] }
   for (let round = 0; round < 25; round++) {
     for (const total of [100_000_000, 0])
-      await countListeners(playout, stationId, { totals: { total, unique: 0 }, ...nothing })
+      await recordCounts(playout, stationId, { totals: { total, unique: 0 }, ...nothing })
   }
   const [play] =
     await sql`select delta_positive, delta_negative from song_history where station_id = ${stationId}`
@@ -243,7 +243,7 @@ test('a report with an unknown mount changes nothing', async ({ sql, redisUrl })
     hls: []
   }
   const before = await readSnapshots(sql, [stationId])
-  await expect(countListeners(playout, stationId, report)).rejects.toMatchObject({
+  await expect(recordCounts(playout, stationId, report)).rejects.toMatchObject({
     status: 400,
     extraData: {
       errors: [
@@ -312,7 +312,7 @@ test('advancing a station sees changes that were committed while it waited for t
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedStation(sql)
   await advance(playout, wake(stationId))
-  let waiting: Promise<LockedStation | null> | undefined
+  let waiting: Promise<StationFacts | null> | undefined
   await sql.begin(async tx => {
     await tx`select from stations where id = ${stationId} for no key update`
     waiting = sql.begin(other => lockStation(other, stationId))

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { refreshRemoteLists, removeUnusedRemoteLists } from '../../src/playout/queue/remote-lists.ts'
+import { refreshRemoteLists, removeUnusedRemoteMedia } from '../../src/playout/queue/remote-lists.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   addRemotePlaylist,
@@ -291,10 +291,10 @@ describe('a list that fails', () => {
     list.server.answer('')
     for (const atMs of [0, 70]) await list.refresh(atMs * minute)
     expect(await sql`select from open_facts`).toHaveLength(1)
-    await removeUnusedRemoteLists(sql)
+    await removeUnusedRemoteMedia(sql)
     expect(await sql`select from open_facts`).toHaveLength(1)
     await sql`update playlists set is_enabled = false`
-    await removeUnusedRemoteLists(sql)
+    await removeUnusedRemoteMedia(sql)
     expect(await sql`select from open_facts`).toHaveLength(0)
   })
 })
@@ -444,11 +444,11 @@ describe('an entry that was removed from its list', () => {
     expect(await list.paths()).toEqual(addressesOf('stays'))
     expect(await left(sql, [sent, played, skipped, waiting])).toEqual([sent, played, skipped])
     expect(await media(sql)).toEqual(addressesOf('on-air', 'played', 'sent', 'skipped', 'stays'))
-    expect(await removeUnusedRemoteLists(sql)).toBe(0)
+    expect(await removeUnusedRemoteMedia(sql)).toBe(0)
 
     await sql`delete from queue where id = ${sent}`
     await sql`update song_history set ended_at_ms = ${startMs + second}`
-    expect(await removeUnusedRemoteLists(sql)).toBe(2)
+    expect(await removeUnusedRemoteMedia(sql)).toBe(2)
     expect(await media(sql)).toEqual(addressesOf('played', 'skipped', 'stays'))
   })
 

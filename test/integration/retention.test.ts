@@ -5,8 +5,8 @@ import { insertArtwork } from '../../src/db/media-rows.ts'
 import { removeOldBroadcasts, removeOldPlays, removeUnusedArtwork } from '../../src/db/retention.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { markStationDeleted, removeDeletedStations } from '../../src/playout/station-removal.ts'
-import { removeDeletedDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
-import { dueHooks } from '../../src/webhooks/deliveries/leases.ts'
+import { removeOrphanDeliveries } from '../../src/webhooks/deliveries/deliveries.ts'
+import { readDueHooks } from '../../src/webhooks/deliveries/leases.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
@@ -122,10 +122,10 @@ test('deliveries of a deleted web hook are removed afterwards, and no others', a
         triggersFor
       )
     )
-  expect(await removeDeletedDeliveries(sql)).toBe(0)
+  expect(await removeOrphanDeliveries(sql)).toBe(0)
   await sql`delete from webhooks where id = ${deleted}`
-  expect(await dueHooks(sql, Date.now() + 10_000, 10)).toEqual([kept])
-  expect(await removeDeletedDeliveries(sql)).toBe(2)
+  expect(await readDueHooks(sql, Date.now() + 10_000, 10)).toEqual([kept])
+  expect(await removeOrphanDeliveries(sql)).toBe(2)
   expect(await sql`select distinct webhook_id as id from webhook_deliveries`).toEqual([{ id: kept }])
   expect(await sql`select from deleted_webhooks`).toHaveLength(0)
 })

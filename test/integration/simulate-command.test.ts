@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { announceServices } from '../../src/embedded/data-dir.ts'
+import { writeServices } from '../../src/embedded/data-dir.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { simulateCommand } from '../../src/simulate/command.ts'
 import { processRunner, commandRunner } from '../support/command.ts'
@@ -161,7 +161,7 @@ test('without DATABASE_URL the database of the Cuewire running in DATA_DIR is us
     stdout: '',
     stderr: 'Cuewire is not running here: run npm start, or set DATABASE_URL to its database\n'
   })
-  await announceServices(folder, { databaseUrl, redisUrl: 'redis://127.0.0.1:1' })
+  await writeServices(folder, { databaseUrl, redisUrl: 'redis://127.0.0.1:1' })
   expect(await run(env, ...args)).toMatchObject({
     stdout: expect.stringContaining('Station 1, UTC'),
     stderr: ''

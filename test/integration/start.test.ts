@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
 import { type Config, parseConfig } from '../../src/config.ts'
 import { checkPostgres, openSql, type Sql } from '../../src/db/sql.ts'
-import { findRunningServices, lockDataDir, type RunningServices } from '../../src/embedded/data-dir.ts'
+import { findRunningServices, lockDataDir, type StoreUrls } from '../../src/embedded/data-dir.ts'
 import { checkMediaDir } from '../../src/media/demo.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
@@ -287,7 +287,7 @@ async function expectOneLine(message: string, variables: Readonly<Record<string,
   expect(withoutReason(failing.output.stderr)).toBe(withoutReason(`cuewire: ${message}\n`))
 }
 
-async function services(): Promise<RunningServices> {
+async function services(): Promise<StoreUrls> {
   return waitFor(() => findRunningServices(dataDir), { deadlineMs: startMs, what: 'services.json' })
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { loginStreamer } from '../../src/api/streamers/streamer-login.ts'
+import { checkLogin } from '../../src/api/streamers/streamer-login.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { findStreamer } from '../../src/db/stations.ts'
 import { hashPassword } from '../../src/security/passwords.ts'
@@ -47,7 +47,7 @@ const test = base.extend('station', async ({ sql }) => {
     id,
     wrenId,
     login: async (user: string, password: string, address = newAddress(), nowMs = monday) =>
-      loginStreamer({ sql, secrets }, id, { user, password, address }, nowMs)
+      checkLogin({ sql, secrets }, id, { user, password, address }, nowMs)
   }
 })
 
@@ -92,7 +92,7 @@ describe('a streamer', () => {
     await sql`update stations set enable_streamers = true where id = ${other}`
     const id = await addStreamer(sql, other, { name: 'plain', password: 'x' })
     const login = { user: 'plain', password: 'x', address: '' }
-    expect(await loginStreamer({ sql, secrets }, other, login, monday)).toEqual({
+    expect(await checkLogin({ sql, secrets }, other, login, monday)).toEqual({
       username: 'plain',
       displayName: 'plain',
       streamerId: id
@@ -150,7 +150,7 @@ test('logins fail if the station does not accept streamers or does not exist', a
   await expect(station.login('wren', 'pass,word')).rejects.toMatchObject({ status: 400 })
   await expect(station.login('source', 'sea:salt')).rejects.toMatchObject({ status: 400 })
   const nowhere = { user: 'wren', password: 'pass,word', address: '' }
-  await expect(loginStreamer({ sql, secrets }, 999_999, nowhere, monday)).rejects.toMatchObject({
+  await expect(checkLogin({ sql, secrets }, 999_999, nowhere, monday)).rejects.toMatchObject({
     status: 404
   })
 })
@@ -179,7 +179,7 @@ describe('wrong passwords', () => {
     await sql`update stations set enable_streamers = true where id = ${other}`
     await addStreamer(sql, other, { name: 'lark', password: 'x' })
     const login = { user: 'lark', password: 'x', address }
-    expect(await loginStreamer({ sql, secrets }, other, login, monday)).not.toBeNull()
+    expect(await checkLogin({ sql, secrets }, other, login, monday)).not.toBeNull()
   })
 
   test('are limited to ten when sent concurrently', async ({ databaseUrl, station }) => {
@@ -190,7 +190,7 @@ describe('wrong passwords', () => {
     const words = [...Array.from({ length: 20 }, (_, index) => `wrong ${index}`), 'pass,word']
     const answers = await Promise.all(
       words.map(async password =>
-        loginStreamer({ sql, secrets }, station.id, { user: 'wren', password, address }, monday)
+        checkLogin({ sql, secrets }, station.id, { user: 'wren', password, address }, monday)
       )
     )
     expect(answers).toEqual(words.map(() => null))

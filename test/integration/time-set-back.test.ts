@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { recordDjDisconnect, recordDjConnect } from '../../src/playout/plays/broadcasts.ts'
-import { reportTrack } from '../../src/playout/plays/report-track.ts'
+import { recordReport } from '../../src/playout/plays/report-track.ts'
 import { engineTime, engineTimeMs } from '../../src/runtime/engine-time.ts'
-import { dueHooks, pullHooksBack } from '../../src/webhooks/deliveries/leases.ts'
+import { readDueHooks, pullHooksBack } from '../../src/webhooks/deliveries/leases.ts'
 import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
@@ -62,7 +62,7 @@ async function expectInTime(sql: Sql, stationId: number): Promise<void> {
 test('a report after plays in the future becomes the current play', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedReported(sql, [-2_000, 500, 4_000, hourMs])
-  await reportTrack(playout, stationId, reportOf('New', Date.now() + hourMs))
+  await recordReport(playout, stationId, reportOf('New', Date.now() + hourMs))
   await expectInTime(sql, stationId)
   expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
 })
@@ -81,7 +81,7 @@ test.for([
   async ([, startsMs], { sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedReported(sql, startsMs)
-    await reportTrack(playout, stationId, reportOf('New', Date.now() - 500))
+    await recordReport(playout, stationId, reportOf('New', Date.now() - 500))
     await expectInTime(sql, stationId)
     expect((await readHistory(sql, stationId)).at(-1)).toMatchObject({ title: 'New', endedAtMs: null })
   }
@@ -94,8 +94,8 @@ test('a late report does not overlap with plays beyond those that it is compared
   await using playout = await openPlayout(sql, redisUrl)
   const stationId = await seedReported(sql, manyInFuture)
   const beforeMs = Date.now() - 500
-  await reportTrack(playout, stationId, reportOf('On air', Date.now()))
-  await reportTrack(playout, stationId, reportOf('Late', beforeMs))
+  await recordReport(playout, stationId, reportOf('On air', Date.now()))
+  await recordReport(playout, stationId, reportOf('Late', beforeMs))
   await expectInTime(sql, stationId)
   const titles = (await readHistory(sql, stationId)).map(({ title }) => title)
   expect(titles).toContain('Late')
@@ -109,7 +109,7 @@ test.for([-hourMs, hourMs])(
     const nowMs = performance.now()
     engineTime.addSample({ sentAtMs: nowMs, answeredAtMs: nowMs, timeMs: Date.now() + offMs })
     const agoMs = 2_000
-    await reportTrack(playout, stationId, reportOf('New', engineTimeMs() - agoMs))
+    await recordReport(playout, stationId, reportOf('New', engineTimeMs() - agoMs))
     const play = (await readHistory(sql, stationId)).at(-1)
     expect(Math.abs((play?.startedAtMs ?? 0) - (Date.now() - agoMs))).toBeLessThan(1_500)
     expect(Math.abs(engineTimeMs() - Date.now())).toBeLessThan(1_000)
@@ -177,7 +177,7 @@ test('a retry is not delayed beyond its backoff after the clock was set back, an
   expect(adjusted?.nextMs).toBeLessThan(7_000)
   expect(adjusted?.pausedMs).toBeLessThan(5_000)
   expect(adjusted?.heldMs).toBeLessThanOrEqual(8_000)
-  expect(await dueHooks(sql, nowMs + 10_000, 1_000)).toContain(hookId)
+  expect(await readDueHooks(sql, nowMs + 10_000, 1_000)).toContain(hookId)
 })
 
 test('a play that was moved back with all earlier ones, and whose end is in the future, ends now', async ({
@@ -193,7 +193,7 @@ test('a play that was moved back with all earlier ones, and whose end is in the 
       insert into song_history (station_id, song_id, artist, title, album, duration_ms, started_at_ms, ended_at_ms)
       select ${stationId}, '', 'Artist', 'Before', '', 180000, started_at_ms, started_at_ms
       from song_history where station_id = ${stationId} and title = 'Title 0'`
-  await reportTrack(playout, stationId, reportOf('New', nowMs))
+  await recordReport(playout, stationId, reportOf('New', nowMs))
   const plays = await readHistory(sql, stationId)
   expect(plays.filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs > Date.now())).toEqual([])
   expect(plays.find(({ title }) => title === 'Title 0')?.endedAtMs).toBeGreaterThanOrEqual(nowMs)

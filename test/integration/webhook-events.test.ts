@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
-import { countListeners } from '../../src/playout/listeners/count-listeners.ts'
+import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { skipSong } from '../../src/playout/playouts/commands.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { writeStatusEvents } from '../../src/playout/triggers.ts'
@@ -35,7 +35,7 @@ const skip = (playout: PlayoutServices, stationId: number) =>
   advance(playout, { stationId, endedShId: null, cause: 'skip' })
 
 const count = (playout: PlayoutServices, stationId: number, total: number, unique = total) =>
-  countListeners(playout, stationId, { totals: { total, unique }, mounts: [], remotes: [], hls: [] })
+  recordCounts(playout, stationId, { totals: { total, unique }, mounts: [], remotes: [], hls: [] })
 
 const written = (sql: Sql, stationId: number) =>
   sql<

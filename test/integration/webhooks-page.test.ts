@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
-import { networkList } from '../../src/outbound/networks.ts'
+import { toNetworkList } from '../../src/outbound/networks.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { triggers } from '../../src/station/triggers.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
@@ -60,7 +60,7 @@ async function sendTo(
   const [request] = sending.kind === 'requests' ? sending.requests : []
   if (!request) throw new Error(sending.kind)
   const { method, headers, body = '' } = request
-  const allowed = networkList(['127.0.0.0/8'])
+  const allowed = toNetworkList(['127.0.0.0/8'])
   const { status } = await guardedFetch(url, { allowed, method, headers, body: change(body) })
   return status
 }

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import type { Sql } from '../../src/db/sql.ts'
 import { openJobQueue } from '../../src/jobs/queues.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
-import { openLibraries } from '../../src/playout/queue/libraries.ts'
+import { openLibraryCache } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from '../../src/redis/connection.ts'
@@ -30,7 +30,7 @@ export async function openPlayout(
     advances,
     deliveries,
     processes: { schema: () => ownSchema },
-    libraries: openLibraries(),
+    libraries: openLibraryCache(),
     publications: openCoalescer(),
     allStations: openCoalescer(),
     triggersFor,

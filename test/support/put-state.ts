@@ -7,7 +7,7 @@ import {
   shardOf,
   stationKey
 } from '../../src/redis/keys.ts'
-import { positionOf } from '../../src/redis/positions.ts'
+import { formatPosition } from '../../src/redis/positions.ts'
 import { encodeState, ownSchema } from '../../src/redis/state-schema.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
@@ -31,7 +31,7 @@ export async function putState(
 ): Promise<void> {
   const { stationId } = state
   const shard = shardOf(stationId)
-  const position = positionOf(state)
+  const position = formatPosition(state)
   const text = encodeState(state, ownSchema)
   const message = JSON.stringify({ stationId, position, triggers, state: JSON.parse(text) })
   const keys = [stationKey(stationId), positionsKey(shard), changedKey(shard), sequenceKey(shard)]

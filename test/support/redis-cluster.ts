@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { Redis } from 'ioredis'
 
-import { findRedis } from '../../src/embedded/find-redis.ts'
+import { obtainRedis } from '../../src/embedded/find-redis.ts'
 import { type GuardedProcess, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { openTempFolder } from './temp-folder.ts'
@@ -38,7 +38,7 @@ export interface ClusterNode {
 /** Starts the cluster and waits until it serves every slot. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = await openTempFolder()
-  const { command } = await findRedis(folder.path)
+  const { command } = await obtainRedis(folder.path)
   const nodes = await Promise.all([0, 1, 2].map(async () => openNode(command, folder.path)))
   const ready = async () => {
     await Promise.all(

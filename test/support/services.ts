@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node'
 
 import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
-import { findRedis } from '../../src/embedded/find-redis.ts'
+import { obtainRedis } from '../../src/embedded/find-redis.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { prepareTemplate } from './databases.ts'
 import { serveSharedProgram } from './shared-program.ts'
@@ -35,7 +35,7 @@ export async function setup(project: TestProject): Promise<void> {
     const folder = await openTempFolder()
     closers.push(folder[Symbol.asyncDispose])
     // If Redis must be downloaded, concurrent test files do not download it again.
-    await findRedis(join(folder.path, 'redis'))
+    await obtainRedis(join(folder.path, 'redis'))
     const given = process.env['TEST_DATABASE_URL']
     const cluster = given === undefined ? await makeCluster() : ''
     project.provide('clusterFolder', cluster)

@@ -1,4 +1,4 @@
-import type { AutodjRules, HeardPlay, Library, Playlist } from '../../src/autodj/library.ts'
+import type { AutodjRules, PlayOrRow, Library, Playlist } from '../../src/autodj/library.ts'
 import type { LogEntry } from '../../src/autodj/log-entry.ts'
 import type { ScheduleItem } from '../../src/autodj/schedule.ts'
 import type { SimulatedPlay } from '../../src/autodj/simulate.ts'
@@ -71,7 +71,7 @@ export function aLibrary(playlists: readonly Playlist[], rules: Partial<AutodjRu
 }
 
 /** A play of a playlist (0: silence) after the previous one. */
-export interface Heard extends Partial<HeardPlay> {
+export interface Heard extends Partial<PlayOrRow> {
   readonly of: number
   readonly minutes: number
   readonly log?: readonly LogEntry[]
@@ -83,7 +83,7 @@ export function inARow(startsAtMs: number, heard: readonly Heard[]): SimulatedPl
   return heard.map(({ of, minutes, log = [], ...parts }, index) => {
     const endsAtMs = atMs + minutes * minuteMs
     const song = { song: of * 100 + index, title: 0, artists: [] }
-    const play: HeardPlay = {
+    const play: PlayOrRow = {
       playlistId: of,
       trackId: song.song,
       mediaId: song.song,

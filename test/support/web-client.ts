@@ -3,7 +3,7 @@ import type { StationState } from '../../src/station/state.ts'
 import {
   defaultStaleAfterMs,
   type FollowState,
-  startFollowing,
+  initialState,
   statusAt
 } from '../../web/client/follow-state.ts'
 import type { NowPlaying } from '../../web/client/interface.ts'
@@ -40,8 +40,8 @@ export const connectMessage = (epoch = 'e1', upTo: number | null = null): Server
 })
 
 /** Drives the steps of a client with times and random numbers that the test chooses. */
-export function openDriver(options: Partial<Parameters<typeof startFollowing>[2]> = {}) {
-  let state: FollowState = startFollowing(['websocket', 'sse', 'poll'], 0, {
+export function openDriver(options: Partial<Parameters<typeof initialState>[2]> = {}) {
+  let state: FollowState = initialState(['websocket', 'sse', 'poll'], 0, {
     staleAfterMs: defaultStaleAfterMs,
     ...options
   })

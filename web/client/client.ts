@@ -1,18 +1,18 @@
 import { openLocalTime, progressAt } from './clock.ts'
-import { type OpenConnection, openEventStream, openWebSocket } from './connection.ts'
+import { type StartConnection, openEventStream, openWebSocket } from './connection.ts'
 import {
   defaultStaleAfterMs,
   type FollowState,
   nextStatusChangeMs,
-  startFollowing,
+  initialState,
   statusAt
 } from './follow-state.ts'
 import type { followStation as Declared, Fetch, Snapshot, Transport, WebSocketClass } from './interface.ts'
-import { openListeners } from './listeners.ts'
+import { openEmitter } from './listeners.ts'
 import { openPolling } from './polling.ts'
 import { timerDueAtMs, type ConnectionEffect, type FollowInput, applyInput } from './step.ts'
 
-const openers: Readonly<Record<Transport, OpenConnection>> = {
+const openers: Readonly<Record<Transport, StartConnection>> = {
   websocket: openWebSocket,
   sse: openEventStream,
   poll: openPolling
@@ -39,8 +39,8 @@ export const followStation: typeof Declared = options => {
   const server = new URL(options.server ?? globals.location?.origin ?? '')
   if (!server.pathname.endsWith('/')) server.pathname += '/'
   const now = openLocalTime(byMs => take({ type: 'jumped', byMs }))
-  const listeners = openListeners()
-  let state = startFollowing(transports, now(), { staleAfterMs, known })
+  const listeners = openEmitter()
+  let state = initialState(transports, now(), { staleAfterMs, known })
   let snapshot = createSnapshot(state, now())
   let close: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -20,7 +20,7 @@ export interface ConnectionOptions {
 }
 
 /** Opens a connection over one transport. Returns a function that closes it, after which nothing is called. */
-export type OpenConnection = (options: ConnectionOptions) => () => void
+export type StartConnection = (options: ConnectionOptions) => () => void
 
 const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`
 
@@ -48,7 +48,7 @@ export async function sendRequest(options: ConnectionOptions, path: string, sign
 }
 
 /** Opens server-sent events with `fetch`, which Node has too and which keeps the key out of the address. */
-export const openEventStream: OpenConnection = options => {
+export const openEventStream: StartConnection = options => {
   const aborter = new AbortController()
   const { signal } = aborter
   const query = new URLSearchParams({ cf_connect: subscribeMessage(options, '') }).toString()
@@ -88,7 +88,7 @@ export function openLineSplitter(): (chunk: string) => readonly string[] {
   }
 }
 
-export const openWebSocket: OpenConnection = options => {
+export const openWebSocket: StartConnection = options => {
   let isOpen = true
   const end = (code: number) => {
     if (!isOpen) return

@@ -38,7 +38,7 @@ export type ConnectionPhase = Readonly<
 >
 
 /** The initial state, in which the first connection is due at once. */
-export function startFollowing(
+export function initialState(
   transports: readonly Transport[],
   atMs: number,
   { staleAfterMs, known }: { readonly staleAfterMs: number; readonly known?: Known | undefined }

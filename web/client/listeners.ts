@@ -5,7 +5,7 @@ type Listeners = {
 }
 
 /** The event listeners of a follower. A listener that throws does not affect the others. */
-export function openListeners() {
+export function openEmitter() {
   const listeners: Listeners = {
     change: new Set(),
     song: new Set(),

@@ -1,4 +1,4 @@
-import { type ConnectionOptions, type OpenConnection, sendRequest } from './connection.ts'
+import { type ConnectionOptions, type StartConnection, sendRequest } from './connection.ts'
 import { isObject, type ServerMessage } from './message.ts'
 
 /** How long the server may wait for a change before it responds. */
@@ -10,7 +10,7 @@ const minWaitMs = 1_000
 const timeoutMs = (waitSeconds + 10) * 1_000
 
 /** Long-polls for documents that are newer than the known one. */
-export const openPolling: OpenConnection = options => {
+export const openPolling: StartConnection = options => {
   let isOpen = true
   /** Ends the current request or pause. */
   let cancel: (() => void) | undefined

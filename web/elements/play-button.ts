@@ -10,7 +10,7 @@ const playIcon = iconView(
 )
 const stopIcon = iconView(svg`<rect x="6" y="6" width="12" height="12" rx="2" />`)
 
-export interface PlayButton {
+export interface PlayControls {
   readonly sound: SoundState
   /** Whether the stream can be started. It can always be stopped. */
   readonly canStart: boolean
@@ -19,7 +19,7 @@ export interface PlayButton {
 }
 
 /** The button that starts and stops the stream. */
-export function playButtonView({ sound, canStart, play, stop }: PlayButton) {
+export function playButtonView({ sound, canStart, play, stop }: PlayControls) {
   const isOn = isActive(sound)
   return html`<button
     class="play"

@@ -12,7 +12,7 @@ import { listStreams } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
 import { controlsView, loadVolume } from './controls-view.ts'
 import { updateMediaSession, updatePlaybackState } from './media-session.ts'
-import { historyView, nextView } from './song-lists.ts'
+import { historyView, nextSongView } from './song-lists.ts'
 
 /** The content of the player page. It has no shadow root and uses the styles of the page. */
 class CuewirePlayer extends LitElement {
@@ -82,7 +82,7 @@ class CuewirePlayer extends LitElement {
       ${
         np === null
           ? nothing
-          : html`${nextView(np, this.#artUrl, nowMs)} ${historyView(np, nowMs)} ${this.#footerView(np)}`
+          : html`${nextSongView(np, this.#artUrl, nowMs)} ${historyView(np, nowMs)} ${this.#footerView(np)}`
       }
       <p class="visually-hidden" role="status">${formatAnnouncement(status, np)}</p>
     `

@@ -6,7 +6,7 @@ import { coverView } from '../elements/cover-view.ts'
 import { formatTimeOfDay } from '../elements/time-text.ts'
 
 /** The next song with its time. */
-export function nextView(
+export function nextSongView(
   { playing_next: next }: NowPlaying,
   artUrl: (address: string) => string,
   nowMs: number

@@ -3,7 +3,7 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { NowPlaying, Progress } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
-import { type PlayButton, playButtonView } from '../elements/play-button.ts'
+import { type PlayControls, playButtonView } from '../elements/play-button.ts'
 import { formatSong, type StatusLine } from '../elements/status-line.ts'
 import { formatTimeOfDay, progressView } from '../elements/time-text.ts'
 
@@ -18,7 +18,7 @@ export interface WidgetState {
   readonly nowMs: number
   /** The address of the cover; empty if there is none to show. */
   readonly art: string
-  readonly button: PlayButton
+  readonly button: PlayControls
 }
 
 const maxHistoryRows = 3

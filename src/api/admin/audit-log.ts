@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, text } from '../../fields/field.ts'
 import { listRoute } from '../core/list-route.ts'
-import { newestRows } from '../core/list.ts'
+import { newestLimit } from '../core/list.ts'
 import { maxSecond } from '../core/moments.ts'
 import { queryFilters, findStation, refuseField } from '../core/parse.ts'
 import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -83,7 +83,7 @@ interface Range {
 }
 
 const newestEntries = (sql: Sql, { from, to }: Range): Fragment => sql`
-  select * from audit_log where at >= ${from} and at < ${to} order by audit_log.at desc, id desc ${newestRows(sql)}`
+  select * from audit_log where at >= ${from} and at < ${to} order by audit_log.at desc, id desc ${newestLimit(sql)}`
 
 /**
  * The newest entries whose columns have the values. The bounds and the order are those of an index that begins
@@ -95,7 +95,7 @@ function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, { 
   const order = columns.map(column => sql`audit_log.${column} desc, `)
   return sql`
     select * from audit_log where (${key}, at) >= (${values}, ${from}) and (${key}, at) < (${values}, ${to})
-    order by ${order} audit_log.at desc, id desc ${newestRows(sql)}`
+    order by ${order} audit_log.at desc, id desc ${newestLimit(sql)}`
 }
 
 /** The newest entries of the key with a name or id. A name may be all digits. */

@@ -6,7 +6,7 @@ import { choice, flag, text, type ValuesOf } from '../../fields/field.ts'
 import { bodySchema, changesValidator, bodyValidator } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { maySeeDrafts } from '../auth/access.ts'
-import { succeeded, successSchema } from '../auth/account.ts'
+import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
@@ -92,7 +92,7 @@ const create = apiRoute('POST', path, 'administer settings', {
     return sql.begin(async tx => {
       await lockNews(tx)
       const id = await findFreeId(tx, slugify(values.title))
-      return succeeded({ article: await insert(tx, request, id, values) })
+      return successReply({ article: await insert(tx, request, id, values) })
     })
   }
 })
@@ -106,7 +106,7 @@ const read = apiRoute('GET', `${path}/:article_id`, 'any key', {
     const [article] = await sql<ArticleRow[]>`
       select ${columns(sql)} from news where article_id = ${parseArticleId(request)} and ${visible(sql, request)}`
     if (!article) throw new ApiError('not-found')
-    return succeeded({ article })
+    return successReply({ article })
   }
 })
 
@@ -126,7 +126,7 @@ const write = apiRoute('PUT', `${path}/:article_id`, 'administer settings', {
       const article = before
         ? await update(tx, request, before, values)
         : await insert(tx, request, id, parseBody(articleValidator, request.body))
-      return succeeded({ article })
+      return successReply({ article })
     })
   }
 })
@@ -143,7 +143,7 @@ const remove = apiRoute('DELETE', `${path}/:article_id`, 'administer settings', 
       if (count === 0) throw new ApiError('not-found')
       await recordAudit(tx, request, { record: 'Article', id })
     })
-    return succeeded()
+    return successReply()
   }
 })
 

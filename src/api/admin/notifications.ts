@@ -4,10 +4,10 @@ import { choice, flag, listOf, text } from '../../fields/field.ts'
 import { bodySchema, changesValidator, bodyValidator } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { visibleSources } from '../auth/access.ts'
-import { succeeded, successSchema } from '../auth/account.ts'
+import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestRows } from '../core/list.ts'
+import { likePattern, newestLimit } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId, refuseBody, refuseField } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -66,7 +66,7 @@ function visible(sql: Sql | Tx, { caller }: ApiRequest): Fragment {
 /** The newest notifications that the caller may see. */
 const newest = (sql: Sql, request: ApiRequest): Fragment => sql`
   select * from notifications where ${visible(sql, request)}
-  order by notifications.created_at desc, notification_id ${newestRows(sql)}`
+  order by notifications.created_at desc, notification_id ${newestLimit(sql)}`
 
 const parseNotificationId = ({ params }: ApiRequest) =>
   parseTextId(params['notification_id'], /^[0-9a-f-]{36}$/)
@@ -112,7 +112,7 @@ const create = apiRoute('POST', path, write, {
       if (!notification) throw new Error('insert returned no row')
       const id = notification.notification_id
       await recordAudit(tx, request, { record: 'Notification', id, fields: Object.keys(values) })
-      return succeeded({ notification })
+      return successReply({ notification })
     })
   }
 })
@@ -133,7 +133,7 @@ const stats = apiRoute('GET', `${path}/stats`, 'view administration', {
     const sum = (of: 'total' | 'unread') => rows.reduce((all, row) => all + row[of], 0)
     const totals = new Map(rows.map(({ type, total }) => [type, total]))
     const byType = Object.fromEntries(notificationTypes.map(name => [name, totals.get(name) ?? 0]))
-    return succeeded({ total: sum('total'), unread: sum('unread'), by_type: byType })
+    return successReply({ total: sum('total'), unread: sum('unread'), by_type: byType })
   }
 })
 
@@ -143,7 +143,7 @@ const read = apiRoute('GET', `${path}/:notification_id`, 'view administration', 
   summary: 'Read a notification',
   answer: oneNotification,
   handle: async (request, { reads: sql }) =>
-    succeeded({ notification: await find(sql, request, parseNotificationId(request)) })
+    successReply({ notification: await find(sql, request, parseNotificationId(request)) })
 })
 
 /** Reads a notification. Throws 404 if it does not exist or the caller may not see it. */
@@ -169,7 +169,7 @@ const mark = apiRoute('PUT', `${path}/:notification_id`, write, {
         where notification_id = ${id} and ${visible(tx, request)} and not ${hasReadState(tx, isRead)}`
       const notification = await find(tx, request, id)
       if (count > 0) await recordAudit(tx, request, { record: 'Notification', id, fields: ['is_read'] })
-      return succeeded({ notification })
+      return successReply({ notification })
     })
   }
 })
@@ -187,7 +187,7 @@ const remove = apiRoute('DELETE', `${path}/:notification_id`, write, {
       if (count === 0) throw new ApiError('not-found')
       await recordAudit(tx, request, { record: 'Notification', id })
     })
-    return succeeded()
+    return successReply()
   }
 })
 
@@ -233,7 +233,7 @@ const bulkDelete = apiRoute('POST', `${path}/bulk-delete`, write, {
           : hasReadState(tx, isRead)
       const { count } = await tx`delete from notifications where ${which} and ${visible(tx, request)}`
       if (count > 0) await recordAudit(tx, request, { record: 'Notification', id: '*', fields: names })
-      return succeeded({ deleted: count })
+      return successReply({ deleted: count })
     })
   }
 })

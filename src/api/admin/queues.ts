@@ -2,8 +2,8 @@ import type { Job, Queue } from 'bullmq'
 
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { StoreAway } from '../../runtime/errors.ts'
-import { succeeded, successSchema } from '../auth/account.ts'
+import { StoreOffline } from '../../runtime/errors.ts'
+import { successReply, successSchema } from '../auth/account.ts'
 import { apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 
@@ -40,9 +40,9 @@ export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration',
   async handle(_, { advances, deliveries }) {
     const read = () => Promise.all([readQueue('advance', advances), readQueue('deliver', deliveries)])
     const found = await withDeadline(timeoutMs, 'reading the queues', read).catch(() => {
-      throw new StoreAway()
+      throw new StoreOffline()
     })
-    return succeeded({ queues: found })
+    return successReply({ queues: found })
   }
 })
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-import { custom, hashed, problem, secret, text } from '../../fields/field.ts'
+import { custom, hashed, problemText, secret, text } from '../../fields/field.ts'
 import { bodyValidator } from '../../fields/form.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { fieldError } from '../../runtime/errors.ts'
-import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
+import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
 import { type LocationFields, withoutSecrets, recordColumns } from '../../storage/record.ts'
@@ -20,19 +20,19 @@ const maxProblems = 20
 
 /** OpenSSH keys, one per line. Every line that begins with the type of a key must be valid. */
 const publicKeys = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
+  v.string(problemText('invalid_type', 'must be text.')),
   v.check(
     keys => !/[\0\p{Surrogate}]/u.test(keys),
-    problem('invalid_format', 'holds characters that are not allowed.')
+    problemText('invalid_format', 'holds characters that are not allowed.')
   ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     const isTooLong = Buffer.byteLength(dataset.value) > maxPublicKeysBytes
     if (isTooLong)
-      addIssue({ message: problem('too_long', `must have at most ${maxPublicKeysBytes} bytes.`) })
+      addIssue({ message: problemText('too_long', `must have at most ${maxPublicKeysBytes} bytes.`) })
     const { problems } = isTooLong ? { problems: [] } : parsePublicKeys(dataset.value)
     for (const { message } of problems.slice(0, maxProblems))
-      addIssue({ message: problem('invalid_public_key', `is not valid. ${message}`) })
+      addIssue({ message: problemText('invalid_public_key', `is not valid. ${message}`) })
   })
 )
 
@@ -154,7 +154,7 @@ async function findUser({ reads: sql }: ApiServices, username: string): Promise<
 async function isAllowed(user: UserRow | undefined, { password, public_key: key }: Login): Promise<boolean> {
   if (key !== '') return user !== undefined && matchesKey(parsePublicKeys(user.publicKeys).keys, key)
   return user === undefined || user.password === ''
-    ? verifyNoPassword(password)
+    ? pretendToVerify(password)
     : verifyPassword(user.password, password)
 }
 

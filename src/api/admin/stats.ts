@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { version } from '../../runtime/program-files.ts'
 import { isOnline } from '../../station/state.ts'
-import { succeeded, successSchema } from '../auth/account.ts'
+import { successReply, successSchema } from '../auth/account.ts'
 import { apiRoute } from '../core/route.ts'
 import { exactly, int64, string } from '../core/schemas.ts'
 
@@ -73,7 +73,7 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
     const { stations, ...counts } = await countCached(sql)
     const states = live.all()
     const sum = (of: 'total' | 'unique') => states.reduce((all, { listeners }) => all + listeners[of], 0)
-    return succeeded({
+    return successReply({
       stations,
       online: states.filter(isOnline).length,
       listeners: { total: sum('total'), unique: sum('unique') },

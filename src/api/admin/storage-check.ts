@@ -10,7 +10,7 @@ import {
   type StoredLocation,
   type LocationFields,
   openStoredSecret,
-  openLocation,
+  toLocation,
   recordColumns
 } from '../../storage/record.ts'
 import { runStorageTask } from '../../storage/tasks.ts'
@@ -23,7 +23,7 @@ interface CheckRequest {
 }
 
 /** Returns a problem for every setting that the adapter requires and that is empty. */
-export function missingSettings(values: LocationFields): FieldError[] {
+export function findMissingSettings(values: LocationFields): FieldError[] {
   const required = (...names: readonly (keyof LocationFields)[]) =>
     names.filter(name => values[name] === '').map(name => fieldError(name, 'required', 'is required.'))
   switch (values.adapter) {
@@ -60,8 +60,8 @@ export async function checkConnection({ services, id, values }: CheckRequest): P
   const sent = Object.entries(values).filter(([, value]) => value !== '' || !stored)
   const record: LocationFields = { ...blankLocation, ...stored, ...Object.fromEntries(sent) }
   const path = normalizePath(record.adapter, record.path)
-  if (path === null || missingSettings(record).length > 0) return []
-  const location = openLocation({ ...record, path }, field => {
+  if (path === null || findMissingSettings(record).length > 0) return []
+  const location = toLocation({ ...record, path }, field => {
     const isStored = stored !== undefined && record[field] === stored[field]
     return isStored
       ? openStoredSecret({ ...record, sftpPasswordFor: stored.sftpPasswordFor }, field, secrets)

@@ -3,7 +3,7 @@ import {
   fixed,
   readOnly,
   integer,
-  privateAddress,
+  maskedAddress,
   secret,
   text,
   webAddress
@@ -23,7 +23,7 @@ import {
   resource,
   type Write
 } from '../core/resource.ts'
-import { checkConnection, missingSettings } from './storage-check.ts'
+import { checkConnection, findMissingSettings } from './storage-check.ts'
 
 const types = ['backup', 'station_media', 'station_recordings', 'station_podcasts'] as const
 
@@ -64,7 +64,7 @@ export const storageLocations = resource({
     s3Region: text({ max: 150, fallback: '', about: 'The region.', example: 'eu-central-1' }),
     s3Version: text({ max: 150, fallback: 'latest', about: 'The version of the API.' }),
     s3Bucket: text({ max: 255, fallback: '', about: 'The bucket.' }),
-    s3Endpoint: privateAddress(
+    s3Endpoint: maskedAddress(
       webAddress({ max: 255, about: 'The URL of a server other than that of Amazon.' })
     ),
     dropboxAppKey: text({ max: 50, fallback: '', about: 'The key of the app.' }),
@@ -110,7 +110,7 @@ const hooks: ResourceHooks<StorageFields> = {
       await assertUnused(write)
       return []
     }
-    return [...applyQuota(write), ...applyPath(write), ...missingSettings(write.values)]
+    return [...applyQuota(write), ...applyPath(write), ...findMissingSettings(write.values)]
   },
   async afterWrite({ tx, before, values }, id) {
     if (values === null) {

@@ -141,7 +141,7 @@ function mayRead(grants: Grants | null, permission: Permission, stationId: numbe
 }
 
 /** Whether addresses are not redacted: only for callers with the permission to write them. */
-export function maySeeWholeAddresses(
+export function maySeeWholeUrls(
   grants: Grants | null,
   permission: Permission,
   stationId: number | null

@@ -4,7 +4,7 @@ import { json, type Reply } from '../core/route.ts'
 import { arrayOf, exactly } from '../core/schemas.ts'
 
 /** The response of an account-level call: `status` and other members. */
-export function succeeded(members: Readonly<Record<string, unknown>> = {}): Reply {
+export function successReply(members: Readonly<Record<string, unknown>> = {}): Reply {
   return json({ status: 'success', ...members })
 }
 

@@ -9,7 +9,7 @@ import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 import { effectivePermissions, globalPermissions, mayGrantAll } from './access.ts'
-import { succeeded, successSchema } from './account.ts'
+import { successReply, successSchema } from './account.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
 import { newKeyBodyFields, parseNewKey } from './new-key.ts'
 
@@ -105,7 +105,7 @@ const current = apiRoute('GET', `${path}/current`, 'any key', {
       select id as station, short_name from stations
       where id = any(${Object.keys(key.stationPermissions).map(Number)}::bigint[]) and deleted_at is null order by id`
     const stations = rows.map(each => ({ ...each, ...effectivePermissions(key, each.station) }))
-    return succeeded({
+    return successReply({
       api_key: renderKey(row),
       effective_permissions: { ...effectivePermissions(key, null), stations }
     })
@@ -131,7 +131,7 @@ const create = apiRoute('POST', path, access, {
       await recordAudit(tx, request, { record: 'ApiKey', id: stored.id, fields: parsed.fields })
       return stored
     })
-    return succeeded({ key, api_key: renderKey(row) })
+    return successReply({ key, api_key: renderKey(row) })
   }
 })
 
@@ -155,7 +155,7 @@ const revoke = apiRoute('POST', `${path}/revoke/:key`, access, {
       return revoked ?? found
     })
     keys.forget(row.id)
-    return succeeded({ api_key: renderKey(row) })
+    return successReply({ api_key: renderKey(row) })
   }
 })
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { Sql } from '../../db/sql.ts'
-import { choice, custom, integer, listOf, problem, text, type ValuesOf } from '../../fields/field.ts'
+import { choice, custom, integer, listOf, problemText, text, type ValuesOf } from '../../fields/field.ts'
 import { bodyValidator } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
@@ -36,7 +36,7 @@ const stationSchema = {
 const stationName = v.pipe(
   v.union(
     [v.number(), v.string()],
-    problem('invalid_type', 'must be the id of a station or its short name.')
+    problemText('invalid_type', 'must be the id of a station or its short name.')
   ),
   v.transform(String)
 )

@@ -11,7 +11,7 @@ export const stationLookupOf = ({ params, apiKey, address }: ApiRequest) =>
   ({ name: params['station_id'] ?? '', apiKey, address }) as const
 
 /** Finds the station of a public request. Throws 404 if it does not exist or the key may not see it. */
-export async function findVisibleStation(
+export async function getVisibleStation(
   { name, apiKey, address }: StationLookup,
   { live, keys }: Pick<ApiServices, 'live' | 'keys'>
 ): Promise<StationState> {

@@ -1,6 +1,6 @@
 import { changeStation, type StationChange } from '../../playout/change-station.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
-import { actionResult, type ApiRequest, type ApiRoute, apiRoute, type Operation, stationOf } from './route.ts'
+import { actionReply, type ApiRequest, type ApiRoute, apiRoute, type Operation, stationOf } from './route.ts'
 import { ref } from './schemas.ts'
 
 interface StationAction extends Omit<Operation, 'answer'> {
@@ -29,7 +29,7 @@ export function stationAction(
         await change(stationChange)
         await recordAudit(stationChange.tx, request, audit)
       })
-      return actionResult(message)
+      return actionReply(message)
     }
   })
 }

@@ -18,12 +18,12 @@ function renderCell(cell: CsvCell): string {
 
 /** The response with a CSV file. */
 export function csvReply(name: string, body: string | Uint8Array): Reply {
-  const disposition = attachment(`${name}.csv`)
+  const disposition = dispositionOf(`${name}.csv`)
   return { body, headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': disposition } }
 }
 
 /** The `Content-Disposition` of a download: its name in ASCII and in UTF-8 (RFC 6266). */
-export function attachment(name: string): string {
+export function dispositionOf(name: string): string {
   const ascii = name.replace(/[^A-Za-z0-9 ._-]/g, '_')
   const encoded = encodeURIComponent(name).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`

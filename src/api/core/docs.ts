@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 import { loadOnce } from '../../runtime/load-once.ts'
-import { builtFile, programFile } from '../../runtime/program-files.ts'
+import { builtFile, projectFile } from '../../runtime/program-files.ts'
 import type { Route } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -18,7 +18,7 @@ const contentSecurityPolicy = (baseUrl: string) =>
     "frame-ancestors 'none'"
   ].join('; ')
 
-const readPage = loadOnce(() => readFile(programFile('assets/docs.html')))
+const readPage = loadOnce(() => readFile(projectFile('assets/docs.html')))
 
 /** The page of Swagger UI with `/api/openapi.json`. */
 const docs: Route<ApiServices> = {
@@ -49,7 +49,7 @@ function fileRoute(name: string, contentType: string, file: URL): Route<ApiServi
 
 export const docsRoutes = [
   docs,
-  fileRoute('start.js', 'text/javascript', programFile('assets/docs.js')),
+  fileRoute('start.js', 'text/javascript', projectFile('assets/docs.js')),
   fileRoute('swagger-ui-bundle.js', 'text/javascript', builtFile('web/swagger-ui-bundle.js')),
   fileRoute('swagger-ui.css', 'text/css', builtFile('web/swagger-ui.css'))
 ]

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
-import { ownerOf } from '../../outbound/networks.ts'
+import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
 import { openFairSemaphore, type PermitRefusal } from '../../runtime/fair-semaphore.ts'
 
@@ -61,7 +61,7 @@ export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; rea
   ): Promise<Result> {
     const key = request.caller?.key ?? null
     const { light, heavy } = key === null ? semaphores.visitors : semaphores.keys
-    const owner = key === null ? ownerOf(request.address) : String(key.id)
+    const owner = key === null ? limitKeyOf(request.address) : String(key.id)
     const expectedMs = (isLight ? estimates.lightMs : estimates.heavyMs) + rows * estimates.msPerRow
     const { permit, drop } = (isLight ? light : heavy).acquire(owner, expectedMs)
     request.onSettled(drop)

@@ -154,7 +154,7 @@ function limitRows(sql: Sql, select: Fragment, limit: number, offset: number): F
 }
 
 /** Limits a growing table to its newest rows, for pages, filters without an index and searches. */
-export const newestRows = (sql: Sql): Fragment => sql.unsafe(`limit ${maxReachable}`)
+export const newestLimit = (sql: Sql): Fragment => sql.unsafe(`limit ${maxReachable}`)
 
 /** Counts the rows of a statement, up to `maxReachable`. */
 export async function countMatching(read: HeavyRead, sql: Sql, matching: Fragment): Promise<number> {

@@ -38,7 +38,7 @@ export function startMsFragment(sql: Sql, station: StationRow, at: Moment, after
 const twoDigits = (value: number) => String(value).padStart(2, '0')
 
 /** Renders a time as local time (RFC 3339): `2026-03-29T03:00:00+02:00`. */
-export function localTime(zone: Zone, atMs: number): string {
+export function toLocalTime(zone: Zone, atMs: number): string {
   const { offsetMs } = zone.span(atMs)
   const minutes = Math.round(Math.abs(offsetMs) / 60_000)
   const offset = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`

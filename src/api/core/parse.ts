@@ -5,7 +5,7 @@ import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
 import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
 import { checkTarget } from '../../outbound/guard.ts'
-import { networkList, parseUrl } from '../../outbound/networks.ts'
+import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -94,7 +94,7 @@ export async function findTargetProblems(
   { config }: ApiServices,
   targets: readonly { readonly field: string; readonly url: string }[]
 ): Promise<FieldError[]> {
-  const allowed = networkList(config.WEBHOOK_ALLOWED_NETWORKS)
+  const allowed = toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)
   const found = await Promise.all(
     targets.map(async ({ field, url }) => {
       const refused = parseUrl(url) ? await checkTarget(url, allowed) : null

@@ -3,7 +3,7 @@ import { columnOf } from '../../fields/field.ts'
 import type { Field, Fields } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { urlSchemePattern, redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeAddresses } from '../auth/access.ts'
+import { maySeeWholeUrls } from '../auth/access.ts'
 import { likePattern, type ListQuery, type ListSource } from './list.ts'
 import {
   isOfStation,
@@ -27,7 +27,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
       : sql`${sql.unsafe(only)}`
 
   const seesWholeAddresses = (caller: Caller | null, station: StationRow | null) =>
-    maySeeWholeAddresses(caller?.key ?? null, resource.access.write, station?.id ?? null)
+    maySeeWholeUrls(caller?.key ?? null, resource.access.write, station?.id ?? null)
 
   /** Reads a row; `lock` is a locking clause or empty. Throws 404 if it does not exist. */
   async function find(

@@ -5,7 +5,7 @@ import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
 import type { ResourceBase, Resource, ResourceHooks } from './resource.ts'
-import { actionResult, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
+import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
 import { int64, ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
@@ -64,7 +64,7 @@ export function resourceRoutes<F extends Fields>(
       errors: conflicts,
       async handle(request, services) {
         await writes.update(callOf(request, services), idIn(request))
-        return actionResult('Record updated successfully.')
+        return actionReply('Record updated successfully.')
       }
     }),
     apiRoute('DELETE', paths.one, access.write, {
@@ -75,7 +75,7 @@ export function resourceRoutes<F extends Fields>(
       errors: [409],
       async handle(request, services) {
         await writes.remove(callOf(request, services), idIn(request))
-        return actionResult('Record deleted successfully.')
+        return actionReply('Record deleted successfully.')
       }
     })
   ]

@@ -24,7 +24,7 @@ import {
 } from './resource.ts'
 import type { ApiRequest } from './route.ts'
 import type { ApiServices } from './services.ts'
-import { markPublished, publishWrite, runChange, runCreation, type WriteCall } from './write-transaction.ts'
+import { markToPublish, publishWrite, runEdit, runCreation, type WriteCall } from './write-transaction.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -67,7 +67,7 @@ export function openWrites<F extends Fields>(
     const { values: given, sent: named, problems, early } = await accept(call, id, updateValidator)
     const sent = new Set([...named].filter(name => !keepsSecret(name, given, request.body)))
     const isChanged = await translateErrors(problems, () =>
-      runChange(call, { id }, async (tx, change) => {
+      runEdit(call, { id }, async (tx, change) => {
         // Not `for update`: records that refer to this one may be added meanwhile.
         const stored = await find(tx, station, id, tx`for no key update`)
         const before = await withUnstored(stored, { services, station, caller: request.caller, sql: tx })
@@ -93,7 +93,7 @@ export function openWrites<F extends Fields>(
   async function remove(call: WriteCall, id: number): Promise<void> {
     const { services, request, station } = call
     await translateErrors([], () =>
-      runChange(call, { id, isDeletion: true }, async (tx, change) => {
+      runEdit(call, { id, isDeletion: true }, async (tx, change) => {
         const before = await find(tx, station, id, tx`for update`)
         const deletion = { tx, change, services, station, before, values: null }
         assertNoProblems((await hooks.beforeWrite?.(deletion)) ?? [])
@@ -126,7 +126,7 @@ export function openWrites<F extends Fields>(
   ): Promise<void> {
     await Promise.all([
       hooks.afterWrite?.(write, id),
-      markPublished(resource, write.tx, write.change),
+      markToPublish(resource, write.tx, write.change),
       recordAudit(write.tx, request, { record: resource.name, id, fields: changed })
     ])
   }

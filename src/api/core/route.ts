@@ -45,7 +45,7 @@ export interface ApiRequest {
 }
 
 /** An open file to send, and its size in bytes. */
-export interface SentFile {
+export interface FileToSend {
   readonly handle: FileHandle
   readonly size: number
 }
@@ -58,7 +58,7 @@ export interface Reply {
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as the client reads it, and closed once the response is settled. */
-  readonly file?: SentFile
+  readonly file?: FileToSend
   /** Called when the response is sent, compressed or as a 304 if the client accepts that. */
   readonly document?: () => CachedResponse
   /** Called at once. Calls `answer` when the content is known. Returns what to call if the client leaves first. */
@@ -155,7 +155,7 @@ export function json(value: unknown): Reply {
 export const actionFields = (message: string) => ({ success: true, message, formatted_message: message })
 
 /** The response of updates, deletions and other actions. */
-export const actionResult = (message: string): Reply => json(actionFields(message))
+export const actionReply = (message: string): Reply => json(actionFields(message))
 
 /** The station of a keyed route. Throws 404 if its path has none. */
 export function stationOf({ caller }: ApiRequest): StationRow {

@@ -21,13 +21,13 @@ export interface ApiServices extends PlayoutServices {
   readonly longPolls: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
-  readonly webhookTests: WebhookTests
+  readonly webhookTests: WebhookTestDeps
   /** Whether this server is shutting down. */
   readonly isDraining: () => boolean
 }
 
 /** The limits and dependencies of tests of web hooks. */
-export interface WebhookTests {
+export interface WebhookTestDeps {
   readonly parts: Pick<SendDeps, 'allowed' | 'mailer'>
   /** By API key. */
   readonly tokens: TokenBuckets

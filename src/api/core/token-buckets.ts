@@ -1,4 +1,4 @@
-import { ownerOf } from '../../outbound/networks.ts'
+import { limitKeyOf } from '../../outbound/networks.ts'
 
 interface Bucket {
   readonly tokens: number
@@ -41,5 +41,5 @@ export type TokenBuckets = ReturnType<typeof openTokenBuckets>
 /** Rate limits by address; all addresses of an IPv6 host share a bucket. */
 export function openAddressBuckets(perSecond: number, burst: number): TokenBuckets {
   const { take, peek } = openTokenBuckets(perSecond, burst)
-  return { take: address => take(ownerOf(address)), peek: address => peek(ownerOf(address)) }
+  return { take: address => take(limitKeyOf(address)), peek: address => peek(limitKeyOf(address)) }
 }

@@ -1,7 +1,7 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Tx } from '../../db/sql.ts'
 import { advance } from '../../playout/advance.ts'
-import { countSharedFact, publishAllStations } from '../../playout/all-stations.ts'
+import { raiseSharedCount, publishAllStations } from '../../playout/all-stations.ts'
 import { changeStation, createStation, type StationChange } from '../../playout/change-station.ts'
 import { publishStation } from '../../playout/publish.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
@@ -42,7 +42,7 @@ export async function runCreation(
 }
 
 /** Runs an update or a deletion. The deletion of a station is not a change of the station. */
-export function runChange<Result>(
+export function runEdit<Result>(
   call: WriteCall,
   { id, isDeletion = false }: { readonly id: number; readonly isDeletion?: boolean },
   work: Work<Result>
@@ -75,13 +75,13 @@ function assertOpen(request: ApiRequest): void {
 }
 
 /** Marks, inside the transaction, what every write of the resource publishes. */
-export async function markPublished(
+export async function markToPublish(
   { publishes }: ResourceBase,
   tx: Tx,
   change: StationChange | null
 ): Promise<void> {
   if (publishes === 'station') change?.mark(['station'])
-  if (publishes === 'all stations') await countSharedFact(tx)
+  if (publishes === 'all stations') await raiseSharedCount(tx)
 }
 
 const timeoutMs = 2_000

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 
 import type { Sql } from '../../db/sql.ts'
-import { programFile } from '../../runtime/program-files.ts'
+import { projectFile } from '../../runtime/program-files.ts'
 import { imageTypes } from '../../songs/image-type.ts'
 import { genericArtPath } from '../../station/now-playing.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const genericCover = readFileSync(programFile('assets/generic_song.jpg'))
+const genericCover = readFileSync(projectFile('assets/generic_song.jpg'))
 
 const imageHeaders = (contentType: string, maxAgeSeconds: number) => ({
   'Content-Type': contentType,
@@ -16,7 +16,7 @@ const imageHeaders = (contentType: string, maxAgeSeconds: number) => ({
 })
 
 /** The OpenAPI description of routes that return a picture. */
-export const pictureAnswer = { answer: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
+export const pictureOperation = { answer: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
 
 export interface Picture {
   readonly bytes: Uint8Array
@@ -29,7 +29,7 @@ export interface Picture {
  * Responds with a picture of the station in the path. Redirects to the built-in picture, never 404, if `find`
  * returns null or the caller has no access to the station; then `find` is not called.
  */
-export async function sendPicture(
+export async function servePicture(
   { params, apiKey, address }: ApiRequest,
   { publicReads: sql, live, config, keys }: ApiServices,
   find: (sql: Sql, stationId: number) => Promise<Picture | null>
@@ -51,7 +51,7 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
   id: 'getGenericArt',
   tag: 'Now playing',
   summary: 'The built-in picture for songs without a cover',
-  ...pictureAnswer,
+  ...pictureOperation,
   handle: () => ({ body: genericCover, headers: imageHeaders('image/jpeg', 86_400) })
 })
 
@@ -64,9 +64,9 @@ const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
   tag: 'Now playing',
   summary: 'The cover of a song',
   redirectsTo: 'To the built-in picture if there is no cover.',
-  ...pictureAnswer,
+  ...pictureOperation,
   handle: (request, services) =>
-    sendPicture(request, services, async (sql, stationId) => {
+    servePicture(request, services, async (sql, stationId) => {
       const art = request.params['art'] ?? ''
       const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
       if (uniqueId === undefined) return null

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../../db/sql.ts'
-import { custom, problem, text } from '../../fields/field.ts'
+import { custom, problemText, text } from '../../fields/field.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
@@ -83,10 +83,10 @@ const input = v.pipe(
   v.unknown(),
   v.check(
     value => typeof value === 'object' && value !== null && !Array.isArray(value),
-    problem('invalid_type', 'must be an object.')
+    problemText('invalid_type', 'must be an object.')
   ),
   v.transform(value => Object.entries(Object(value))),
-  v.maxLength(maxValues, problem('too_long', `must have at most ${maxValues} members.`)),
+  v.maxLength(maxValues, problemText('too_long', `must have at most ${maxValues} members.`)),
   v.rawTransform<[string, unknown][], CustomFieldValues>(({ dataset, addIssue, NEVER }) => {
     const values = dataset.value.map(([name, value]): [string, string] => {
       const message = findProblem(value)
@@ -101,11 +101,11 @@ const input = v.pipe(
 
 function findProblem(value: unknown): string | null {
   if (value === null) return null
-  if (typeof value !== 'string') return problem('invalid_type', 'must be text.')
+  if (typeof value !== 'string') return problemText('invalid_type', 'must be text.')
   if (value.length > maxValueLength)
-    return problem('too_long', `must have at most ${maxValueLength} characters.`)
+    return problemText('too_long', `must have at most ${maxValueLength} characters.`)
   if (/\0|\p{Surrogate}/u.test(value))
-    return problem('invalid_format', 'contains characters that are not allowed.')
+    return problemText('invalid_format', 'contains characters that are not allowed.')
   return null
 }
 

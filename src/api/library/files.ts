@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 
 import { artIdFragment } from '../../db/snapshots.ts'
-import { custom, readOnly, integer, listOf, privateAddress, problem, text } from '../../fields/field.ts'
+import { custom, readOnly, integer, listOf, maskedAddress, problemText, text } from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import {
-  markMedia,
+  markPartsOf,
   renameOpenPlay,
   updateQueuedDurations,
   removeQueuedMedia
@@ -33,15 +33,15 @@ const computed = (about: string) => {
 }
 
 const path = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
+  v.string(problemText('invalid_type', 'must be text.')),
   v.check(
     value => !/\0|\p{Surrogate}/u.test(value),
-    problem('invalid_format', 'contains characters that are not allowed.')
+    problemText('invalid_format', 'contains characters that are not allowed.')
   ),
-  v.check(value => value.trim() !== '', problem('blank', 'must not be empty.')),
+  v.check(value => value.trim() !== '', problemText('blank', 'must not be empty.')),
   v.check(
     value => Buffer.byteLength(value) <= maxPathBytes,
-    problem('too_long', `must have at most ${maxPathBytes} bytes.`)
+    problemText('too_long', `must have at most ${maxPathBytes} bytes.`)
   )
 )
 
@@ -63,7 +63,7 @@ export const files = resource({
     unique_id: computed('Identifies the song in the URL of its cover.'),
     song_id: computed('32 hexadecimal digits, derived from artist and title.'),
     art: readOnly<string>({ schema: { type: 'string', format: 'uri' }, about: 'URL of the cover.' }),
-    path: privateAddress(
+    path: maskedAddress(
       custom(path, {
         schema: { type: 'string', minLength: 1, maxLength: maxPathBytes },
         about: 'A URL, or a path below the media folder; unique in the station. The file need not exist.',
@@ -114,7 +114,7 @@ const hooks: ResourceHooks<FileFields> = {
   async beforeWrite(write) {
     if (write.values === null) {
       await assertNotSent(write)
-      if (write.change) await markMedia(write.change, write.before.id)
+      if (write.change) await markPartsOf(write.change, write.before.id)
       return []
     }
     const { before, values } = write
@@ -148,7 +148,7 @@ const hooks: ResourceHooks<FileFields> = {
     await updateCustomFieldValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
-    if (before) await markMedia(change, id)
+    if (before) await markPartsOf(change, id)
     if (isMoved || (before && isResized)) await refillQueue(change)
   },
   async render(rows, { sql, services, station }) {

@@ -1,14 +1,14 @@
 import { extname, join, resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../../db/sql.ts'
-import { ownerOf } from '../../outbound/networks.ts'
+import { limitKeyOf } from '../../outbound/networks.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../../runtime/contained-files.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
-import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, type SentFile } from '../core/route.ts'
+import { type ApiRequest, apiRoute, type FileToSend } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findMediaFolder, resolveMediaFolder } from './media-folder.ts'
 import { songListRoute } from './song-list.ts'
@@ -92,7 +92,7 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   redirectsTo: 'The URL of the song.',
   needsAddress: true,
   async handle(request, services) {
-    const { stationId } = await findVisibleStation(stationLookupOf(request), services)
+    const { stationId } = await getVisibleStation(stationLookupOf(request), services)
     const { publicReads: sql } = services
     const [media] = await sql<{ path: string }[]>`
       select m.path from media m
@@ -109,7 +109,7 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
 
 /** Waits for a permit to open a file, held until the response is sent. Throws 503 if too many are waiting. */
 async function acquireFilePermit(request: ApiRequest): Promise<void> {
-  const { permit, drop } = openFiles.acquire(ownerOf(request.address), 1_000)
+  const { permit, drop } = openFiles.acquire(limitKeyOf(request.address), 1_000)
   request.onSettled(drop)
   const granted = await permit
   if (typeof granted === 'string')
@@ -121,7 +121,7 @@ async function acquireFilePermit(request: ApiRequest): Promise<void> {
 }
 
 /** Throws 404 if the file does not exist, cannot be opened or is outside the media folder. */
-async function openSong(services: ApiServices, stationId: number, path: string): Promise<SentFile> {
+async function openSong(services: ApiServices, stationId: number, path: string): Promise<FileToSend> {
   const folder = await openMediaFolder(services, stationId)
   if (folder === null) throw new ApiError('not-found')
   const handle = await openInside(resolve(folder.path, path), [folder.realPath]).catch(throwNotFound)

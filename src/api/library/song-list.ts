@@ -3,7 +3,7 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
-import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { listRoute } from '../core/list-route.ts'
 import { isLight, likePattern } from '../core/list.ts'
 import type { Operation } from '../core/route.ts'
@@ -43,7 +43,7 @@ export const songListRoute = ({ path, operation, element, openFilter, render }: 
     headers: { 'Cache-Control': 'no-store' },
     async open(query, request, services) {
       const { reads: sql, config } = services
-      const { stationId, profile } = await findVisibleStation(stationLookupOf(request), services)
+      const { stationId, profile } = await getVisibleStation(stationLookupOf(request), services)
       const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
       if (wait > 0) throw new TooManyRequests(wait)
       const { condition, countKey } = await openFilter(services, stationId)

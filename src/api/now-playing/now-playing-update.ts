@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addCommand } from '../../playout/playouts/commands.ts'
-import { reportTrack } from '../../playout/plays/report-track.ts'
+import { recordReport } from '../../playout/plays/report-track.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
-import { actionResult, type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -52,9 +52,9 @@ async function update(request: ApiRequest, services: ApiServices): Promise<Reply
   })
   if (!isSentToPlayout) {
     const unknown = { queueId: null, mediaId: null, playlistId: null, isTimed: false }
-    await reportTrack(services, stationId, { ...song, ...unknown, startedAtMs: engineTimeMs() })
+    await recordReport(services, stationId, { ...song, ...unknown, startedAtMs: engineTimeMs() })
   }
-  return actionResult('Metadata updated.')
+  return actionReply('Metadata updated.')
 }
 
 const path = '/api/station/:station_id/nowplaying/update'

@@ -5,7 +5,7 @@ import type { DocumentKind } from '../../station/live-view.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
 import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
-import { type StationLookup, findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { type StationLookup, getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { queryFilters } from '../core/parse.ts'
 import {
   type ApiRequest,
@@ -49,7 +49,7 @@ function respondForStation(caller: StationLookup, services: ApiServices, respond
 }
 
 async function respondPrivately(caller: StationLookup, services: ApiServices, respond: Respond) {
-  const reply = respond(await findVisibleStation(caller, services), services)
+  const reply = respond(await getVisibleStation(caller, services), services)
   return reply.later ? reply : { ...reply, headers: { ...reply.headers, ...privateCaching } }
 }
 

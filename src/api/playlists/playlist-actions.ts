@@ -1,19 +1,19 @@
 import * as v from 'valibot'
 
 import type { Tx } from '../../db/sql.ts'
-import { custom, integer, maxLength, problem } from '../../fields/field.ts'
+import { custom, integer, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeAddresses } from '../auth/access.ts'
+import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import {
-  actionResult,
+  actionReply,
   type ApiRequest,
   type ApiRoute,
   apiRoute,
@@ -53,7 +53,7 @@ async function changePlaylist(
     await recordAudit(tx, request, { record: 'Playlist', id, fields: [field] })
     return result
   })
-  return actionResult(message)
+  return actionReply(message)
 }
 
 const action = (
@@ -125,7 +125,7 @@ const readOrder = apiRoute('GET', `${path}/order`, 'view station management', {
       from playlist_tracks t join media m on m.id = t.media_id
       where t.playlist_id = ${id} and m.remote_playlist_id is null
       order by t.position, t.id limit ${maxTracks}`
-    const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
+    const isWhole = maySeeWholeUrls(request.caller?.key ?? null, 'manage station media', station.id)
     return json(isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) })))
   }
 })
@@ -135,9 +135,9 @@ const orderFields = {
   order: custom(
     v.pipe(
       v.unknown(),
-      maxLength(maxTracks),
-      v.array(mediaId.input, problem('invalid_type', 'must be a list.')),
-      v.check(list => new Set(list).size === list.length, problem('duplicate', 'contains a song twice.'))
+      limitElements(maxTracks),
+      v.array(mediaId.input, problemText('invalid_type', 'must be a list.')),
+      v.check(list => new Set(list).size === list.length, problemText('duplicate', 'contains a song twice.'))
     ),
     {
       schema: { type: 'array', items: mediaId.schema, maxItems: maxTracks },

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 
 import { appendTracks, lockImports, matchMedia, mediaIdsOf, upsertMedia } from '../../db/media-rows.ts'
 import type { Tx } from '../../db/sql.ts'
-import { integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
-import { refillQueueLater } from '../../playout/queue/queue.ts'
+import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
+import { tryRefillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { findSongCandidates } from '../../songs/location.ts'
 import {
@@ -13,15 +13,15 @@ import {
   maxPlaylistBytes,
   parsePlaylist,
   type PlaylistEntry,
-  playlistTypes,
+  playlistMimeTypes,
   renderPlaylist
 } from '../../songs/playlist-file.ts'
 import { buildRemoteSong } from '../../songs/remote-list.ts'
 import { cleanLine, type ImportedSong, maxLengths } from '../../songs/song.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
-import { maySeeWholeAddresses } from '../auth/access.ts'
+import { maySeeWholeUrls } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
-import { attachment } from '../core/csv.ts'
+import { dispositionOf } from '../core/csv.ts'
 import { parseBody, parseId, refuseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
 import { findMediaFolder } from '../library/media-folder.ts'
@@ -32,19 +32,19 @@ type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }
 const maxPathLength = 4_096
 const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
 const path = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
-  v.check(value => value.trim() !== '', problem('blank', 'must not be empty.')),
-  v.maxLength(maxPathLength, problem('too_long', `must have at most ${maxPathLength} characters.`))
+  v.string(problemText('invalid_type', 'must be text.')),
+  v.check(value => value.trim() !== '', problemText('blank', 'must not be empty.')),
+  v.maxLength(maxPathLength, problemText('too_long', `must have at most ${maxPathLength} characters.`))
 )
-const tag = v.nullish(v.string(problem('invalid_type', 'must be text.')), '')
+const tag = v.nullish(v.string(problemText('invalid_type', 'must be text.')), '')
 const seconds = v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(2_147_483)), 0)
 
 const importItem: v.GenericSchema<unknown, ImportItem> = v.union(
   [
     v.pipe(
       v.number(),
-      v.safeInteger(problem('invalid_type', 'must be a whole number.')),
-      v.minValue(1, problem('out_of_range', 'must be at least 1.')),
+      v.safeInteger(problemText('invalid_type', 'must be a whole number.')),
+      v.minValue(1, problemText('out_of_range', 'must be at least 1.')),
       v.transform(value => ({ id: value }))
     ),
     v.pipe(
@@ -54,7 +54,7 @@ const importItem: v.GenericSchema<unknown, ImportItem> = v.union(
     v.object({ id }),
     v.pipe(v.object({ path, artist: tag, title: tag, length: seconds }), v.transform(toItem))
   ],
-  problem('invalid_type', 'must be a path, an id, or an object with one of them.')
+  problemText('invalid_type', 'must be a path, an id, or an object with one of them.')
 )
 
 function toItem(given: { path: string; artist: string; title: string; length: number }): ImportItem {
@@ -65,8 +65,8 @@ function toItem(given: { path: string; artist: string; title: string; length: nu
 
 const importItems = v.pipe(
   v.unknown(),
-  maxLength(maxPlaylistEntries),
-  v.array(importItem, problem('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
+  limitElements(maxPlaylistEntries),
+  v.array(importItem, problemText('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
 )
 
 /** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the problem. */
@@ -104,7 +104,7 @@ const importSchema: JsonSchema = {
 
 /** Content types that programs send for M3U and PLS files. */
 const importTypes = [
-  ...Object.values(playlistTypes),
+  ...Object.values(playlistMimeTypes),
   'audio/mpegurl',
   'application/x-mpegurl',
   'application/vnd.apple.mpegurl',
@@ -134,7 +134,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
       await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
       return matched
     })
-    await refillQueueLater(services, station.id)
+    await tryRefillQueue(services, station.id)
     const count = results.filter(({ match }) => match !== null).length
     const message = `${count} of ${results.length} entries were matched to songs.`
     return json({ ...actionFields(message), import_results: results })
@@ -208,13 +208,13 @@ const exportList = apiRoute(
       select m.path, m.artist, m.title, m.duration_ms as "durationMs"
       from playlist_tracks t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
-      const isWhole = maySeeWholeAddresses(request.caller?.key ?? null, 'manage station media', station.id)
+      const isWhole = maySeeWholeUrls(request.caller?.key ?? null, 'manage station media', station.id)
       const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))
       return {
         body: renderPlaylist(format, shown),
         headers: {
-          'Content-Type': playlistTypes[format],
-          'Content-Disposition': attachment(`${playlist.name}.${format}`)
+          'Content-Type': playlistMimeTypes[format],
+          'Content-Disposition': dispositionOf(`${playlist.name}.${format}`)
         }
       }
     }

@@ -10,14 +10,14 @@ import {
   integer,
   isWebAddress,
   listOf,
-  maxLength,
-  privateAddress,
-  problem,
+  limitElements,
+  maskedAddress,
+  problemText,
   text
 } from '../../fields/field.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { markPlaylist, refillQueue } from '../../playout/queue/queue.ts'
-import { followSource, replaceEntries } from '../../playout/queue/remote-entries.ts'
+import { syncEntries, replaceEntries } from '../../playout/queue/remote-entries.ts'
 import { fieldError } from '../../runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -31,15 +31,15 @@ const interval = { min: 0, max: 32_767, fallback: 0 }
 const backendOptions = v.pipe(
   v.unknown(),
   v.transform(value => (typeof value === 'string' ? value.split(',') : value)),
-  maxLength(100),
+  limitElements(100),
   v.array(
-    v.string(problem('invalid_type', 'must be text.')),
-    problem('invalid_type', 'must be text or a list.')
+    v.string(problemText('invalid_type', 'must be text.')),
+    problemText('invalid_type', 'must be text or a list.')
   ),
   v.transform(names => [...new Set(names.map(name => name.trim()).filter(name => name !== ''))]),
   v.check(
     names => names.every(name => optionNames.includes(name)),
-    problem('not_in_enum', `may contain only ${optionNames.join(', ')}.`)
+    problemText('not_in_enum', `may contain only ${optionNames.join(', ')}.`)
   ),
   v.transform(names => names.join(','))
 )
@@ -59,7 +59,7 @@ export const playlists = resource({
     }),
     source: choice(['songs', 'remote_url'], { fallback: 'songs', about: 'Songs of the library, or a URL.' }),
     order: choice(['shuffle', 'random', 'sequential'], { fallback: 'shuffle', about: 'Order of the songs.' }),
-    remote_url: privateAddress(
+    remote_url: maskedAddress(
       text({
         max: 2048,
         fallback: '',
@@ -96,7 +96,7 @@ export const playlists = resource({
     podcasts: listOf<number>(
       v.pipe(
         v.unknown(),
-        v.check(() => false, problem('not_found', 'does not exist: podcasts are not supported.')),
+        v.check(() => false, problemText('not_found', 'does not exist: podcasts are not supported.')),
         v.transform(() => 0)
       ),
       { max: 100, items: { type: 'integer' }, about: 'Always empty: podcasts are not supported.' }
@@ -150,7 +150,7 @@ const hooks: ResourceHooks<PlaylistFields> = {
       await refillQueue(change)
       return
     }
-    const hasNewEntries = await followSource(change, { id, stationId: change.station.id }, before, values)
+    const hasNewEntries = await syncEntries(change, { id, stationId: change.station.id }, before, values)
     if (before && before.name !== values.name) await markPlaylist(change, id)
     if (before && before.order !== values.order) await startNewPass(tx, change.station.id, id)
     if (hasNewEntries || (before && affectsQueue(before, values))) await refillQueue(change)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { ScheduleItem } from '../../autodj/schedule.ts'
 import type { Tx } from '../../db/sql.ts'
-import { custom, type Field, flag, integer, maxLength, problem } from '../../fields/field.ts'
+import { custom, type Field, flag, integer, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 
 /** A time of day as HHMM. */
@@ -10,7 +10,7 @@ function timeOfDay(example: number): Field<number> {
   const field = integer({ min: 0, max: 2359, about: 'HHMM', example })
   const hasMinutes = v.check<number, string>(
     time => time % 100 < 60,
-    problem('out_of_range', 'must be a time from 0 to 2359 (HHMM).')
+    problemText('out_of_range', 'must be a time from 0 to 2359 (HHMM).')
   )
   return { ...field, input: v.pipe(field.input, hasMinutes) }
 }
@@ -25,9 +25,9 @@ export function isDateOrEmpty(text: string): boolean {
 
 function date(example: string): Field<string> {
   const input = v.pipe(
-    v.string(problem('invalid_type', 'must be text.')),
+    v.string(problemText('invalid_type', 'must be text.')),
     v.trim(),
-    v.check(isDateOrEmpty, problem('invalid_format', 'must be a date (YYYY-MM-DD).'))
+    v.check(isDateOrEmpty, problemText('invalid_format', 'must be a date (YYYY-MM-DD).'))
   )
   return custom(input, { fallback: '', schema: { type: 'string' }, about: 'YYYY-MM-DD, or empty.', example })
 }
@@ -40,17 +40,17 @@ const days = v.pipe(
   v.transform(value =>
     typeof value === 'string' ? value.split(',').filter(day => day.trim() !== '') : value
   ),
-  maxLength(50),
+  limitElements(50),
   v.array(
     v.pipe(
       v.unknown(),
       v.transform(day => (typeof day === 'string' && /^\s*\d\s*$/.test(day) ? Number(day) : day)),
-      v.number(problem('invalid_type', dayProblem)),
-      v.integer(problem('invalid_type', dayProblem)),
-      v.check(day => day >= 0 && day <= 7, problem('out_of_range', dayProblem)),
+      v.number(problemText('invalid_type', dayProblem)),
+      v.integer(problemText('invalid_type', dayProblem)),
+      v.check(day => day >= 0 && day <= 7, problemText('out_of_range', dayProblem)),
       v.transform(day => day || 7)
     ),
-    problem('invalid_type', 'must be a list of days.')
+    problemText('invalid_type', 'must be a list of days.')
   ),
   v.transform(list => [...new Set(list)].toSorted((a, b) => a - b))
 )
@@ -76,7 +76,7 @@ export const scheduleItemValidator: v.GenericSchema<unknown, ScheduleItem> = v.p
     v.partialCheck(
       [['start_date'], ['end_date']],
       ({ start_date, end_date }) => start_date === '' || end_date === '' || start_date <= end_date,
-      problem('out_of_range', 'must not be before start_date.')
+      problemText('out_of_range', 'must not be before start_date.')
     ),
     ['end_date']
   )

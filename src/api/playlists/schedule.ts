@@ -2,8 +2,8 @@ import { type ScheduleItem, windowsBetween } from '../../autodj/schedule.ts'
 import { openZone } from '../../autodj/zone.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
-import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
-import { localTime } from '../core/moments.ts'
+import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { toLocalTime } from '../core/moments.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
@@ -28,7 +28,7 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
   needsAddress: true,
   async handle(request, services) {
     const { publicReads: sql } = services
-    const { stationId, profile } = await findVisibleStation(stationLookupOf(request), services)
+    const { stationId, profile } = await getVisibleStation(stationLookupOf(request), services)
     const wait = requestLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)
@@ -56,9 +56,9 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
         title: name,
         description: `Playlist: ${name}`,
         start_timestamp: Math.floor(startMs / 1_000),
-        start: localTime(zone, startMs),
+        start: toLocalTime(zone, startMs),
         end_timestamp: Math.floor(endMs / 1_000),
-        end: localTime(zone, endMs),
+        end: toLocalTime(zone, endMs),
         is_now: startMs <= fromMs && fromMs < endMs
       }))
     )

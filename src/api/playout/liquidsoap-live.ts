@@ -3,7 +3,7 @@ import { recordDjDisconnect, recordDjConnect } from '../../playout/plays/broadca
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { json } from '../core/route.ts'
 import { exactly } from '../core/schemas.ts'
-import { loginStreamer } from '../streamers/streamer-login.ts'
+import { checkLogin } from '../streamers/streamer-login.ts'
 import { definePlayoutRoutes, parseReportedTime } from './playout-caller.ts'
 
 const eventFields = { user: 'The user name.', ago: 'Seconds since the event; the default is 0.' }
@@ -30,7 +30,7 @@ const login = definePlayoutRoutes({
   async handle({ station, body }, { reads: sql, secrets }) {
     const { user = '', password = '', address = '' } = body
     const credentials = { user, password, address }
-    const allowed = await loginStreamer({ sql, secrets }, station.id, credentials, engineTimeMs())
+    const allowed = await checkLogin({ sql, secrets }, station.id, credentials, engineTimeMs())
     if (!allowed) return json({ allow: false })
     return json({ allow: true, username: allowed.username, display_name: allowed.displayName })
   }

@@ -2,7 +2,7 @@ import { renderAnnotatedUri, renderScript, type ScriptStation } from '../../broa
 import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
 import { recordPlayoutCall } from '../../playout/playouts/commands.ts'
 import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
-import { reportTrack } from '../../playout/plays/report-track.ts'
+import { recordReport } from '../../playout/plays/report-track.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -70,7 +70,7 @@ const feedback = definePlayoutRoutes({
     if (queueId === null && mediaId === null && artist === '' && title === '')
       refuseField('title', 'required', 'is required if the song is not identified otherwise.')
     await recordPlayoutCall(services.sql, station.id, nowMs)
-    await reportTrack(services, station.id, {
+    await recordReport(services, station.id, {
       queueId,
       mediaId,
       playlistId: parseRowId(body['playlist_id']),

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 
-import { integer, maxLength } from '../../fields/field.ts'
+import { integer, limitElements } from '../../fields/field.ts'
 import { bodySchema } from '../../fields/form.ts'
-import { countListeners } from '../../playout/listeners/count-listeners.ts'
+import { recordCounts } from '../../playout/listeners/count-listeners.ts'
 import { skipSong } from '../../playout/playouts/commands.ts'
 import { stationAction } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionResult, apiRoute, stationOf } from '../core/route.ts'
+import { actionReply, apiRoute, stationOf } from '../core/route.ts'
 
 const skipFields = {
   sh_id: integer({
@@ -64,7 +64,10 @@ const source = v.pipe(
     if (!isNamed) addIssue({ message: 'must have an id or a path.' })
   })
 )
-const sources = v.optional(v.pipe(v.unknown(), maxLength(maxSources), v.array(source, 'must be a list.')), [])
+const sources = v.optional(
+  v.pipe(v.unknown(), limitElements(maxSources), v.array(source, 'must be a list.')),
+  []
+)
 
 const report = v.pipe(
   v.object(
@@ -116,13 +119,13 @@ const listeners = apiRoute('PUT', '/api/station/:station_id/listeners', 'manage 
   async handle(request, services) {
     const station = stationOf(request)
     const { total, unique = total, mounts, remotes, hls } = parseBody(report, request.body)
-    await countListeners(services, station.id, {
+    await recordCounts(services, station.id, {
       totals: total === undefined || unique === undefined ? null : { total, unique },
       mounts: mounts.map(toSourceCount),
       remotes: remotes.map(toSourceCount),
       hls: hls.map(toSourceCount)
     })
-    return actionResult('Record updated successfully.')
+    return actionReply('Record updated successfully.')
   }
 })
 

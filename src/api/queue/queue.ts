@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { LogEntry } from '../../autodj/log-entry.ts'
 import { customFieldsFragment, songFragment } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
-import { integer, type JsonSchema, maxLength, problem } from '../../fields/field.ts'
+import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue, moveInQueue } from '../../playout/queue/manual-queue.ts'
@@ -78,25 +78,25 @@ const songs = v.pipe(
       media_ids: v.nullish(
         v.pipe(
           v.unknown(),
-          maxLength(maxSongs),
-          v.array(mediaId.input, problem('invalid_type', 'must be a list.')),
-          v.minLength(1, problem('too_short', 'must have at least one element.'))
+          limitElements(maxSongs),
+          v.array(mediaId.input, problemText('invalid_type', 'must be a list.')),
+          v.minLength(1, problemText('too_short', 'must have at least one element.'))
         )
       )
     },
-    problem('invalid_type', 'must be an object.')
+    problemText('invalid_type', 'must be an object.')
   ),
   v.forward(
     v.check(
       body => typeof body.media_id === 'number' || Array.isArray(body.media_ids),
-      problem('required', 'is required unless media_ids is sent.')
+      problemText('required', 'is required unless media_ids is sent.')
     ),
     ['media_id']
   ),
   v.forward(
     v.check(
       body => typeof body.media_id !== 'number' || !Array.isArray(body.media_ids),
-      problem('duplicate', 'cannot be combined with media_id.')
+      problemText('duplicate', 'cannot be combined with media_id.')
     ),
     ['media_ids']
   )

@@ -7,7 +7,7 @@ import type { Song } from '../../station/state.ts'
 import { maySeeAddresses } from '../auth/access.ts'
 import { stationAction } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestRows } from '../core/list.ts'
+import { likePattern, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
 import { stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
@@ -41,10 +41,10 @@ const list = listRoute(path, 'view station reports', {
     // stations" in docs/gotchas.md.
     const newest =
       type === 'pending'
-        ? sql`select * from requests where station_id = ${station.id} and ${isPending} order by id desc ${newestRows(sql)}`
+        ? sql`select * from requests where station_id = ${station.id} and ${isPending} order by id desc ${newestLimit(sql)}`
         : sql`
           select * from requests where station_id between ${station.id} and ${station.id} and not ${isPending}
-          order by station_id, id desc ${newestRows(sql)}`
+          order by station_id, id desc ${newestLimit(sql)}`
     const found =
       query.search === ''
         ? sql`select * from (${newest}) r`

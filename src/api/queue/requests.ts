@@ -1,4 +1,4 @@
-import { ownerOf } from '../../outbound/networks.ts'
+import { limitKeyOf } from '../../outbound/networks.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import {
   acceptsRequestsFragment,
@@ -8,9 +8,9 @@ import {
 } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
-import { findVisibleStation, stationLookupOf } from '../auth/public-request.ts'
+import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import { actionResult, apiRoute } from '../core/route.ts'
+import { actionReply, apiRoute } from '../core/route.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { songListRoute } from '../library/song-list.ts'
 
@@ -44,15 +44,15 @@ const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'p
   errors: [403, 409, 429],
   needsAddress: true,
   async handle(request, services) {
-    const { stationId } = await findVisibleStation(stationLookupOf(request), services)
+    const { stationId } = await getVisibleStation(stationLookupOf(request), services)
     const media = parseMediaId(request.params['media_id'] ?? '')
     const wait = submissionLimits.take(request.address)
     if (wait > 0) throw new TooManyRequests(wait)
-    const address = ownerOf(request.address)
+    const address = limitKeyOf(request.address)
     await changeStation(services, stationId, change =>
       submitRequest(change, { media, address, atMs: engineTimeMs(), chance: Math.random() })
     )
-    return actionResult('Your request has been submitted and will be played soon.')
+    return actionReply('Your request has been submitted and will be played soon.')
   }
 })
 

@@ -12,11 +12,11 @@ import {
   listParameters,
   renderListReply,
   listSchema,
-  newestRows,
+  newestLimit,
   parseListQuery,
   readList
 } from '../core/list.ts'
-import { startMsFragment, localTime, parseMoment, momentSchema } from '../core/moments.ts'
+import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
 import { apiRoute, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
@@ -60,7 +60,7 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
       select * from song_history
       where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
         ${isDetailed || format === 'csv' ? sql`` : sql`and is_visible`}
-      order by station_id desc, started_at_ms desc, id desc ${newestRows(sql)}`
+      order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
     const plays = sql`
       select h.* from (${newest}) h
       ${query.search === '' ? sql`` : sql`where h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern}`}`
@@ -124,7 +124,7 @@ async function renderCsv(sql: Sql, read: HeavyRead, station: StationRow, plays: 
   const parts = [Buffer.from(csvLine(['sh_id', 'played_at', ...columns]))]
   for await (const rows of read.batches<CsvRow>(statement)) {
     const lines = rows.map(row =>
-      csvLine([row.id, localTime(zone, row.startedAtMs), ...columns.map(name => row[name] ?? '')])
+      csvLine([row.id, toLocalTime(zone, row.startedAtMs), ...columns.map(name => row[name] ?? '')])
     )
     parts.push(Buffer.from(lines.join('')))
   }

@@ -7,8 +7,8 @@ import {
   flag,
   readOnly,
   integer,
-  privateAddress,
-  problem,
+  maskedAddress,
+  problemText,
   text,
   webAddress
 } from '../../fields/field.ts'
@@ -21,20 +21,20 @@ import { type ResourceHooks, type StoredRecord, resource, type Write } from '../
 
 /** The path of a mount. Input may begin with any number of slashes. */
 const mountPath = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
+  v.string(problemText('invalid_type', 'must be text.')),
   v.trim(),
   v.transform(path => (path === '' ? '' : `/${path.replace(/^\/+/, '')}`)),
-  v.maxLength(100, problem('too_long', 'must have at most 100 characters.')),
+  v.maxLength(100, problemText('too_long', 'must have at most 100 characters.')),
   v.check(
     path => !/[\s\p{Cc}\p{Surrogate}?#]|\.\./u.test(path),
-    problem('invalid_format', 'must be a path without spaces, ?, # and ..')
+    problemText('invalid_format', 'must be a path without spaces, ?, # and ..')
   )
 )
 
 const mountName = v.pipe(
   mountPath,
-  v.check(path => path !== '', problem('blank', 'must not be empty.')),
-  v.minLength(2, problem('too_short', 'must have at least 2 characters.'))
+  v.check(path => path !== '', problemText('blank', 'must not be empty.')),
+  v.minLength(2, problemText('too_short', 'must have at least 2 characters.'))
 )
 
 export const listenerCountField = (about: string) =>
@@ -70,7 +70,7 @@ export const hlsStreams = resource({
       about: 'The mount for its listeners when it ends.',
       example: '/silence.mp3'
     }),
-    relay_url: privateAddress(webAddress({ max: 255, about: 'A stream to relay instead.' })),
+    relay_url: maskedAddress(webAddress({ max: 255, about: 'A stream to relay instead.' })),
     authhash: text({ max: 255, fallback: '', about: 'The hash that identifies the stream in a directory.' }),
     max_listener_duration: integer({
       min: 0,

@@ -5,13 +5,13 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
-import { startMsFragment, localTime, parseMoment, momentSchema } from '../core/moments.ts'
+import { startMsFragment, toLocalTime, parseMoment, momentSchema } from '../core/moments.ts'
 import { queryFilters, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
 /** The counts of one step of time: at its end, and the highest and lowest within. `index` counts steps from 0. */
-export interface Changes {
+export interface StepCounts {
   readonly index: number
   readonly total: number
   readonly unique: number
@@ -51,10 +51,10 @@ export function computeSpan(startMs: number, endMs: number, stepSeconds: number 
 export function computePoints(
   { firstMinute, lastMinute, stepMinutes }: Span,
   before: { readonly total: number; readonly unique: number },
-  changes: readonly Changes[]
+  changes: readonly StepCounts[]
 ) {
   const byIndex = new Map(changes.map(({ index, ...counts }) => [index, counts]))
-  const points: (Omit<Changes, 'index'> & { readonly at: number })[] = []
+  const points: (Omit<StepCounts, 'index'> & { readonly at: number })[] = []
   let { total, unique } = before
   for (let minute = firstMinute; minute <= lastMinute; minute += stepMinutes) {
     const counts = byIndex.get(points.length) ?? { total, unique, most: total, fewest: total }
@@ -106,7 +106,7 @@ export const listenerSeriesRoute = apiRoute(
       if (format === 'json') return json({ step: span.stepMinutes * 60, points })
       const zone = openZone(timezone)
       const lines = points.map(({ at, total, unique, most, fewest }) =>
-        csvLine([localTime(zone, at * 1_000), total, unique, most, fewest])
+        csvLine([toLocalTime(zone, at * 1_000), total, unique, most, fewest])
       )
       const header = csvLine(['at', 'total', 'unique', 'most', 'fewest'])
       return csvReply(`${station.shortName}-listeners`, header + lines.join(''))
@@ -148,7 +148,7 @@ async function readPoints(sql: Sql, read: HeavyRead, stationId: number, span: Sp
           select m.total, m."unique" from listener_minutes m
           where m.station_id = s.id and m.minute < ${firstMinute} order by m.minute desc limit 1) last on true
       where s.id = ${stationId}`)
-  const changes = await read.rows<Changes>(sql`
+  const changes = await read.rows<StepCounts>(sql`
       select x.index, m.total, m."unique" as unique, x.most, x.fewest
       from (
         select (minute - ${firstMinute}::int) / ${stepMinutes}::int as index, max(minute) as last,

@@ -1,4 +1,4 @@
-import { remoteServerKind, stationServerKind } from '../../broadcast/polls/poll-rows.ts'
+import { remoteServerKind, ownServerKindFragment } from '../../broadcast/polls/poll-rows.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'
@@ -26,7 +26,7 @@ export const pollRoute = listRoute('/api/station/:station_id/polls', 'view stati
   record: ref('Poll'),
   open(query, request, { reads: sql }) {
     const polls = sql`
-      select p.remote_id, case when r.id is null then ${stationServerKind(sql)} else ${remoteServerKind(sql)} end as type,
+      select p.remote_id, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKind(sql)} end as type,
         coalesce(substring(r.url from '^[^?#]+'), substring(s.frontend_url from '^[^/]+//[^/?#]+')) as url,
         p.answered_at_ms / 1000 as answered_at, p.failing_since_ms / 1000 as failing_since, p.problem
       from polls p join stations s on s.id = p.station_id left join remotes r on r.id = p.remote_id

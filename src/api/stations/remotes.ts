@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
 import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
-import { choice, custom, flag, integer, problem, secret, text, webAddress } from '../../fields/field.ts'
-import type { LockedStation } from '../../playout/rows.ts'
+import { choice, custom, flag, integer, problemText, secret, text, webAddress } from '../../fields/field.ts'
+import type { StationFacts } from '../../playout/rows.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, resource, type StoredRecord } from '../core/resource.ts'
@@ -10,7 +10,7 @@ import { listenerCountField } from './hls-streams.ts'
 
 const url = v.pipe(
   webAddress({ max: 255, about: '' }).input,
-  v.check(address => address !== '', problem('blank', 'must not be empty.'))
+  v.check(address => address !== '', problemText('blank', 'must not be empty.'))
 )
 
 /** Streams of a station on servers of third parties. */
@@ -74,7 +74,7 @@ const hooks: ResourceHooks<typeof remotes.fields> = {
 }
 
 /** The totals of a station without the listeners of a remote. */
-const totalsWithout = (station: LockedStation, remote: StoredRecord<typeof remotes.fields>) => ({
+const totalsWithout = (station: StationFacts, remote: StoredRecord<typeof remotes.fields>) => ({
   listeners_total: Math.max(0, station.listenersTotal - (remote.listeners_total ?? 0)),
   listeners_unique: Math.max(0, station.listenersUnique - (remote.listeners_unique ?? 0))
 })

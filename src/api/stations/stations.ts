@@ -10,8 +10,8 @@ import {
   type Field,
   flag,
   integer,
-  privateAddress,
-  problem,
+  maskedAddress,
+  problemText,
   secret,
   text,
   webAddress
@@ -44,11 +44,11 @@ function parseTimezone(name: string): string | null {
 }
 
 const timezone = v.pipe(
-  v.string(problem('invalid_type', 'must be text.')),
+  v.string(problemText('invalid_type', 'must be text.')),
   v.trim(),
   v.check(
     name => parseTimezone(name) !== null,
-    problem('invalid_format', 'must be a time zone like Europe/Berlin.')
+    problemText('invalid_format', 'must be a time zone like Europe/Berlin.')
   ),
   v.transform(name => parseTimezone(name) ?? name)
 )
@@ -100,7 +100,7 @@ export const stations = resource({
       fallback: 'clock',
       about: 'What controls playback: the clock of Cuewire, Liquidsoap, or (none) another broadcaster.'
     }),
-    frontend_url: privateAddress(
+    frontend_url: maskedAddress(
       webAddress({
         max: 255,
         about: 'The URL of its streaming server for polls; empty: it is not polled.',

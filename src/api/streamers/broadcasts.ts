@@ -1,5 +1,5 @@
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestRows } from '../core/list.ts'
+import { likePattern, newestLimit } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'
 import { exactly, int64, nullableInt64, ref } from '../core/schemas.ts'
 
@@ -30,7 +30,7 @@ export const broadcastRoute = listRoute(
       // docs/gotchas.md.
       const newest = sql`
       select * from broadcasts where station_id between ${stationId} and ${stationId}
-      order by station_id, id desc ${newestRows(sql)}`
+      order by station_id, id desc ${newestLimit(sql)}`
       const broadcasts = sql`
       select * from (${newest}) b
       ${query.search === '' ? sql`` : sql`where username ilike ${pattern} or streamer_name ilike ${pattern}`}`

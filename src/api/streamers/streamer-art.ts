@@ -6,8 +6,8 @@ import { ApiError } from '../../runtime/errors.ts'
 import { type ImageType, detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId, refuseBody } from '../core/parse.ts'
-import { actionResult, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
-import { sendPicture, type Picture, pictureAnswer } from '../library/art.ts'
+import { actionReply, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import { servePicture, type Picture, pictureOperation } from '../library/art.ts'
 
 const maxBytes = 2 * 1024 * 1024
 const path = '/api/station/:station_id/streamer/:id/art'
@@ -28,7 +28,7 @@ const upload = apiRoute('POST', path, access, {
     const type = detectImageType(bytes)
     if (type === null) refuseBody('invalid_format', 'The body must be a JPEG, PNG, WebP or GIF picture.')
     await storePicture(sql, request, { bytes, type })
-    return actionResult('Record updated successfully.')
+    return actionReply('Record updated successfully.')
   }
 })
 
@@ -39,7 +39,7 @@ const remove = apiRoute('DELETE', path, access, {
   answer,
   async handle(request, { sql }) {
     await storePicture(sql, request, null)
-    return actionResult('Record deleted successfully.')
+    return actionReply('Record deleted successfully.')
   }
 })
 
@@ -49,9 +49,9 @@ const read = apiRoute('GET', '/api/station/:station_id/streamer/:id/:art.jpg', '
   tag,
   summary: 'The picture of a streamer: art-<version>.jpg',
   redirectsTo: 'To the built-in picture if there is none.',
-  ...pictureAnswer,
+  ...pictureOperation,
   handle: (request, services) =>
-    sendPicture(request, services, async (sql, stationId) => {
+    servePicture(request, services, async (sql, stationId) => {
       const { id = '', art = '' } = request.params
       const [match, version = ''] = /^art(?:-(\w+))?$/.exec(art) ?? []
       if (match === undefined || !/^[1-9]\d{0,14}$/.test(id)) return null

@@ -3,11 +3,11 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type ScheduleItem, windowAt } from '../../autodj/schedule.ts'
 import { openZone } from '../../autodj/zone.ts'
 import type { Sql } from '../../db/sql.ts'
-import { shownName, sourceUsername } from '../../db/stations.ts'
+import { shownDjName, sourceUsername } from '../../db/stations.ts'
 import { sealingPurpose } from '../../fields/field.ts'
-import { ownerOf } from '../../outbound/networks.ts'
+import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { verifyNoPassword, verifyPassword } from '../../security/passwords.ts'
+import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
 
@@ -53,13 +53,13 @@ interface LoginDeps {
  * for a while. Throws `ApiError`: 404 if the station does not exist, 400 if it does not accept streamers, 429 if
  * too many passwords are being verified.
  */
-export async function loginStreamer(deps: LoginDeps, stationId: number, login: StreamerLogin, nowMs: number) {
+export async function checkLogin(deps: LoginDeps, stationId: number, login: StreamerLogin, nowMs: number) {
   const [station] = await deps.sql<StationRow[]>`
     select enable_streamers as "acceptsStreamers", source_password as "sourcePassword", live_text as "liveText",
       timezone from stations where id = ${stationId}`
   if (!station) throw new ApiError('not-found')
   if (!station.acceptsStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
-  const client = `${stationId} ${ownerOf(login.address).slice(0, maxAddressLength)}`
+  const client = `${stationId} ${limitKeyOf(login.address).slice(0, maxAddressLength)}`
   if (failedLogins.peek(client) > 0) return null
   const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
   if (streamer === null) {
@@ -101,7 +101,7 @@ async function findByPassword(
     const streamer = await findAccount(sql, stationId, user)
     const isRight =
       streamer === undefined || streamer.password === ''
-        ? await verifyNoPassword(password)
+        ? await pretendToVerify(password)
         : await verifyPassword(streamer.password, password)
     if (isRight && streamer) return streamer
   }
@@ -112,7 +112,7 @@ async function findAccount(sql: Sql, stationId: number, username: string): Promi
   // Postgres rejects NUL.
   if (username.includes('\0')) return undefined
   const [streamer] = await sql<StreamerRow[]>`
-    select u.id, u.streamer_username as username, ${shownName(sql)} as "displayName",
+    select u.id, u.streamer_username as username, ${shownDjName(sql)} as "displayName",
       u.streamer_password as password, u.is_active as "isActive", u.enforce_schedule as "enforceSchedule",
       u.schedule_items as "scheduleItems"
     from streamers u join stations s on s.id = u.station_id

@@ -4,9 +4,9 @@ import { ApiError } from '../../runtime/errors.ts'
 import { triggers } from '../../station/triggers.ts'
 import { redactedAddress } from '../../webhooks/redact.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
-import { maySeeWholeAddresses } from '../auth/access.ts'
+import { maySeeWholeUrls } from '../auth/access.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestRows } from '../core/list.ts'
+import { likePattern, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -80,7 +80,7 @@ const list = listRoute(`${path}/deliveries`, access, {
         : [sql`webhook_id, state`, sql`${hook.id}::bigint, ${status}::text`]
     const newest = sql`
       select * from webhook_deliveries where (${key}) >= (${values}) and (${key}) <= (${values})
-      order by ${key}, id desc ${newestRows(sql)}`
+      order by ${key}, id desc ${newestLimit(sql)}`
     const deliveries = sql`
       select d.* from (${newest}) d
       ${query.search === '' ? sql`` : sql`where d.message_id ilike ${likePattern(query.search)}`}`
@@ -119,7 +119,7 @@ function redactAttempt(attempted: AttemptRow, { caller }: ApiRequest, hook: Hook
   const { url } = attempted
   const isPublic = hookTypeOf(hook.type).urls.length === 0 || url === '' || url === 'mailto:'
   const [key, stationId] = [caller?.key ?? null, caller?.station?.id ?? 0]
-  if (isPublic || maySeeWholeAddresses(key, access, stationId)) return attempted
+  if (isPublic || maySeeWholeUrls(key, access, stationId)) return attempted
   return { ...attempted, url: redactedAddress(url, false) }
 }
 

@@ -2,13 +2,13 @@ import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Tx } from '../../db/sql.ts'
 import { integer } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
-import { enqueueDeliveries } from '../../playout/change-station.ts'
+import { dispatchDeliveries } from '../../playout/change-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseBody, parseId, refuseField } from '../core/parse.ts'
-import { actionFields, actionResult, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, int64, ref } from '../core/schemas.ts'
 import { access, type HookRow, lockHook, path, assertSendable, tag } from './webhook-row.ts'
 
@@ -35,8 +35,8 @@ const redeliver = apiRoute('POST', `${path}/delivery/:delivery_id/redeliver`, ac
       await recordAudit(tx, request, { record: 'WebhookDelivery', id })
       return locked
     })
-    await enqueueDeliveries(services, [hook.id])
-    return actionResult('The message is sent again.')
+    await dispatchDeliveries(services, [hook.id])
+    return actionReply('The message is sent again.')
   }
 })
 
@@ -81,7 +81,7 @@ const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
       if (found.length > 0) await recordAudit(tx, request, { record: 'WebhookDelivery', id: '*' })
       return { hook: locked, count: found.length }
     })
-    if (count > 0) await enqueueDeliveries(services, [hook.id])
+    if (count > 0) await dispatchDeliveries(services, [hook.id])
     const message = count === 1 ? '1 message is sent again.' : `${count} messages are sent again.`
     return json({ ...actionFields(message), redelivered: count })
   }

@@ -14,7 +14,7 @@ import type { HookRequest, Mail } from '../../webhooks/types/sending.ts'
 import { recordAudit } from '../core/audit.ts'
 import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, exactly, int64, ref, string } from '../core/schemas.ts'
-import type { ApiServices, WebhookTests } from '../core/services.ts'
+import type { ApiServices, WebhookTestDeps } from '../core/services.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
 import { access, type HookRow, path, readHook, assertSendable, tag } from './webhook-row.ts'
 
@@ -149,6 +149,6 @@ function renderMail({ to, subject, text: body }: Mail) {
   }
 }
 
-export function openWebhookTests(config: Config): WebhookTests {
+export function openWebhookTests(config: Config): WebhookTestDeps {
   return { parts: openSendDeps(config), tokens: openTokenBuckets(2, 5), inFlight: new Set() }
 }

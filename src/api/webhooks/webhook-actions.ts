@@ -1,14 +1,14 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { incompleteConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
+import { findMissingConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
 import { addGenerated, isSecret, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries } from '../../webhooks/deliveries/deliveries.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openReads } from '../core/resource-reads.ts'
-import { actionFields, actionResult, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, int64, ref } from '../core/schemas.ts'
 import { access, lockHook, path, readHook, resetHookFailures, tag } from './webhook-row.ts'
 import { webhookHooks, webhooks } from './webhooks.ts'
@@ -21,14 +21,14 @@ const toggle = apiRoute('PUT', `${path}/toggle`, access, {
   async handle(request, { sql }) {
     const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
       const { id, type, config, isEnabled } = await lockHook(tx, request)
-      if (!isEnabled) assertNoProblems(incompleteConfig(hookTypeOf(type), config))
+      if (!isEnabled) assertNoProblems(findMissingConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await resetHookFailures(tx, id)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
       return isEnabled
     })
-    return actionResult(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')
+    return actionReply(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')
   }
 })
 

@@ -3,8 +3,8 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import { isDraft } from '../../webhooks/config.ts'
-import { disabledFact } from '../../webhooks/deliveries/deliveries.ts'
-import type { PreparedHook } from '../../webhooks/deliveries/prepare.ts'
+import { disabledAlert } from '../../webhooks/deliveries/deliveries.ts'
+import type { HookToPrepare } from '../../webhooks/deliveries/prepare.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
@@ -14,7 +14,7 @@ export const access = 'manage station web hooks'
 export const tag = 'Web hooks'
 
 /** A hook as it is stored. */
-export interface HookRow extends PreparedHook {
+export interface HookRow extends HookToPrepare {
   readonly id: number
   readonly name: string
   readonly isEnabled: boolean
@@ -48,5 +48,5 @@ export async function resetHookFailures(tx: Tx, webhookId: number): Promise<void
     update webhooks set is_auto_disabled = false, consecutive_failures = 0, failing_since_ms = null, pauses = 0,
       paused_until_ms = 0
     where id = ${webhookId}`
-  await resolveAlert(tx, disabledFact(webhookId))
+  await resolveAlert(tx, disabledAlert(webhookId))
 }

@@ -1,22 +1,22 @@
 import * as v from 'valibot'
 
 import { resolveAlert } from '../../db/notifications.ts'
-import { choice, fixed, flag, readOnly, listOf, problem, text } from '../../fields/field.ts'
+import { choice, fixed, flag, readOnly, listOf, problemText, text } from '../../fields/field.ts'
 import { namedChanges, type NamedValue, namedValueSchema } from '../../fields/named-values.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { type Trigger, triggers } from '../../station/triggers.ts'
 import {
-  applyConfig,
-  incompleteConfig,
+  mergeConfig,
+  findMissingConfig,
   keepFormerSecret,
-  secretsLeftBehind
+  secretsAtRisk
 } from '../../webhooks/config-change.ts'
 import { addGenerated, type HookConfig, isDraft, isRedacted, redactConfig } from '../../webhooks/config.ts'
-import { cancelDeliveries, disabledFact } from '../../webhooks/deliveries/deliveries.ts'
+import { cancelDeliveries, disabledAlert } from '../../webhooks/deliveries/deliveries.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
 import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
-import { maySeeWholeAddresses } from '../auth/access.ts'
+import { maySeeWholeUrls } from '../auth/access.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
@@ -36,8 +36,8 @@ export const webhooks = resource({
     is_enabled: flag({ fallback: true, about: 'Whether events are delivered.' }),
     triggers: listOf<Trigger>(
       v.pipe(
-        v.string(problem('invalid_type', 'must be text.')),
-        v.picklist(triggers, problem('not_in_enum', `must be one of ${triggers.join(', ')}.`))
+        v.string(problemText('invalid_type', 'must be text.')),
+        v.picklist(triggers, problemText('not_in_enum', `must be one of ${triggers.join(', ')}.`))
       ),
       {
         max: 50,
@@ -73,11 +73,11 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     const stored = before ? storedConfig(before) : []
     if (!sent.has('config')) {
       const isSwitchedOn = before?.is_enabled === false && values.is_enabled
-      return isSwitchedOn ? [...problems, ...incompleteConfig(type, stored)] : problems
+      return isSwitchedOn ? [...problems, ...findMissingConfig(type, stored)] : problems
     }
     const { secrets } = services
-    const leftBehind = secretsLeftBehind(type, values.config, stored, secrets)
-    const settled = applyConfig(type, values.config, stored, secrets)
+    const leftBehind = secretsAtRisk(type, values.config, stored, secrets)
+    const settled = mergeConfig(type, values.config, stored, secrets)
     values.config = settled.config
     if (!before) {
       const { config, generated } = addGenerated(type, settled.config, secrets)
@@ -87,7 +87,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     return [...problems, ...leftBehind, ...settled.problems]
   },
   async afterWrite({ tx, services, before, values }, id) {
-    if (values === null) await resolveAlert(tx, disabledFact(before.id))
+    if (values === null) await resolveAlert(tx, disabledAlert(before.id))
     if (values === null || !before) return
     const type = hookTypeOf(before.type)
     const nowMs = engineTimeMs()
@@ -97,7 +97,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     await keepFormerSecret(tx, services.secrets, { id, type }, change)
   },
   async render(rows, { sql, caller, station }) {
-    const showsPath = maySeeWholeAddresses(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
+    const showsPath = maySeeWholeUrls(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof noDeliveries)[]>`
       select id, is_auto_disabled as "isAutoDisabled", last_message_sent, last_status, consecutive_failures,

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import { countAtSources } from '../../playout/listeners/count-listeners.ts'
+import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import { type HlsFetch, parseAccessLine, parseHlsFetch } from './access-log.ts'
 import { openTail } from './tail.ts'
@@ -96,7 +96,7 @@ async function countStation(services: PlayoutServices, shortName: string, varian
     if (identities.length === 0 && !hasLogged) return []
     return [{ id, total: identities.length, unique: identities.length, identities }]
   })
-  await countAtSources(services, station.id, { mounts: [], remotes: [], hls })
+  await recordSourceCounts(services, station.id, { mounts: [], remotes: [], hls })
 }
 
 /** `name` is the path of the stream as a mount. */

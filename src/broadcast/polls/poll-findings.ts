@@ -1,5 +1,5 @@
 import type { SourceReport } from '../../playout/listeners/sources.ts'
-import { decodePath } from '../icecast.ts'
+import { mountPathOf } from '../icecast.ts'
 import type { Stream } from '../stream.ts'
 import type { LeasedPoll } from './poll-rows.ts'
 
@@ -33,7 +33,7 @@ function findRemoteStream(
   url: string,
   streams: readonly Stream[]
 ): Stream | undefined {
-  const path = decodePath(url)
+  const path = mountPathOf(url)
   const byPath = streams.find(stream => stream.path === path)
   if (kind === 'icecast' || byPath) return byPath
   const id = /[?&]sid=(\d+)|\/stream\/(\d+)/.exec(url)?.slice(1).find(Boolean) ?? '1'

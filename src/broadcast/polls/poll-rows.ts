@@ -1,7 +1,7 @@
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 
 /** SQL: the kind of the own server of station `s`, null if it is not polled. RSAS speaks Icecast's API. */
-export const stationServerKind = (sql: Sql | Tx): Fragment => sql`
+export const ownServerKindFragment = (sql: Sql | Tx): Fragment => sql`
   case when s.is_enabled and s.frontend_url <> '' then
     case s.frontend when 'icecast' then 'icecast' when 'rsas' then 'icecast' when 'shoutcast2' then 'shoutcast2' end
   end`
@@ -19,7 +19,7 @@ export async function addMissingPollRows(sql: Sql | Tx, stationId: number | null
     insert into polls (station_id, remote_id)
     select w.station_id, w.remote_id from (
       select s.id as station_id, null::bigint as remote_id from stations s
-      where ${stationServerKind(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})
+      where ${ownServerKindFragment(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})
       union all
       select s.id, r.id from remotes r join stations s on s.id = r.station_id
       where ${remoteServerKind(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})
@@ -93,10 +93,10 @@ export async function leasePolls(sql: Sql, nowMs: number, limit: number): Promis
       returning *)
     select c.id, c.station_id as "stationId", c.remote_id as "remoteId", c.due_at_ms as "leasedUntilMs",
       c.failing_since_ms as "failingSinceMs", c.failures, c.idle_since_ms as "idleSinceMs", c.problem,
-      s.name as station, case when r.id is null then ${stationServerKind(sql)} else ${remoteServerKind(sql)} end as kind,
+      s.name as station, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKind(sql)} end as kind,
       coalesce(r.url, s.frontend_url) as url, coalesce(r.admin_password, s.frontend_admin_password) as password,
       coalesce(r.name, '') as name, s.backend = 'none' as "hasNoBackend",
-      r.id is null or (${stationServerKind(sql)} is null and coalesce(r.id = (
+      r.id is null or (${ownServerKindFragment(sql)} is null and coalesce(r.id = (
         select min(x.id) from remotes x where x.station_id = s.id and x.type <> ''), true)) as "isMainSource",
       exists (select from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "isLive",
       coalesce(r.bitrate, 0) as bitrate, coalesce(r.format, '') as format,

@@ -4,7 +4,7 @@ import { type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.
 import { sealingPurpose } from '../../fields/field.ts'
 import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { changeStation } from '../../playout/change-station.ts'
-import { countAtSources } from '../../playout/listeners/count-listeners.ts'
+import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
 import { observeStream } from '../../playout/plays/observe-stream.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import { withAbortTimeout } from '../../runtime/deadline.ts'
@@ -102,7 +102,7 @@ async function storeFindings(
   const { stationId, leasedUntilMs } = poll
   const [leased] = await deps.sql`select from polls where id = ${poll.id} and due_at_ms = ${leasedUntilMs}`
   if (!leased) return
-  await countAtSources(deps, stationId, report)
+  await recordSourceCounts(deps, stationId, report)
   if (observed) {
     const { isConnected, artist, title } = observed
     await observeStream(deps, stationId, { isConnected, artist, title, atMs })
@@ -124,7 +124,7 @@ async function handleFailure(
     deps.log.warn({ station: poll.stationId, remote: poll.remoteId, problem }, 'streaming server poll failed')
   if (nowMs - sinceMs >= alertAfterMs) await raiseAlert(deps.sql, composeAlert(poll, problem))
   if (nowMs - sinceMs >= countsTtlMs) await storeAbsence(deps, poll, nowMs)
-  const dueAtMs = scheduleAfterFailure(startedAtMs, failures, Math.random())
+  const dueAtMs = retryAtMs(startedAtMs, failures, Math.random())
   return { ...poll, dueAtMs, answeredAtMs: null, failingSinceMs: sinceMs, failures, problem }
 }
 
@@ -193,7 +193,7 @@ export function scheduleAfterSuccess(
 }
 
 /** Returns when to poll again after this many failures in a row: exponential backoff up to a minute. */
-export function scheduleAfterFailure(startedAtMs: number, failures: number, chance: number): number {
+export function retryAtMs(startedAtMs: number, failures: number, chance: number): number {
   const backoffMs = Math.min(maxBackoffMs, busyPeriodMs * 2 ** (failures - 1))
   return startedAtMs + addJitter(backoffMs, chance)
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 
 import pLimit from 'p-limit'
 
-import { networkList } from '../../outbound/networks.ts'
+import { toNetworkList } from '../../outbound/networks.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
@@ -32,8 +32,8 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
   const { WEBHOOK_ALLOWED_NETWORKS: alsoAllowed } = services.config
   const deps: PollDeps = {
     ...services,
-    fetchFromStation: openStreamFetcher(networkList([...privateNetworks, ...alsoAllowed])),
-    fetchFromRemote: openStreamFetcher(networkList(alsoAllowed)),
+    fetchFromStation: openStreamFetcher(toNetworkList([...privateNetworks, ...alsoAllowed])),
+    fetchFromRemote: openStreamFetcher(toNetworkList(alsoAllowed)),
     writeLimit: pLimit(maxWrites)
   }
   // Each poll in flight adds a listener.

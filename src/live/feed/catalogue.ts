@@ -1,6 +1,6 @@
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
-import { type LiveStation, openLiveStation, tagOf } from './live-station.ts'
+import { type LiveStation, openLiveStation, etagOf } from './live-station.ts'
 
 /**
  * All stations of a server, by id and by short name. Within an epoch the offset of a station never decreases;
@@ -91,7 +91,7 @@ const maxLists = 16
 /** The array of these stations; `before` if it is still current. */
 function joinList(stations: readonly LiveStation[], nowSeconds: number, before: CachedResponse | null) {
   const documents = stations.map(station => station.rest(nowSeconds))
-  const etag = tagOf(...documents.map(document => document.etag))
+  const etag = etagOf(...documents.map(document => document.etag))
   if (before?.etag === etag) return before
   const comma = Buffer.from(',')
   const parts = documents.flatMap(({ body }) => [comma, body])

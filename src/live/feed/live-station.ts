@@ -35,7 +35,7 @@ export function openLiveStation(state: StationState, baseUrl: string) {
 
 function cacheLine(state: StationState): CachedResponse {
   const text = renderLine(state)
-  return { body: Buffer.from(text), etag: tagOf(text), position: positionOf(state) }
+  return { body: Buffer.from(text), etag: etagOf(text), position: positionOf(state) }
 }
 
 const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
@@ -79,7 +79,7 @@ function openRendering(state: StationState, rendering: NowPlayingVariant, baseUr
 export const engineSeconds = () => Math.floor(engineTimeMs() / 1000)
 
 /** The weak entity tag of these texts together. */
-export const tagOf = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
+export const etagOf = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
 
 /** A hash of 16 characters of these texts and their boundaries. */
 function hashOf(...texts: readonly string[]): string {

@@ -33,7 +33,7 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
     throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
   const query = new URLSearchParams(req.getQuery() ?? '')
   const message = query.get('cf_connect')
-  if (message !== null) assertReadable(message, 'cf_connect')
+  if (message !== null) assertParsable(message, 'cf_connect')
   const delayMs = parseDelay(query.get('delay'))
   if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
@@ -47,7 +47,7 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
 }
 
 /** Throws 400 or 413 for a subscribe message that cannot be parsed; `field` is empty for a body. */
-export function assertReadable(message: string, field: string): void {
+export function assertParsable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
   const what = field === '' ? 'The body' : field
   if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
@@ -62,7 +62,7 @@ export function acceptConnection({ key, address, delayMs }: ConnectRequest, admi
 }
 
 /** Seconds after which a refused client may connect again; random, so that clients do not return at once. */
-export const retrySeconds = () => 5 + Math.floor(Math.random() * 11)
+export const pickRetrySeconds = () => 5 + Math.floor(Math.random() * 11)
 
 /** The error if a limit is reached. */
 export function refusalError(refusal: ConnectionRefusal): ApiError {
@@ -88,7 +88,7 @@ export function refuseConnection(res: HttpResponse, cause: unknown, origin: stri
   res.writeStatus(`${error.status} ${STATUS_CODES[error.status] ?? 'Unknown'}`)
   const headers: HeaderList = [
     ['Cache-Control', 'no-store'],
-    ...(isTemporary ? [['Retry-After', String(retrySeconds())] as const] : []),
+    ...(isTemporary ? [['Retry-After', String(pickRetrySeconds())] as const] : []),
     ...corsOf(origin)
   ]
   res.writeHeader('Content-Type', jsonContentType + commonLines + renderLines(headers))

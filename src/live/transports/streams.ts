@@ -9,7 +9,7 @@ import type { Hub } from '../hub.ts'
 import { maxMessageBytes } from '../protocol.ts'
 import type { Session, Transport, NewClient } from '../session.ts'
 import {
-  assertReadable,
+  assertParsable,
   corsOf,
   type HandshakeOptions,
   acceptConnection,
@@ -17,7 +17,7 @@ import {
   type ConnectRequest,
   readConnectRequest,
   refuseConnection,
-  retrySeconds
+  pickRetrySeconds
 } from './handshake.ts'
 
 const eventsPath = '/api/live/nowplaying/sse'
@@ -64,7 +64,7 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
     body.bytes
       .then(async bytes => {
         const message = decodeText(bytes)
-        if (message !== '') assertReadable(message, '')
+        if (message !== '') assertParsable(message, '')
         await nextImmediate()
         if (isOpen) res.cork(() => open(res, kind, request, message, mustClose))
       })
@@ -145,7 +145,7 @@ function refuseChunked(res: HttpResponse, error: unknown, origin: string): void 
 /** An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry` ms. */
 function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): void {
   writeHead(res, 'sse', origin)
-  res.end(`retry: ${retrySeconds() * 1000}\n\n`, close)
+  res.end(`retry: ${pickRetrySeconds() * 1000}\n\n`, close)
 }
 
 /**

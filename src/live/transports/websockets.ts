@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import { closeAmbiguous } from '../../http/body.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
-import { maxMessageBytes, maxMessages } from '../protocol.ts'
+import { maxMessageBytes, maxMessageRate } from '../protocol.ts'
 import type { Session, Transport, NewClient } from '../session.ts'
 import {
   type HandshakeOptions,
@@ -100,7 +100,7 @@ function isFlood(connection: Connection): boolean {
   const second = Math.floor(performance.now() / 1000)
   connection.messages = second === connection.second ? connection.messages + 1 : 1
   connection.second = second
-  return connection.messages > maxMessages
+  return connection.messages > maxMessageRate
 }
 
 /** A WebSocket. A class, so that sockets share their functions. */

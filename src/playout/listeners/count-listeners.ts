@@ -13,7 +13,7 @@ import {
   saltIdentities,
   type Salts
 } from './identities.ts'
-import { countedSources, matchCounts, readCounts, type SourceReport, sumOf, updateCounts } from './sources.ts'
+import { applyCounts, matchCounts, readCounts, type SourceReport, sumOf, updateCounts } from './sources.ts'
 
 /** A broadcaster's report. `totals` null: the sums over the sources. */
 export interface ListenerReport extends SourceReport {
@@ -24,7 +24,7 @@ export interface ListenerReport extends SourceReport {
  * Records a broadcaster's report. A report without changes writes nothing. Throws 404 for an unknown station
  * and 400 that names every unknown or repeated source; then nothing is recorded.
  */
-export async function countListeners(services: PlayoutServices, stationId: number, report: ListenerReport) {
+export async function recordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
   if (!(await record(services, stationId, report, refuse))) throw new ApiError('not-found')
 }
 
@@ -36,7 +36,7 @@ function refuse([problem, ...problems]: readonly FieldError[]): void {
  * Records the counts of some sources; the totals are the sums over all sources, hidden ones included. Unknown
  * sources and stations are ignored; of several counts of a source the first is used.
  */
-export async function countAtSources(services: PlayoutServices, stationId: number, report: SourceReport) {
+export async function recordSourceCounts(services: PlayoutServices, stationId: number, report: SourceReport) {
   await record(services, stationId, { ...report, totals: null }, () => {})
 }
 
@@ -76,7 +76,7 @@ async function compare(
   judge(problems)
   const connected = await readConnected(sql, stationId, matched)
   const movement = movementOf(connected, saltIdentities(matched, connected, salts))
-  const { after, changed } = countedSources(before, matched)
+  const { after, changed } = applyCounts(before, matched)
   const now = totals ?? sumOf(after)
   const isNewTotal = now.total !== was.total || now.unique !== was.unique
   const isShown = isNewTotal || changed.length > 0

@@ -84,7 +84,7 @@ export function matchCounts(sources: readonly ListenerSource[], report: SourceRe
 }
 
 /** All sources with the new counts, and those that changed. */
-export function countedSources(sources: readonly ListenerSource[], matched: readonly ReportedSource[]) {
+export function applyCounts(sources: readonly ListenerSource[], matched: readonly ReportedSource[]) {
   const counts = new Map(matched.map(({ source, count }) => [source.key, count]))
   const after = sources.map(source => {
     const { total, unique } = counts.get(source.key) ?? source

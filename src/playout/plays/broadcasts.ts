@@ -7,7 +7,7 @@ import { endPlay, startUnscheduled } from './plays.ts'
 import { reportTimeoutMs, moveEnd } from './provisional-plays.ts'
 
 /** A streamer who connects. `streamerId` is null for the user `source`. */
-export interface Broadcaster {
+export interface ConnectingDj {
   readonly username: string
   /** The name that listeners see; empty: the station's live text. */
   readonly displayName: string
@@ -26,7 +26,7 @@ const sameMs = 1_000
 export async function recordDjConnect(
   services: PlayoutServices,
   stationId: number,
-  who: Broadcaster,
+  who: ConnectingDj,
   saidMs: number
 ): Promise<void> {
   await changeStation(services, stationId, async change => {
@@ -98,7 +98,7 @@ async function readBroadcast(tx: Tx, stationId: number): Promise<Broadcast | und
 async function insertBroadcast(
   tx: Tx,
   stationId: number,
-  { username, displayName, streamerId }: Broadcaster,
+  { username, displayName, streamerId }: ConnectingDj,
   { atMs, endedAtMs }: { readonly atMs: number; readonly endedAtMs: number | null }
 ): Promise<string> {
   const [row] = await tx<{ name: string }[]>`

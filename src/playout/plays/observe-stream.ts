@@ -4,7 +4,7 @@ import { changeStation } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
 import { recordDjDisconnect } from './broadcasts.ts'
 import { endPlay, goSilent } from './plays.ts'
-import { reportTrack } from './report-track.ts'
+import { recordReport } from './report-track.ts'
 
 /** The state of a station's stream at a time (Unix milliseconds). */
 export interface Observation {
@@ -40,7 +40,7 @@ export async function observeStream(services: PlayoutServices, stationId: number
   if (playing?.artist === artist && playing.title === title) return
   const song = { queueId: null, mediaId: null, playlistId: null, artist, title }
   const report = { ...song, startedAtMs: seen.atMs, isTimed: false }
-  await reportTrack(services, stationId, report).catch(ignoreConflicts)
+  await recordReport(services, stationId, report).catch(ignoreConflicts)
 }
 
 interface ShownStation {

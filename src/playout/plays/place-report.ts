@@ -2,7 +2,7 @@ import { airtimeMs } from '../../autodj/durations.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 import { raiseLibraryVersion } from '../queue/libraries.ts'
-import { provisionalDueMs, confirmPlay } from './provisional-plays.ts'
+import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
 
 /** One of the newest plays of a station. */
 export interface RecentPlay extends TimedPlay {
@@ -62,7 +62,7 @@ export async function moveStart(
   mark(['playback'])
   const latestMs = play.endedAtMs ?? after?.startedAtMs ?? Infinity
   const startMs = Math.max(Math.min(atMs, latestMs), before?.startedAtMs ?? 0)
-  const dueAtMs = play.endedAtMs === null ? provisionalDueMs(startMs, play.durationMs) : null
+  const dueAtMs = play.endedAtMs === null ? reportDeadlineMs(startMs, play.durationMs) : null
   if (before && before.endedAtMs === play.startedAtMs)
     await tx`update song_history set ended_at_ms = ${startMs} where id = ${before.id}`
   await tx`update song_history set started_at_ms = ${startMs}, due_at_ms = ${dueAtMs} where id = ${play.id}`
@@ -95,7 +95,7 @@ export interface Placement {
  * Finds the place of a play that began at `atMs`. `plays` are the newest ones, newest last. Plays never
  * overlap. A provisional play stays if it has been heard by then; its own report may follow.
  */
-export function placeInTime(plays: readonly TimedPlay[], atMs: number): Placement {
+export function findPlacement(plays: readonly TimedPlay[], atMs: number): Placement {
   const next = plays.find(play => play.startedAtMs > atMs && !isReplacedProvisional(play, atMs))
   const earlier = plays.filter(play => play !== next && (!next || play.startedAtMs < next.startedAtMs))
   const last = earlier.at(-1)

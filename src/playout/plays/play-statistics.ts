@@ -1,7 +1,7 @@
 import type { Fragment, Tx } from '../../db/sql.ts'
 import type { ListenerCount } from '../../station/state.ts'
 import { maxInt32, type ListenerSource } from '../listeners/sources.ts'
-import type { LockedStation, OpenPlay } from '../rows.ts'
+import type { StationFacts, OpenPlay } from '../rows.ts'
 
 /*
  * The listener statistics of a play: counts at its start and end, the sums of gains and losses between them,
@@ -14,7 +14,7 @@ export const startColumns = (tx: Tx): Fragment =>
   tx`listeners_start, listeners_end, listeners_peak, delta_positive, unique_listeners`
 
 /** The counts at the start of a play. Before the first play they are 0: all listeners count as gained. */
-export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: LockedStation): Fragment {
+export function startValues(tx: Tx, { id, listenersTotal, listenersUnique }: StationFacts): Fragment {
   const start = tx`case when exists (select from song_history first where first.station_id = ${id})
     then ${listenersTotal}::integer else 0 end`
   return tx`${start}, ${listenersTotal}::integer, ${listenersTotal}::integer, ${listenersTotal}::integer - ${start},
@@ -45,7 +45,7 @@ export async function updatePlayStatistics(tx: Tx, play: OpenPlay, change: Count
       ) l group by source`
   ])
   const peaks = peaksAfter(row?.peaks ?? {}, before, after)
-  const unique = uniqueOf(peaks, after, new Map(seen.map(({ source, count }) => [source, count])))
+  const unique = countUnique(peaks, after, new Map(seen.map(({ source, count }) => [source, count])))
   await tx`update song_history set listeners_end = ${now.total},
     listeners_peak = greatest(listeners_peak, ${now.total}),
     unique_listeners = greatest(unique_listeners, ${Math.max(unique, now.unique)}), unique_peaks = ${tx.json(peaks)},
@@ -72,7 +72,7 @@ export function peaksAfter(
 }
 
 /** The unique listeners: per source the identities during the play, or its largest count if higher. */
-export function uniqueOf(
+export function countUnique(
   peaks: Peaks,
   sources: readonly ListenerSource[],
   seen: ReadonlyMap<string, number>

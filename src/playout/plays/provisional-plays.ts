@@ -1,7 +1,7 @@
 import { airtimeMs } from '../../autodj/durations.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { type UnplayedRow, followedAtMs, type OpenPlay } from '../rows.ts'
+import { type UnplayedRow, nextPlayAtMs, type OpenPlay } from '../rows.ts'
 import { endPlay, goSilent, startFromQueue } from './plays.ts'
 
 /** The clock waits this long for a late report. Milliseconds. */
@@ -14,7 +14,7 @@ const silentAfterMs = 20_000
 const seenBeforeMs = 20_000
 
 /** When the clock has to check a reported play; null if its length is unknown. */
-export function provisionalDueMs(startedAtMs: number, durationMs: number): number | null {
+export function reportDeadlineMs(startedAtMs: number, durationMs: number): number | null {
   return durationMs === 0 ? null : startedAtMs + durationMs + reportTimeoutMs
 }
 
@@ -48,13 +48,13 @@ export async function endUnreported(change: StationChange, play: OpenPlay, queue
 /** The end of a song, or the time when a play of unknown length should have been followed by another. */
 function endOf(play: OpenPlay, overlapMs: number): number {
   const endMs =
-    play.durationMs > 0 ? followedAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - reportTimeoutMs
+    play.durationMs > 0 ? nextPlayAtMs(play, overlapMs) : (play.dueAtMs ?? Infinity) - reportTimeoutMs
   return Math.max(endMs, play.startedAtMs)
 }
 
 const provisionalAirtime = ({ durationMs }: UnplayedRow, atMs: number) => ({
   atMs,
-  dueAtMs: provisionalDueMs(atMs, durationMs),
+  dueAtMs: reportDeadlineMs(atMs, durationMs),
   isProvisional: true
 })
 

@@ -7,20 +7,20 @@ import { readQueueContext } from '../queue-context.ts'
 import { raiseLibraryVersion } from '../queue/libraries.ts'
 import { endPass } from '../queue/passes.ts'
 import { refillQueue } from '../queue/queue.ts'
-import type { LockedStation, UnplayedRow } from '../rows.ts'
+import type { StationFacts, UnplayedRow } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { endCurrentBroadcast } from './broadcasts.ts'
 import {
   earliestPlacementMs,
   moveStart,
   type RecentPlay,
-  placeInTime,
+  findPlacement,
   type Placement,
   readRecentPlays,
   makeRoom
 } from './place-report.ts'
 import { startFromQueue, startUnscheduled } from './plays.ts'
-import { provisionalDueMs, confirmPlay } from './provisional-plays.ts'
+import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
 
 /** A song that has started. */
 export interface TrackReport {
@@ -40,7 +40,7 @@ export interface TrackReport {
  * repeated, late or out of order. Throws 404 for an unknown station, 400 for a media of another station, 409
  * if the station accepts no reports.
  */
-export async function reportTrack(services: PlayoutServices, stationId: number, report: TrackReport) {
+export async function recordReport(services: PlayoutServices, stationId: number, report: TrackReport) {
   await changeStation(services, stationId, async change => {
     assertAcceptsReports(change.station)
     const startedAtMs = change.momentOf(report.startedAtMs)
@@ -50,7 +50,7 @@ export async function reportTrack(services: PlayoutServices, stationId: number, 
   })
 }
 
-function assertAcceptsReports({ driver, liveSinceMs }: LockedStation): void {
+function assertAcceptsReports({ driver, liveSinceMs }: StationFacts): void {
   if (driver === null) throw new ApiError('conflict', 'This station is disabled.')
   if (driver === 'clock' && liveSinceMs === null)
     throw new ApiError('conflict', 'The backend of this station is clock, so reports are not accepted.')
@@ -65,7 +65,7 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
   if (row?.historyId) return confirm(change, near, row.historyId, report)
   if (!row && isRepeat(change, report)) return false
   if (!row) await requireNamed(tx, station.id, report)
-  const place = placeInTime(
+  const place = findPlacement(
     near,
     row && !report.isTimed ? orderedStart(near, row, report) : report.startedAtMs
   )
@@ -84,7 +84,7 @@ async function record(change: StationChange, given: TrackReport): Promise<boolea
 const liveAtLeastMs = 10_000
 
 /** Whether a queued song proves that the broadcast has ended and its end was not reported. */
-function isLiveOver({ liveSinceMs }: LockedStation, { startedAtMs }: Placement): boolean {
+function isLiveOver({ liveSinceMs }: StationFacts, { startedAtMs }: Placement): boolean {
   return liveSinceMs !== null && startedAtMs - liveSinceMs > liveAtLeastMs
 }
 
@@ -148,7 +148,7 @@ function orderedStart(near: readonly RecentPlay[], row: ReportedRow, { startedAt
 
 const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) => ({
   atMs: startedAtMs,
-  dueAtMs: endedAtMs === null ? provisionalDueMs(startedAtMs, durationMs) : null,
+  dueAtMs: endedAtMs === null ? reportDeadlineMs(startedAtMs, durationMs) : null,
   ...(endedAtMs === null ? {} : { endedAtMs })
 })
 
@@ -160,7 +160,7 @@ async function startRow(change: StationChange, library: Library, row: ReportedRo
 }
 
 /** Adds the streamer who was live when the song started. */
-async function withStreamer(tx: Tx, station: LockedStation, report: TrackReport, { startedAtMs }: Placement) {
+async function withStreamer(tx: Tx, station: StationFacts, report: TrackReport, { startedAtMs }: Placement) {
   const [broadcast] = await tx<{ streamer: string }[]>`
     select b.streamer_name as streamer from broadcasts b
     where b.station_id = ${station.id} and b.started_at_ms <= ${startedAtMs}

@@ -1,9 +1,9 @@
 import { transferIndex } from '../../autodj/duplicates.ts'
-import type { HeardPlay, LibraryPast, Playlist, RemovedRow } from '../../autodj/library.ts'
+import type { PlayOrRow, LibraryPast, Playlist, RemovedRow } from '../../autodj/library.ts'
 import { trackIndex, markAired } from '../../autodj/tracks.ts'
-import { type PastPlay, readOlder, readPlaylists, readPlays } from '../../db/library.ts'
+import { type PastPlay, readLastPlays, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
-import type { LockedStation } from '../rows.ts'
+import type { StationFacts } from '../rows.ts'
 
 /** Playlists and past plays of a station, as the AutoDJ uses them. */
 export interface StationLibrary {
@@ -13,13 +13,13 @@ export interface StationLibrary {
 }
 
 /** A locked station with the version of its library. */
-export type LibraryStation = Pick<LockedStation, 'id' | 'libraryVersion' | keyof Reach>
+export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof Reach>
 
 /** Maximum number of tracks and plays in memory, over all stations: about 200 MB. */
 const weightAtMost = 2_000_000
 
 /** Cached libraries. */
-export interface Libraries {
+export interface LibraryCache {
   /** By station, least recently used first. */
   readonly copies: Map<number, Copy>
   /** Number of tracks and plays in all of them. */
@@ -32,16 +32,16 @@ interface Copy {
   readonly weight: number
 }
 
-export const openLibraries = (): Libraries => ({ copies: new Map(), weight: 0 })
+export const openLibraryCache = (): LibraryCache => ({ copies: new Map(), weight: 0 })
 
 /** The id of the newest cached play, from which on plays must be read; null if nothing is cached. */
-export function newestCachedPlayId(libraries: Libraries, stationId: number): number | null {
+export function newestCachedPlayId(libraries: LibraryCache, stationId: number): number | null {
   const copy = libraries.copies.get(stationId)?.library
   return copy ? (copy.past.plays.at(-1)?.id ?? 0) : null
 }
 
 interface CachedLibraries {
-  readonly libraries: Libraries
+  readonly libraries: LibraryCache
   /** Plays from the newest cached one on. */
   readonly plays: readonly PastPlay[]
 }
@@ -75,7 +75,7 @@ async function load(tx: Tx, station: LibraryStation, nowMs: number): Promise<Sta
   const from = [nowMs - lookBackMs(station, playlists)]
   const [plays, last] = await Promise.all([
     readPlays(tx, ids, { startsAtMs: from }),
-    readOlder(tx, ids, from)
+    readLastPlays(tx, ids, from)
   ])
   const older = new Map(
     last.map(({ playlistId, startsAtMs, visibleAfter }) => [playlistId, { startsAtMs, visibleAfter }])
@@ -85,7 +85,7 @@ async function load(tx: Tx, station: LibraryStation, nowMs: number): Promise<Sta
 
 /** Caches a library and evicts the least recently used ones above the maximum size, but not this one. */
 export function cacheLibrary(
-  libraries: Libraries,
+  libraries: LibraryCache,
   stationId: number,
   library: StationLibrary,
   most = weightAtMost
@@ -100,7 +100,7 @@ export function cacheLibrary(
   libraries.weight += weight
 }
 
-function forget(libraries: Libraries, stationId: number): void {
+function forget(libraries: LibraryCache, stationId: number): void {
   libraries.weight -= libraries.copies.get(stationId)?.weight ?? 0
   libraries.copies.delete(stationId)
 }
@@ -122,7 +122,7 @@ const windowMs = 26 * hourMs
 const playsAtLeast = 25
 
 /** The settings that determine how far rules look back. */
-type Reach = Pick<LockedStation, 'duplicateRangeMs' | 'requestThresholdMs'>
+type Reach = Pick<StationFacts, 'duplicateRangeMs' | 'requestThresholdMs'>
 
 /** How far the rules of a station look back. Milliseconds. */
 export function lookBackMs({ duplicateRangeMs, requestThresholdMs }: Reach, playlists: readonly Playlist[]) {
@@ -165,5 +165,5 @@ export function trimPast(past: CachedPast, beforeMs: number): void {
 
 /** The past in the form that the AutoDJ uses. */
 export function pastOf({ plays, older }: CachedPast, removed: readonly RemovedRow[]): LibraryPast {
-  return { plays: plays satisfies readonly HeardPlay[], older, removed: removed }
+  return { plays: plays satisfies readonly PlayOrRow[], older, removed: removed }
 }

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
 
 /** Marks the parts that show a media. A media that is not shown is not published. */
-export async function markMedia({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
+export async function markPartsOf({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
   const { id: stationId } = station
   const [shown] = await tx<{ isPlayed: boolean; isNext: boolean }[]>`
     select

@@ -1,4 +1,4 @@
-import { isFirstOccurrence, type Library } from '../../autodj/library.ts'
+import { countsInPass, type Library } from '../../autodj/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 
@@ -24,8 +24,7 @@ export function endPass(
 ) {
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (!playlist || pass <= playlist.pass) return []
-  const isDone = (lastPass: number, index: number) =>
-    lastPass >= pass - 1 || !isFirstOccurrence(playlist, index)
+  const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !countsInPass(playlist, index)
   if (!playlist.tracks.lastPass.every(isDone)) return []
   return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
 }

@@ -2,7 +2,7 @@ import type { QueuePlan } from '../../autodj/queue-planner.ts'
 import type { Tx } from '../../db/sql.ts'
 
 /** The statements that write the plan of a station, in this order. */
-export function planStatements(tx: Tx, stationId: number, { withdraw, insert, move }: QueuePlan) {
+export function statementsOfPlan(tx: Tx, stationId: number, { withdraw, insert, move }: QueuePlan) {
   const rows = insert.map(row => insertedRow(tx, stationId, row))
   const queued = insert.flatMap(row => row.requestId ?? [])
   return [

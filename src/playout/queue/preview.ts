@@ -3,7 +3,7 @@ import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
 import { readQueueContextUnlocked } from '../queue-context.ts'
-import { followedAtMs } from '../rows.ts'
+import { nextPlayAtMs } from '../rows.ts'
 
 export interface PreviewLimits {
   readonly untilMs: number
@@ -31,7 +31,7 @@ export async function previewStation(
   if (!context.station.hasAutodj) return []
   const { station, play, queue, library } = context
   const endsAtMs =
-    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? followedAtMs(play, station.overlapMs))
+    play === null ? nowMs : Math.max(nowMs, play.dueAtMs ?? nextPlayAtMs(play, station.overlapMs))
   const plays: SimulatedPlay[] = []
   const deadline = performance.now() + timeoutMs
   const simulated = simulate({

@@ -6,10 +6,10 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
-import { followedAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
+import { nextPlayAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { raiseLibraryVersion } from './libraries.ts'
-import { isEmptyPlan, planStatements } from './plan-statements.ts'
+import { isEmptyPlan, statementsOfPlan } from './plan-statements.ts'
 
 /**
  * Removes an unplayed row, returns its track to the playlist (but not to the same slot) and fills the queue.
@@ -93,7 +93,7 @@ export async function refillQueue(
 }
 
 /** Refills the queue of a station whose library has changed, and publishes it. */
-export async function refillQueueLater(services: PlayoutServices, stationId: number): Promise<void> {
+export async function tryRefillQueue(services: PlayoutServices, stationId: number): Promise<void> {
   try {
     await changeStation(services, stationId, change => refillQueue(change))
   } catch (error) {
@@ -118,7 +118,7 @@ async function fill(
   mark(['queue'])
   if (dueAtMs !== null) mark(['playback'])
   change.send([
-    ...planStatements(tx, station.id, plan),
+    ...statementsOfPlan(tx, station.id, plan),
     // Not at the end of the change: another plan of the same change reads it.
     ...(plan.insert.length > 0
       ? [tx`update stations set next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`]
@@ -134,7 +134,7 @@ function planOf(
   nowMs: number,
   rejected: ReadonlySet<number>
 ): QueuePlan {
-  const endsAtMs = Math.max(nowMs, play ? followedAtMs(play, station.overlapMs) : nowMs)
+  const endsAtMs = Math.max(nowMs, play ? nextPlayAtMs(play, station.overlapMs) : nowMs)
   return planQueue({
     library,
     running: {

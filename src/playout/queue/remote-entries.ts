@@ -61,8 +61,8 @@ export function isUnchanged({ added, moved, retold, gone }: EntryChanges): boole
 
 const insertAtOnce = 1_000
 
-/** Writes the media of new and changed entries, before `placeEntries` and without the station lock. */
-export async function writeEntries(tx: Tx, playlist: RemotePlaylist, { added, retold }: EntryChanges) {
+/** Writes the media of new and changed entries, before `applyChanges` and without the station lock. */
+export async function writeEntryMedia(tx: Tx, playlist: RemotePlaylist, { added, retold }: EntryChanges) {
   const songs = [...added, ...retold].map(({ song }) => song)
   for (let start = 0; start < songs.length; start += insertAtOnce) {
     const rows = songs.slice(start, start + insertAtOnce).map(song => mediaRow(playlist, song))
@@ -91,7 +91,7 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
 }
 
 /** Orders the tracks of a playlist like its entries; unsent rows of removed entries leave the queue. */
-export async function placeEntries(
+export async function applyChanges(
   { tx, mark }: StationChange,
   playlist: RemotePlaylist,
   { added, moved, retold, gone }: EntryChanges
@@ -137,8 +137,8 @@ export async function replaceEntries(
   const { tx } = change
   const changes = entryChanges(await readEntries(tx, playlist.id), songs)
   if (isUnchanged(changes)) return false
-  await writeEntries(tx, playlist, changes)
-  await placeEntries(change, playlist, changes)
+  await writeEntryMedia(tx, playlist, changes)
+  await applyChanges(change, playlist, changes)
   return true
 }
 
@@ -175,7 +175,7 @@ function kindOf({ source, remote_type: type }: Source): Kind {
 }
 
 /** Makes the entries of a playlist match its saved settings. Returns whether the entries changed. */
-export async function followSource(
+export async function syncEntries(
   change: StationChange,
   playlist: RemotePlaylist,
   before: Source | null,

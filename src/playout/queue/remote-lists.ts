@@ -3,19 +3,19 @@ import type { BlockList } from 'node:net'
 import { raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
-import { networkList } from '../../outbound/networks.ts'
-import { readRemoteList, type RemoteList } from '../../songs/remote-list.ts'
+import { toNetworkList } from '../../outbound/networks.ts'
+import { parseRemoteList, type RemoteList } from '../../songs/remote-list.ts'
 import type { ImportedSong } from '../../songs/song.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import type { PlayoutServices } from '../services.ts'
-import { refillQueueLater } from './queue.ts'
+import { tryRefillQueue } from './queue.ts'
 import {
   entryChanges,
   isUnchanged,
-  placeEntries,
+  applyChanges,
   readEntries,
   removeUnusedEntries,
-  writeEntries
+  writeEntryMedia
 } from './remote-entries.ts'
 
 export interface RemoteListServices extends PlayoutServices {
@@ -57,7 +57,7 @@ export async function refreshRemoteLists(
   nowMs: number,
   signal = new AbortController().signal
 ): Promise<number> {
-  const allowed = networkList(services.config.WEBHOOK_ALLOWED_NETWORKS)
+  const allowed = toNetworkList(services.config.WEBHOOK_ALLOWED_NETWORKS)
   const calledAtMs = performance.now()
   const clock = () => Math.round(nowMs + performance.now() - calledAtMs)
   let fetched = 0
@@ -98,7 +98,7 @@ async function claim(sql: Sql, nowMs: number): Promise<ClaimedList | undefined> 
 async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): Promise<RemoteList> {
   try {
     const { status, body } = await guardedFetch(url, { allowed, signal })
-    return status === 200 ? readRemoteList(body, url) : { problem: `The server answered ${status}.` }
+    return status === 200 ? parseRemoteList(body, url) : { problem: `The server answered ${status}.` }
   } catch (error) {
     if (error instanceof FetchFault) return { problem: error.message }
     throw error
@@ -109,7 +109,7 @@ async function refresh(services: RemoteListServices, list: ClaimedList, fetched:
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
   const isChanged = await keep(services, list, fetched.songs, nowMs)
   if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, factOf(list.id))
-  if (isChanged) await refillQueueLater(services, list.stationId)
+  if (isChanged) await tryRefillQueue(services, list.stationId)
 }
 
 /** Stores the songs of a list. Returns whether they changed. */
@@ -127,11 +127,11 @@ async function keep(
   }
   const place = async (change: StationChange) => {
     if (!(await noteSuccess(change.tx, list, nowMs))) return false
-    await placeEntries(change, list, changes)
+    await applyChanges(change, list, changes)
     return true
   }
   return changeStation(services, list.stationId, place, {
-    beforeLock: tx => writeEntries(tx, list, changes)
+    beforeLock: tx => writeEntryMedia(tx, list, changes)
   })
 }
 
@@ -176,7 +176,7 @@ async function noteFailure(
 }
 
 /** Removes unused media of remote playlists and alerts of inactive ones. Returns the number of media. */
-export async function removeUnusedRemoteLists(sql: Sql): Promise<number> {
+export async function removeUnusedRemoteMedia(sql: Sql): Promise<number> {
   await sql`
     delete from open_facts f where starts_with(f.fact, 'remote-list:') and not exists (
       select from playlists p where f.fact = 'remote-list:' || p.id and p.source = 'remote_url'

@@ -45,7 +45,7 @@ export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: 
 }
 
 /** The alert that a web hook was disabled automatically; resolved when it is enabled. */
-export const disabledFact = (webhookId: number) => `webhook-disabled:${webhookId}`
+export const disabledAlert = (webhookId: number) => `webhook-disabled:${webhookId}`
 
 /** A finished attempt, `attempt` counting from 1. */
 interface FinishedAttempt {
@@ -125,7 +125,7 @@ export async function recordFailure(
     if (!isDisabled) return false
     await cancelDeliveries(tx, hook.id, result.startedAtMs + result.durationMs)
     await raiseAlert(tx, {
-      fact: disabledFact(hook.id),
+      fact: disabledAlert(hook.id),
       title: `Web hook "${hook.name}" was disabled`,
       body: `The ${hook.type} hook ${hook.id} of station ${hook.stationId} was disabled: ${outcome.disabled}. Enable it again once its receiver works.`,
       type: 'warning',
@@ -141,7 +141,7 @@ const hooksPerRun = 10
  * Removes the deliveries and attempts of deleted web hooks, up to a limit. Any number of processes may run it.
  * Returns the number of deliveries.
  */
-export async function removeDeletedDeliveries(sql: Sql): Promise<number> {
+export async function removeOrphanDeliveries(sql: Sql): Promise<number> {
   const hooks = await sql<{ id: number }[]>`select id from deleted_webhooks order by id limit ${hooksPerRun}`
   let removed = 0
   for (const { id } of hooks) {

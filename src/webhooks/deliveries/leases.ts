@@ -1,13 +1,13 @@
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import type { StationState } from '../../station/state.ts'
 import type { PendingDelivery } from './next-delivery.ts'
-import type { PreparedHook } from './prepare.ts'
+import type { HookToPrepare } from './prepare.ts'
 
 /**
  * A web hook for which a worker has the lease, with its pending deliveries in the order of their events; of
  * very many the oldest ones, and the retries that are due first.
  */
-export interface LeasedHook extends PreparedHook {
+export interface LeasedHook extends HookToPrepare {
   readonly id: number
   readonly stationId: number
   readonly name: string
@@ -155,7 +155,7 @@ export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
 }
 
 /** Web hooks with due deliveries for which no process has the lease. */
-export async function dueHooks(sql: Sql, nowMs: number, atMost: number): Promise<number[]> {
+export async function readDueHooks(sql: Sql, nowMs: number, atMost: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select w.id from webhooks w
     where w.held_until_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs} and exists (

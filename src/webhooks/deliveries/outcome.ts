@@ -105,7 +105,7 @@ function reasonToDisable(status: number, failures: number, failingMs: number): s
 const retryAfterStatuses = new Set([429, 502, 503, 504])
 
 /** Parses `Retry-After`, seconds or a date (RFC 9110, 10.2.3); null if absent, invalid or not applicable. */
-export function retryAfterMs(status: number, header: string | undefined, nowMs: number): number | null {
+export function parseRetryAfter(status: number, header: string | undefined, nowMs: number): number | null {
   if (!retryAfterStatuses.has(status) || header === undefined) return null
   const text = header.trim()
   if (/^\d{1,10}$/.test(text)) return Number(text) * second

@@ -4,7 +4,7 @@ import { hookTypeOf } from '../types/hook-types.ts'
 import { noContent, type DeliveryContent } from '../types/sending.ts'
 
 /** The part of a web hook that decides what it sends. */
-export interface PreparedHook {
+export interface HookToPrepare {
   readonly type: string
   readonly config: HookConfig
   /** A replaced signing secret, sealed, and until when it signs. */
@@ -15,7 +15,7 @@ export interface PreparedHook {
 /** Returns what a web hook sends for an event, and the secrets to redact in the stored answer. */
 export function renderDelivery(
   { open }: Pick<Sealer, 'open'>,
-  hook: PreparedHook,
+  hook: HookToPrepare,
   event: HookEvent,
   nowMs: number
 ): { sending: DeliveryContent; secrets: readonly string[] } {

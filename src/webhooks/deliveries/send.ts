@@ -2,12 +2,12 @@ import type { BlockList } from 'node:net'
 
 import type { Config } from '../../config.ts'
 import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
-import { networkList } from '../../outbound/networks.ts'
+import { toNetworkList } from '../../outbound/networks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { redactSecrets, secretHeaders } from '../redact.ts'
+import { redactSecrets, secretValues } from '../redact.ts'
 import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
 import { type Mailer, openMailer } from './mailer.ts'
-import { type AttemptResult, type DeliveryFaultReason, retryAfterMs } from './outcome.ts'
+import { type AttemptResult, type DeliveryFaultReason, parseRetryAfter } from './outcome.ts'
 
 /** What sending needs. */
 export interface SendDeps {
@@ -96,8 +96,8 @@ async function exchange(
     return {
       status,
       fault: status >= 200 && status < 300 ? null : 'http',
-      retryAfterMs: retryAfterMs(status, answer.headers['retry-after'], engineTimeMs()),
-      response: redactSecrets(body, [...secrets, ...secretHeaders(headers)]),
+      retryAfterMs: parseRetryAfter(status, answer.headers['retry-after'], engineTimeMs()),
+      response: redactSecrets(body, [...secrets, ...secretValues(headers)]),
       url,
       body
     }
@@ -154,5 +154,5 @@ export function openSendDeps({
   SMTP_URL: url,
   MAIL_FROM: from
 }: Config): Pick<SendDeps, 'allowed' | 'mailer'> {
-  return { allowed: networkList(networks), mailer: url === undefined ? null : openMailer(url, from) }
+  return { allowed: toNetworkList(networks), mailer: url === undefined ? null : openMailer(url, from) }
 }

@@ -2,7 +2,7 @@ import { isWebAddress } from '../../fields/field.ts'
 import type { TextFormat } from './template.ts'
 
 /** A URL: a value at its beginning may be a whole URL, any other is a part of it. */
-export const addressText: TextFormat = {
+export const urlFormat: TextFormat = {
   write: (value, { outline }) => encodeAddressPart(value, outline.trim() === ''),
   isMarkup: false
 }

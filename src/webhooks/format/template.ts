@@ -24,7 +24,7 @@ export interface InsertionPoint {
 export const plainTextFormat: TextFormat = { write: value => value, isMarkup: false }
 
 /** Text of a network in which `@name` mentions a user, which values must not do. */
-export const postTextFormat: TextFormat = { write: withoutMentions, isMarkup: false }
+export const socialTextFormat: TextFormat = { write: withoutMentions, isMarkup: false }
 
 type ParsedTemplate = ReturnType<typeof parse>
 

@@ -1,6 +1,6 @@
-import { hidden, integer, text } from '../../fields/field.ts'
+import { writeOnly, integer, text } from '../../fields/field.ts'
 import { truncate } from '../format/truncate.ts'
-import { songType } from './hook-type.ts'
+import { songHookType } from './hook-type.ts'
 import { encodeQuery, jsonPost, requestsContent, urlBelow } from './sending.ts'
 import { address, credential, identifier } from './settings.ts'
 
@@ -8,7 +8,7 @@ const longest = 100
 const daySeconds = 86_400
 
 /** An event per song in Google Analytics 4 (Measurement Protocol). */
-export const googleAnalyticsV4 = songType({
+export const googleAnalyticsV4 = songHookType({
   name: 'google_analytics_v4',
   settings: {
     api_secret: credential('The API secret of the data stream.'),
@@ -35,12 +35,12 @@ export const googleAnalyticsV4 = songType({
 })
 
 /** An event per song in Matomo, with the number of listeners. */
-export const matomoAnalytics = songType({
+export const matomoAnalytics = songHookType({
   name: 'matomo_analytics',
   settings: {
     matomo_url: address({ about: 'The address of the Matomo server.', example: 'https://stats.example.com' }),
     site_id: integer({ min: 1, max: 2_147_483_647, about: 'The site in Matomo.' }),
-    token: hidden(text({ max: 2_000, fallback: '', isTrimmed: true, about: 'A token that may write.' }))
+    token: writeOnly(text({ max: 2_000, fallback: '', isTrimmed: true, about: 'A token that may write.' }))
   },
   urls: ['matomo_url'],
   send(song, { matomo_url, site_id, token }, { happenedAt, nowPlaying: { station, listeners } }) {

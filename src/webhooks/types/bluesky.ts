@@ -5,8 +5,8 @@ import * as v from 'valibot'
 import { parseUrl } from '../../outbound/networks.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { truncateWithin } from '../format/truncate.ts'
-import { hookType, withoutListeners } from './hook-type.ts'
-import { messageSet, noPostReason, postsOf } from './message-set.ts'
+import { hookType, nonListenerTriggers } from './hook-type.ts'
+import { messageFields, noPostReason, postsOf } from './message-set.ts'
 import { jsonPost, noContent } from './sending.ts'
 import { credential, identifier } from './settings.ts'
 
@@ -24,11 +24,11 @@ const session = v.pipe(
 /** Posts of a Bluesky account. */
 export const bluesky = hookType({
   name: 'bluesky',
-  triggers: withoutListeners,
+  triggers: nonListenerTriggers,
   settings: {
     handle: identifier('The name of the account.', 'radio.bsky.social'),
     app_password: credential('An app password of the account.'),
-    ...messageSet
+    ...messageFields
   },
   send(event, settings) {
     const { handle, app_password: password } = settings

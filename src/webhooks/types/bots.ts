@@ -1,9 +1,9 @@
 import { choice } from '../../fields/field.ts'
 import { isBlank } from '../format/plain-text.ts'
 import { telegramHtmlFormat, telegramMarkdownFormat } from '../format/telegram.ts'
-import { fillTemplate, lengthWithoutValues, plainTextFormat, postTextFormat } from '../format/template.ts'
+import { fillTemplate, lengthWithoutValues, plainTextFormat, socialTextFormat } from '../format/template.ts'
 import { splitToLength } from '../format/truncate.ts'
-import { hookType, withoutListeners } from './hook-type.ts'
+import { hookType, nonListenerTriggers } from './hook-type.ts'
 import { bareUrl, emptyMessageReason, jsonPost, noContent, requestsContent, urlBelow } from './sending.ts'
 import { address, credential, identifier, pathCredential, template } from './settings.ts'
 
@@ -12,7 +12,7 @@ const longest = { groupme: 10_000, groupmePart: 1_000, telegram: 4_096 }
 /** A message of a bot in a GroupMe group. */
 export const groupme = hookType({
   name: 'groupme',
-  triggers: withoutListeners,
+  triggers: nonListenerTriggers,
   settings: {
     bot_id: credential('The id of the bot, which is all that posting requires.'),
     api: address({ fallback: 'https://api.groupme.com/v3', about: 'The address of the API.' }),
@@ -34,7 +34,7 @@ const telegramFormats = { Markdown: telegramMarkdownFormat, HTML: telegramHtmlFo
 /** A message of a bot in a Telegram chat. */
 export const telegram = hookType({
   name: 'telegram',
-  triggers: withoutListeners,
+  triggers: nonListenerTriggers,
   settings: {
     bot_token: pathCredential('The token of the bot.'),
     chat_id: identifier('The chat: a number, or @ and the name of a channel.', '@my_radio'),
@@ -49,7 +49,7 @@ export const telegram = hookType({
     const text = fillTemplate(
       words,
       nowPlaying,
-      isPlain ? postTextFormat : telegramFormats[parse_mode],
+      isPlain ? socialTextFormat : telegramFormats[parse_mode],
       longest.telegram
     )
     if (isBlank(text)) return noContent(emptyMessageReason)

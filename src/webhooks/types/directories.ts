@@ -1,10 +1,10 @@
 import { flag } from '../../fields/field.ts'
-import { songType } from './hook-type.ts'
+import { songHookType } from './hook-type.ts'
 import { jsonPost, queryGet, requestsContent } from './sending.ts'
 import { address, credential, headerCredential, identifier } from './settings.ts'
 
 /** The song in TuneIn's directory (AIR API). */
-export const tunein = songType({
+export const tunein = songHookType({
   name: 'tunein',
   settings: {
     station_id: identifier('The station at TuneIn.', 's123456'),
@@ -18,7 +18,7 @@ export const tunein = songType({
 })
 
 /** The song in the directory radio.de. */
-export const radiode = songType({
+export const radiode = songHookType({
   name: 'radiode',
   settings: {
     broadcastsubdomain: identifier('The station at radio.de.', 'myradio'),
@@ -31,7 +31,7 @@ export const radiode = songType({
 })
 
 /** The song and the next one in the directory RadioReg. */
-export const radioreg = songType({
+export const radioreg = songHookType({
   name: 'radioreg',
   settings: {
     webhookurl: address({ about: 'The address RadioReg gave for the station.' }),
@@ -55,7 +55,7 @@ export const radioreg = songType({
 })
 
 /** The song in the directory GetMeRadio. */
-export const getmeradio = songType({
+export const getmeradio = songHookType({
   name: 'getmeradio',
   settings: {
     token: credential('The API token.'),

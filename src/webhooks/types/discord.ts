@@ -1,10 +1,10 @@
-import { flag, hidden, isWebAddress, text } from '../../fields/field.ts'
-import { addressText } from '../format/addresses.ts'
+import { flag, writeOnly, isWebAddress, text } from '../../fields/field.ts'
+import { urlFormat } from '../format/addresses.ts'
 import { discordMarkdownFormat } from '../format/discord-markdown.ts'
 import { isBlank } from '../format/plain-text.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { countCharacters } from '../format/truncate.ts'
-import { hookType, withoutListeners } from './hook-type.ts'
+import { hookType, nonListenerTriggers } from './hook-type.ts'
 import { emptyMessageReason, jsonPost, noContent, requestsContent } from './sending.ts'
 import { address, template } from './settings.ts'
 
@@ -17,10 +17,10 @@ const part = (about: string) => template({ fallback: '', about })
 /** A message with an embed in a Discord channel. */
 export const discord = hookType({
   name: 'discord',
-  triggers: withoutListeners,
+  triggers: nonListenerTriggers,
   settings: {
     // The URL is all that posting requires.
-    webhook_url: hidden(address({ about: 'The URL of the channel\u2019s web hook.' })),
+    webhook_url: writeOnly(address({ about: 'The URL of the channel\u2019s web hook.' })),
     content: part('The message; a template.'),
     title: part('The title of the embed; a template.'),
     description: part('The text of the embed; a template.'),
@@ -46,7 +46,7 @@ export const discord = hookType({
       fillTemplate(words, nowPlaying, discordMarkdownFormat, most)
     const plain = (words: string, most: number) => fillTemplate(words, nowPlaying, plainTextFormat, most)
     const link = (words: string) => {
-      const url = fillTemplate(words, nowPlaying, addressText, longest.url + 1).trim()
+      const url = fillTemplate(words, nowPlaying, urlFormat, longest.url + 1).trim()
       return isWebAddress(url) && url.length <= longest.url ? url : ''
     }
     const title = markdown(settings.title, longest.title)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { problem, text } from '../../fields/field.ts'
+import { problemText, text } from '../../fields/field.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { hookType } from './hook-type.ts'
 import { checkedBy, template } from './settings.ts'
@@ -18,9 +18,9 @@ const recipients = text({
 
 function recipientsProblem(list: string): string | null {
   const addresses = list.split(',')
-  if (addresses.length > 20) return problem('too_long', 'must have at most 20 addresses.')
+  if (addresses.length > 20) return problemText('too_long', 'must have at most 20 addresses.')
   if (addresses.every(address => v.is(mailbox, address.trim()))) return null
-  return problem('invalid_format', 'must be mail addresses with commas between them.')
+  return problemText('invalid_format', 'must be mail addresses with commas between them.')
 }
 
 /** A text mail. */

@@ -1,4 +1,4 @@
-import { hidden, integer, problem, text } from '../../fields/field.ts'
+import { writeOnly, integer, problemText, text } from '../../fields/field.ts'
 import { boundedJson } from '../format/now-playing-body.ts'
 import { headerLinesProblem, parseHeaderLines } from './header-lines.ts'
 import { hookType } from './hook-type.ts'
@@ -25,18 +25,18 @@ export const generic = hookType({
   settings: {
     webhook_url: address({ about: 'The URL of the receiver.', example: 'https://example.com/hooks/radio' }),
     basic_auth_username: checkedBy(userName, value =>
-      value.includes(':') ? problem('invalid_format', 'must not contain a colon.') : null
+      value.includes(':') ? problemText('invalid_format', 'must not contain a colon.') : null
     ),
-    basic_auth_password: hidden(text({ max: 2_000, fallback: '', about: 'Its password.' })),
+    basic_auth_password: writeOnly(text({ max: 2_000, fallback: '', about: 'Its password.' })),
     timeout: integer({ min: 1, max: 30, fallback: 10, about: 'Timeout of a request, in seconds.' }),
-    signing_secret: hidden(
+    signing_secret: writeOnly(
       checkedBy(signingSecret, value =>
         value === '' || isSigningSecret(value)
           ? null
-          : problem('invalid_format', 'must be whsec_ and the base64 of 24 to 64 bytes.')
+          : problemText('invalid_format', 'must be whsec_ and the base64 of 24 to 64 bytes.')
       )
     ),
-    headers: hidden(checkedBy(headerLines, headerLinesProblem))
+    headers: writeOnly(checkedBy(headerLines, headerLinesProblem))
   },
   urls: ['webhook_url'],
   retryPolicy: 'every',

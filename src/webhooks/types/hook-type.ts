@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { type Field, hidden, integer, text, type ValuesOf } from '../../fields/field.ts'
+import { type Field, writeOnly, integer, text, type ValuesOf } from '../../fields/field.ts'
 import { bodyValidator } from '../../fields/form.ts'
 import { type Trigger, triggers as everyTrigger } from '../../station/triggers.ts'
 import type { HookEvent, EventNowPlaying, SendContext } from '../event.ts'
@@ -35,7 +35,7 @@ export interface HookType<S extends SettingFields = SettingFields> {
 }
 
 /** For chat services, which a message per listener would flood. */
-export const withoutListeners: readonly Trigger[] = everyTrigger.filter(
+export const nonListenerTriggers: readonly Trigger[] = everyTrigger.filter(
   trigger => !trigger.startsWith('listener_')
 )
 
@@ -78,12 +78,12 @@ export function hookType<const S extends SettingFields>(declared: Declared<S>) {
 type RenderedSong = EventNowPlaying['now_playing']['song']
 
 /** The song that plays; null if only the offline text is shown. */
-export function playedSong({ now_playing: { sh_id, song } }: EventNowPlaying): RenderedSong | null {
+export function playingSong({ now_playing: { sh_id, song } }: EventNowPlaying): RenderedSong | null {
   return sh_id === 0 ? null : song
 }
 
 /** Declares a type for directories and statistics, which only get songs, and nothing while no song plays. */
-export function songType<const S extends SettingFields>({
+export function songHookType<const S extends SettingFields>({
   send,
   ...declared
 }: Omit<Declared<S>, 'triggers' | 'send'> & {
@@ -94,7 +94,7 @@ export function songType<const S extends SettingFields>({
     triggers: ['song_changed'],
     retryPolicy: 'newest',
     send(event, settings) {
-      const song = playedSong(event.nowPlaying)
+      const song = playingSong(event.nowPlaying)
       return song === null ? noContent('No song is playing.') : send(song, settings, event)
     }
   })
@@ -107,7 +107,7 @@ function retiredType({ name, settings }: Pick<HookType, 'name' | 'settings'>): H
 
 const sendNothing = () => noContent('The service no longer exists.')
 
-const secret = (about: string) => hidden(text({ max: 2_000, fallback: '', about }))
+const secret = (about: string) => writeOnly(text({ max: 2_000, fallback: '', about }))
 
 export const twitter = retiredType({
   name: 'twitter',
@@ -117,4 +117,4 @@ export const twitter = retiredType({
   }
 })
 
-export const googleAnalytics = retiredType({ name: 'google_analytics', settings: {} })
+export const retiredAnalytics = retiredType({ name: 'google_analytics', settings: {} })

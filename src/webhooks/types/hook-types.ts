@@ -7,7 +7,7 @@ import { getmeradio, radiode, radioreg, tunein } from './directories.ts'
 import { discord } from './discord.ts'
 import { email } from './email.ts'
 import { generic } from './generic.ts'
-import { googleAnalytics, type HookType, type SettingFields, twitter } from './hook-type.ts'
+import { retiredAnalytics, type HookType, type SettingFields, twitter } from './hook-type.ts'
 import { mastodon } from './mastodon.ts'
 
 const [first, ...others]: readonly [HookType, ...HookType[]] = [
@@ -25,7 +25,7 @@ const [first, ...others]: readonly [HookType, ...HookType[]] = [
   googleAnalyticsV4,
   matomoAnalytics,
   twitter,
-  googleAnalytics
+  retiredAnalytics
 ]
 
 /** All types. */

@@ -1,7 +1,7 @@
 import { choice } from '../../fields/field.ts'
-import { fillTemplate, postTextFormat } from '../format/template.ts'
-import { hookType, withoutListeners } from './hook-type.ts'
-import { messageSet, noPostReason, postsOf } from './message-set.ts'
+import { fillTemplate, socialTextFormat } from '../format/template.ts'
+import { hookType, nonListenerTriggers } from './hook-type.ts'
+import { messageFields, noPostReason, postsOf } from './message-set.ts'
 import { jsonPost, noContent, requestsContent, urlBelow } from './sending.ts'
 import { address, headerCredential } from './settings.ts'
 
@@ -10,7 +10,7 @@ const longest = 500
 /** Posts of a Mastodon account. */
 export const mastodon = hookType({
   name: 'mastodon',
-  triggers: withoutListeners,
+  triggers: nonListenerTriggers,
   settings: {
     instance_url: address({
       about: 'The address of the account\u2019s server.',
@@ -21,13 +21,13 @@ export const mastodon = hookType({
       fallback: 'public',
       about: 'Who sees the posts.'
     }),
-    ...messageSet
+    ...messageFields
   },
   urls: ['instance_url'],
   send(event, settings) {
     const { instance_url: instance, access_token: token, visibility } = settings
     const posts = postsOf(event, settings, words =>
-      fillTemplate(words, event.nowPlaying, postTextFormat, longest)
+      fillTemplate(words, event.nowPlaying, socialTextFormat, longest)
     )
     if (posts.length === 0) return noContent(noPostReason)
     const url = urlBelow(instance, '/api/v1/statuses')

@@ -1,14 +1,14 @@
 import type { ValuesOf } from '../../fields/field.ts'
 import type { HookEvent } from '../event.ts'
 import { isBlank } from '../format/plain-text.ts'
-import { playedSong } from './hook-type.ts'
+import { playingSong } from './hook-type.ts'
 import { template } from './settings.ts'
 
 const message = (trigger: string) =>
   template({ max: 500, fallback: '', about: `The post on ${trigger}; empty: none.` })
 
 /** A template per trigger, for social networks. */
-export const messageSet = {
+export const messageFields = {
   message: message('song_changed'),
   message_song_changed_live: message('song_changed_live'),
   message_live_connect: message('live_connect'),
@@ -23,7 +23,7 @@ export const noPostReason = 'The event has no template, its text is empty, or it
 /** The posts on an event, one per trigger with a template; ids are the same in every attempt. */
 export function postsOf(
   { id, triggers, nowPlaying }: HookEvent,
-  settings: ValuesOf<typeof messageSet>,
+  settings: ValuesOf<typeof messageFields>,
   fill: (template: string) => string
 ) {
   const templates = {
@@ -37,7 +37,7 @@ export function postsOf(
     listener_lost: ''
   }
   // Merged events show the newest state, in which the song may have ended.
-  const isSilent = playedSong(nowPlaying) === null
+  const isSilent = playingSong(nowPlaying) === null
   return triggers
     .filter(trigger => !(isSilent && trigger.startsWith('song_')))
     .map(trigger => fill(templates[trigger]))

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { type About, custom, type Field, hidden, problem, text } from '../../fields/field.ts'
+import { type About, custom, type Field, writeOnly, problemText, text } from '../../fields/field.ts'
 import { parseUrl } from '../../outbound/networks.ts'
 
 /** Text that identifies something at the receiver; required. */
@@ -13,7 +13,7 @@ export function credential(
   about: string,
   restriction: { pattern?: RegExp; says?: string } = {}
 ): Field<string> {
-  return hidden(text({ min: 1, max: 2_000, isTrimmed: true, ...restriction, about }))
+  return writeOnly(text({ min: 1, max: 2_000, isTrimmed: true, ...restriction, about }))
 }
 
 /** A credential that is sent in a header, which allows visible ASCII only. */
@@ -42,13 +42,13 @@ export function template(
 /** A URL that requests are sent to; required unless it has a fallback. Address rules are checked elsewhere. */
 export function address(options: About & { readonly fallback?: string }): Field<string> {
   const input = v.pipe(
-    v.string(problem('invalid_type', 'must be text.')),
+    v.string(problemText('invalid_type', 'must be text.')),
     v.trim(),
-    v.check(value => value !== '', problem('blank', 'must not be empty.')),
-    v.maxLength(2_048, problem('too_long', 'must have at most 2048 characters.')),
+    v.check(value => value !== '', problemText('blank', 'must not be empty.')),
+    v.maxLength(2_048, problemText('too_long', 'must have at most 2048 characters.')),
     v.check(
       value => value === '' || (parseUrl(value) !== null && !/[\s\p{Cc}\p{Surrogate}]/u.test(value)),
-      problem('invalid_url', 'must be an address that begins with http:// or https://.')
+      problemText('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )
   return custom(input, { ...options, schema: { type: 'string', format: 'uri', maxLength: 2_048 } })

@@ -1,6 +1,6 @@
 import type {
   AutodjRules,
-  HeardPlay,
+  PlayOrRow,
   Library,
   PlaylistOption,
   LibraryPast,
@@ -87,7 +87,7 @@ export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRule
 export interface LibraryParts {
   readonly rules?: RuleParts
   readonly playlists?: readonly Playlist[]
-  readonly plays?: readonly HeardPlay[]
+  readonly plays?: readonly PlayOrRow[]
   readonly older?: LibraryPast['older']
   readonly removed?: readonly RemovedRow[]
   readonly requests?: readonly PendingRequest[]
@@ -105,7 +105,7 @@ export function aLibrary({
 }
 
 /** A play of a song by number, from no playlist by default. */
-export function aPlay(number: number, startsAtMs: number, parts: Partial<HeardPlay> = {}): HeardPlay {
+export function aPlay(number: number, startsAtMs: number, parts: Partial<PlayOrRow> = {}): PlayOrRow {
   return {
     playlistId: null,
     trackId: null,
@@ -127,8 +127,8 @@ export function aPlayOf(
   playlistId: number,
   number: number,
   startsAtMs: number,
-  parts: Partial<HeardPlay> = {}
-): HeardPlay {
+  parts: Partial<PlayOrRow> = {}
+): PlayOrRow {
   return aPlay(number, startsAtMs, { playlistId, trackId: number, pass: 1, ...parts })
 }
 
@@ -149,7 +149,7 @@ export function aRequest(id: number, parts: Partial<PendingRequest> = {}): Pendi
 }
 
 /** A row of the queue whose position and id are equal. */
-export function aRow(position: number, play: HeardPlay, parts: Partial<QueuedRow> = {}): QueuedRow {
+export function aRow(position: number, play: PlayOrRow, parts: Partial<QueuedRow> = {}): QueuedRow {
   return {
     ...play,
     id: position,

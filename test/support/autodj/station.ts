@@ -1,7 +1,7 @@
 import { nextStartMs } from '../../../src/autodj/durations.ts'
 import {
-  type HeardPlay,
-  isFirstOccurrence,
+  type PlayOrRow,
+  countsInPass,
   type Library,
   type PendingRequest,
   type Playlist,
@@ -23,7 +23,7 @@ import {
 } from '../../../src/playout/queue/libraries.ts'
 
 /** A play, up to its end or interrupt. */
-export interface Heard extends HeardPlay {
+export interface Heard extends PlayOrRow {
   readonly untilMs: number
   readonly log: readonly LogEntry[]
   readonly isManual: boolean
@@ -151,10 +151,10 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     }
   }
 
-  function endPass({ playlistId, pass }: HeardPlay): void {
+  function endPass({ playlistId, pass }: PlayOrRow): void {
     changePlaylist(playlistId ?? 0, playlist =>
       pass > playlist.pass &&
-      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !isFirstOccurrence(playlist, index))
+      playlist.tracks.lastPass.every((each, index) => each >= pass - 1 || !countsInPass(playlist, index))
         ? { ...playlist, pass }
         : playlist
     )
@@ -230,7 +230,7 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
       top()
     },
     /** Adds a manual song after the other manual songs, as an operator does. */
-    add(play: HeardPlay): void {
+    add(play: PlayOrRow): void {
       const sent = queue.findLastIndex(row => row.isSent || row.isManual) + 1
       const first = queue.reduce((least, { position }) => Math.min(least, position), nextSeq)
       const row: QueuedRow = {

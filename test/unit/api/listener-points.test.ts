@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import {
-  type Changes,
+  type StepCounts,
   maxPoints,
   computePoints,
   computeSpan
@@ -66,7 +66,7 @@ test('for any changes a count is within its extremes, and each step begins with 
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), fc.nat(20), (totals, first) => {
       // As the engine writes them: the highest and lowest of a minute include its first count.
-      const changes = new Map<number, Changes>()
+      const changes = new Map<number, StepCounts>()
       let total = first
       for (const [index, next] of totals.toSorted(([a], [b]) => a - b)) {
         const { most, fewest } = changes.get(index) ?? { most: total, fewest: total }

@@ -5,7 +5,7 @@ import { checkDue } from '../../../src/autodj/due.ts'
 import { areDuplicates } from '../../../src/autodj/duplicates.ts'
 import { airtimeMs, maxAirtimeAt } from '../../../src/autodj/durations.ts'
 import {
-  type HeardPlay,
+  type PlayOrRow,
   isInterrupting,
   isSequence,
   type Library,
@@ -15,7 +15,7 @@ import { buckets, isFallback, isInBucket, pickForSlot } from '../../../src/autod
 import { findPools } from '../../../src/autodj/pools.ts'
 import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
-import { at, songKeysAt } from '../../../src/autodj/tracks.ts'
+import { cellAt, songKeysAt } from '../../../src/autodj/tracks.ts'
 import { libraryOf, playlistSpecs, type StationSpec, stationSpecs } from '../../support/autodj/days.ts'
 import { aPlayOf, aRequest, aSituation, aSlot, minuteMs, noonMs } from '../../support/autodj/library.ts'
 import { sized } from '../../support/tier.ts'
@@ -59,14 +59,14 @@ function slotOf({ station, played, rowsBefore, requested }: SlotSpec, movedMs = 
   const library = libraryOf(station)
   const plays = played
     .toSorted((a, b) => b.minutesAgo - a.minutesAgo)
-    .map(({ of, track, minutesAgo, pass }): HeardPlay => {
+    .map(({ of, track, minutesAgo, pass }): PlayOrRow => {
       const playlist = library.playlists[of % library.playlists.length]
       const index = track % (playlist?.tracks.ids.length ?? 1)
       const atMs = noonMs + movedMs - (minutesAgo + 1) * minuteMs
       const id = playlist?.id ?? 0
       const song = playlist ? songKeysAt(playlist.tracks, index) : { song: 0, title: 0, artists: [] }
       if (playlist) {
-        playlist.tracks.lastPass[index] = Math.max(pass, at(playlist.tracks.lastPass, index))
+        playlist.tracks.lastPass[index] = Math.max(pass, cellAt(playlist.tracks.lastPass, index))
         playlist.tracks.lastAired[index] = atMs
       }
       return aPlayOf(id, id * 100 + index, atMs, { song, pass, isVisible: !playlist?.isJingle })
@@ -198,7 +198,7 @@ function bestTier(playlist: Library['playlists'][number], slot: Slot): number {
     [...tracks.ids.keys()].flatMap(index => {
       const keys = songKeysAt(tracks, index)
       const isOut = !pool.includes(index) || keys.song === last?.song.song
-      if (isOut || airtimeMs(at(tracks.durations, index)) > longestMs) return []
+      if (isOut || airtimeMs(cellAt(tracks.durations, index)) > longestMs) return []
       if (!playlist.avoidsDuplicates) return [1]
       const clashes = others.filter(({ song }) => areDuplicates(keys, song))
       const isHard = clashes.some(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { checkDue } from '../../../src/autodj/due.ts'
-import type { HeardPlay } from '../../../src/autodj/library.ts'
+import type { PlayOrRow } from '../../../src/autodj/library.ts'
 import type { Obstacle } from '../../../src/autodj/log-entry.ts'
 import {
   aLibrary,
@@ -27,7 +27,7 @@ function whyNot(
     zone = 'UTC',
     rowsBefore = [],
     ...parts
-  }: LibraryParts & { zone?: string; rowsBefore?: readonly HeardPlay[] } = {}
+  }: LibraryParts & { zone?: string; rowsBefore?: readonly PlayOrRow[] } = {}
 ): Obstacle | null {
   const one = aPlaylist({ id: 1, ...playlist })
   return checkDue(one, aSlot(aLibrary({ playlists: [one], rules: { zone }, ...parts }), atMs, { rowsBefore }))
@@ -64,7 +64,7 @@ describe('a playlist with an interval in minutes', () => {
 
 describe('a playlist with an interval in songs', () => {
   const everyTwo: PlaylistParts = { type: 'once_per_x_songs', everySongs: 2, isJingle: true }
-  const kinds: Record<string, (atMs: number) => HeardPlay> = {
+  const kinds: Record<string, (atMs: number) => PlayOrRow> = {
     J: atMs => aPlayOf(1, 101, atMs, { isVisible: false }),
     J2: atMs => aPlayOf(2, 201, atMs, { isVisible: false }),
     song: atMs => aPlay(7, atMs),

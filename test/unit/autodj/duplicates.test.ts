@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { areDuplicates, findTier } from '../../../src/autodj/duplicates.ts'
-import type { HeardPlay } from '../../../src/autodj/library.ts'
+import type { PlayOrRow } from '../../../src/autodj/library.ts'
 import { pickForSlot } from '../../../src/autodj/pick.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
 import type { SongKeys } from '../../../src/autodj/tracks.ts'
@@ -37,7 +37,7 @@ interface Past {
   readonly list: readonly (readonly [name: string, minutesAgo?: number])[]
   /** Plays of other playlists. */
   readonly others?: readonly (readonly [name: string, minutesAgo: number])[]
-  readonly rowsBefore?: readonly HeardPlay[]
+  readonly rowsBefore?: readonly PlayOrRow[]
   readonly playlist?: PlaylistParts
   readonly rules?: RuleParts
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { indexPlays, transferIndex } from '../../../src/autodj/duplicates.ts'
-import type { HeardPlay } from '../../../src/autodj/library.ts'
+import type { PlayOrRow } from '../../../src/autodj/library.ts'
 import { aPlay, aSong } from '../../support/autodj/library.ts'
 
 const keys = fc.nat(5)
@@ -20,9 +20,9 @@ const playOf = ({
   title: number
   artist: number
   at: number
-}): HeardPlay => aPlay(song, at, { song: aSong(song, { title, artists: [artist] }) })
+}): PlayOrRow => aPlay(song, at, { song: aSong(song, { title, artists: [artist] }) })
 
-function latest(plays: readonly HeardPlay[], isMeant: (play: HeardPlay) => boolean): number | undefined {
+function latest(plays: readonly PlayOrRow[], isMeant: (play: PlayOrRow) => boolean): number | undefined {
   const times = plays.filter(isMeant).map(play => play.startsAtMs)
   return times.length === 0 ? undefined : Math.max(...times)
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import type { PlaylistType } from '../../../src/autodj/library.ts'
-import { hourlyTarget } from '../../../src/autodj/schedule.ts'
+import { lastHourlyTarget } from '../../../src/autodj/schedule.ts'
 import { alike, dayOf, heardOf, onDays, type PlaylistSpec } from '../../support/autodj/days.ts'
 import { minuteMs } from '../../support/autodj/library.ts'
 import type { Heard, TestStation } from '../../support/autodj/station.ts'
@@ -49,7 +49,7 @@ describe('whatever happens to a station', () => {
       const { zone } = station.library.rules
       for (const playlist of ofType(station, 'once_per_hour')) {
         const plays = heardOf(station, playlist).filter(isChosen)
-        const targets = plays.map(({ startsAtMs }) => hourlyTarget(zone, playlist.hourMinute, startsAtMs))
+        const targets = plays.map(({ startsAtMs }) => lastHourlyTarget(zone, playlist.hourMinute, startsAtMs))
         expect(targets).toEqual([...new Set(targets)])
       }
     })
@@ -70,7 +70,7 @@ describe('whatever happens to a station', () => {
       const { heard, library } = station
       for (const { id, hourMinute } of ofType(station, 'once_per_hour')) {
         const missed = heard.filter((play, index) => {
-          const targetMs = hourlyTarget(library.rules.zone, hourMinute, play.startsAtMs)
+          const targetMs = lastHourlyTarget(library.rules.zone, hourMinute, play.startsAtMs)
           const isInTime = play.startsAtMs - targetMs <= 15 * minuteMs
           if (!isInTime || play.isSent || (play.playlistId ?? Infinity) > others.length) return false
           // Its only track may have been late for the target before, and does not follow itself.

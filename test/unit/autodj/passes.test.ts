@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { HeardPlay, Slot } from '../../../src/autodj/library.ts'
+import type { PlayOrRow, Slot } from '../../../src/autodj/library.ts'
 import { pickForSlot } from '../../../src/autodj/pick.ts'
 import { seededRandom } from '../../../src/autodj/random.ts'
 import {
@@ -22,7 +22,7 @@ import { aStation } from '../../support/autodj/station.ts'
 function played(playlist: PlaylistParts, slots: number, parts: Partial<Slot> = {}, seed = 7): string[] {
   const rules = { duplicateRangeMs: 0, seed }
   const library = aLibrary({ playlists: [aPlaylist({ id: 1, ...playlist })], rules })
-  const rowsBefore: HeardPlay[] = [...(parts.rowsBefore ?? [])]
+  const rowsBefore: PlayOrRow[] = [...(parts.rowsBefore ?? [])]
   for (let slot = 0; slot < slots; slot++) {
     const atMs = (parts.atMs ?? noonMs) + slot * 3 * minuteMs
     const track = pickForSlot(aSlot(library, atMs, { ...parts, rowsBefore }), seededRandom(seed, slot))
@@ -103,7 +103,7 @@ describe('a shuffled playlist', () => {
       aTrack(102, { lastPass: 4 }),
       consumed(103, 4)
     ]
-    const library = (plays: readonly HeardPlay[]) =>
+    const library = (plays: readonly PlayOrRow[]) =>
       aLibrary({ playlists: [aPlaylist({ id: 1, tracks, pass: 4 })], plays })
     const heard = aPlay(1, noonMs - 60 * minuteMs, { song: { song: 1, title: 1, artists: [1] } })
     const other = aPlay(2, noonMs - 3 * minuteMs)

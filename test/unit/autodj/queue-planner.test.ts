@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { HeardPlay } from '../../../src/autodj/library.ts'
+import type { PlayOrRow } from '../../../src/autodj/library.ts'
 import type { PlannerInput, QueuedRow } from '../../../src/autodj/queue-draft.ts'
 import { planQueue } from '../../../src/autodj/queue-planner.ts'
 import { applyPlan } from '../../../src/autodj/simulate.ts'
@@ -20,7 +20,7 @@ import {
 } from '../../support/autodj/library.ts'
 
 /** Rows of three minutes each, the first at 12:03. */
-const rowsOf = (plays: readonly HeardPlay[], parts: Partial<QueuedRow> = {}): QueuedRow[] =>
+const rowsOf = (plays: readonly PlayOrRow[], parts: Partial<QueuedRow> = {}): QueuedRow[] =>
   plays.map((play, index) => {
     const startsAtMs = noonMs + (index + 1) * 3 * minuteMs
     return aRow(index + 1, { ...play, startsAtMs }, { cuedAtMs: startsAtMs - 3 * minuteMs, ...parts })

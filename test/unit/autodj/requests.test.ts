@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { HeardPlay, Slot } from '../../../src/autodj/library.ts'
+import type { PlayOrRow, Slot } from '../../../src/autodj/library.ts'
 import type { LogEntry } from '../../../src/autodj/log-entry.ts'
 import { findDueRequest } from '../../../src/autodj/requests.ts'
 import {
@@ -25,7 +25,7 @@ function dueIn(parts: LibraryParts, slot: Partial<Slot> = {}): number | string {
 
 const ago = (minutes: number) => noonMs - minutes * minuteMs
 const inMinutes = (minutes: number) => noonMs + minutes * minuteMs
-const requestPlay = (id: number, atMs: number): HeardPlay => aPlay(500 + id, atMs, { requestId: id })
+const requestPlay = (id: number, atMs: number): PlayOrRow => aPlay(500 + id, atMs, { requestId: id })
 const clashing = aSong(99, { artists: [...aSong(5).artists] })
 const sameTitle = aSong(99, { title: aSong(5).title })
 
@@ -91,7 +91,7 @@ describe('requests in a row', () => {
 describe('a request for a recent song', () => {
   const requests = [aRequest(5)]
 
-  test.for<[what: string, song: HeardPlay['song']]>([
+  test.for<[what: string, song: PlayOrRow['song']]>([
     ['the song', aSong(5)],
     ['the title', sameTitle],
     ['an artist', clashing]
@@ -119,7 +119,7 @@ describe('a request for a recent song', () => {
 
   test('waits only for the song itself after an hour', () => {
     const late = [aRequest(5, { dueAtMs: ago(61) })]
-    const plays = (song: HeardPlay['song']) => [aPlay(99, ago(3), { song }), aPlay(1, ago(1))]
+    const plays = (song: PlayOrRow['song']) => [aPlay(99, ago(3), { song }), aPlay(1, ago(1))]
     expect(dueIn({ requests: [aRequest(5, { dueAtMs: ago(60) })], plays: plays(clashing) })).toBe(
       'too_recent'
     )

@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import {
-  hourlyTarget,
+  lastHourlyTarget,
   nextHourlyTarget,
-  nextOpening,
+  nextWindowStart,
   type ScheduleItem,
   type ScheduleWindow,
   windowAt,
@@ -185,7 +185,7 @@ describe('of several items', () => {
 
   test('the next opening is after the instant and within the given time', () => {
     const next = (at: string, withinMs: number) => {
-      const opening = nextOpening(utc, [base, show], Date.parse(at), withinMs)
+      const opening = nextWindowStart(utc, [base, show], Date.parse(at), withinMs)
       return opening === null ? null : new Date(opening).toISOString()
     }
     expect(next('2026-01-15T05:59:59.999Z', dayMs)).toBe('2026-01-15T06:00:00.000Z')
@@ -193,9 +193,14 @@ describe('of several items', () => {
     expect(next('2026-01-15T06:00Z', 4 * hourMs)).toBe('2026-01-15T10:00:00.000Z')
     expect(next('2026-01-15T06:00Z', 4 * hourMs - 1)).toBeNull()
     expect(next('2026-01-15T10:00Z', dayMs)).toBe('2026-01-16T06:00:00.000Z')
-    expect(nextOpening(utc, [], 0, Infinity)).toBeNull()
+    expect(nextWindowStart(utc, [], 0, Infinity)).toBeNull()
     expect(
-      nextOpening(utc, [anItem('1000-1100', { end_date: '2026-01-14' })], Date.parse('2026-01-15'), Infinity)
+      nextWindowStart(
+        utc,
+        [anItem('1000-1100', { end_date: '2026-01-14' })],
+        Date.parse('2026-01-15'),
+        Infinity
+      )
     ).toBeNull()
   })
 })
@@ -240,7 +245,7 @@ describe('the hourly target', () => {
     ['Asia/Kathmandu', 0, '2026-01-15T00:00:00Z', false]
   ])('%s, minute %i, at %s is at most 15 minutes ago: %j', (name, minute, at, isNear) => {
     const atMs = Date.parse(at)
-    expect(atMs - hourlyTarget(openZone(name), minute, atMs) <= quarter).toBe(isNear)
+    expect(atMs - lastHourlyTarget(openZone(name), minute, atMs) <= quarter).toBe(isNear)
   })
 
   /** Targets of one local date. */
@@ -271,7 +276,7 @@ describe('the hourly target', () => {
   })
 
   test('identifies the occurrences of an hourly playlist', () => {
-    const occurrence = (time: string) => hourlyTarget(utc, 0, Date.parse(`2026-01-15T${time}Z`))
+    const occurrence = (time: string) => lastHourlyTarget(utc, 0, Date.parse(`2026-01-15T${time}Z`))
     expect(occurrence('13:00')).not.toBe(occurrence('12:00'))
     expect(occurrence('13:10')).toBe(occurrence('13:00'))
   })
@@ -294,13 +299,13 @@ describe('the hourly target', () => {
     )
     fc.assert(
       fc.property(anInstant, ([zone, atMs, minute]) => {
-        const target = hourlyTarget(zone, minute, atMs)
+        const target = lastHourlyTarget(zone, minute, atMs)
         const next = nextHourlyTarget(zone, minute, atMs)
         expect(target).toBeLessThanOrEqual(atMs)
         expect(next).toBeGreaterThan(atMs)
         expect(nextHourlyTarget(zone, minute, target)).toBe(next)
-        expect(hourlyTarget(zone, minute, next - 1)).toBe(target)
-        expect(hourlyTarget(zone, minute, next)).toBe(next)
+        expect(lastHourlyTarget(zone, minute, next - 1)).toBe(target)
+        expect(lastHourlyTarget(zone, minute, next)).toBe(next)
         expect(zone.minuteOfDay(target) % 60).toBe(minute)
         expect((target + zone.span(target).offsetMs) % minuteMs).toBe(0)
       }),
@@ -481,7 +486,7 @@ describe('ranges', () => {
         const withinMs = minutes * minuteMs
         const next = windowsAround(zone, items, fromMs).find(({ startMs }) => startMs > fromMs)?.startMs
         const expected = next !== undefined && next <= fromMs + withinMs ? next : null
-        expect(nextOpening(zone, items, fromMs, withinMs)).toBe(expected)
+        expect(nextWindowStart(zone, items, fromMs, withinMs)).toBe(expected)
       }),
       { numRuns: sized({ quick: 40, deep: 2_000 }) }
     )

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { airtimeMs } from '../../../src/autodj/durations.ts'
 import type { Playlist } from '../../../src/autodj/library.ts'
-import { hourlyTarget, windowAt } from '../../../src/autodj/schedule.ts'
+import { lastHourlyTarget, windowAt } from '../../../src/autodj/schedule.ts'
 import { alike, heardOf, onDays } from '../../support/autodj/days.ts'
 import type { TestStation } from '../../support/autodj/station.ts'
 
@@ -51,7 +51,7 @@ describe('whatever happens to a station', () => {
         const { type, hourMinute, schedule } = playlist
         const occurrences = begunOf(station, playlist).map(({ startsAtMs }) =>
           type === 'once_per_hour'
-            ? hourlyTarget(zone, hourMinute, startsAtMs)
+            ? lastHourlyTarget(zone, hourMinute, startsAtMs)
             : windowAt(zone, schedule, startsAtMs)?.startMs
         )
         expect(occurrences).toEqual([...new Set(occurrences)])

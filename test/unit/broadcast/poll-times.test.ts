@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { scheduleAfterSuccess, scheduleAfterFailure } from '../../../src/broadcast/polls/poll.ts'
+import { scheduleAfterSuccess, retryAtMs } from '../../../src/broadcast/polls/poll.ts'
 
 const minute = 60_000
 
@@ -28,15 +28,15 @@ test('an idle server is polled every 15 seconds, after five minutes every 30', (
 })
 
 test('the backoff grows with each failure, up to a minute', () => {
-  const backoffs = [1, 2, 3, 4, 5, 50].map(failures => scheduleAfterFailure(0, failures, 0.5))
+  const backoffs = [1, 2, 3, 4, 5, 50].map(failures => retryAtMs(0, failures, 0.5))
   expect(backoffs).toEqual([5_000, 10_000, 20_000, 40_000, minute, minute])
 })
 
 test('jitter is at most a tenth', () => {
   fc.assert(
     fc.property(fc.nat(100), fc.float({ min: 0, max: 1, noNaN: true }), (failures, chance) => {
-      const even = scheduleAfterFailure(0, failures + 1, 0.5)
-      const backoff = scheduleAfterFailure(0, failures + 1, chance)
+      const even = retryAtMs(0, failures + 1, 0.5)
+      const backoff = retryAtMs(0, failures + 1, chance)
       expect(Math.abs(backoff - even)).toBeLessThanOrEqual(even / 10 + 1)
     })
   )

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { checkTarget, checkUrl, hostOf } from '../../../src/outbound/guard.ts'
 import { guardedFetch } from '../../../src/outbound/guarded-fetch.ts'
-import { networkList } from '../../../src/outbound/networks.ts'
+import { toNetworkList } from '../../../src/outbound/networks.ts'
 
 const none = new BlockList()
 
@@ -217,7 +217,7 @@ describe('passes', () => {
 })
 
 describe('with allowed networks', () => {
-  const allowed = networkList(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1', '169.254.10.0/24'])
+  const allowed = toNetworkList(['10.1.0.0/16', 'fd00:1::/32', '127.0.0.1', '169.254.10.0/24'])
 
   test.for([
     ['an address of one', 'http://10.1.2.3/', true],

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
 import { checkUrl } from '../../../src/outbound/guard.ts'
-import { networkList, parseUrl } from '../../../src/outbound/networks.ts'
+import { toNetworkList, parseUrl } from '../../../src/outbound/networks.ts'
 
 test('a URL is valid in repeated calls', () => {
-  const none = networkList([])
+  const none = toNetworkList([])
   const addresses = ['https://hörer.example/', 'https://radio.example/Über', 'http://127.0.0.1/é']
   const refused = new Set<string>()
   for (let call = 0; call < 20_000; call++)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { cacheLibrary, openLibraries, type StationLibrary } from '../../../src/playout/queue/libraries.ts'
+import { cacheLibrary, openLibraryCache, type StationLibrary } from '../../../src/playout/queue/libraries.ts'
 import { aPlaylist } from '../../support/autodj/library.ts'
 
 const aLibrary = (tracks: number): StationLibrary => ({
@@ -16,7 +16,7 @@ test('the cache never exceeds its limit, except with a single larger library, an
   })
   fc.assert(
     fc.property(uses, list => {
-      const libraries = openLibraries()
+      const libraries = openLibraryCache()
       for (const [stationId, tracks] of list) {
         cacheLibrary(libraries, stationId, aLibrary(tracks), 100)
         const weights = [...libraries.copies.values()].map(({ weight }) => weight)
@@ -29,7 +29,7 @@ test('the cache never exceeds its limit, except with a single larger library, an
 })
 
 test('the least recently used library is evicted first', () => {
-  const libraries = openLibraries()
+  const libraries = openLibraryCache()
   for (const id of [1, 2, 3]) cacheLibrary(libraries, id, aLibrary(30), 100)
   cacheLibrary(libraries, 1, aLibrary(30), 100)
   cacheLibrary(libraries, 4, aLibrary(30), 100)

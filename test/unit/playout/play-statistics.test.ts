@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import type { ListenerSource } from '../../../src/playout/listeners/sources.ts'
-import { type Peaks, peaksAfter, uniqueOf } from '../../../src/playout/plays/play-statistics.ts'
+import { type Peaks, peaksAfter, countUnique } from '../../../src/playout/plays/play-statistics.ts'
 
 const sources = (...uniques: number[]): ListenerSource[] =>
   uniques.map((unique, id) => ({
@@ -17,12 +17,12 @@ const noneSeen = new Map<string, number>()
 
 test('a source that does not identify listeners counts with its largest count', () => {
   const peaks = peaksAfter({}, sources(5, 1), sources(3, 1))
-  expect(uniqueOf(peaks, sources(3, 1), noneSeen)).toBe(6)
-  expect(uniqueOf(peaksAfter(peaks, sources(3, 1), sources(4, 2)), sources(4, 2), noneSeen)).toBe(7)
+  expect(countUnique(peaks, sources(3, 1), noneSeen)).toBe(6)
+  expect(countUnique(peaksAfter(peaks, sources(3, 1), sources(4, 2)), sources(4, 2), noneSeen)).toBe(7)
 })
 
 test('a source that identifies listeners counts with those that were seen', () => {
-  expect(uniqueOf({ 'mount:0': 2 }, sources(2), new Map([['mount:0', 5]]))).toBe(5)
+  expect(countUnique({ 'mount:0': 2 }, sources(2), new Map([['mount:0', 5]]))).toBe(5)
 })
 
 test('a report that changes no source changes no peak', () => {
@@ -39,7 +39,7 @@ test('unique listeners of a play are the sum of the largest counts of its source
         peaks = peaksAfter(peaks, sources(...(reports[index - 1] ?? report)), sources(...report))
       const largest = [0, 1, 2].map(source => Math.max(...reports.map(report => report[source] ?? 0)))
       const last = sources(...(reports.at(-1) ?? []))
-      expect(uniqueOf(peaks, last, noneSeen)).toBe(largest.reduce((sum, each) => sum + each, 0))
+      expect(countUnique(peaks, last, noneSeen)).toBe(largest.reduce((sum, each) => sum + each, 0))
     })
   )
 })

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { readRemoteList } from '../../../src/songs/remote-list.ts'
+import { parseRemoteList } from '../../../src/songs/remote-list.ts'
 import { anyText, anyWebUrl } from '../../support/any-text.ts'
 
 const address = 'https://radio.example/lists/night/all.m3u?token=x'
-const read = (text: string) => readRemoteList(Buffer.from(text), address)
+const read = (text: string) => parseRemoteList(Buffer.from(text), address)
 
 /** The songs of a valid list. */
 function songsOf(text: string) {

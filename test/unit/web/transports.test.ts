@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type ConnectionOptions,
   openEventStream,
-  type OpenConnection,
+  type StartConnection,
   openWebSocket
 } from '../../../web/client/connection.ts'
 import type { Fetch } from '../../../web/client/interface.ts'
@@ -28,7 +28,7 @@ const options: ConnectionOptions = {
 }
 
 /** Opens a connection to a fake server, and collects its requests and messages. */
-function follow(open: OpenConnection, respond: Respond) {
+function follow(open: StartConnection, respond: Respond) {
   const requests: URL[] = []
   const keys: unknown[] = []
   const messages: ServerMessage[] = []

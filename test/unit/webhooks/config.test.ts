@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { NamedChange, NamedValue } from '../../../src/fields/named-values.ts'
 import { openSecrets } from '../../../src/security/secrets.ts'
-import { applyConfig } from '../../../src/webhooks/config-change.ts'
+import { mergeConfig } from '../../../src/webhooks/config-change.ts'
 import {
   type HookConfig,
   isDraft,
@@ -18,7 +18,7 @@ type Values = Readonly<Record<string, NamedChange['value']>>
 const listed = (values: Values): NamedChange[] =>
   Object.entries(values).map(([key, value]) => ({ key, value }))
 const settle = (type: string, values: Values, stored: HookConfig = []) =>
-  applyConfig(hookTypeOf(type), listed(values), stored, secrets)
+  mergeConfig(hookTypeOf(type), listed(values), stored, secrets)
 const codes = (type: string, values: Values, stored: HookConfig = []) =>
   settle(type, values, stored).problems.map(({ field, code }) => `${field} ${code}`)
 const opened = (config: HookConfig) =>

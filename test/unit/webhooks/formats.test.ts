@@ -8,7 +8,7 @@ import {
   fillTemplate,
   type TextFormat,
   plainTextFormat,
-  postTextFormat
+  socialTextFormat
 } from '../../../src/webhooks/format/template.ts'
 import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { hostileText } from '../../support/hook-events.ts'
@@ -25,7 +25,7 @@ const whole = (text: string) => text
 /** Each format with a function that removes its escapes. */
 const formats: readonly (readonly [name: string, format: TextFormat, read: (text: string) => string])[] = [
   ['plain text', plainTextFormat, whole],
-  ['posts', postTextFormat, whole],
+  ['posts', socialTextFormat, whole],
   ['Markdown of Discord', discordMarkdownFormat, text => text.replace(/\\([^0-9A-Za-z\s])/g, '$1')],
   ['Markdown of Telegram', telegramMarkdownFormat, text => text.replace(/\\([_*`[])/g, '$1')],
   [

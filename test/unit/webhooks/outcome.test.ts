@@ -5,7 +5,7 @@ import {
   maxAttempts,
   type HookHealth,
   outcomeOf,
-  retryAfterMs
+  parseRetryAfter
 } from '../../../src/webhooks/deliveries/outcome.ts'
 
 const minute = 60_000
@@ -103,6 +103,6 @@ describe('Retry-After', () => {
     ['a negative number', 429, '-5', null]
   ]
   test.each(cases)('%s', (_, status, header, ms) => {
-    expect(retryAfterMs(status, header, atMs)).toBe(ms)
+    expect(parseRetryAfter(status, header, atMs)).toBe(ms)
   })
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { addressText } from '../../../src/webhooks/format/addresses.ts'
+import { urlFormat } from '../../../src/webhooks/format/addresses.ts'
 import { discordMarkdownFormat } from '../../../src/webhooks/format/discord-markdown.ts'
 import { normalizeText } from '../../../src/webhooks/format/plain-text.ts'
 import { telegramHtmlFormat, telegramMarkdownFormat } from '../../../src/webhooks/format/telegram.ts'
@@ -10,7 +10,7 @@ import {
   type TextFormat,
   lengthWithoutValues,
   plainTextFormat,
-  postTextFormat
+  socialTextFormat
 } from '../../../src/webhooks/format/template.ts'
 import { countCharacters } from '../../../src/webhooks/format/truncate.ts'
 import { cpuTimeMs } from '../../support/cpu-time.ts'
@@ -133,7 +133,7 @@ describe('a text that is too long', () => {
         telegramMarkdownFormat,
         discordMarkdownFormat,
         plainTextFormat,
-        addressText
+        urlFormat
       ]) {
         const template = `{{a}}${literal}`.repeat(2_000).slice(0, templateLength)
         expect(countCharacters(fillTemplate(template, { a: value }, format, 4_096))).toBeLessThanOrEqual(
@@ -147,14 +147,13 @@ describe('a text that is too long', () => {
 
 test('values in a post create no mentions', () => {
   const document = { title: '@radio@social.example, a@b' }
-  expect(fillTemplate('@me {{ title }}', document, postTextFormat, 500)).toBe(
+  expect(fillTemplate('@me {{ title }}', document, socialTextFormat, 500)).toBe(
     '@me @\u2060radio@\u2060social.example, a@\u2060b'
   )
 })
 
 describe('an address', () => {
-  const address = (template: string, document: unknown) =>
-    fillTemplate(template, document, addressText, 2_000)
+  const address = (template: string, document: unknown) => fillTemplate(template, document, urlFormat, 2_000)
 
   test('may be a value, or begin with one', () => {
     const document = { url: 'https://radio.example/a_b?c=d', title: 'Ä & B/C' }

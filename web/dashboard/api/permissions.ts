@@ -22,7 +22,7 @@ const retryMs = 10_000
  * Loads the permissions of the current key, and again when the key changes. `station` is an id or short name,
  * evaluated at every call of `allows`; '' for permissions that belong to no station.
  */
-export function trackPermissions(host: ReactiveControllerHost, station: () => string | number) {
+export function watchPermissions(host: ReactiveControllerHost, station: () => string | number) {
   let key: string | null = null
   let permissions: KeyPermissions | null = null
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { trackPermissions } from '../api/permissions.ts'
+import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -13,7 +13,7 @@ export class InstallationView extends LightElement {
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
 
-  readonly #permissions = trackPermissions(this, () => '')
+  readonly #permissions = watchPermissions(this, () => '')
 
   protected override render() {
     const canManage = this.#permissions.allows('manageNotifications')

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 
 import { callApi, type CallOptions } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { type Confirmation, trackActions } from '../ui/actions.ts'
+import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -46,7 +46,7 @@ export class NotificationList extends LightElement {
     path: () => `${path}?per_page=${this.rows}`,
     intervalMs: 20_000
   })
-  readonly #actions = trackActions(this)
+  readonly #actions = openActionRunner(this)
 
   protected override render() {
     const { value } = this.#notifications
@@ -112,11 +112,11 @@ export class NotificationList extends LightElement {
     return this.#request('/bulk-delete', { method: 'POST', body: { is_read: true } }, question)
   }
 
-  #request(subpath: string, options: CallOptions, question?: Confirmation): Promise<void> {
+  #request(subpath: string, options: CallOptions, question?: ConfirmOptions): Promise<void> {
     return this.#change(() => callApi(v.unknown(), `${path}${subpath}`, options), question)
   }
 
-  #change(work: () => Promise<unknown>, question?: Confirmation): Promise<void> {
+  #change(work: () => Promise<unknown>, question?: ConfirmOptions): Promise<void> {
     const changeAndRefresh = async () => {
       await work()
       await this.#notifications.refresh()

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { formatDuration } from '../../elements/time-text.ts'
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { type Confirmation, trackActions } from '../ui/actions.ts'
+import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -61,7 +61,7 @@ export class StationQueue extends StationElement {
     path: () => `${this.path}/playlists`,
     intervalMs: 300_000
   })
-  readonly #actions = trackActions(this)
+  readonly #actions = openActionRunner(this)
   readonly #moves = trackMoves(
     this,
     () => this.#queuePath,
@@ -234,7 +234,7 @@ export class StationQueue extends StationElement {
     })
   }
 
-  #change(method: 'POST' | 'DELETE', subpath: string, question: Confirmation): Promise<void> {
+  #change(method: 'POST' | 'DELETE', subpath: string, question: ConfirmOptions): Promise<void> {
     const change = () => callAction(`${this.#queuePath}/${subpath}`, { method }, this.#queue.refresh)
     return this.#actions.run('change', change, question)
   }

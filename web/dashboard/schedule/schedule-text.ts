@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { formatMinuteOfDay } from '../ui/time.ts'
 
 /** A schedule item of the API: times as HHMM numbers, ISO days (empty: every day), dates or ''. */
-export const playlistScheduleSchema = v.object({
+export const scheduleEntrySchema = v.object({
   start_time: v.number(),
   end_time: v.number(),
   start_date: v.string(),
@@ -12,7 +12,7 @@ export const playlistScheduleSchema = v.object({
 })
 
 /** Formats a schedule item: `Mon–Fri 09:00–17:30, until 2026-12-24`. */
-export function formatSchedule(item: v.InferOutput<typeof playlistScheduleSchema>): string {
+export function formatSchedule(item: v.InferOutput<typeof scheduleEntrySchema>): string {
   const { start_time: start, end_time: end, start_date: startDate, end_date: endDate, days } = item
   const times = start === end ? `at ${formatHhmm(start)}` : `${formatHhmm(start)}–${formatHhmm(end)}`
   return `${formatDays(days)} ${times}${formatDates(startDate, endDate)}`

@@ -4,12 +4,7 @@ import * as v from 'valibot'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import {
-  describeFrequency,
-  formatSchedule,
-  frequencySchema,
-  playlistScheduleSchema
-} from './schedule-text.ts'
+import { describeFrequency, formatSchedule, frequencySchema, scheduleEntrySchema } from './schedule-text.ts'
 
 const playlistsSchema = v.array(
   v.object({
@@ -18,7 +13,7 @@ const playlistsSchema = v.array(
     order: v.string(),
     is_enabled: v.boolean(),
     is_jingle: v.boolean(),
-    schedule_items: v.array(playlistScheduleSchema)
+    schedule_items: v.array(scheduleEntrySchema)
   })
 )
 type Playlist = v.InferOutput<typeof playlistsSchema>[number]

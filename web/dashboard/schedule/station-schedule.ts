@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
+import { loadStateView } from '../ui/panel.ts'
 import { formatMinuteOfDay, formatZoneName } from '../ui/time.ts'
 import { addDays, type CalendarDay, layOutWeek, minutesPerDay, mondayOf, type CalendarBlock } from './week.ts'
 
@@ -51,7 +51,7 @@ export class StationSchedule extends StationElement {
           ${buttonView('›', () => this.weekOffset++, { label: 'Next week' })}
         </div>
       </header>
-      ${errorView(this.#occurrences)}
+      ${loadStateView(this.#occurrences)}
       <div class="week">
         <div class="week-hours" aria-hidden="true">
           ${labeledHours.map(hour => html`<span .style=${topStyle(hour * 60)}>${formatMinuteOfDay(hour * 60)}</span>`)}

@@ -1,7 +1,7 @@
 import { html } from 'lit'
 import uPlot from 'uplot'
 
-import { attachChart, type ChartOptions, readColor } from '../ui/chart.ts'
+import { attachChart, type ChartOptions, colorReader } from '../ui/chart.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { listenerSeriesSchema, summarizeSeries } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
@@ -58,7 +58,7 @@ export class DayChart extends StationElement {
   #chartOptions(): ReturnType<ChartOptions['options']> {
     const { fontFamily } = getComputedStyle(this)
     const axis = {
-      stroke: readColor(this, 'text'),
+      stroke: colorReader(this, 'text'),
       font: `12px ${fontFamily}`,
       ticks: { show: false },
       border: { show: false }
@@ -83,7 +83,7 @@ export class DayChart extends StationElement {
           size: (_, ticks) => 12 + 7 * Math.max(3, ...(ticks ?? []).map(text => text.length)),
           space: 40,
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000],
-          grid: { stroke: readColor(this, 'grid'), width: 1 }
+          grid: { stroke: colorReader(this, 'grid'), width: 1 }
         }
       ],
       scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },

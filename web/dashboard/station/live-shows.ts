@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { formatSchedule, playlistScheduleSchema } from '../schedule/schedule-text.ts'
+import { formatSchedule, scheduleEntrySchema } from '../schedule/schedule-text.ts'
 import { type Chip, chipView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
@@ -14,7 +14,7 @@ const streamersSchema = v.array(
     display_name: v.string(),
     is_active: v.boolean(),
     enforce_schedule: v.boolean(),
-    schedule_items: v.array(playlistScheduleSchema)
+    schedule_items: v.array(scheduleEntrySchema)
   })
 )
 type Streamer = v.InferOutput<typeof streamersSchema>[number]

@@ -6,7 +6,7 @@ import { followFor } from '../../elements/followed-station.ts'
 import { describeStatus } from '../../elements/status-line.ts'
 import { progressView } from '../../elements/time-text.ts'
 import { callAction, currentKey, serverBaseUrl } from '../api/call-api.ts'
-import { confirmAction, notify, trackActions } from '../ui/actions.ts'
+import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
@@ -24,7 +24,7 @@ export class OnAir extends StationElement {
     () => ({ server: serverBaseUrl, station: this.station, apiKey: currentKey() }),
     ({ np }) => this.#cancelOutdatedSkip(np)
   )
-  readonly #actions = trackActions(this)
+  readonly #actions = openActionRunner(this)
   /** The play that the operator is asked to skip, and what closes the dialog. */
   #question: { readonly shId: number; readonly aborter: AbortController } | null = null
 

@@ -4,7 +4,7 @@ import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
 import { describeStatus } from '../../elements/status-line.ts'
 import { currentKey, serverBaseUrl } from '../api/call-api.ts'
-import { trackPermissions } from '../api/permissions.ts'
+import { watchPermissions } from '../api/permissions.ts'
 import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { forbiddenView } from '../ui/panel.ts'
 import { type StationSection, stationLink } from '../ui/route.ts'
@@ -23,7 +23,7 @@ export class StationView extends LightElement {
     station: this.station,
     apiKey: currentKey()
   }))
-  readonly #permissions = trackPermissions(this, () => this.station)
+  readonly #permissions = watchPermissions(this, () => this.station)
   /** Whether the current tab was scrolled into view after the tabs were rendered. */
   #isTabVisible = false
 

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import { trackPermissions } from '../api/permissions.ts'
+import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { attachChart } from '../ui/chart.ts'
 import { StationElement } from '../ui/light-element.ts'
@@ -12,7 +12,7 @@ const stepSeconds = 300
 /** A small chart of a station's listeners in the last 24 hours; empty if the key cannot view reports. */
 export class SparkLine extends StationElement {
   readonly #visibility = trackVisibility(this)
-  readonly #permissions = trackPermissions(this, () => this.station)
+  readonly #permissions = watchPermissions(this, () => this.station)
   #wasVisible = false
   readonly #series = pollResource(this, {
     schema: listenerSeriesSchema,

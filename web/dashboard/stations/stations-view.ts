@@ -7,7 +7,7 @@ import { isPublishedData } from '../../client/message.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
+import { loadStateView } from '../ui/panel.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
 import { stationStatusEvent } from './station-card.ts'
@@ -54,7 +54,7 @@ export class StationsView extends LightElement {
     const { value, error } = this.#stations
     if (value === null)
       return html`<h1 class="headline" tabindex="-1">Stations</h1>
-        ${errorView(this.#stations)}`
+        ${loadStateView(this.#stations)}`
     const found = value.filter(
       np => matchesSearch(np, this.search) && !(this.showsOnlyOffline && np.is_online)
     )
@@ -66,7 +66,7 @@ export class StationsView extends LightElement {
         <p class="overview-text">${this.#offlineView(value)}${describeAudience(value)}</p>
         ${value.length < minSearchable ? nothing : this.#searchView()}
       </header>
-      ${error === null ? nothing : errorView(this.#stations)}
+      ${error === null ? nothing : loadStateView(this.#stations)}
       <ul class="cards" aria-label="Stations">
         ${repeat(
           found.slice(0, this.maxCards),

@@ -29,10 +29,10 @@ export function notifyError(element: EventTarget, error: unknown): void {
 }
 
 /** Runs the actions of an element, one at a time. */
-export type ActionRunner = ReturnType<typeof trackActions>
+export type ActionRunner = ReturnType<typeof openActionRunner>
 
 /** Creates the action runner of a host, which is updated when an action starts and ends. */
-export function trackActions(host: ReactiveControllerHost & EventTarget) {
+export function openActionRunner(host: ReactiveControllerHost & EventTarget) {
   let inFlight: string | null = null
   return {
     /** The name of the action in flight; null if there is none. */
@@ -46,7 +46,7 @@ export function trackActions(host: ReactiveControllerHost & EventTarget) {
     async run(
       name: string,
       work: () => Promise<string>,
-      question: Confirmation | null = null
+      question: ConfirmOptions | null = null
     ): Promise<void> {
       if (question !== null && !(await confirmAction(question))) return
       if (inFlight !== null) return
@@ -65,7 +65,7 @@ export function trackActions(host: ReactiveControllerHost & EventTarget) {
   }
 }
 
-export interface Confirmation {
+export interface ConfirmOptions {
   readonly title: string
   readonly text: string
   /** The label of the button that confirms. */
@@ -73,7 +73,7 @@ export interface Confirmation {
 }
 
 /** Asks in a dialog. Returns false if the operator cancels or `signal` is aborted. */
-export function confirmAction({ title, text, verb }: Confirmation, signal?: AbortSignal): Promise<boolean> {
+export function confirmAction({ title, text, verb }: ConfirmOptions, signal?: AbortSignal): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'confirm-title')

@@ -41,8 +41,8 @@ export function attachChart(host: ReactiveControllerHost & Element, { series, op
       series: [
         {},
         {
-          stroke: readColor(host, 'line'),
-          fill: readColor(host, 'area'),
+          stroke: colorReader(host, 'line'),
+          fill: colorReader(host, 'area'),
           width: 1.5,
           ...(steps === undefined ? {} : { paths: steps }),
           points: { show: false }
@@ -83,7 +83,7 @@ export function attachChart(host: ReactiveControllerHost & Element, { series, op
 const steps = uPlot.paths.stepped?.({ align: -1 })
 
 /** Reads a color of the page from the element `.ink-{name}` below the host. */
-export const readColor = (host: Element, name: string) => (): string => {
+export const colorReader = (host: Element, name: string) => (): string => {
   const element = host.querySelector(`.ink-${name}`)
   return element === null ? 'gray' : getComputedStyle(element).color
 }

@@ -19,12 +19,13 @@ export function panelView({ id, title, resource, emptyText = '', actions }: Pane
   const heading = html`<h2 class="heading" id=${id}>${title}</h2>`
   return html`<section class="panel" aria-labelledby=${id}>
     ${actions === undefined ? heading : html`<header class="panel-head">${heading} ${actions}</header>`}
-    ${errorView(resource)} ${emptyText === '' ? nothing : html`<p class="quiet">${emptyText}</p>`} ${content}
+    ${loadStateView(resource)} ${emptyText === '' ? nothing : html`<p class="quiet">${emptyText}</p>`}
+    ${content}
   </section>`
 }
 
 /** Says that a resource is loading, failed to load or is out of date; otherwise nothing. */
-export function errorView({ value, error, readAtMs, refresh }: PolledResource<unknown>) {
+export function loadStateView({ value, error, readAtMs, refresh }: PolledResource<unknown>) {
   if (error === null) return value === null ? html`<p class="quiet" aria-busy="true">…</p>` : nothing
   if (error.status === 403) return forbiddenView
   const age = value === null ? '' : ` Last updated ${formatAge(readAtMs / 1_000)}.`

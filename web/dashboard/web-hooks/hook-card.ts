@@ -2,10 +2,10 @@ import { html, nothing } from 'lit'
 
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { trackActions } from '../ui/actions.ts'
+import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { reactiveProperties } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
+import { loadStateView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { HookElement } from './hook-element.ts'
 import {
@@ -39,7 +39,7 @@ export class HookCard extends HookElement {
   rows = initialRows
   testResult: TestResult | null = null
 
-  readonly #actions = trackActions(this)
+  readonly #actions = openActionRunner(this)
   readonly #deliveries = pollResource(this, {
     schema: deliveriesSchema,
     path: () => `${this.hookPath}/deliveries?per_page=${this.rows}`,
@@ -89,7 +89,7 @@ export class HookCard extends HookElement {
     const rows = value?.rows.map(delivery => this.#rowView(delivery))
     const hasMore = value !== null && value.total > value.rows.length && this.rows < maxRows
     const moreText = `Show more of ${formatCount(value?.total ?? 0, 'delivery', 'deliveries')}`
-    return html`${errorView(this.#deliveries)}
+    return html`${loadStateView(this.#deliveries)}
       <div class="scroll" role="region" aria-label="Deliveries of ${this.#title}" tabindex="0">
         ${tableView(['Time', ['Event', 'wide'], 'State', ['Response', 'answer']], rows)}
       </div>

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 
 import { pollResource } from '../api/poll-resource.ts'
-import { trackActions } from '../ui/actions.ts'
+import { openActionRunner } from '../ui/actions.ts'
 import { HookElement } from './hook-element.ts'
 import { deliveriesSchema, describeFailure, findLastAttempted, lastPage } from './hook.ts'
 
@@ -13,7 +13,7 @@ const perPage = 20
  * of deliveries may not reach back to it while many are pending.
  */
 export class HookFailure extends HookElement {
-  readonly #actions = trackActions(this)
+  readonly #actions = openActionRunner(this)
   /** The oldest pending delivery is the one that is retried. */
   readonly #pending = pollResource(this, {
     schema: deliveriesSchema,

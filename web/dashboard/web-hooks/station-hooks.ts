@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { errorView } from '../ui/panel.ts'
+import { loadStateView } from '../ui/panel.ts'
 import { hookChangedEvent } from './hook-card.ts'
 import { hooksSchema } from './hook.ts'
 
@@ -21,7 +21,7 @@ export class StationHooks extends StationElement {
   protected override render() {
     const { value } = this.#hooks
     return html`<h2 class="visually-hidden">Web hooks</h2>
-      ${errorView(this.#hooks)}
+      ${loadStateView(this.#hooks)}
       ${value?.length === 0 ? html`<p class="quiet">This station has no web hooks.</p>` : nothing}
       <ul class="stack">
         ${repeat(

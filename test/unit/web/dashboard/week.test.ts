@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { localTime } from '../../../../src/api/core/moments.ts'
+import { toLocalTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
 import { addDays, layOutWeek, mondayOf, type Occurrence } from '../../../../web/dashboard/schedule/week.ts'
@@ -106,7 +106,7 @@ test('showings stay within their days and do not overlap', () => {
       const fromMs = Date.parse(`${monday}T00:00:00Z`) - 86_400_000
       const occurrences = windowsBetween(zone, items, fromMs, fromMs + 9 * 86_400_000).map(
         ({ startMs, endMs }, index) =>
-          occurrence(String(index), localTime(zone, startMs), localTime(zone, endMs))
+          occurrence(String(index), toLocalTime(zone, startMs), toLocalTime(zone, endMs))
       )
       const days = layOutWeek(occurrences, monday)
       expect(days.map(({ date }) => date)).toEqual([0, 1, 2, 3, 4, 5, 6].map(at => addDays(monday, at)))
