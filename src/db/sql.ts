@@ -57,7 +57,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
 /** Without the patch, a lost connection can end the process or send statements outside their transaction. */
 function assertPatched(): void {
   // Set by the patch; raised when the patch changes.
-  if (Reflect.get(postgres, 'cuewirePatch') === 4) return
+  if (Reflect.get(postgres, 'cuewirePatch') === 5) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )

@@ -103,9 +103,7 @@ interface Changed<Result> {
   /** Read within the transaction; null if nothing that is shown has changed. */
   readonly snapshot: Promise<StationSnapshot | null> | null
   readonly playBefore: number | null
-  /** Statements that were sent without waiting for their results, the last ones together with the commit. */
-  readonly sent: readonly Promise<unknown>[]
-  /** The same for the event of the change: the ids of the web hooks that have deliveries now. */
+  /** Sent together with the commit: the ids of the web hooks that have deliveries now. */
   readonly outbox: Promise<readonly { readonly id: number }[]> | null
 }
 
@@ -119,10 +117,6 @@ async function changeIn<Result>(
   const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId, sendReads)
   const before = triggerValues(station, play)
   const parts = new Set<StatePart>(isPulledBack ? ['playback', 'live'] : [])
-  const sent: Promise<unknown>[] = []
-  const send = (statements: readonly PendingStatement[]) => {
-    for (const statement of statements) sent.push(statement.execute())
-  }
   let columns: StationColumns = {}
   let happenedAtMs = station.readAtMs
   const result = await change({
@@ -143,12 +137,17 @@ async function changeIn<Result>(
   const snapshot = parts.size === 0 ? null : readSnapshots(tx, [stationId]).then(([only = null]) => only)
   // A transaction that fails has its own error.
   snapshot?.catch(() => {})
-  const changed = { stationId, result, parts, snapshot, playBefore: play?.id ?? null, sent }
+  const changed = { stationId, result, parts, snapshot, playBefore: play?.id ?? null }
   if (!mayFireTriggers(station, parts)) return { ...changed, outbox: null }
   const [shown, hooks] = await Promise.all([snapshot, readSubscribedHooks(tx, stationId)])
   const event = shown && (await detectEvent(tx, before, shown, happenedAtMs))
   const outbox = shown && event && eventStatement(tx, shown, event, hooks, services.triggersFor)
   return { ...changed, outbox: outbox?.execute() ?? null }
+}
+
+/** If a statement fails, its transaction rejects with the error. */
+function send(statements: readonly PendingStatement[]): void {
+  for (const statement of statements) void statement.execute()
 }
 
 /** Locks a station and reads it. Throws 404 if it does not exist. */
@@ -184,9 +183,8 @@ function writeStation(tx: Tx, stationId: number, parts: readonly StatePart[], co
   ]
 }
 
-/** Throws if a statement failed after the change returned; not if a store is unavailable. */
+/** Publishes a committed change, or leaves that to the sweep if a store is unavailable. */
 async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
-  await Promise.all(changed.sent)
   const webhookIds = (await changed.outbox)?.map(({ id }) => id) ?? []
   const snapshot = await changed.snapshot
   if (!snapshot) return

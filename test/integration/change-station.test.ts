@@ -81,21 +81,32 @@ describe('a change', () => {
     expect(await readStates(playout.redis, [id])).toEqual([null])
   })
 
-  test('with a failed statement whose result it did not await is rolled back', async ({ sql, redisUrl }) => {
-    await using playout = await openPlayout(sql, redisUrl)
-    const id = await seedStation(sql)
-    const before = await sql`select * from stations where id = ${id}`
-    const broken = changeStation(playout, id, async ({ tx, mark, send }) => {
-      mark(['station'])
-      send([
-        tx`update stations set name = 'Half done' where id = ${id}`,
-        tx`insert into song_history (station_id) values (null)`
-      ])
-    })
-    await expect(broken).rejects.toThrow('violates not-null constraint')
-    expect(await sql`select * from stations where id = ${id}`).toEqual(before)
-    expect(await readStates(playout.redis, [id])).toEqual([null])
-  })
+  test.for([
+    ['', { isPublishedLater: false }],
+    [' and rejects, also if it is published later', { isPublishedLater: true }]
+  ] as const)(
+    'with a failed statement that it did not await is rolled back%s',
+    async ([, options], { sql, redisUrl }) => {
+      await using playout = await openPlayout(sql, redisUrl)
+      const id = await seedStation(sql)
+      const before = await sql`select * from stations where id = ${id}`
+      const broken = changeStation(
+        playout,
+        id,
+        async ({ tx, mark, send }) => {
+          mark(['station'])
+          send([
+            tx`update stations set name = 'Half done' where id = ${id}`,
+            tx`insert into song_history (station_id) values (null)`
+          ])
+        },
+        options
+      )
+      await expect(broken).rejects.toThrow('violates not-null constraint')
+      expect(await sql`select * from stations where id = ${id}`).toEqual(before)
+      expect(await readStates(playout.redis, [id])).toEqual([null])
+    }
+  )
 
   test('reads what it sent before', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)

@@ -211,6 +211,19 @@ test('a pipelined transaction sends its first statement with begin, and writes n
   proxy.close()
 })
 
+test('a transaction with a failed statement that was not awaited rejects with its error', async ({ sql }) => {
+  await sql`create table witness (n int not null)`
+  for (const options of ['', 'pipelined']) {
+    const failed = sql.begin(options, async tx => {
+      await tx`select 1`
+      void tx`insert into witness values (1)`.execute()
+      void tx`insert into witness values (null)`.execute()
+    })
+    await expect(failed).rejects.toThrow('violates not-null constraint')
+  }
+  expect(await sql`select n from witness`).toEqual([])
+})
+
 test('a connection that is lost during its setup is replaced', async ({ databaseUrl }) => {
   const { hostname, port } = new URL(databaseUrl)
   let cuts = 0
