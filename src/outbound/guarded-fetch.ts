@@ -164,15 +164,15 @@ const sentences = {
   too_large: 'The answer is too large.'
 } as const
 
-export type FetchFaultWord = keyof typeof sentences
+export type FetchFaultReason = keyof typeof sentences
 
 /** A request has no usable response. The message is for the operator and quotes nothing of the request. */
 export class FetchFault extends Error {
-  readonly word: FetchFaultWord
+  readonly word: FetchFaultReason
   /** The status of the response; 0 without one. */
   readonly status: number
 
-  constructor(word: FetchFaultWord, { message, status = 0 }: { message?: string; status?: number } = {}) {
+  constructor(word: FetchFaultReason, { message, status = 0 }: { message?: string; status?: number } = {}) {
     super(message ?? sentences[word])
     this.word = word
     this.status = status
@@ -180,7 +180,7 @@ export class FetchFault extends Error {
 }
 
 /** Patterns for the error codes of Node. The first match counts. */
-const words: readonly (readonly [RegExp, FetchFaultWord])[] = [
+const words: readonly (readonly [RegExp, FetchFaultReason])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
   [/CERT|SIGNATURE|HOSTNAME|_CA$|_CRL|_PUBLIC_KEY$/, 'tls'],
   [/^(ERR_O?SSL_|ERR_TLS_|PATH_LENGTH_)|^(EPROTO|INVALID_PURPOSE|UNSPECIFIED)$/, 'tls'],

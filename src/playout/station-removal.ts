@@ -1,7 +1,7 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { shards } from '../redis/keys.ts'
-import { dropPosition, removeState } from '../redis/station-store.ts'
+import { dropTombstone, removeState } from '../redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** Rows that would still be used (keys, accounts, queued work), removed with the mark. */
@@ -116,6 +116,6 @@ export async function removeDeletedStates(
 export async function removeOldTombstones({ sql, redis }: PlayoutServices): Promise<number> {
   const rows = await sql<{ id: number }[]>`
     delete from deleted_stations where deleted_at < now() - make_interval(days => ${tombstoneDays}) returning id`
-  for (const { id } of rows) await dropPosition(redis, id)
+  for (const { id } of rows) await dropTombstone(redis, id)
   return rows.length
 }

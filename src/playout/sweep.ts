@@ -1,7 +1,7 @@
 import type { Fragment } from '../db/sql.ts'
 import { shards } from '../redis/keys.ts'
 import { isOfNewerRelease, isReadable, parsePosition } from '../redis/positions.ts'
-import { dropPosition, readPositions } from '../redis/station-store.ts'
+import { dropTombstone, readPositions } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance } from './advance.ts'
 import { raiseRevisionBatch } from './all-stations.ts'
@@ -156,7 +156,7 @@ async function differingIn(services: PlayoutServices, group: readonly ReadShard[
   for (const { id, epoch, revision } of rows) {
     const position = positions.get(id)
     // A deleted station exists again: Postgres was restored from a backup.
-    if (position === '') await dropPosition(services.redis, id)
+    if (position === '') await dropTombstone(services.redis, id)
     else if (position !== undefined && isCurrent(position, epoch, revision)) continue
     differing.push({ stationId: id, isMissing: !position })
   }

@@ -78,7 +78,7 @@ function scriptKeys(stationId: number): ScriptKeys {
 }
 
 /** Removes the position of a deleted station. */
-export async function dropPosition(redis: RedisClient, stationId: number): Promise<void> {
+export async function dropTombstone(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
   await redis.hdel(positionsKey(shard), String(stationId))
   await redis.zrem(changedKey(shard), String(stationId))

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 
 import type { StationState } from '../../src/station/state.ts'
 import type { HookEvent, EventNowPlaying } from '../../src/webhooks/event.ts'
-import { nowPlayingAt } from '../../src/webhooks/format/now-playing-body.ts'
+import { renderEventNowPlaying } from '../../src/webhooks/format/now-playing-body.ts'
 import { normalizeText } from '../../src/webhooks/format/plain-text.ts'
 import { hookTypeOf } from '../../src/webhooks/types/hook-types.ts'
 import type { DeliveryContent } from '../../src/webhooks/types/sending.ts'
@@ -30,7 +30,7 @@ export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): Station
 
 /** The now-playing object of a station at `happenedAt`. */
 export function nowPlayingOf(state: StationState): EventNowPlaying {
-  return nowPlayingAt(state, happenedAt * 1000, 'https://radio.example.com')
+  return renderEventNowPlaying(state, happenedAt * 1000, 'https://radio.example.com')
 }
 
 /** A song change of `aPlayingStation`. */

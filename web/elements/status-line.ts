@@ -2,7 +2,7 @@ import type { Snapshot, Song } from '../client/interface.ts'
 import { formatTimeOfDay } from './time-text.ts'
 
 /** The line above a song: a live DJ, a song, a station that is off the air, or a warning. */
-export interface StatusLine {
+export interface StationLine {
   readonly kind: 'plain' | 'live' | 'quiet' | 'warning'
   readonly text: string
 }
@@ -11,7 +11,7 @@ export interface StatusLine {
 export function describeStatus(
   { status, reason, np, trueAtMs }: Snapshot,
   formatTime: (unixSeconds: number) => string = formatTimeOfDay
-): StatusLine {
+): StationLine {
   if (status === 'connecting') return { kind: 'quiet', text: 'Connecting' }
   if (reason === 'unknown') return { kind: 'warning', text: 'No such station' }
   if (status === 'offline' || np === null) return { kind: 'warning', text: 'No connection to the station' }

@@ -7,7 +7,7 @@ import { artUrl, serverUrl } from '../elements/addresses.ts'
 import { isActive, openAudioPlayer } from '../elements/audio-player.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
-import { describeStatus, type StatusLine } from '../elements/status-line.ts'
+import { describeStatus, type StationLine } from '../elements/status-line.ts'
 import { listStreams } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
 import { controlsView, loadVolume } from './controls-view.ts'
@@ -96,7 +96,7 @@ class CuewirePlayer extends LitElement {
     history.replaceState(null, '', `${before}${encodeURIComponent(shortcode)}${location.search}`)
   }
 
-  #songView(np: NowPlaying, status: StatusLine) {
+  #songView(np: NowPlaying, status: StationLine) {
     const { song, sh_id: shId } = np.now_playing
     const cover = coverView(this.#artUrl(song.art))
     // Each play gets new elements, so that nothing moves within the page.
@@ -127,7 +127,7 @@ class CuewirePlayer extends LitElement {
   }
 
   /** Without a document. A stream that plays can still be stopped. */
-  #emptyView(status: StatusLine) {
+  #emptyView(status: StationLine) {
     return html`<div class="song">
       <div class="song-text">${statusView(status)}</div>
       ${isActive(this.#audio.sound) ? this.#controlsView(null) : nothing}
@@ -179,11 +179,11 @@ class CuewirePlayer extends LitElement {
   }
 }
 
-const statusView = ({ kind, text }: StatusLine) =>
+const statusView = ({ kind, text }: StationLine) =>
   html`<p class="eyebrow" data-kind=${kind}><span class="eyebrow-text" dir="auto">${text}</span></p>`
 
 /** The text that screen readers announce when it changes. */
-function formatAnnouncement({ kind, text }: StatusLine, np: NowPlaying | null): string {
+function formatAnnouncement({ kind, text }: StationLine, np: NowPlaying | null): string {
   const { artist, title } = np?.now_playing.song ?? { artist: '', title: '' }
   if (kind === 'quiet' || kind === 'warning') return text
   return `${kind === 'live' ? `Live: ${text}. ` : ''}Now playing: ${title}${artist === '' ? '' : ` by ${artist}`}`

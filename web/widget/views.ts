@@ -4,13 +4,13 @@ import { keyed } from 'lit/directives/keyed.js'
 import type { NowPlaying, Progress } from '../client/interface.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { type PlayControls, playButtonView } from '../elements/play-button.ts'
-import { formatSong, type StatusLine } from '../elements/status-line.ts'
+import { formatSong, type StationLine } from '../elements/status-line.ts'
 import { formatTimeOfDay, progressView } from '../elements/time-text.ts'
 
 /** What the widget shows, in any size. */
 export interface WidgetState {
   readonly np: NowPlaying | null
-  readonly status: StatusLine
+  readonly status: StationLine
   /** Whether the document may be out of date. */
   readonly isStale: boolean
   readonly progress: Progress | null

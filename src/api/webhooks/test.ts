@@ -6,7 +6,7 @@ import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { AttemptResult } from '../../webhooks/deliveries/outcome.ts'
 import { renderDelivery } from '../../webhooks/deliveries/prepare.ts'
 import { sendRequest, type SendDeps, openSendDeps } from '../../webhooks/deliveries/send.ts'
-import { nowPlayingAt } from '../../webhooks/format/now-playing-body.ts'
+import { renderEventNowPlaying } from '../../webhooks/format/now-playing-body.ts'
 import { messageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
 import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
@@ -94,7 +94,7 @@ function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequ
   const event = {
     id: messageId({ stationId, fact: `test:${randomUUID()}`, happenedAtMs: nowMs, webhookId: hook.id }),
     happenedAt: Math.floor(nowMs / 1000),
-    nowPlaying: nowPlayingAt(state, nowMs, config.BASE_URL)
+    nowPlaying: renderEventNowPlaying(state, nowMs, config.BASE_URL)
   }
   const prepared = triggersFor(hook, hookTypeOf(hook.type).triggers).map(trigger =>
     renderDelivery(secrets, hook, { ...event, triggers: [trigger] }, nowMs)

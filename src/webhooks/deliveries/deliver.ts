@@ -6,7 +6,7 @@ import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { Sealer } from '../config.ts'
-import { nowPlayingAt } from '../format/now-playing-body.ts'
+import { renderEventNowPlaying } from '../format/now-playing-body.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
 import {
   cancelDeliveries,
@@ -92,7 +92,7 @@ async function deliverNext(
     id: messageId,
     triggers,
     happenedAt: Math.floor(happenedAtMs / 1000),
-    nowPlaying: nowPlayingAt(sent.state, happenedAtMs, deps.baseUrl)
+    nowPlaying: renderEventNowPlaying(sent.state, happenedAtMs, deps.baseUrl)
   }
   const { sending, secrets } = renderDelivery(deps.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {

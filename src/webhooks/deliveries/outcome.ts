@@ -1,7 +1,7 @@
-import type { FetchFaultWord } from '../../outbound/guarded-fetch.ts'
+import type { FetchFaultReason } from '../../outbound/guarded-fetch.ts'
 
 /** Why a delivery did not arrive. `http`: the response was not a success, or not HTTP. */
-export type DeliveryFaultReason = FetchFaultWord | 'mail' | 'config'
+export type DeliveryFaultReason = FetchFaultReason | 'mail' | 'config'
 
 /** The result of one attempt. */
 export interface AttemptResult {

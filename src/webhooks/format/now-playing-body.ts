@@ -59,7 +59,11 @@ function changeNext(body: EventNowPlaying, change: SongChange): EventNowPlaying 
 }
 
 /** Renders the now-playing object at the time of an event; the same in every attempt. */
-export function nowPlayingAt(state: StationState, happenedAtMs: number, baseUrl: string): EventNowPlaying {
+export function renderEventNowPlaying(
+  state: StationState,
+  happenedAtMs: number,
+  baseUrl: string
+): EventNowPlaying {
   const document = renderNowPlaying(state, 'event', baseUrl)
   const moving = renderElapsed(document, Math.floor(happenedAtMs / 1000))
   return JSON.parse(document.head + moving + document.tail)
