@@ -77,7 +77,7 @@ function scriptKeys(stationId: number): ScriptKeys {
   ]
 }
 
-/** Removes the position of a deleted station. */
+/** Removes the tombstone of a deleted station: its empty position. */
 export async function dropTombstone(redis: RedisClient, stationId: number): Promise<void> {
   const shard = shardOf(stationId)
   await redis.hdel(positionsKey(shard), String(stationId))
