@@ -11,7 +11,7 @@ import {
   isInterruptBlocked,
   slotRandom,
   nextSlot,
-  planNewRows,
+  planDecision,
   planRow,
   type QueueDraft,
   withdrawBatch
@@ -90,7 +90,7 @@ function insertFirst(draft: QueueDraft, decision: Decision, why: MoveReason): vo
   )
   draft.moveReason ??= why
   if (equivalent) planRow(draft, equivalent)
-  else planNewRows(draft, decision)
+  else planDecision(draft, decision)
 }
 
 /** The rank of the playlist of a play; interrupts and regular plays differ. Null without a playlist. */
@@ -116,7 +116,7 @@ export function planRequest(draft: QueueDraft, row: DraftRow): void {
     return
   }
   const decision = pickForSlot(slot, slotRandom(draft))
-  if (decision && decision.tracks[0].song.song !== song) planNewRows(draft, decision)
+  if (decision && decision.tracks[0].song.song !== song) planDecision(draft, decision)
   else if (mustWait) withdrawBatch(draft, row)
   else planRow(draft, row)
 }

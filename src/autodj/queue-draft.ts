@@ -139,7 +139,7 @@ export function planRow(draft: QueueDraft, row: DraftRow): void {
 }
 
 /** Plans new rows next. */
-export function planNewRows(draft: QueueDraft, { tracks, log }: Decision): void {
+export function planDecision(draft: QueueDraft, { tracks, log }: Decision): void {
   const firstSeq = draft.input.nextSeq + draft.addedCount
   const batch = tracks.length > 1 ? firstSeq : null
   const rows = tracks.map((track, index): AddedRow => ({

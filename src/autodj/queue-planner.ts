@@ -15,7 +15,7 @@ import {
   type NewRow,
   slotRandom,
   nextSlot,
-  planNewRows,
+  planDecision,
   type PlannerInput,
   planRow,
   type QueueDraft,
@@ -114,7 +114,7 @@ function findRunningEnd(draft: QueueDraft): number {
 function fillSlot(draft: QueueDraft): boolean {
   const why = draft.addedCount < draft.withdrawn.size ? 'replaced' : 'fill'
   const decision = pickForSlot(nextSlot(draft), slotRandom(draft), why)
-  if (decision) planNewRows(draft, decision)
+  if (decision) planDecision(draft, decision)
   return decision !== null
 }
 

@@ -12,7 +12,7 @@ import type { Secrets } from '../../security/secrets.ts'
 import { type Stream, StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
 import { interpretStreams, type PollFindings, selectStreams } from './poll-findings.ts'
-import { type LeasedPoll, pollAlert, type PollResult } from './poll-rows.ts'
+import { type LeasedPoll, pollAlertName, type PollResult } from './poll-rows.ts'
 
 export interface PollDeps extends PlayoutServices {
   readonly secrets: Pick<Secrets, 'open'>
@@ -45,7 +45,7 @@ export async function runPoll(
   const nowMs = clock()
   await deps.writeLimit(() => storeFindings(deps, poll, findings, nowMs))
   if (poll.failingSinceMs !== null) {
-    await resolveAlert(deps.sql, pollAlert(poll.id))
+    await resolveAlert(deps.sql, pollAlertName(poll.id))
     deps.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server responds again')
   }
   const isBusy = findings.total > 0 || (poll.isMainSource && (poll.hasNoBackend || poll.isLive))
@@ -136,7 +136,7 @@ function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<v
 }
 
 const composeAlert = ({ id, station, name }: LeasedPoll, problem: string): NewAlert => ({
-  fact: pollAlert(id),
+  fact: pollAlertName(id),
   title: `A streaming server does not respond: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
     `The server has not responded for five minutes. ${problem} ` +
@@ -149,7 +149,7 @@ async function deletePoll(deps: PollDeps, poll: LeasedPoll, nowMs: number): Prom
   await storeAbsence(deps, poll, nowMs)
   const { count } = await deps.sql`
     delete from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs}`
-  if (count > 0) await resolveAlert(deps.sql, pollAlert(poll.id))
+  if (count > 0) await resolveAlert(deps.sql, pollAlertName(poll.id))
   return null
 }
 

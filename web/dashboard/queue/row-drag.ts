@@ -18,7 +18,7 @@ const scrollPixels = 12
  * Lets rows be dragged by their grips, by mouse or touch. `rows` are the movable rows in order; `onDrop` is
  * called when a row is dropped at another index. Escape cancels.
  */
-export function trackDrag(
+export function openRowDrag(
   host: ReactiveControllerHost,
   rows: () => readonly HTMLElement[],
   onDrop: (from: number, to: number) => void

@@ -9,7 +9,7 @@ import { moveElement, type MovableRow } from './row-order.ts'
  * Moves rows of a queue. The host shows a move at once; the requests are sent one after the other. After the
  * last one, `refresh` reads the order from the server. `queuePath` is the path of the queue in the API.
  */
-export function trackMoves(
+export function openRowMoves(
   host: ReactiveControllerHost & EventTarget,
   queuePath: () => string,
   refresh: () => Promise<void>

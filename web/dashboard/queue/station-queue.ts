@@ -11,8 +11,8 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { describeReasons } from './queue-reasons.ts'
-import { shiftStyle, trackDrag } from './row-drag.ts'
-import { trackMoves } from './row-moves.ts'
+import { shiftStyle, openRowDrag } from './row-drag.ts'
+import { openRowMoves } from './row-moves.ts'
 import { rebaseMove } from './row-order.ts'
 
 /** The queue, `api/station/{id}/queue`. */
@@ -62,12 +62,12 @@ export class StationQueue extends StationElement {
     intervalMs: 300_000
   })
   readonly #actions = openActionRunner(this)
-  readonly #moves = trackMoves(
+  readonly #moves = openRowMoves(
     this,
     () => this.#queuePath,
     () => this.#queue.refresh()
   )
-  readonly #drag = trackDrag(
+  readonly #drag = openRowDrag(
     this,
     () => [...this.querySelectorAll<HTMLElement>('.queue-row[data-movable]')],
     (from, to) => this.#drop(from, to)

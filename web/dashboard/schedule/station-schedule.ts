@@ -6,7 +6,7 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
 import { formatMinuteOfDay, formatZoneName } from '../ui/time.ts'
-import { addDays, type CalendarDay, layOutWeek, minutesPerDay, mondayOf, type CalendarBlock } from './week.ts'
+import { addDays, type DayLayout, layOutWeek, minutesPerDay, mondayOf, type CalendarBlock } from './week.ts'
 
 const dayMs = 86_400_000
 const hueCount = 8
@@ -67,7 +67,7 @@ export class StationSchedule extends StationElement {
   }
 
   /** A day is a column of hours; in narrow windows and for screen readers, a list. */
-  #dayView({ date, showings }: CalendarDay, names: readonly string[]) {
+  #dayView({ date, showings }: DayLayout, names: readonly string[]) {
     const nowMs = Date.now()
     const isToday = date === this.clock.formatDate(nowMs)
     const nowStyle = topStyle(this.clock.minuteOfDay(nowMs))

@@ -21,7 +21,7 @@ export interface CalendarBlock {
   readonly lanes: number
 }
 
-export interface CalendarDay {
+export interface DayLayout {
   /** `2026-11-22` */
   readonly date: string
   readonly showings: readonly CalendarBlock[]
@@ -44,7 +44,7 @@ export function mondayOf(date: string): string {
 }
 
 /** Lays out the seven days from `firstDate`. */
-export const layOutWeek = (occurrences: readonly Occurrence[], firstDate: string): CalendarDay[] =>
+export const layOutWeek = (occurrences: readonly Occurrence[], firstDate: string): DayLayout[] =>
   Array.from({ length: 7 }, (_, index) => {
     const date = addDays(firstDate, index)
     return { date, showings: assignLanes(occurrences.flatMap(occurrence => clipToDay(occurrence, date))) }

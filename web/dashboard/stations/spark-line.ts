@@ -5,13 +5,13 @@ import { pollResource } from '../api/poll-resource.ts'
 import { attachChart } from '../ui/chart.ts'
 import { StationElement } from '../ui/light-element.ts'
 import { listenerSeriesSchema, summarizeSeries } from '../ui/listener-series.ts'
-import { trackVisibility } from './visibility.ts'
+import { watchVisibility } from './visibility.ts'
 
 const stepSeconds = 300
 
 /** A small chart of a station's listeners in the last 24 hours; empty if the key cannot view reports. */
 export class SparkLine extends StationElement {
-  readonly #visibility = trackVisibility(this)
+  readonly #visibility = watchVisibility(this)
   readonly #permissions = watchPermissions(this, () => this.station)
   #wasVisible = false
   readonly #series = pollResource(this, {

@@ -12,7 +12,7 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
-import { trackFollowSlot } from './visibility.ts'
+import { openFollowSlot } from './visibility.ts'
 
 /** Dispatched when a station goes on or off the air, a DJ connects or disconnects, or it becomes stale. */
 export const stationStatusEvent = 'cuewire-station-status-changed'
@@ -29,7 +29,7 @@ export class StationCard extends LightElement {
   declare isListStale: boolean
   declare isOperator: boolean
 
-  readonly #slot = trackFollowSlot(this)
+  readonly #slot = openFollowSlot(this)
   #status = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #followed = followFor(

@@ -3,7 +3,7 @@ import type { ReactiveControllerHost } from 'lit'
 import { openSemaphore } from './semaphore.ts'
 
 /** Tracks whether an element is within 200 pixels of the viewport. The host is updated after a change. */
-export function trackVisibility(host: ReactiveControllerHost & Element): { readonly isVisible: boolean } {
+export function watchVisibility(host: ReactiveControllerHost & Element): { readonly isVisible: boolean } {
   const visibility = { isVisible: false }
   const observer = new IntersectionObserver(
     entries => {
@@ -26,8 +26,8 @@ const releaseDelayMs = 5_000
 const followSlots = openSemaphore(24)
 
 /** Limits how many visible elements follow a station. The host is updated when it gets or loses a slot. */
-export function trackFollowSlot(host: ReactiveControllerHost & Element): { readonly hasSlot: boolean } {
-  const visibility = trackVisibility(host)
+export function openFollowSlot(host: ReactiveControllerHost & Element): { readonly hasSlot: boolean } {
+  const visibility = watchVisibility(host)
   const slot = { hasSlot: false }
   let wasVisible = false
   let release: (() => void) | null = null
