@@ -21,7 +21,7 @@ const maxDueHooks = 2_000
 /** How long requests in flight may take once the process stops. */
 const graceMs = 2_500
 
-/** Delivers to web hooks, by `deliverNow` and by jobs. A relay enqueues those with due deliveries and no job. */
+/** Delivers to web hooks, by `deliverNow` and by jobs. A relay enqueues due deliveries without a job. */
 export function startWebhooks(
   services: PlayoutServices,
   { config, secrets, redisPlace }: { config: Config; secrets: Secrets; redisPlace: RedisPlace }

@@ -59,7 +59,7 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
 
 const atOnce = 1_000
 
-/** Computes the duplicate keys (`title_key`, `artist_keys`) of media from before the columns existed. Keeps concurrent writes. */
+/** Computes `title_key` and `artist_keys` of media from before these columns. Keeps concurrent writes. */
 async function fillDuplicateKeys(sql: Sql): Promise<void> {
   for (let found = atOnce; found === atOnce;) {
     found = await sql.begin(async tx => {

@@ -58,7 +58,7 @@ export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDay
   return beforeMs === null ? 0 : removeOlder(sql, 'audit_log', 'at', new Date(beforeMs))
 }
 
-/** Removes requests that were played, cancelled or expired after `REQUEST_RETENTION_DAYS`. Returns the number. */
+/** Removes played, cancelled and expired requests after `REQUEST_RETENTION_DAYS`. Returns the number. */
 export async function removeOldRequests(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {
   const beforeMs = endOf(days.REQUEST_RETENTION_DAYS, nowMs)
   return beforeMs === null ? 0 : removeOlder(sql, 'requests', 'ended_at_ms', beforeMs)

@@ -35,7 +35,7 @@ const retries: Readonly<Record<JobName, JobsOptions>> = {
   deliver: { attempts: 1 }
 }
 
-/** Opens a queue for adding jobs. Finished and failed jobs are removed, so that their id can be added again. */
+/** Opens a queue for adding jobs. Finished and failed jobs are removed, so their id can be added again. */
 export function openJobQueue<Name extends JobName>(name: Name, connection: RedisClient): JobQueue<Name> {
   const defaultJobOptions = { removeOnComplete: true, removeOnFail: true, ...retries[name] }
   return new Queue(jobTypes[name].queueName, { connection, defaultJobOptions })

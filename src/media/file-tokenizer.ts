@@ -11,7 +11,7 @@ const maxReads = 2_000_000
 /** For a single tag or picture. */
 const maxBufferBytes = 32 * 1024 * 1024
 
-/** Reads a file for music-metadata in windows of 64 KiB. Reads after the deadline throw and end the parser. */
+/** Reads a file for music-metadata in windows of 64 KiB. Reads after the deadline throw and end parsing. */
 export class FileTokenizer extends AbstractTokenizer {
   // Without the path: the content determines the format, so a wrong extension does no harm.
   override fileInfo: { size?: number; mimeType?: string }

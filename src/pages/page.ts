@@ -114,7 +114,7 @@ export interface Html {
 
 type HtmlValue = string | number | Html | readonly Html[] | null
 
-/** Renders HTML. Values are escaped for elements and quoted attributes, unless they are HTML. Null is empty. */
+/** Renders HTML. Values are escaped for elements and quoted attributes unless they are HTML; null: empty. */
 export function html(texts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return { html: String.raw({ raw: texts }, ...values.map(renderValue)) }
 }

@@ -16,7 +16,7 @@ export const playerRoute = stationRoute('', page =>
   })
 )
 
-/** The document with which the client starts: `Known` of `web/client/interface.ts` and the id of the station. */
+/** The document with which the client starts: `Known` of `web/client/interface.ts`, and the station's id. */
 function renderKnown({ state, document }: StationPage): string {
   const { epoch, offset } = state
   const position = document.position ?? { epoch, offset }

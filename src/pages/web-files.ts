@@ -5,7 +5,7 @@ import { loadOnce } from '../runtime/load-once.ts'
 import { builtFile } from '../runtime/program-files.ts'
 import type { CachedResponse } from '../station/document.ts'
 
-/** A file for browsers, built and compressed by `scripts/build.mjs`. `name` contains a hash: `player-A7KLSN7G.js`. */
+/** A file for browsers, built by `scripts/build.mjs`. `name` contains a hash: `player-A7KLSN7G.js`. */
 export interface WebFile extends CachedResponse {
   readonly name: string
   readonly contentType: string

@@ -72,7 +72,7 @@ export async function renewState(
   }
 }
 
-/** Does what `publishStation` does for many stations, and restores lost positions. Returns the number stored. */
+/** Publishes many stations like `publishStation`, and restores lost positions. Returns the number stored. */
 export async function repairStates(services: PlayoutServices, stationIds: readonly number[]) {
   const stored = await readStored(services.redis, stationIds)
   const storedOf = new Map(stationIds.map((id, index) => [id, stored[index] ?? nothing]))

@@ -38,7 +38,7 @@ export interface QueueReads {
   readonly newPlays: Promise<PastPlay[]>
 }
 
-/** Sends the reads that every context needs: queued rows, and plays that are newer than the cached library. */
+/** Sends the reads that every context needs: queued rows, and plays newer than the cached library. */
 export function sendQueueReads(tx: Tx, stationId: number, libraries: LibraryCache | null): QueueReads {
   const newestId = libraries && newestCachedPlayId(libraries, stationId)
   const queue = readQueues(tx, [stationId])
@@ -56,7 +56,7 @@ export function readQueueContext(change: StationChange, reads: QueueReads | null
     : readContext(tx, station, play, station.readAtMs, services.libraries, reads)
 }
 
-/** The context within a change that has changed the queue or what plays. With `isLibraryChanged` all is read. */
+/** The context within a change that has changed the queue or the play. `isLibraryChanged`: reads all. */
 export async function rereadQueueContext(
   { tx, services, station: { id }, isPulledBack }: StationChange,
   nowMs: number,

@@ -13,7 +13,7 @@ export const readableSchemas: readonly number[] = [3]
 /** The schema that this release writes if no older release runs. */
 export const ownSchema = 3
 
-/** Encodes a state in a schema, of which there is one now, without its epoch and offset, which are stored beside it. */
+/** Encodes a state in a schema (there is one now) without epoch and offset, which are stored beside it. */
 export function encodeState(
   { epoch: _epoch, offset: _offset, ...state }: StationState,
   _schema: number

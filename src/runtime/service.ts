@@ -44,7 +44,7 @@ const startEndsMs = 1_500
 const stopMs = 4_500
 /** Short, so that a supervisor restarts the process soon. */
 const stopAfterFaultMs = 1_000
-/** On few cores the threads of the garbage collector compete with Postgres, and the process waits for them. */
+/** On few cores the garbage collector's threads compete with Postgres, and the process waits for them. */
 const fewCores = 4
 
 /**

@@ -4,7 +4,7 @@ const mark = '…'
 /** Shorter secrets are not replaced: they occur in ordinary words. */
 const shortestSecret = 4
 
-/** Replaces secrets in a text by `…`, in every form in which requests contain them or servers repeat them. */
+/** Replaces secrets in a text by `…`, in every form in which requests contain or servers repeat them. */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   const forms = new Set(secrets.flatMap(formsOf).filter(form => form.length >= shortestSecret))
   // The longest first, because a form may be part of another.

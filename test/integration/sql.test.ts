@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
@@ -22,6 +22,29 @@ async function terminate(sql: Sql, pid: number): Promise<void> {
     deadlineMs: 5_000,
     what: 'the end of the connection'
   })
+}
+
+/** A proxy in front of Postgres. `forward` gets what a client sends, and both sockets. */
+async function openDataProxy(
+  databaseUrl: string,
+  forward: (data: Buffer, client: Socket, server: Socket) => void
+) {
+  const target = new URL(databaseUrl)
+  const proxy = createServer(client => {
+    const server = connect(Number(target.port), target.hostname)
+    const end = () => {
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of [client, server]) socket.on('error', end).on('close', end)
+    server.pipe(client)
+    client.on('data', data => forward(data, client, server))
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const address = proxy.address()
+  const url = new URL(databaseUrl)
+  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  return { url: url.href, [Symbol.dispose]: () => void proxy.close() }
 }
 
 test('ids and counts are numbers', async ({ sql }) => {
@@ -165,30 +188,16 @@ test('a pipelined transaction sends its first statement with begin, and writes n
   sql,
   databaseUrl
 }) => {
-  const { hostname, port } = new URL(databaseUrl)
   let spoiled = 0
   const begins: Buffer[] = []
-  /** Makes the first `begin` of a connection invalid, without closing it. */
-  const proxy = createServer(client => {
-    const server = connect(Number(port), hostname)
-    const end = () => {
-      client.destroy()
-      server.destroy()
-    }
-    for (const socket of [client, server]) socket.on('error', end).on('close', end)
-    server.pipe(client)
-    client.on('data', data => {
-      const at = data.indexOf('begin\0')
-      if (at !== -1) begins.push(data)
-      if (at !== -1 && spoiled === 0) spoiled += data.write('began', at)
-      server.write(data)
-    })
+  // Makes the first `begin` invalid, without closing the connection.
+  using proxy = await openDataProxy(databaseUrl, (data, _client, server) => {
+    const at = data.indexOf('begin\0')
+    if (at !== -1) begins.push(data)
+    if (at !== -1 && spoiled === 0) spoiled += data.write('began', at)
+    server.write(data)
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  const url = new URL(databaseUrl)
-  const address = proxy.address()
-  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  const pool = openSql(url.href, { max: 1, name: 'spoiled' })
+  const pool = openSql(proxy.url, { max: 1, name: 'spoiled' })
   await sql`create table witness (n int)`
   await pool`select 1`
   let rest: PromiseSettledResult<unknown>[] = []
@@ -208,7 +217,6 @@ test('a pipelined transaction sends its first statement with begin, and writes n
   })
   expect(rows).toEqual([{ n: 3 }])
   await pool.end({ timeout: 5 })
-  proxy.close()
 })
 
 test('a transaction with a failed statement that was not awaited rejects with its error', async ({ sql }) => {
@@ -225,29 +233,15 @@ test('a transaction with a failed statement that was not awaited rejects with it
 })
 
 test('a connection that is lost during its setup is replaced', async ({ databaseUrl }) => {
-  const { hostname, port } = new URL(databaseUrl)
   let cuts = 0
-  /** Resets the first connections when they query the array types. */
-  const proxy = createServer(client => {
-    const server = connect(Number(port), hostname)
-    const end = () => {
-      client.destroy()
-      server.destroy()
-    }
-    for (const socket of [client, server]) socket.on('error', end).on('close', end)
-    server.pipe(client)
-    client.on('data', data => {
-      if (cuts < 2 && data.includes('pg_catalog.pg_type')) {
-        cuts++
-        client.resetAndDestroy()
-      } else server.write(data)
-    })
+  // Resets the first connections when they query the array types.
+  using proxy = await openDataProxy(databaseUrl, (data, client, server) => {
+    if (cuts < 2 && data.includes('pg_catalog.pg_type')) {
+      cuts++
+      client.resetAndDestroy()
+    } else server.write(data)
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  const url = new URL(databaseUrl)
-  const address = proxy.address()
-  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  const pool = openSql(url.href, { max: 1, name: 'cut' })
+  const pool = openSql(proxy.url, { max: 1, name: 'cut' })
   const answers = async () => pool`select array[1, 2] as list`
   await waitFor(async () => (await answers())[0]?.['list']?.length === 2, {
     deadlineMs: 10_000,
@@ -255,5 +249,4 @@ test('a connection that is lost during its setup is replaced', async ({ database
   })
   expect(cuts).toBe(2)
   await pool.end({ timeout: 1 })
-  proxy.close()
 })

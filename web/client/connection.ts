@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly onEnd: (end: ConnectionEnd) => void
 }
 
-/** Opens a connection over one transport. Returns a function that closes it, after which nothing is called. */
+/** Opens a connection over one transport. Returns a function to close it, after which nothing is called. */
 export type StartConnection = (options: ConnectionOptions) => () => void
 
 const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`

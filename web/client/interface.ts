@@ -60,7 +60,7 @@ export interface Snapshot {
   readonly trueAtMs: number | null
 }
 
-/** The position in a song, in milliseconds. `durationMs` and `remainingMs` are null if the length is unknown. */
+/** The position in a song in milliseconds; `durationMs` and `remainingMs` are null for an unknown length. */
 export interface Progress {
   readonly elapsedMs: number
   readonly durationMs: number | null

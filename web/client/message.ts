@@ -79,7 +79,7 @@ export function isPublishedData(data: unknown): data is PublishedData {
   return isObject(playing) && isObject(playing['song']) && typeof playing['sh_id'] === 'number'
 }
 
-/** Applies a JSON Merge Patch (RFC 7396). Returns a new value, which shares unchanged members with the old one. */
+/** Applies a JSON Merge Patch (RFC 7396). Returns a new value that shares unchanged members with the old. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const result = new Map(Object.entries(isObject(target) ? target : {}))

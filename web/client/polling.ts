@@ -5,7 +5,7 @@ import { isObject, type ServerMessage } from './message.ts'
 const waitSeconds = 10
 /** Pause between polls if long polls are refused, or there is no such station. */
 const pollIntervalMs = 10_000
-/** A response without a change that comes sooner did not wait: the server is stopping, or a proxy answered. */
+/** An unchanged response that comes sooner did not wait: the server is stopping, or a proxy answered. */
 const minWaitMs = 1_000
 const timeoutMs = (waitSeconds + 10) * 1_000
 

@@ -86,7 +86,7 @@ export function mayGrantAll(caller: Grants, { permissions, stationPermissions: b
   )
 }
 
-/** Returns whether a caller has a permission for a station. Only then is a private station visible to the caller. */
+/** Whether a caller has any permission for a station. Without one, a private station is hidden. */
 export function maySeePrivate(grants: Grants, stationId: number): boolean {
   return (
     grants.permissions.some(isStationPermission) ||

@@ -39,7 +39,7 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
   })
 }
 
-/** Writes a generated key to a terminal. Without one it logs the path of the key file, since logs are collected. */
+/** Prints a generated key if the output is a terminal; otherwise logs only the path of the key file. */
 export function reportNewKey(key: string, config: Config, log: Logger): void {
   const file = resolve(adminKeyFile(config))
   if (process.stdout.isTTY) process.stdout.write(`X-API-Key: ${key} (created now, kept in ${file})\n`)

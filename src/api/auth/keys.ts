@@ -6,7 +6,7 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Grants } from './access.ts'
 
-/** `<identifier>:<secret>`. The row is selected by its identifier. Only the SHA-256 hash of the secret is stored. */
+/** `<identifier>:<secret>`. Keys are found by identifier; of the secret only the SHA-256 hash is stored. */
 const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
 /** Removes the secrets of keys from a path, which may name a key to revoke it, in any encoding. */

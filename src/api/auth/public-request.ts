@@ -4,7 +4,7 @@ import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
 
-/** The station that a public request names by id or short name, with its key and address; nothing is checked yet. */
+/** The station that a public request names, with the request's key and address; nothing is checked yet. */
 export type StationLookup = ReturnType<typeof stationLookupOf>
 
 export const stationLookupOf = ({ params, apiKey, address }: ApiRequest) =>

@@ -40,7 +40,7 @@ export function assertNoProblems([first, ...others]: readonly FieldError[]): voi
   if (first) throw ApiError.ofFields([first, ...others])
 }
 
-/** Returns a problem for each element of a list that is not known. `prefix` is its field without the index. */
+/** Returns a problem for each unknown element of a list. `prefix` is its field without the index. */
 export function findUnknown<Value>(
   list: readonly Value[],
   known: ReadonlySet<Value>,

@@ -33,7 +33,7 @@ export const heavyReadConnections = {
 
 /** Rows that are fetched and rendered in one time slice. */
 const rowsPerBatch = 100
-/** Rough estimates that tell large reads from small ones. A heavy read also reads rows that it filters out. */
+/** Rough estimates that separate large from small reads. A heavy read also reads rows it filters out. */
 const estimates = { lightMs: 1, heavyMs: 50, msPerRow: 0.05 }
 const retryAfterSeconds = 2
 

@@ -8,7 +8,7 @@ interface Bucket {
 /** The least recently used bucket is dropped first. */
 const maxBuckets = 10_000
 
-/** Rate limits by name: buckets of `burst` tokens that refill with `perSecond` tokens; `now` returns milliseconds. */
+/** Rate limits by name: buckets of `burst` tokens, refilled with `perSecond`; `now` returns milliseconds. */
 export function openTokenBuckets(perSecond: number, burst: number, now = () => performance.now()) {
   const buckets = new Map<string, Bucket>()
 

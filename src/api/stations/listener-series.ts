@@ -10,7 +10,7 @@ import { queryFilters, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
-/** The counts of one step of time: at its end, and the highest and lowest within. `index` counts steps from 0. */
+/** The counts of one step: at its end, and the highest and lowest within. `index` counts steps from 0. */
 export interface StepCounts {
   readonly index: number
   readonly total: number

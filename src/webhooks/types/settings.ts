@@ -39,7 +39,7 @@ export function template(
   return text({ ...limits, ...about, isLong: true })
 }
 
-/** A URL that requests are sent to; required unless it has a fallback. Address rules are checked elsewhere. */
+/** A URL that receives requests; required unless it has a fallback. Address rules are checked elsewhere. */
 export function address(options: About & { readonly fallback?: string }): Field<string> {
   const input = v.pipe(
     v.string(problemText('invalid_type', 'must be text.')),

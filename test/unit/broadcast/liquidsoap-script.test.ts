@@ -24,7 +24,7 @@ const station: ScriptStation = {
 const mount = (format: ScriptStation['mounts'][number]['format'], bitrate: number) =>
   renderMount({ path: '/a', format, bitrate, isListed: true })
 
-/** Evaluates literals joined by `^` as Liquidsoap does. Null if one has code, a line break or an early end. */
+/** Evaluates literals joined by `^` like Liquidsoap. Null if one has code, a line break or an early end. */
 function evaluate(rendered: string): string | null {
   const isJoined = rendered.startsWith('(')
   const literal = /"((?:[^"\\\p{Cc}]|\\["\\])*)"/uy

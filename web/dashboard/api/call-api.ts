@@ -75,7 +75,7 @@ async function fetchJson(
 
 const actionResultSchema = v.object({ message: v.string() })
 
-/** Calls an action of the API, then `refresh`, which reads its effects. Returns its message to the operator. */
+/** Calls an action of the API, then `refresh`, which reads its effects. Returns its message to operators. */
 export async function callAction(
   path: string,
   options: CallOptions,

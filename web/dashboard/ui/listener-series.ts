@@ -20,7 +20,7 @@ export function summarizeSeries(points: Points, formatTime: (seconds: number) =>
   return `Listeners since ${formatTime(first.at)}: ${last.total} now, peak ${peak.most} at ${formatTime(peak.at)}, minimum ${low.fewest} at ${formatTime(low.at)}`
 }
 
-/** Converts points to times and totals. Each count covers the step that it ends; steps without data are gaps. */
+/** Converts points to times and totals. A count covers the step that it ends; steps without data are gaps. */
 export function toChartColumns({ points, step }: ListenerSeries): [number[], (number | null)[]] {
   const times: number[] = []
   const totals: (number | null)[] = []
