@@ -22,7 +22,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
   const song = (row: 'h' | 'm') => sql`json_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
-    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)}, 'customFields', ${customFieldValues(sql)})`
+    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)}, 'customFields', ${mediaFieldValuesFragment(sql)})`
   const statement = sql<SnapshotRow[]>`
     select s.id as "stationId", s.epoch, s.history_length as "historyLength",
       json_build_object('station', s.station_revision, 'playback', s.playback_revision,
@@ -30,7 +30,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       json_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
-        'customFields', ${customFieldsFragment(sql)}) as profile,
+        'customFields', ${customFieldListFragment(sql)}) as profile,
       json_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
         select sum(x.hls_listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
       coalesce((
@@ -77,17 +77,17 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
 export function songFragment(sql: Sql | Tx) {
   return sql`json_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
     'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artIdFragment(sql)},
-    'customFields', ${customFieldValues(sql)})`
+    'customFields', ${mediaFieldValuesFragment(sql)})`
 }
 
 /** All custom fields, in order of id. */
-export function customFieldsFragment(sql: Sql | Tx) {
+export function customFieldListFragment(sql: Sql | Tx) {
   return sql`coalesce((select json_agg(json_build_object('id', f.id, 'shortName', f.short_name) order by f.id)
     from custom_fields f), '[]')`
 }
 
 /** The custom field values of a media, by field id. Skips the lookup if no fields are defined. */
-export function customFieldValues(sql: Sql | Tx) {
+export function mediaFieldValuesFragment(sql: Sql | Tx) {
   return sql`case when exists (select from custom_fields) then coalesce((
     select json_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
     else '{}' end`

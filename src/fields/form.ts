@@ -36,7 +36,7 @@ function objectOf(fields: Fields, entry: (field: Field<unknown>) => v.GenericSch
 const copyOf = (fallback: unknown) => () => structuredClone(fallback)
 
 /** An example value of a field: its example, default, first option, or an empty value of its type. */
-export function exampleOf({ schema }: Field<unknown>): unknown {
+export function fieldExample({ schema }: Field<unknown>): unknown {
   const { examples, default: fallback, enum: options, type } = schema
   if (Array.isArray(examples)) return examples[0]
   if (fallback !== undefined) return fallback
@@ -70,7 +70,7 @@ export function bodySchema(
     type: 'object',
     properties: Object.fromEntries([...repeated, ...described]),
     ...(isPartial || required.length === 0 ? {} : { required }),
-    examples: [Object.fromEntries(accepted.map(([name, field]) => [name, exampleOf(field)]))]
+    examples: [Object.fromEntries(accepted.map(([name, field]) => [name, fieldExample(field)]))]
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Field, Fields, JsonSchema } from '../../fields/field.ts'
-import { bodySchema, exampleOf } from '../../fields/form.ts'
+import { bodySchema, fieldExample } from '../../fields/form.ts'
 import { listRoute } from './list-route.ts'
 import { queryFilters, parseId } from './parse.ts'
 import { openReads } from './resource-reads.ts'
@@ -101,7 +101,7 @@ export function recordSchema({ fields, title }: ResourceBase): JsonSchema {
   }
 }
 
-const renderedExample = (field: Field<unknown>) => (field.kind === 'secret' ? '' : exampleOf(field))
+const renderedExample = (field: Field<unknown>) => (field.kind === 'secret' ? '' : fieldExample(field))
 
 /** Limits of an input do not apply to a rendered value: a secret is "". */
 function renderedSchema({ schema, kind }: Field<unknown>): JsonSchema {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { LogEntry } from '../../autodj/log-entry.ts'
-import { customFieldsFragment, songFragment } from '../../db/snapshots.ts'
+import { customFieldListFragment, songFragment } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
@@ -219,7 +219,7 @@ interface QueueRow {
 /** The start of a statement that reads rows: `q` is the queue, `m` the media. */
 const selectRows = (sql: Sql) => sql`
   select q.id, q.cued_at_ms / 1000 as cued_at, q.plays_at_ms / 1000 as played_at, q.duration_ms / 1000 as duration,
-    coalesce(p.name, '') as playlist, q.is_request, ${songFragment(sql)} as song, ${customFieldsFragment(sql)} as "customFields",
+    coalesce(p.name, '') as playlist, q.is_request, ${songFragment(sql)} as song, ${customFieldListFragment(sql)} as "customFields",
     q.is_sent as sent_to_autodj, q.played_at_ms is not null as is_played, q.autodj_custom_uri, q.log
   from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id`
 

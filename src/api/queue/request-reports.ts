@@ -1,4 +1,4 @@
-import { customFieldsFragment, songFragment } from '../../db/snapshots.ts'
+import { customFieldListFragment, songFragment } from '../../db/snapshots.ts'
 import { choice } from '../../fields/field.ts'
 import { cancelRequest, cancelRequests } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
@@ -57,7 +57,7 @@ const list = listRoute(path, 'view station reports', {
       expand: page => sql`
         select r.id, r.submitted_at_ms / 1000 as timestamp, r.due_at_ms / 1000 as due_at, r.skip_delay, r.state,
           case when r.state = 'aired' then r.ended_at_ms / 1000 else 0 end as played_at, r.media_id,
-          ${songFragment(sql)} as song, r.address as ip, ${customFieldsFragment(sql)} as "customFields"
+          ${songFragment(sql)} as song, r.address as ip, ${customFieldListFragment(sql)} as "customFields"
         from (${page}) r join media m on m.id = r.media_id order by r.id desc`,
       matching: found,
       render: (requests: readonly RequestRow[]) =>

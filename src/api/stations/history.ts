@@ -1,5 +1,5 @@
 import { openZone } from '../../autodj/zone.ts'
-import { artIdFragment, customFieldValues, customFieldsFragment } from '../../db/snapshots.ts'
+import { artIdFragment, mediaFieldValuesFragment, customFieldListFragment } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { choice } from '../../fields/field.ts'
 import { renderSong } from '../../station/now-playing.ts'
@@ -150,8 +150,8 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
     h.playlist, h.streamer, h.is_request,
     jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
       'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)},
-      'customFields', ${customFieldValues(sql)}) as song,
-    ${customFieldsFragment(sql)} as "customFields",
+      'customFields', ${mediaFieldValuesFragment(sql)}) as song,
+    ${customFieldListFragment(sql)} as "customFields",
     jsonb_build_object('listeners_start', h.listeners_start, 'listeners_end', h.listeners_end,
       'delta_total', h.listeners_end - h.listeners_start, 'delta_positive', h.delta_positive,
       'delta_negative', h.delta_negative, 'listeners_peak', h.listeners_peak,

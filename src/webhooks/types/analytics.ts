@@ -1,7 +1,7 @@
 import { writeOnly, integer, text } from '../../fields/field.ts'
 import { truncate } from '../format/truncate.ts'
 import { songHookType } from './hook-type.ts'
-import { encodeQuery, jsonPost, requestsContent, urlBelow } from './sending.ts'
+import { encodeQuery, jsonPost, httpContent, urlBelow } from './sending.ts'
 import { address, credential, identifier } from './settings.ts'
 
 const longest = 100
@@ -30,7 +30,7 @@ export const googleAnalyticsV4 = songHookType({
     }
     const url = `https://www.google-analytics.com/mp/collect?${encodeQuery(query)}`
     const client_id = `cuewire.${station.id}`
-    return requestsContent(jsonPost(url, { client_id, timestamp_micros: happenedAt * 1e6, events: [event] }))
+    return httpContent(jsonPost(url, { client_id, timestamp_micros: happenedAt * 1e6, events: [event] }))
   }
 })
 
@@ -56,6 +56,6 @@ export const matomoAnalytics = songHookType({
       ...(token === '' ? {} : { cdt: String(happenedAt) })
     })
     const body = { requests: [`?${event}`], ...(token === '' ? {} : { token_auth: token }) }
-    return requestsContent(jsonPost(urlBelow(matomo_url, '/matomo.php'), body))
+    return httpContent(jsonPost(urlBelow(matomo_url, '/matomo.php'), body))
   }
 })

@@ -4,7 +4,7 @@ import { telegramHtmlFormat, telegramMarkdownFormat } from '../format/telegram.t
 import { fillTemplate, lengthWithoutValues, plainTextFormat, socialTextFormat } from '../format/template.ts'
 import { splitToLength } from '../format/truncate.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { bareUrl, emptyMessageReason, jsonPost, noContent, requestsContent, urlBelow } from './sending.ts'
+import { bareUrl, emptyMessageReason, jsonPost, noContent, httpContent, urlBelow } from './sending.ts'
 import { address, credential, identifier, pathCredential, template } from './settings.ts'
 
 const longest = { groupme: 10_000, groupmePart: 1_000, telegram: 4_096 }
@@ -23,9 +23,7 @@ export const groupme = hookType({
     const message = fillTemplate(text, nowPlaying, plainTextFormat, longest.groupme)
     const parts = splitToLength(message, longest.groupmePart).filter(part => !isBlank(part))
     if (parts.length === 0) return noContent(emptyMessageReason)
-    return requestsContent(
-      ...parts.map(part => jsonPost(urlBelow(api, '/bots/post'), { bot_id, text: part }))
-    )
+    return httpContent(...parts.map(part => jsonPost(urlBelow(api, '/bots/post'), { bot_id, text: part })))
   }
 })
 
@@ -55,6 +53,6 @@ export const telegram = hookType({
     if (isBlank(text)) return noContent(emptyMessageReason)
     const message = { chat_id, text, ...(isPlain ? {} : { parse_mode }) }
     const redactedUrl = `${bareUrl(urlBelow(api, '/bot'))}…/sendMessage`
-    return requestsContent({ ...jsonPost(urlBelow(api, `/bot${token}/sendMessage`), message), redactedUrl })
+    return httpContent({ ...jsonPost(urlBelow(api, `/bot${token}/sendMessage`), message), redactedUrl })
   }
 })

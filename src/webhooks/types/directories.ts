@@ -1,6 +1,6 @@
 import { flag } from '../../fields/field.ts'
 import { songHookType } from './hook-type.ts'
-import { jsonPost, queryGet, requestsContent } from './sending.ts'
+import { jsonPost, queryGet, httpContent } from './sending.ts'
 import { address, credential, headerCredential, identifier } from './settings.ts'
 
 /** The song in TuneIn's directory (AIR API). */
@@ -12,7 +12,7 @@ export const tunein = songHookType({
     partner_key: credential('The partner key.')
   },
   send: ({ title, artist, album }, { station_id: id, partner_id: partnerId, partner_key: partnerKey }) =>
-    requestsContent(
+    httpContent(
       queryGet('https://air.radiotime.com/Playing.ashx', { partnerId, partnerKey, id, title, artist, album })
     )
 })
@@ -26,7 +26,7 @@ export const radiode = songHookType({
   },
   send({ title, artist, album }, { broadcastsubdomain: broadcast, apikey }) {
     const parameters = { broadcast, apikey, title, artist, album }
-    return requestsContent(queryGet('https://api.radio.de/info/v2/pushmetadata/playingsong', parameters))
+    return httpContent(queryGet('https://api.radio.de/info/v2/pushmetadata/playingsong', parameters))
   }
 })
 
@@ -50,7 +50,7 @@ export const radioreg = songHookType({
       songStartedAt: now_playing.played_at,
       ...(send_cover_art ? { art: song.art, nextArt: next?.art ?? '' } : {})
     }
-    return requestsContent(jsonPost(webhookurl, body, { 'x-api-key': apikey }))
+    return httpContent(jsonPost(webhookurl, body, { 'x-api-key': apikey }))
   }
 })
 
@@ -62,7 +62,7 @@ export const getmeradio = songHookType({
     station_id: identifier('The station at GetMeRadio.')
   },
   send: ({ title, artist }, { token, station_id }) =>
-    requestsContent(
+    httpContent(
       queryGet('https://services.getmeradio.com/api/song_update/', { token, station_id, title, artist })
     )
 })

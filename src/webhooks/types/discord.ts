@@ -5,7 +5,7 @@ import { isBlank } from '../format/plain-text.ts'
 import { fillTemplate, plainTextFormat } from '../format/template.ts'
 import { countCharacters } from '../format/truncate.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
-import { emptyMessageReason, jsonPost, noContent, requestsContent } from './sending.ts'
+import { emptyMessageReason, jsonPost, noContent, httpContent } from './sending.ts'
 import { address, template } from './settings.ts'
 
 const longest = { content: 2_000, title: 256, author: 256, description: 4_096, footer: 2_048, url: 2_048 }
@@ -72,7 +72,10 @@ export const discord = hookType({
     if (Object.keys(message).length === 0) return noContent(emptyMessageReason)
     // Song titles must not mention users.
     const post = jsonPost(settings.webhook_url, { ...message, allowed_mentions: { parse: [] } })
-    return requestsContent({ ...post, redactedUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…` })
+    return httpContent({
+      ...post,
+      redactedUrl: `${new URL(settings.webhook_url).origin}/api/webhooks/…`
+    })
   }
 })
 

@@ -2,7 +2,7 @@ import { writeOnly, integer, problemText, text } from '../../fields/field.ts'
 import { boundedJson } from '../format/now-playing-body.ts'
 import { headerLinesProblem, parseHeaderLines } from './header-lines.ts'
 import { hookType } from './hook-type.ts'
-import { bareUrl, requestsContent } from './sending.ts'
+import { bareUrl, httpContent } from './sending.ts'
 import { address, checkedBy } from './settings.ts'
 import { isSigningSecret, newSigningSecret, signatureHeaders } from './signature.ts'
 
@@ -56,6 +56,6 @@ export const generic = hookType({
       ...signatureHeaders({ id, at, body }, secrets)
     }
     const timeoutMs = settings.timeout * 1000
-    return requestsContent({ method: 'POST', url, redactedUrl: bareUrl(url), headers, body, timeoutMs })
+    return httpContent({ method: 'POST', url, redactedUrl: bareUrl(url), headers, body, timeoutMs })
   }
 })

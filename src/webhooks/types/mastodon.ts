@@ -2,7 +2,7 @@ import { choice } from '../../fields/field.ts'
 import { fillTemplate, socialTextFormat } from '../format/template.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
 import { messageFields, noPostReason, postsOf } from './message-set.ts'
-import { jsonPost, noContent, requestsContent, urlBelow } from './sending.ts'
+import { jsonPost, noContent, httpContent, urlBelow } from './sending.ts'
 import { address, headerCredential } from './settings.ts'
 
 const longest = 500
@@ -32,7 +32,7 @@ export const mastodon = hookType({
     if (posts.length === 0) return noContent(noPostReason)
     const url = urlBelow(instance, '/api/v1/statuses')
     const authorization = `Bearer ${token}`
-    return requestsContent(
+    return httpContent(
       ...posts.map(({ id, text }) =>
         jsonPost(url, { status: text, visibility }, { authorization, 'idempotency-key': id })
       )

@@ -35,7 +35,7 @@ export type DeliveryContent =
   /** Nothing is to be sent; the reason is a sentence for operators. */
   | { readonly kind: 'nothing'; readonly reason: string }
 
-export const requestsContent = (...list: readonly HookRequest[]): DeliveryContent => ({
+export const httpContent = (...list: readonly HookRequest[]): DeliveryContent => ({
   kind: 'requests',
   requests: list
 })

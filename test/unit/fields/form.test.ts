@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { choice, type Field, flag, integer, text } from '../../../src/fields/field.ts'
-import { bodySchema, exampleOf } from '../../../src/fields/form.ts'
+import { bodySchema, fieldExample } from '../../../src/fields/form.ts'
 
 const about = 'A field.'
 
@@ -12,7 +12,7 @@ test.for<[what: string, field: Field<unknown>, example: unknown]>([
   ['a truth value', flag({ about }), false],
   ['a choice', choice(['mp3', 'ogg'], { about }), 'mp3']
 ])('the example of %s', ([, field, example]) => {
-  expect(exampleOf(field)).toBe(example)
+  expect(fieldExample(field)).toBe(example)
 })
 
 test('a body requires the fields without a default, unless it is partial', () => {
