@@ -412,7 +412,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       const page = await openPage()
       await page.route(`**/station/${id}/listeners/series*`, route => route.abort(), { times: 1 })
       await signIn(page, program.baseUrl)
-      const card = page.locator('.card', { hasText: document.station.name })
+      const link = page.locator(`a[href*="${document.station.shortcode}"]`)
+      const card = page.locator('.card').filter({ has: link })
       await card.locator('spark-line canvas').waitFor({ timeout: 20_000 })
     }
   )

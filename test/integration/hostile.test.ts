@@ -83,6 +83,7 @@ const volatileTables = new Set(
       'audit_log',
       'broadcasts',
       'deleted_stations',
+      'deleted_webhooks',
       'libraries',
       'listener_minutes',
       'listeners',
