@@ -10,6 +10,10 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     description: 'filling the queues of 1,000 stations, with and without cached libraries',
     load: async () => (await import('./refill.ts')).refill
   },
+  counts: {
+    description: 'reports of listeners: one by one, in lists, and at a constant rate; PARTS=single,list,rate',
+    load: async () => (await import('./counts.ts')).counts
+  },
   crud: {
     description: 'reading and writing records at 1,000 requests a second (k6)',
     load: async () => (await import('./crud.ts')).crud

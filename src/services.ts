@@ -58,6 +58,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
       deliveries,
       processes,
       libraries: openLibraryCache(),
+      identities: new Map(),
       publications: openCoalescer(),
       allStations: openCoalescer(),
       triggersFor,

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
 import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
+import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
@@ -18,6 +19,12 @@ export function startSweep(services: PlayoutServices, heartbeat: string) {
     await writeFile(heartbeat, '')
   }
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'sweep failed' })
+}
+
+/** Flushes counts of listeners every second; history, series and web hooks are behind by at most this. */
+export function startCountFlush(services: PlayoutServices) {
+  const run = async (signal: AbortSignal) => void (await flushCounts(services, signal))
+  return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'flushing listener counts failed' })
 }
 
 const volumesMs = 60_000

@@ -8,7 +8,14 @@ import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
-import { startHlsLog, startPolls, startRemoteLists, startStorageScan, startSweep } from './loops.ts'
+import {
+  startCountFlush,
+  startHlsLog,
+  startPolls,
+  startRemoteLists,
+  startStorageScan,
+  startSweep
+} from './loops.ts'
 import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, opened }) => {
@@ -18,6 +25,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('cron', startCron(services, config))
   await mkdir(config.DATA_DIR, { recursive: true })
   stopLater('sweep', startSweep(services, join(config.DATA_DIR, 'workers-alive')))
+  stopLater('count flush', startCountFlush(services))
   const secrets = await openDatabaseSecrets(services.sql, config)
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))

@@ -30,6 +30,7 @@ import { scheduleRoute } from './playlists/schedule.ts'
 import { liquidsoapCommandRoutes } from './playout/liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
 import { liquidsoapRoutes, liquidsoapScriptRoute } from './playout/liquidsoap.ts'
+import { listenerReportRoutes, listenersReportedSchema } from './playout/listener-reports.ts'
 import { playoutKeyRoute, playoutKeySchema } from './playout/playout-caller.ts'
 import { playoutRoutes } from './playout/playout.ts'
 import { queuePreviewRoute } from './queue/queue-preview.ts'
@@ -74,6 +75,7 @@ const documented: readonly ApiRoute[] = [
   ...playlistActionRoutes,
   queuePreviewRoute,
   ...playoutRoutes,
+  ...listenerReportRoutes,
   listenerSeriesRoute,
   ...nowPlayingUpdateRoutes,
   playoutKeyRoute,
@@ -121,6 +123,7 @@ const records: Readonly<Record<string, JsonSchema>> = {
   WebhookTest: webhookTestSchema,
   WebhookDelivery: deliverySchema,
   WebhookDeliveryLog: deliveryLogSchema,
+  ListenersReported: listenersReportedSchema,
   Redelivered: redeliveredSchema,
   RotatedSecret: rotatedSecretSchema,
   PlayoutKey: playoutKeySchema,

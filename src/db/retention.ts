@@ -5,7 +5,6 @@ import type { Fragment, Sql } from './sql.ts'
 const dayMs = 86_400_000
 const notificationsMs = 90 * dayMs
 const queueMs = 7 * dayMs
-const listenersMs = dayMs
 const commandsMs = 60_000
 
 /** Retention in days; 0: forever. */
@@ -81,16 +80,6 @@ export async function removeOldDeliveries(sql: Sql, nowMs: number, days: Retenti
       where e.happened_at_ms < ${beforeMs} and d.state <> 'pending'
       order by e.happened_at_ms ${batchLimit(sql)}))`
   return (await removed(removeEvents)) + (await removed(removeDeliveries))
-}
-
-/** Removes listeners who left over a day ago (a play may have started before) or whose source is gone. */
-export async function removeOldListeners(sql: Sql, nowMs: number): Promise<number> {
-  const { count } = await sql`
-    delete from listeners l where left_at_ms is null
-      and not exists (select from hls_streams x
-        where x.station_id = l.station_id and l.source in ('mount:' || x.id, 'hls:' || x.id))
-      and not exists (select from remotes x where x.station_id = l.station_id and l.source = 'remote:' || x.id)`
-  return count + (await removeOlder(sql, 'listeners', 'left_at_ms', nowMs - listenersMs))
 }
 
 /** Removes old listener minutes except the last one, with which the series starts. */

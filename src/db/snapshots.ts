@@ -1,20 +1,33 @@
 import type {
+  CurrentPlay,
   ListenerCount,
   Mount,
   Play,
+  PlayCounts,
   RemoteStream,
   StationProfile,
   StationSnapshot
 } from '../station/state.ts'
 import type { Sql, Tx } from './sql.ts'
 
-interface SnapshotRow extends Omit<StationSnapshot, 'profile' | 'listeners' | 'shown' | 'history'> {
+interface SnapshotRow extends Omit<
+  StationSnapshot,
+  'profile' | 'listeners' | 'shown' | 'history' | 'current' | 'counts'
+> {
   profile: Omit<StationProfile, 'mounts' | 'remotes'>
   historyLength: number
-  listeners: { total: number; unique: number; hls: number }
-  mounts: (Mount & { count: ListenerCount })[]
-  remotes: (RemoteStream & { count: ListenerCount })[]
+  listeners: ListenerCount
+  hasListenerHooks: boolean
+  mounts: (Mount & CountedSource & { hls: ListenerCount })[]
+  remotes: (RemoteStream & CountedSource)[]
+  current: CurrentPlay | null
+  playCounts: PlayCounts | null
   plays: Play[]
+}
+
+interface CountedSource {
+  isShown: boolean
+  count: ListenerCount
 }
 
 /** Reads what stations show, in one statement; unknown and deleted stations are left out. */
@@ -31,21 +44,26 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text,
         'customFields', ${customFieldListFragment(sql)}) as profile,
-      json_build_object('total', s.listeners_total, 'unique', s.listeners_unique, 'hls', coalesce((
-        select sum(x.hls_listeners_total) from hls_streams x where x.station_id = s.id), 0)) as listeners,
+      json_build_object('total', s.listeners_total, 'unique', s.listeners_unique) as listeners,
+      exists (select from webhooks w where w.station_id = s.id and w.is_enabled
+        and (w.triggers = '[]' or w.triggers ?| array['listener_gained', 'listener_lost'])) as "hasListenerHooks",
       coalesce((
         select json_agg(json_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
           'bitrate', x.autodj_bitrate, 'format', x.autodj_format, 'hasAutodj', x.enable_autodj,
-          'customUrl', x.custom_listen_url, 'isDefault', x.is_default,
-          'count', json_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique)) order by x.id)
-        from hls_streams x where x.station_id = s.id and x.is_visible_on_public_pages), '[]') as mounts,
+          'customUrl', x.custom_listen_url, 'isDefault', x.is_default, 'isShown', x.is_visible_on_public_pages,
+          'count', json_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique),
+          'hls', json_build_object('total', x.hls_listeners_total, 'unique', x.hls_listeners_unique)) order by x.id)
+        from hls_streams x where x.station_id = s.id), '[]') as mounts,
       coalesce((
         select json_agg(json_build_object('id', x.id, 'name', x.name, 'url', x.url, 'bitrate', x.bitrate,
-          'format', x.format,
+          'format', x.format, 'isShown', x.is_visible,
           'count', json_build_object('total', x.listeners_total, 'unique', x.listeners_unique)) order by x.id)
-        from remotes x where x.station_id = s.id and x.is_visible), '[]') as remotes,
+        from remotes x where x.station_id = s.id), '[]') as remotes,
       (select json_build_object('shId', h.id, 'dueAtMs', h.due_at_ms, 'isVisible', h.is_visible)
         from song_history h where h.station_id = s.id and h.ended_at_ms is null) as current,
+      (select json_build_object('id', h.id, 'start', h.listeners_start, 'gained', h.delta_positive,
+          'lost', h.delta_negative, 'peak', h.listeners_peak, 'unique', h.unique_listeners)
+        from song_history h where h.station_id = s.id and h.ended_at_ms is null) as "playCounts",
       coalesce((
         select json_agg(json_build_object('shId', h.id, 'startedAtMs', h.started_at_ms,
           'durationMs', case when h.duration_ms = 0 and h.ended_at_ms is not null
@@ -98,19 +116,58 @@ export function artIdFragment(sql: Sql | Tx) {
   return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
 }
 
-function snapshotOf({ historyLength, plays, mounts, remotes, ...row }: SnapshotRow): StationSnapshot {
+function snapshotOf({
+  historyLength,
+  plays,
+  mounts,
+  remotes,
+  listeners,
+  hasListenerHooks: hasHooks,
+  playCounts,
+  ...row
+}: SnapshotRow): StationSnapshot {
   const shown = row.current === null ? null : (plays[0] ?? null)
   const ended = shown === null ? plays : plays.slice(1)
+  const [shownMounts, shownRemotes] = [mounts.filter(isShown), remotes.filter(isShown)]
   return {
     ...row,
     shown,
     history: ended.slice(0, historyLength),
-    profile: { ...row.profile, mounts: mounts.map(withoutCount), remotes: remotes.map(withoutCount) },
-    listeners: { ...row.listeners, mounts: countsById(mounts), remotes: countsById(remotes) }
+    profile: {
+      ...row.profile,
+      mounts: shownMounts.map(withoutCounts),
+      remotes: shownRemotes.map(withoutCounts)
+    },
+    listeners: {
+      ...listeners,
+      mounts: countsById(shownMounts),
+      remotes: countsById(shownRemotes),
+      hls: mounts.reduce((sum, { hls }) => sum + hls.total, 0)
+    },
+    counts: {
+      ...listeners,
+      hasHooks,
+      play: playCounts,
+      sources: Object.fromEntries([
+        ...mounts.map(({ id, path, isShown: is, count }) => [`mount:${id}`, { ...count, path, isShown: is }]),
+        ...mounts.map(({ id, path, hls }) => [`hls:${id}`, { ...hls, path, isShown: false }]),
+        ...remotes.map(({ id, url, isShown: is, count }) => [
+          `remote:${id}`,
+          { ...count, path: url, isShown: is }
+        ])
+      ])
+    }
   }
 }
 
-const withoutCount = <T extends { count: ListenerCount }>({ count: _count, ...source }: T) => source
+const isShown = (source: CountedSource) => source.isShown
+
+const withoutCounts = <T extends CountedSource & { hls?: ListenerCount }>({
+  count: _count,
+  hls: _hls,
+  isShown: _isShown,
+  ...source
+}: T) => source
 
 const countsById = (
   sources: readonly { id: number; count: ListenerCount }[]

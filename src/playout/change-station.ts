@@ -43,13 +43,7 @@ export type PendingStatement = postgres.PendingQuery<postgres.Row[]>
 /** Columns of `stations` that changes write. */
 export type StationColumns = { readonly [Name in StationColumn]?: number | null }
 
-type StationColumn =
-  | 'wake_at_ms'
-  | 'wake_version'
-  | 'next_seq'
-  | 'filled_version'
-  | 'listeners_total'
-  | 'listeners_unique'
+type StationColumn = 'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_version'
 
 export interface ChangeOptions {
   /** The caller does not wait until the change is published. */

@@ -6,7 +6,7 @@ import type { Sql } from '../db/sql.ts'
 import { scheduleAdvances } from '../jobs/queues.ts'
 import { isOfNewerRelease, parsePosition } from '../redis/positions.ts'
 import { commitState, removeState, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
-import { newestRevision, type StationSnapshot, type StationState } from '../station/state.ts'
+import { newestRevision, shownFacts, type StationSnapshot, type StationState } from '../station/state.ts'
 import { triggersBetween } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -133,7 +133,8 @@ async function store(
   const position = parsePosition(stored.position)
   const isOver = isEpochOver({ stored, snapshot })
   const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
-  const state: StationState = { ...snapshot, epoch, offset: position.offset }
+  const listeners = stored.state?.listeners ?? snapshot.listeners
+  const state: StationState = { ...shownFacts(snapshot), listeners, epoch, offset: position.offset }
   if (isOfNewerRelease(position)) return { outcome: 'unreadable', state }
   if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
   const isRenewed = isOver || stored.state === null || sentOffset > 0
@@ -141,7 +142,7 @@ async function store(
   // The triggers of a state that is stored anew were sent before.
   const triggers = isRenewed || stored.state === null ? [] : triggersBetween(stored.state, state)
   const schema = services.processes.schema()
-  const publication = { state, over: stored.position, triggers, schema, sentOffset }
+  const publication = { state, counts: snapshot.counts, over: stored.position, triggers, schema, sentOffset }
   const committed = await commitState(services.redis, publication)
   return committed === null ? { outcome: 'superseded', state } : { outcome: 'stored', state: committed }
 }

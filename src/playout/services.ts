@@ -6,6 +6,7 @@ import type { Coalescer } from '../runtime/coalesce.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { StationState } from '../station/state.ts'
 import type { TriggerFilter } from '../webhooks/outbox.ts'
+import type { IdentityCache } from './listeners/identities.ts'
 import type { LibraryCache } from './queue/libraries.ts'
 
 /** What the engine works with. */
@@ -18,6 +19,8 @@ export interface PlayoutServices {
   readonly deliverNow?: (webhookId: number) => boolean
   readonly processes: Processes
   readonly libraries: LibraryCache
+  /** Identities of listeners that this process has reported. */
+  readonly identities: IdentityCache
   /** Publications in flight, by station. */
   readonly publications: Coalescer<number, StationState | null>
   /** Publications of a fact that all stations show. */

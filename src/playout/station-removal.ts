@@ -77,7 +77,6 @@ function rowsOf(sql: Sql, stationId: number): (readonly [table: string, found: F
     ['song_history', own(sql`, id`)],
     ['broadcasts', own(sql`, id desc`)],
     ['listener_minutes', own(sql`, minute`)],
-    ['listeners', own(sql`, source, identity`)],
     ['playlist_tracks', sql`playlist_id in (select id from playlists where station_id = ${stationId})`],
     ['media', own(sql``)]
   ]

@@ -9,11 +9,9 @@ import { type RedisPlace } from './place.ts'
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
 
-const scripts = [
-  ['commitStation', 5],
-  ['forgetStation', 5],
-  ['probeWrites', 1]
-] as const
+/** Scripts about a station, which share `counting.lua`. */
+const stationScripts = ['commitStation', 'countListeners', 'forgetStation', 'settleCounts'] as const
+const stationKeys = 8
 
 const commandTimeout = 5_000
 /** A connection without any data for this long after a command is replaced. */
@@ -21,13 +19,18 @@ const socketTimeout = 6_000
 /** The same for commands that block for up to ten seconds. */
 const blockingSocketTimeout = 12_000
 
+const readScript = (name: string) => readFileSync(projectFile(`src/redis/lua/${name}.lua`), 'utf8')
+
 /** Opens a connection for commands, which fail after 5 seconds. */
-export function openRedis(place: RedisPlace, name: string): RedisClient {
-  const redis = openForCommands(place, name, { maxRetriesPerRequest: 2 })
-  for (const [command, numberOfKeys] of scripts) {
-    const lua = readFileSync(projectFile(`src/redis/lua/${command}-${numberOfKeys}.lua`), 'utf8')
-    redis.defineCommand(command, { numberOfKeys, lua })
-  }
+export function openRedis(place: RedisPlace, connectionName: string): RedisClient {
+  const redis = openForCommands(place, connectionName, { maxRetriesPerRequest: 2 })
+  const shared = readScript('counting')
+  for (const name of stationScripts)
+    redis.defineCommand(name, {
+      numberOfKeys: stationKeys,
+      lua: shared + readScript(`${name}-${stationKeys}`)
+    })
+  redis.defineCommand('probeWrites', { numberOfKeys: 1, lua: readScript('probeWrites-1') })
   return redis
 }
 
@@ -126,7 +129,10 @@ export type ScriptKeys = [
   positions: string,
   changed: string,
   sequence: string,
-  channel: string
+  channel: string,
+  identities: string,
+  unflushed: string,
+  counting: string
 ]
 
 /** The scripts in `lua`. */
@@ -141,9 +147,17 @@ declare module 'ioredis' {
         revisionAndSchema: string,
         state: string,
         stationId: number,
-        triggers: string
+        triggers: string,
+        counts: string,
+        nowMs: number
       ]
-    ): Result<string | null, Context>
+    ): Result<[offset: string, counts: string] | null, Context>
+    countListeners(
+      ...keysAndArguments: [...ScriptKeys, stationId: number, report: string, nowMs: number]
+    ): Result<[status: string, detail: string], Context>
+    settleCounts(
+      ...keysAndArguments: [...ScriptKeys, stationId: number, offset: number, ...fieldsAndValues: string[]]
+    ): Result<null, Context>
     forgetStation(
       ...keysAndArguments: [...ScriptKeys, stationId: number, message: string]
     ): Result<null, Context>

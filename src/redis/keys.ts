@@ -2,10 +2,14 @@
  * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a
  * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
- * - `cuewire:{TAG}:station:ID` hash: `position`, `state` (see `station-store.ts`)
+ * - `cuewire:{TAG}:station:ID` hash: `position`, `state`, `counts` (see `station-store.ts`)
+ * - `cuewire:{TAG}:counting:ID` hash: what counts the listeners of a station (see `lua/counting.lua`)
+ * - `cuewire:{TAG}:identities:ID` sorted set: the listeners of a station, as hashes
  * - `cuewire:{TAG}:positions` hash: station id -> position, for all stations of the shard; '' if deleted
  * - `cuewire:{TAG}:sequence` number of the newest change in the shard; grows strictly
  * - `cuewire:{TAG}:changed` sorted set: station id, scored with the sequence number of its newest change
+ * - `cuewire:{TAG}:unflushed` sorted set: station id, scored with its newest offset that is not in Postgres
+ * - `cuewire:{TAG}:flushing` the workers process that flushes the shard; expires
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit or removal
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
@@ -34,5 +38,14 @@ export const positionsKey = (shard: number) => `cuewire:${tagOf(shard)}:position
 export const sequenceKey = (shard: number) => `cuewire:${tagOf(shard)}:sequence`
 
 export const changedKey = (shard: number) => `cuewire:${tagOf(shard)}:changed`
+
+export const countingKey = (stationId: number) => `cuewire:${tagOf(shardOf(stationId))}:counting:${stationId}`
+
+export const identitiesKey = (stationId: number) =>
+  `cuewire:${tagOf(shardOf(stationId))}:identities:${stationId}`
+
+export const unflushedKey = (shard: number) => `cuewire:${tagOf(shard)}:unflushed`
+
+export const flushingKey = (shard: number) => `cuewire:${tagOf(shard)}:flushing`
 
 export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:changes`

@@ -2,14 +2,14 @@ import * as v from 'valibot'
 
 import { type Trigger, triggers as knownTriggers } from '../station/triggers.ts'
 import { parsePosition } from './positions.ts'
-import { decodeState } from './state-schema.ts'
+import { areCounts, decodeState } from './state-schema.ts'
 
 /*
- * Messages on the changes channel of a shard, as JSON: `commitStation-5.lua` and `removeState` write them. A
- * removal has an empty `position`, a state `epoch:offset:revision:schema`.
+ * Messages on the changes channel of a shard, as JSON: `commitStation-8.lua`, `countListeners-8.lua` and
+ * `removeState` write them. A removal has an empty `position`, the others `epoch:offset:revision:schema`.
  */
 
-/** `removal`: a station was deleted. `state`: a commit, with the triggers that fired. */
+/** `removal`: a station was deleted. `state`: a commit. `counts`: new counts of the state with this revision. */
 export type StationMessage = NonNullable<ReturnType<typeof parseMessage>>
 
 const messageSchema = v.pipe(
@@ -19,6 +19,7 @@ const messageSchema = v.pipe(
     stationId: v.pipe(v.number(), v.safeInteger()),
     position: v.string(),
     triggers: v.array(v.string()),
+    counts: v.optional(v.unknown()),
     state: v.optional(v.unknown())
   })
 )
@@ -32,12 +33,13 @@ export function parseMessage(text: string) {
   const { stationId, triggers } = output
   if (output.position === '') return { type: 'removal' as const, stationId }
   const position = parsePosition(output.position)
-  const state = decodeState(output.state, position)
+  const about = { stationId, position, triggers: triggers.filter(isKnownTrigger) }
+  if (output.state === undefined)
+    return areCounts(output.counts) ? { type: 'counts' as const, ...about, counts: output.counts } : null
+  const state = decodeState(output.state, position, output.counts)
   return {
     type: 'state' as const,
-    stationId,
-    position,
-    triggers: triggers.filter(isKnownTrigger),
+    ...about,
     /** Null if it was left out or cannot be read. */
     state: state?.stationId === stationId ? state : null
   }

@@ -1,4 +1,4 @@
-import type { StationState } from '../station/state.ts'
+import type { ListenerCounts, StationState } from '../station/state.ts'
 import type { RedisClient } from './connection.ts'
 
 /*
@@ -8,10 +8,10 @@ import type { RedisClient } from './connection.ts'
  */
 
 /** Schemas that this release reads. */
-export const readableSchemas: readonly number[] = [3]
+export const readableSchemas: readonly number[] = [4]
 
 /** The schema that this release writes if no older release runs. */
-export const ownSchema = 3
+export const ownSchema = 4
 
 /** Encodes a state in a schema (there is one now) without epoch and offset, which are stored beside it. */
 export function encodeState(
@@ -21,12 +21,24 @@ export function encodeState(
   return JSON.stringify(state)
 }
 
-/** Decodes the text of `encodeState`, with its position. Null if it is damaged or of an unreadable schema. */
+/**
+ * Decodes what `encodeState` made, with its position and the newest counts, which are stored beside it; without
+ * them, with its own. Null if it is damaged or of an unreadable schema.
+ */
 export function decodeState(
   value: unknown,
-  { schema, epoch, offset }: Pick<StationState, 'epoch' | 'offset'> & { readonly schema: number }
+  { schema, epoch, offset }: Pick<StationState, 'epoch' | 'offset'> & { readonly schema: number },
+  counts: unknown
 ): StationState | null {
-  return readableSchemas.includes(schema) && isState(value) ? { ...value, epoch, offset } : null
+  if (!readableSchemas.includes(schema) || !isState(value)) return null
+  return { ...value, epoch, offset, ...(areCounts(counts) && { listeners: counts }) }
+}
+
+/** Checks only what distinguishes counts from damaged data. */
+export function areCounts(value: unknown): value is ListenerCounts {
+  return (
+    typeof value === 'object' && value !== null && 'total' in value && 'mounts' in value && 'remotes' in value
+  )
 }
 
 /** Checks only what distinguishes a state from damaged data. */

@@ -1,9 +1,21 @@
-import { newestRevision, type StationState } from '../station/state.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import { type CountsBasis, newestRevision, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { RedisClient, ScriptKeys } from './connection.ts'
-import { changedKey, changesChannel, positionsKey, sequenceKey, shardOf, shards, stationKey } from './keys.ts'
+import {
+  changedKey,
+  changesChannel,
+  countingKey,
+  identitiesKey,
+  positionsKey,
+  sequenceKey,
+  shardOf,
+  shards,
+  stationKey,
+  unflushedKey
+} from './keys.ts'
 import { parsePosition } from './positions.ts'
-import { decodeState, encodeState, ownSchema } from './state-schema.ts'
+import { areCounts, decodeState, encodeState, ownSchema } from './state-schema.ts'
 
 /** `position` is empty if nothing is stored; `state` is null then, and if damaged or of another release. */
 export interface Stored {
@@ -13,10 +25,13 @@ export interface Stored {
 
 /** Reads stored states, in the order of `stationIds`. */
 export async function readStored(redis: RedisClient, stationIds: readonly number[]): Promise<Stored[]> {
-  const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), 'position', 'state')))
-  return rows.map(([position, text]) => ({
+  const fields = ['position', 'state', 'counts'] as const
+  const rows = await Promise.all(stationIds.map(id => redis.hmget(stationKey(id), ...fields)))
+  return rows.map(([position, state, counts]) => ({
     position: position ?? '',
-    state: position ? decodeState(parseJson(text ?? ''), parsePosition(position)) : null
+    state: position
+      ? decodeState(parseJson(state ?? ''), parsePosition(position), parseJson(counts ?? ''))
+      : null
   }))
 }
 
@@ -27,8 +42,9 @@ export async function readStates(redis: RedisClient, stationIds: readonly number
 
 /** A state to store. */
 export interface Commit {
-  /** Its offset is ignored: the script chooses one. */
+  /** Its offset and listeners are ignored: the script has newer ones. */
   readonly state: StationState
+  readonly counts: CountsBasis
   /** The position that was read before; empty if nothing was stored. */
   readonly over: string
   readonly triggers: readonly Trigger[]
@@ -39,15 +55,15 @@ export interface Commit {
 }
 
 /**
- * Stores a state if the stored position is still the one that was read, and publishes it. The new offset is
+ * Stores a state if the stored one is still the one that was read, and publishes it. The new offset is
  * above the stored one and `sentOffset`, and at least the time of Redis in Unix milliseconds; so it is above
- * all offsets that were sent, also after Redis restored an old dump. Returns the state with its offset; null
- * if another process was faster or the station was deleted.
+ * all offsets that were sent, also after Redis restored an old dump. Returns the state with its offset and its
+ * listeners; null if another process was faster or the station was deleted.
  */
 export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {
-  const { state, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
+  const { state, counts, over, triggers, schema = ownSchema, sentOffset = 0 } = commit
   const { stationId, epoch } = state
-  const offset = await redis.commitStation(
+  const stored = await redis.commitStation(
     ...scriptKeys(stationId),
     over,
     Math.max(parsePosition(over).offset, sentOffset) + 1,
@@ -55,9 +71,13 @@ export async function commitState(redis: RedisClient, commit: Commit): Promise<S
     `${newestRevision(state)}:${schema}`,
     encodeState(state, schema),
     stationId,
-    JSON.stringify(triggers)
+    JSON.stringify(triggers),
+    JSON.stringify(counts),
+    engineTimeMs()
   )
-  return offset === null ? null : { ...state, offset: Number(offset) }
+  if (stored === null) return null
+  const listeners = parseJson(stored[1])
+  return { ...state, offset: Number(stored[0]), ...(areCounts(listeners) && { listeners }) }
 }
 
 /** Removes the state of a deleted station and notifies the servers. Later commits of it are refused. */
@@ -66,14 +86,18 @@ export async function removeState(redis: RedisClient, stationId: number): Promis
   await redis.forgetStation(...scriptKeys(stationId), stationId, message)
 }
 
-function scriptKeys(stationId: number): ScriptKeys {
+/** The keys of every script about a station. */
+export function scriptKeys(stationId: number): ScriptKeys {
   const shard = shardOf(stationId)
   return [
     stationKey(stationId),
     positionsKey(shard),
     changedKey(shard),
     sequenceKey(shard),
-    changesChannel(shard)
+    changesChannel(shard),
+    identitiesKey(stationId),
+    unflushedKey(shard),
+    countingKey(stationId)
   ]
 }
 

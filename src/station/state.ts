@@ -121,7 +121,42 @@ export interface LiveBroadcast {
 }
 
 /** The live state as read from Postgres, without the offset, which is set when the state is stored. */
-export type StationSnapshot = Omit<StationState, 'offset'>
+export interface StationSnapshot extends ShownFacts {
+  readonly counts: CountsBasis
+}
+
+/** What a station shows, without the offset. */
+export type ShownFacts = Omit<StationState, 'offset'>
+
+/** The part of a snapshot that is shown. */
+export function shownFacts(snapshot: ShownFacts & Partial<StationSnapshot>): ShownFacts {
+  const { counts: _counts, ...shown } = snapshot
+  return shown
+}
+
+/**
+ * The counts in Postgres, which are one flush old. Redis continues with its own and takes these if it has none;
+ * it takes the sources from here.
+ */
+export interface CountsBasis extends ListenerCount {
+  /** Whether the station has a web hook for gained or lost listeners. */
+  readonly hasHooks: boolean
+  /** By key: `mount:7`, `remote:7`, `hls:7`. `path`: of the mount, or the URL of the remote. */
+  readonly sources: Readonly<
+    Record<string, ListenerCount & { readonly path: string; readonly isShown: boolean }>
+  >
+  readonly play: PlayCounts | null
+}
+
+/** The listeners of a play: at its start, the sums of rises and falls, the most, and unique ones. */
+export interface PlayCounts {
+  readonly id: number
+  readonly start: number
+  readonly gained: number
+  readonly lost: number
+  readonly peak: number
+  readonly unique: number
+}
 
 /** The station revision of a state. */
 export function newestRevision({ revisions }: Pick<StationState, 'revisions'>): number {

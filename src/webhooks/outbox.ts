@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { Tx } from '../db/sql.ts'
-import type { StationSnapshot, StationState } from '../station/state.ts'
+import { type ShownFacts, shownFacts, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { HookConfig } from './config.ts'
 
@@ -37,7 +37,7 @@ export async function readSubscribedHooks(tx: Tx, stationId: number): Promise<re
  */
 export async function writeEvent(
   tx: Tx,
-  snapshot: StationSnapshot,
+  snapshot: ShownFacts,
   event: StationEvent,
   filter: TriggerFilter
 ): Promise<number[]> {
@@ -52,13 +52,13 @@ export async function writeEvent(
  */
 export function eventStatement(
   tx: Tx,
-  snapshot: StationSnapshot,
+  snapshot: ShownFacts,
   { fact, triggers, happenedAtMs }: StationEvent,
   hooks: readonly SubscribedHook[],
   filter: TriggerFilter
 ) {
   const { stationId } = snapshot
-  const state: StationState = { ...snapshot, offset: 0 }
+  const state: StationState = { ...shownFacts(snapshot), offset: 0 }
   const subscribed = hooks
     .map(hook => ({ id: hook.id, triggers: filter(hook, triggers) }))
     .filter(hook => hook.triggers.length > 0)

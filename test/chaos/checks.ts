@@ -264,17 +264,45 @@ export async function checkHistories({
   })
 }
 
+/** Counts are flushed every second, by the process that claimed the shard; another one takes over. */
+const flushMs = 5_000
+
+/** Compares reports of listeners with the flushed counts, and the counts of all plays with each other. */
+export async function checkCounts({ sql, operators }: Checked): Promise<Violation[]> {
+  let found: Violation[] = []
+  for (const deadline = performance.now() + flushMs; ; await sleep(100)) {
+    found = []
+    const stations = await sql<{ id: number; total: number; shown: number | null }[]>`
+      select s.id, s.listeners_total as total, h.listeners_end as shown
+      from stations s left join song_history h on h.station_id = s.id and h.ended_at_ms is null`
+    const stored = new Map(stations.map(row => [row.id, row]))
+    for (const register of operators.listeners)
+      found.push(...register.judge(String(stored.get(register.stationId)?.total)))
+    for (const { id, total, shown } of stations)
+      if (shown !== null && shown !== total)
+        found.push({
+          rule: 'the current play has the count of its station',
+          stationId: id,
+          detail: `the play has ${shown}, the station ${total}`
+        })
+    if (found.length === 0 || performance.now() > deadline) break
+  }
+  const plays = await sql<{ stationId: number; id: number; detail: string }[]>`
+    select station_id as "stationId", id, format('play %s: from %s to %s with %s gained and %s lost', id, listeners_start,
+      listeners_end, delta_positive, delta_negative) as detail
+    from song_history where listeners_end - listeners_start <> delta_positive - delta_negative`
+  const rule = 'end minus start is gained minus lost'
+  return [...found, ...plays.map(({ stationId, detail }) => ({ rule, stationId, detail }))]
+}
+
 /** Compares the writes of operators with the stored records while no write is in flight. */
 export async function checkWrites({ sql, operators }: Checked): Promise<Violation[]> {
-  const { descriptions, listeners, playlists, queueRows } = operators
+  const { descriptions, playlists, queueRows } = operators
   const found: Violation[] = []
-  const stations = await sql<{ id: number; description: string; listeners: number }[]>`
-    select id, description, listeners_total as listeners from stations`
+  const stations = await sql<{ id: number; description: string }[]>`select id, description from stations`
   const stored = new Map(stations.map(row => [row.id, row]))
   for (const register of descriptions)
     found.push(...register.judge(stored.get(register.stationId)?.description ?? ''))
-  for (const register of listeners)
-    found.push(...register.judge(String(stored.get(register.stationId)?.listeners)))
   for (const records of playlists) {
     const rows = await sql<{ name: string }[]>`
       select name from playlists where station_id = ${records.stationId}`

@@ -17,6 +17,8 @@ export interface Register {
   readonly name: string
   /** Records a write after its response. */
   readonly wrote: (value: string, outcome: WriteOutcome) => void
+  /** The store has lost data: any value may be stored until the next accepted write. */
+  readonly lose: () => void
   /** Checks the stored value. */
   readonly judge: (stored: string) => Violation[]
 }
@@ -29,7 +31,7 @@ const unknownKept = 20
  * late, even after later writes. A refused value must not be stored.
  */
 export function openRegister(stationId: number, name: string, initial: string): Register {
-  let accepted = initial
+  let accepted: string | null = initial
   let unknown: string[] = []
   return {
     stationId,
@@ -38,8 +40,11 @@ export function openRegister(stationId: number, name: string, initial: string): 
       if (outcome === 'accepted') accepted = value
       if (outcome === 'unknown') unknown = [...unknown, value].slice(-unknownKept)
     },
+    lose: () => {
+      accepted = null
+    },
     judge: stored => {
-      if (stored === accepted || unknown.includes(stored)) return []
+      if (accepted === null || stored === accepted || unknown.includes(stored)) return []
       const detail = `${name} is "${stored}"; the last accepted value is "${accepted}"${
         unknown.length === 0 ? '' : `, without a response: ${unknown.map(each => `"${each}"`).join(', ')}`
       }`

@@ -8,6 +8,7 @@ import { waitFor } from '../support/wait.ts'
 import { askServers } from './ask-servers.ts'
 import {
   checkConvergence,
+  checkCounts,
   checkDeliveries,
   type Checked,
   checkHistories,
@@ -161,6 +162,8 @@ async function applyFault(
   try {
     await runFault(rig, fault, signal)
     journal.note(null, `fault ${fault.number} is over`)
+    // Counts are lost with Redis, until the next report.
+    if (mayStartEpochs.has(fault.kind)) for (const register of checked.operators.listeners) register.lose()
     if (signal.aborted) return
     endedAtMs = Date.now()
     journal.violate(await checkConvergence(checked, recoveryMs, fault.number))
@@ -187,6 +190,7 @@ async function judgeWrites(checked: Checked): Promise<void> {
   const { journal } = checked
   await checked.operators.pause()
   journal.violate(await checkWrites(checked))
+  journal.violate(await checkCounts(checked))
   checked.operators.resume()
   journal.violate(await checkDeliveries(checked))
 }

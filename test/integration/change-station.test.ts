@@ -73,7 +73,7 @@ describe('a change', () => {
     const id = await seedStation(sql)
     const broken = changeStation(playout, id, async ({ tx, mark }) => {
       await tx`update stations set name = 'Half done' where id = ${id}`
-      mark(['listeners'], { listeners_total: 2 ** 60 })
+      mark(['queue'], { wake_at_ms: 2 ** 64 })
     })
     await expect(broken).rejects.toThrow('out of range')
     const [row] = await sql`select name from stations where id = ${id}`
@@ -152,13 +152,16 @@ describe('a change', () => {
 test('many changes of a station at once are all published', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const id = await seedStation(sql)
-  const count = (total: number) =>
-    changeStation(playout, id, async ({ mark }) => mark(['listeners'], { listeners_total: total }))
-  await Promise.all(Array.from({ length: 20 }, (_, index) => count(index + 1)))
-  const [row] = await sql<{ total: number; revision: number }[]>`
-    select listeners_total as total, revision from stations where id = ${id}`
+  const rename = (name: string) =>
+    changeStation(playout, id, async ({ tx, mark }) => {
+      await tx`update stations set name = ${name} where id = ${id}`
+      mark(['station'])
+    })
+  await Promise.all(Array.from({ length: 20 }, (_, index) => rename(`Name ${index}`)))
+  const [row] = await sql<{ name: string; revision: number }[]>`
+    select name, revision from stations where id = ${id}`
   const [state] = await readStates(playout.redis, [id])
-  expect(state).toMatchObject({ listeners: { total: row?.total }, revisions: { listeners: row?.revision } })
+  expect(state).toMatchObject({ profile: { name: row?.name }, revisions: { station: row?.revision } })
   expect(playout.publications.size()).toBe(0)
 })
 

@@ -14,7 +14,7 @@ import { commitState, readStates, readStored } from '../../src/redis/station-sto
 import { withDeadline } from '../../src/runtime/deadline.ts'
 import { openServices } from '../../src/services.ts'
 import { startAdvanceWorker } from '../../workers/advance.ts'
-import { afterSong, aStation } from '../support/builders.ts'
+import { countsBasis, afterSong, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
 import { countSubscribers, followRedis } from '../support/live-server.ts'
 import { followStation, shownWhen } from '../support/playing.ts'
@@ -73,7 +73,12 @@ test('of concurrent commits to a station, one succeeds, in each shard', async ({
   for (const round of [first, first.map(state => afterSong(state))]) {
     const stored = await readStored(redis, ids)
     const candidates = round.flatMap((state, index) =>
-      Array.from({ length: 10 }, () => ({ state, over: stored[index]?.position ?? '', triggers: [] }))
+      Array.from({ length: 10 }, () => ({
+        state,
+        counts: countsBasis(state),
+        over: stored[index]?.position ?? '',
+        triggers: []
+      }))
     )
     const committed = (await Promise.all(candidates.map(each => commitState(redis, each)))).flatMap(
       state => state ?? []

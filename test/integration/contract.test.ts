@@ -174,7 +174,9 @@ describe('unknown records and stations', () => {
         const { status } = await call(row.method, pathOf(row.path, unknownStation, '1'), {
           body: bodyOf(row)
         })
-        expect([unknownStation, status]).toEqual([unknownStation, 404])
+        // The client resolves `..`: then it is the route of the reports of many stations, which refuses the body.
+        const isList = unknownStation === '%2e%2e' && row.path.endsWith('/listeners')
+        expect([unknownStation, status]).toEqual([unknownStation, isList ? 400 : 404])
       }
     }
   )

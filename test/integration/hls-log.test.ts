@@ -7,6 +7,7 @@ import { openHlsLog } from '../../src/broadcast/hls/hls-log.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
+import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startNginx, writeLogOnly } from '../support/hls-server.ts'
@@ -37,7 +38,10 @@ async function openStage(sql: Sql, redisUrl: string) {
     open,
     get: (address: string, playlist = 'radio.m3u8', status = 200, at = '01/Jan/1970:00:00:30 +0000') =>
       appendFile(path, `${address} - - [${at}] "GET /hls/demo/${playlist} HTTP/1.1" ${status} 8 "-" "VLC"\n`),
-    hls: async () => (await readSnapshots(sql, [stationId]))[0]?.listeners,
+    hls: async () => {
+      await flushStations(playout, [stationId])
+      return (await readSnapshots(sql, [stationId]))[0]?.listeners
+    },
     async [Symbol.asyncDispose]() {
       await log.close()
       await playout[Symbol.asyncDispose]()

@@ -86,7 +86,6 @@ const volatileTables = new Set(
       'deleted_webhooks',
       'libraries',
       'listener_minutes',
-      'listeners',
       'notifications'
     ],
     ['open_facts', 'playout_commands', 'playouts', 'queue', 'song_history'],

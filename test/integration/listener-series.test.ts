@@ -4,6 +4,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { test } from '../support/fixtures.ts'
 import type { Answer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
 
 type Row = [at: string, total: number, most: number, fewest: number]
 
@@ -89,7 +90,10 @@ describe('the series of listeners', () => {
     const askedAt = Math.floor(Date.now() / 60_000) * 60
     await program.sql`update stations set created_at = '2020-01-01' where id = ${id}`
     for (const total of [5, 3]) await program.ask('PUT', `/api/station/${id}/listeners`, { body: { total } })
-    const { body } = await program.ask('GET', `/api/station/${id}/listeners/series`)
+    const read = async () => (await program.ask('GET', `/api/station/${id}/listeners/series`)).body
+    const isFlushed = async () => (await read()).points.at(-1).total === 3
+    await waitFor(isFlushed, { deadlineMs: 5_000, what: 'the flush of the counts' })
+    const body = await read()
     expect([body.step, body.points.length]).toEqual([60, 1_441])
     expect(body.points[0]).toMatchObject({ total: 0, most: 0 })
     expect(body.points.at(-1)).toMatchObject({ total: 3, unique: 3 })

@@ -2,17 +2,26 @@ import * as fc from 'fast-check'
 import { describe, expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
-import { removeOldCommands, removeOldListenerMinutes, removeOldListeners } from '../../src/db/retention.ts'
+import { removeOldCommands, removeOldListenerMinutes } from '../../src/db/retention.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
-import { recordSourceCounts, recordCounts } from '../../src/playout/listeners/count-listeners.ts'
-import type { SourceReport } from '../../src/playout/listeners/sources.ts'
+import { changeStation } from '../../src/playout/change-station.ts'
+import {
+  recordSourceCounts,
+  recordCounts,
+  type SourceReport
+} from '../../src/playout/listeners/count-listeners.ts'
+import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
+import { publishStation } from '../../src/playout/publish.ts'
+import { countingKey, shardOf, unflushedKey } from '../../src/redis/keys.ts'
+import { readConnected } from '../../src/redis/listener-store.ts'
 import { readStates } from '../../src/redis/station-store.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStation } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
 
 const nothing: SourceReport = { mounts: [], remotes: [], hls: [] }
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
@@ -54,6 +63,11 @@ async function openStage(sql: Sql, redisUrl: string) {
   await sql`insert into remotes (station_id, name, url) values (${stationId}, 'Relay', 'https://relay.example.com/radio')`
   await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
   const next = () => advance(playout, skip(stationId))
+  const flush = () => flushStations(playout, [stationId])
+  const statistics = async () => {
+    await flush()
+    return statisticsOf(sql, stationId)
+  }
   return {
     stationId,
     playout,
@@ -61,8 +75,14 @@ async function openStage(sql: Sql, redisUrl: string) {
     count: (report: Partial<SourceReport>) =>
       recordSourceCounts(playout, stationId, { ...nothing, ...report }),
     /** The statistics of the current play. */
-    current: async () => (await statisticsOf(sql, stationId)).at(-1),
-    facts: async () => (await readSnapshots(sql, [stationId]))[0],
+    current: async () => (await statistics()).at(-1),
+    /** The statistics of all plays, oldest first. */
+    statistics,
+    flush,
+    facts: async () => {
+      await flush()
+      return (await readSnapshots(sql, [stationId]))[0]
+    },
     [Symbol.asyncDispose]: () => playout[Symbol.asyncDispose]()
   }
 }
@@ -92,7 +112,7 @@ describe('the count of listeners at sources', () => {
     await stage.next()
     for (const count of [8, 6, 7]) await total(count)
     await stage.next()
-    expect((await statisticsOf(sql, stage.stationId))[1]).toMatchObject({
+    expect((await stage.statistics())[1]).toMatchObject({
       start: 5,
       end: 7,
       peak: 8,
@@ -102,13 +122,14 @@ describe('the count of listeners at sources', () => {
     expect(await stage.current()).toMatchObject({ start: 7, end: 7, peak: 7, positive: 0, negative: 0 })
   })
 
-  test('starts at zero for the first play of a station', async ({ sql, redisUrl }) => {
+  test('of the first play of a station starts with those who waited for it', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
     await recordSourceCounts(playout, stationId, atRadio('a', 'b'))
     await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
+    await flushStations(playout, [stationId])
     expect(await statisticsOf(sql, stationId)).toEqual([
-      { start: 0, end: 2, peak: 2, positive: 2, negative: 0, unique: 2 }
+      { start: 2, end: 2, peak: 2, positive: 0, negative: 0, unique: 2 }
     ])
   })
 
@@ -170,12 +191,14 @@ describe('the count of listeners at sources', () => {
   test('is not written again if nothing has changed', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count(atRadio('a', 'b'))
-    const rows = async () => sql`
-      select xmin::text from stations union all select xmin::text from hls_streams
-      union all select xmin::text from listeners union all select xmin::text from song_history
-      union all select xmin::text from listener_minutes`
+    const rows = async () => {
+      await stage.flush()
+      return sql`
+        select xmin::text from stations union all select xmin::text from hls_streams
+        union all select xmin::text from song_history union all select xmin::text from listener_minutes`
+    }
     const before = await rows()
-    expect(before).toHaveLength(7)
+    expect(before).toHaveLength(5)
     await stage.count(atRadio('b', 'a'))
     expect(await rows()).toEqual(before)
   })
@@ -183,9 +206,9 @@ describe('the count of listeners at sources', () => {
   test('publishes no change if one listener replaces another', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count(atRadio('a'))
-    const before = await stage.facts()
+    const [before] = await readStates(stage.playout.redis, [stage.stationId])
     await stage.count(atRadio('b'))
-    expect(await stage.facts()).toEqual(before)
+    expect(await readStates(stage.playout.redis, [stage.stationId])).toEqual([before])
     expect(await stage.current()).toMatchObject({ end: 1, unique: 2 })
   })
 
@@ -194,14 +217,18 @@ describe('the count of listeners at sources', () => {
     await stage.count({ mounts: [countOf('/other.mp3', ['a']), countOf('/radio.mp3', ['a'])] })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1 })
     await recordSourceCounts(stage.playout, 987_654_321, atRadio('a'))
-    expect(await sql`select from listeners`).toHaveLength(1)
+    expect((await readConnected(stage.playout.redis, stage.stationId)).size).toBe(1)
   })
 
   test('does not include a deleted stream', async ({ sql, redisUrl }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count({ mounts: [countOf('/radio.mp3', ['a']), countOf('/low.mp3', ['b', 'c'])] })
-    await sql`delete from hls_streams where name = '/low.mp3'`
-    await stage.count({})
+    await changeStation(stage.playout, stage.stationId, async ({ tx, mark }) => {
+      await tx`delete from hls_streams where name = '/low.mp3'`
+      mark(['station'])
+    })
+    expect([...(await readConnected(stage.playout.redis, stage.stationId)).values()]).toHaveLength(1)
+    expect(await stage.current()).toMatchObject({ end: 1, peak: 3, negative: 2 })
     expect((await stage.facts())?.listeners).toMatchObject({ total: 1, unique: 1 })
   })
 
@@ -225,12 +252,13 @@ describe('the count of listeners at sources', () => {
       ])
     )
     const { total } = (await stage.facts())?.listeners ?? {}
-    const [sum] = await sql<{ total: number; connected: number }[]>`
-      select (select sum(listeners_total)::int from hls_streams) + (select listeners_total from remotes) as total,
-        (select sum(listeners_total)::int from hls_streams)
-          - (select count(*)::int from listeners where left_at_ms is null) as connected`
-    expect(sum).toEqual({ total, connected: 0 })
-    for (const { start, end, positive, negative } of await statisticsOf(sql, stationId))
+    const [sum] = await sql<{ streams: number; remotes: number }[]>`
+      select (select sum(listeners_total)::int from hls_streams) as streams,
+        (select listeners_total from remotes) as remotes`
+    expect((sum?.streams ?? 0) + (sum?.remotes ?? 0)).toBe(total)
+    const connected = [...(await readConnected(playout.redis, stationId)).values()]
+    expect(connected.reduce((count, { size }) => count + size, 0)).toBe(sum?.streams)
+    for (const { start, end, positive, negative } of await stage.statistics())
       expect(end - start).toBe(positive - negative)
   })
 })
@@ -309,10 +337,10 @@ describe('a report of a broadcaster', () => {
   test('sets the totals, or leaves them to be the sums over the sources', async ({ program }) => {
     const { id } = await startPlaying(program)
     const put = (body: unknown) => program.ask('PUT', `/api/station/${id}/listeners`, { body })
-    const counts = async () =>
-      (
-        await program.sql`select listeners_total as total, listeners_unique as unique from stations where id = ${id}`
-      )[0]
+    const counts = async () => {
+      const { total, unique } = (await program.ask('GET', `/api/nowplaying/${id}`)).body.listeners
+      return { total, unique }
+    }
     await put({ total: 12, mounts: [{ path: '/radio.mp3', total: 4, unique: 3 }] })
     expect(await counts()).toEqual({ total: 12, unique: 12 })
     expect((await put({ hls: [{ path: '/radio.mp3', total: 5 }] })).status).toBe(200)
@@ -331,23 +359,6 @@ describe('a report of a broadcaster', () => {
     const answer = await program.ask('PUT', `/api/station/${id}/listeners`, { body })
     expect([answer.status, answer.body.extra_data.errors[0].field]).toEqual([400, field])
   })
-})
-
-test('listeners who left are removed after a day, those of a deleted source at once', async ({
-  sql,
-  redisUrl
-}) => {
-  await using stage = await openStage(sql, redisUrl)
-  await stage.count({ mounts: [countOf('/radio.mp3', ['a', 'b', 'c']), countOf('/low.mp3', ['d'])] })
-  await stage.count(atRadio('a'))
-  await sql`update listeners set left_at_ms = left_at_ms - 86400001 where identity = (
-    select min(identity) from listeners where left_at_ms is not null)`
-  await sql`delete from hls_streams where name = '/low.mp3'`
-  expect(await removeOldListeners(sql, Date.now())).toBe(2)
-  expect(await sql`select left_at_ms is null as is_there from listeners order by 1`).toEqual([
-    { is_there: false },
-    { is_there: true }
-  ])
 })
 
 test('minutes are removed after 400 days, except the one that the series starts with', async ({ sql }) => {
@@ -370,4 +381,127 @@ test('commands that no playout has fetched are removed after a minute', async ({
     insert into playout_commands (station_id, command, created_at_ms)
     select ${id}, '{}', ${nowMs} - age from unnest(${[0, 59_000, 61_000]}::bigint[]) age`
   expect(await removeOldCommands(sql, nowMs)).toBe(1)
+})
+
+describe('the flush of counts', () => {
+  test('may be repeated and overtaken: an older one changes nothing', async ({ sql, redisUrl }) => {
+    await using stage = await openStage(sql, redisUrl)
+    const { playout, stationId } = stage
+    await stage.count(atRadio('a'))
+    const older = await playout.redis.hgetall(countingKey(stationId))
+    const score = await playout.redis.zscore(unflushedKey(shardOf(stationId)), String(stationId))
+    await stage.count(atRadio('a', 'b'))
+    await stage.flush()
+    const flushed = await stage.statistics()
+    // As a process that read before the second report and stood still since.
+    await playout.redis.hset(countingKey(stationId), older)
+    await playout.redis.zadd(unflushedKey(shardOf(stationId)), String(score), String(stationId))
+    expect(await stage.statistics()).toEqual(flushed)
+    expect((await stage.facts())?.counts).toMatchObject({ total: 2, unique: 2 })
+  })
+
+  test('leaves a locked station for the next run, and does not wait for it', async ({ sql, redisUrl }) => {
+    await using stage = await openStage(sql, redisUrl)
+    await stage.count(atRadio('a'))
+    await sql.begin(async tx => {
+      await tx`select from stations where id = ${stage.stationId} for update`
+      await stage.flush()
+    })
+    const [row] = await sql`select listeners_total from stations where id = ${stage.stationId}`
+    expect(row).toEqual({ listeners_total: 0 })
+    expect((await stage.facts())?.listeners.total).toBe(1)
+  })
+
+  test('ends plays of which Redis saw no commit with the count of the play before', async ({
+    sql,
+    redisUrl
+  }) => {
+    await using stage = await openStage(sql, redisUrl)
+    const { playout, stationId } = stage
+    await stage.count(atRadio('a', 'b', 'c'))
+    const away = { ...playout, redis: Object.create(playout.redis, { status: { value: 'end' } }) }
+    for (const _ of [1, 2]) await advance(away, skip(stationId))
+    await publishStation(playout, stationId)
+    await stage.count(atRadio('a'))
+    expect(
+      (await stage.statistics()).map(({ start, end, positive, negative }) => [start, end, positive, negative])
+    ).toEqual([
+      [0, 3, 3, 0],
+      [3, 3, 0, 0],
+      [3, 1, 0, 2]
+    ])
+  })
+
+  test('goes on from the flushed counts after Redis was emptied', async ({ sql, redisUrl }) => {
+    await using stage = await openStage(sql, redisUrl)
+    await stage.count({ mounts: [{ path: '/radio.mp3', total: 5, unique: 4 }] })
+    await stage.flush()
+    await stage.playout.redis.flushall()
+    await stage.count({ hls: [{ path: '/low.mp3', total: 2, unique: 2 }] })
+    expect(await stage.current()).toMatchObject({ start: 0, end: 7, positive: 7, negative: 0, peak: 7 })
+    expect((await stage.facts())?.listeners).toMatchObject({ total: 7, unique: 6, hls: 2 })
+  })
+})
+
+describe('a list of reports', () => {
+  test('is recorded for each station, and names the sources that do not match', async ({ program }) => {
+    const [one, other] = [await startPlaying(program), await startPlaying(program)]
+    const { status, body } = await program.ask('PUT', '/api/listeners', {
+      body: {
+        stations: [
+          { station: one.id, total: 4 },
+          {
+            station: other.document.station.shortcode,
+            mounts: [
+              { path: '/radio.mp3', total: 2 },
+              { path: '/no.mp3', total: 1 }
+            ]
+          }
+        ]
+      }
+    })
+    const refused = { field: 'stations.1.mounts.1.path', code: 'not_found', message: expect.any(String) }
+    expect([status, body.refused]).toEqual([200, [refused]])
+    const totalOf = async (id: number) =>
+      (await program.ask('GET', `/api/nowplaying/${id}`)).body.listeners.total
+    await waitFor(async () => (await totalOf(one.id)) === 4, { deadlineMs: 5_000, what: 'the count' })
+    expect(await totalOf(other.id)).toBe(0)
+  })
+
+  test.for<[stations: unknown, field: string]>([
+    [undefined, 'stations'],
+    [[], 'stations'],
+    [[{ total: 1 }], 'stations.0.station'],
+    [[{ station: 'nobody', total: 1 }], 'stations.0.station'],
+    [[{ station: 987_654_321, total: 1 }], 'stations.0.station'],
+    [[{ station: true, total: 1 }], 'stations.0.station'],
+    [[{ station: 1 }], 'stations.0.total'],
+    [[{ station: 1, total: -1 }], 'stations.0.total'],
+    [[{ station: 1, total: 1, unique: 2 }], 'stations.0.unique']
+  ])('is refused if it is invalid: %j', async ([stations, field], { program }) => {
+    const answer = await program.ask('PUT', '/api/listeners', { body: { stations } })
+    expect([answer.status, answer.body.extra_data.errors[0].field]).toEqual([400, field])
+  })
+
+  test('is refused as a whole with a station that is named twice or that the key may not report', async ({
+    program
+  }) => {
+    const [mine, theirs] = [await startPlaying(program), await startPlaying(program)]
+    const made = await program.ask('POST', '/api/v1/main/api-keys', {
+      body: {
+        name: 'one station',
+        permissions: [],
+        station_permissions: [{ station: mine.id, permissions: ['manage station broadcasting'] }]
+      }
+    })
+    const put = (stations: object[]) =>
+      program.ask('PUT', '/api/listeners', { body: { stations }, key: made.body.key })
+    expect((await put([{ station: mine.id, total: 2 }])).status).toBe(200)
+    const twice = await put([mine, mine].map(({ id }) => ({ station: id, total: 3 })))
+    expect([twice.status, twice.body.extra_data.errors[0].code]).toEqual([400, 'duplicate'])
+    const mixed = await put([mine, theirs].map(({ id }) => ({ station: id, total: 3 })))
+    expect([mixed.status, mixed.body.extra_data.errors[0].field]).toEqual([400, 'stations.1.station'])
+    const totalOf = async () => (await program.ask('GET', `/api/nowplaying/${mine.id}`)).body.listeners.total
+    await waitFor(async () => (await totalOf()) === 2, { deadlineMs: 5_000, what: 'the first report' })
+  })
 })

@@ -5,6 +5,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
+import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { skipSong } from '../../src/playout/playouts/commands.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { writeStatusEvents } from '../../src/playout/triggers.ts'
@@ -28,6 +29,7 @@ async function openStation(playout: PlayoutServices, shape: Omit<Shape, 'station
   if (!station) throw new Error('no station was made')
   await advance(playout, { stationId: station.id, endedShId: 0, cause: 'wake' })
   const hookId = await seedHook(playout.sql, station.id, { config: { webhook_url: 'http://127.0.0.1:9/' } })
+  await changeStation(playout, station.id, async ({ mark }) => mark(['station']))
   return { ...station, hookId }
 }
 
@@ -106,6 +108,7 @@ test('events that are written while a web hook is deleted are not lost', async (
   const { id, hookId } = await openStation(playout)
   const deleted = playout.sql`delete from webhooks where id = ${hookId}`
   await Promise.all([deleted, ...[1, 2, 3, 4, 5].map(total => count(playout, id, total)), skip(playout, id)])
+  await flushStations(playout, [id])
   const [{ listeners } = { listeners: 0 }] = await playout.sql<{ listeners: number }[]>`
     select listeners_total as listeners from stations where id = ${id}`
   expect(listeners).toBeGreaterThan(0)
@@ -118,6 +121,7 @@ test('changes of the listener count are events', async ({ playout }) => {
   await count(playout, id, 3)
   await count(playout, id, 3, 2)
   await count(playout, id, 1)
+  await flushStations(playout, [id])
   expect(
     (await written(playout.sql, id)).map(({ triggers, state }) => [triggers, state.listeners.total])
   ).toEqual([

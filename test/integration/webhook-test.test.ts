@@ -181,7 +181,7 @@ test('of a mail the recipients, the subject and the text are shown', async ({ sq
   const stage = await openHookStage(sql, redisUrl, { SMTP_URL: smtp.url, MAIL_FROM: 'radio@example.com' })
   const to = 'dj@example.com, office@example.com'
   const config = { to, subject: 'Now', message: '{{ now_playing.song.title }}' }
-  const { id } = await stage.make({ type: 'email', config })
+  const { id } = await stage.make({ type: 'email', triggers: ['song_changed'], config })
   const { body } = await stage.ask('PUT', `webhook/${id}/test`)
   expect(body).toMatchObject({
     success: true,

@@ -1,4 +1,12 @@
-import type { CurrentPlay, Mount, Play, Song, StationProfile, StationState } from '../../src/station/state.ts'
+import type {
+  CountsBasis,
+  CurrentPlay,
+  Mount,
+  Play,
+  Song,
+  StationProfile,
+  StationState
+} from '../../src/station/state.ts'
 
 /** A song; by default by Nils Okada. */
 export function aSong(parts: Partial<Song> = {}): Song {
@@ -95,4 +103,19 @@ export function afterSong(state: StationState, song: Partial<Song> = {}): Statio
 
 function currentOf(play: Play): CurrentPlay {
   return { shId: play.shId, dueAtMs: play.startedAtMs + play.durationMs, isVisible: true }
+}
+
+/** The counts of Postgres that a state shows, without hidden sources. */
+export function countsBasis({ listeners, current, profile }: StationState): CountsBasis {
+  const { total, unique, mounts, remotes } = listeners
+  const none = { total: 0, unique: 0 }
+  const play = current && { id: current.shId, start: total, gained: 0, lost: 0, peak: total, unique }
+  const sources = [
+    ...profile.mounts.map(({ id, path }) => [`mount:${id}`, { ...none, ...mounts[id], path, isShown: true }]),
+    ...profile.remotes.map(({ id, url }) => [
+      `remote:${id}`,
+      { ...none, ...remotes[id], path: url, isShown: true }
+    ])
+  ]
+  return { total, unique, hasHooks: false, play, sources: Object.fromEntries(sources) }
 }

@@ -31,6 +31,7 @@ export async function openPlayout(
     deliveries,
     processes: { schema: () => ownSchema },
     libraries: openLibraryCache(),
+    identities: new Map(),
     publications: openCoalescer(),
     allStations: openCoalescer(),
     triggersFor,

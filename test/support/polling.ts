@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { addMissingPollRows } from '../../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../../src/broadcast/polls/poller.ts'
 import type { Sql } from '../../src/db/sql.ts'
+import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import { openPlayout } from './playout.ts'
 
@@ -46,6 +47,7 @@ export async function openPolling(
     },
     /** The counts of a station, its mounts and its remotes, by path, as `total/unique`. */
     counts: async (stationId: number) => {
+      await flushStations(playout, [stationId])
       const [station] = await sql<{ all: string }[]>`
         select listeners_total || '/' || listeners_unique as all from stations where id = ${stationId}`
       const sources = await sql<{ path: string; count: string }[]>`

@@ -25,6 +25,7 @@ interface AuthorizerDeps {
  */
 export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   const writes = openTokenBuckets(100, 500)
+  const reports = openTokenBuckets(10_000, 20_000)
   /** Wrong keys of playouts, by address. A playout whose key was replaced retries without end. */
   const wrongPlayoutKeys = openAddressBuckets(1, 60)
   /**
@@ -44,7 +45,8 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
       const required = { permission: access, stationId: station?.id ?? null, isRead }
       if (!allows(key, required)) throw new ApiError('forbidden')
     }
-    const wait = isRead ? 0 : writes.take(String(key.id))
+    const limit = route.writeLimit === 'reports' ? reports : writes
+    const wait = isRead ? 0 : limit.take(String(key.id))
     if (wait > 0) throw new TooManyRequests(wait)
     return { key, station }
   }

@@ -110,6 +110,8 @@ export interface Route<Services> {
   readonly takesForm?: boolean
   /** Whether a GET changes something, so that a permission to read is not enough. */
   readonly changes?: boolean
+  /** Reports of listeners have their own limit of writes per key. */
+  readonly writeLimit?: 'reports'
   /** The accepted content types of a body that the handler receives as bytes. JSON is refused. */
   readonly byteTypes?: readonly string[]
   /** The default is 1 MiB. */

@@ -2,10 +2,9 @@ import * as v from 'valibot'
 
 import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
 import { choice, custom, flag, integer, problemText, secret, text, webAddress } from '../../fields/field.ts'
-import type { StationFacts } from '../../playout/rows.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceHooks, resource, type StoredRecord } from '../core/resource.ts'
+import { type ResourceHooks, resource } from '../core/resource.ts'
 import { listenerCountField } from './hls-streams.ts'
 
 const url = v.pipe(
@@ -63,20 +62,10 @@ const hooks: ResourceHooks<typeof remotes.fields> = {
     const isPolled = before !== undefined && before.type !== '' && before.url === target
     return type === '' || isPolled ? [] : findTargetProblems(services, [{ field: 'url', url: target }])
   },
-  async afterWrite({ tx, change, station, before, values }, id) {
-    if (values === null) {
-      if (change && before.listeners_total) change.mark(['listeners'], totalsWithout(change.station, before))
-      return
-    }
-    if (station && polledBy.some(name => before?.[name] !== values[name]))
+  async afterWrite({ tx, station, before, values }, id) {
+    if (values !== null && station && polledBy.some(name => before?.[name] !== values[name]))
       await resetPolls(tx, station.id, id)
   }
 }
-
-/** The totals of a station without the listeners of a remote. */
-const totalsWithout = (station: StationFacts, remote: StoredRecord<typeof remotes.fields>) => ({
-  listeners_total: Math.max(0, station.listenersTotal - (remote.listeners_total ?? 0)),
-  listeners_unique: Math.max(0, station.listenersUnique - (remote.listeners_unique ?? 0))
-})
 
 export const remoteRoutes = resourceRoutes(remotes, hooks)

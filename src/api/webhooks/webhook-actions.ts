@@ -1,4 +1,5 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
+import { changeStation } from '../../playout/change-station.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { findMissingConfig, keepFormerSecret } from '../../webhooks/config-change.ts'
@@ -10,7 +11,16 @@ import { recordAudit } from '../core/audit.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, int64, ref } from '../core/schemas.ts'
-import { access, lockHook, path, readHook, resetHookFailures, tag } from './webhook-row.ts'
+import {
+  access,
+  countsListeners,
+  lockHook,
+  markListenerHooks,
+  path,
+  readHook,
+  resetHookFailures,
+  tag
+} from './webhook-row.ts'
 import { webhookHooks, webhooks } from './webhooks.ts'
 
 const toggle = apiRoute('PUT', `${path}/toggle`, access, {
@@ -18,14 +28,16 @@ const toggle = apiRoute('PUT', `${path}/toggle`, access, {
   tag,
   summary: 'Enable a web hook and reset its failures, or disable it and cancel pending deliveries',
   answer: ref('ActionResult'),
-  async handle(request, { sql }) {
-    const wasEnabled = await beginForStation(sql, stationOf(request).id, async tx => {
-      const { id, type, config, isEnabled } = await lockHook(tx, request)
+  async handle(request, services) {
+    const wasEnabled = await changeStation(services, stationOf(request).id, async change => {
+      const { tx } = change
+      const { id, type, config, isEnabled, triggers } = await lockHook(tx, request)
       if (!isEnabled) assertNoProblems(findMissingConfig(hookTypeOf(type), config))
       await tx`update webhooks set is_enabled = ${!isEnabled} where id = ${id}`
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await resetHookFailures(tx, id)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
+      if (countsListeners({ is_enabled: true, triggers })) markListenerHooks(change)
       return isEnabled
     })
     return actionReply(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')

@@ -1,5 +1,6 @@
 import { resolveAlert } from '../../db/notifications.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import type { StationChange } from '../../playout/change-station.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import { isDraft } from '../../webhooks/config.ts'
@@ -41,6 +42,19 @@ export function assertSendable({ type, config }: Pick<HookRow, 'type' | 'config'
   if (isDraft(hookTypeOf(type), config))
     throw new ApiError('invalid', 'The web hook is a draft: its config is empty.')
 }
+
+/** Whether a web hook gets events of gained or lost listeners. */
+export const countsListeners = (
+  hook: { readonly is_enabled: boolean; readonly triggers: readonly Trigger[] } | null
+): boolean =>
+  hook !== null &&
+  hook.is_enabled &&
+  (hook.triggers.length === 0 || hook.triggers.some(trigger => listenerTriggers.has(trigger)))
+
+const listenerTriggers: ReadonlySet<Trigger> = new Set(['listener_gained', 'listener_lost'])
+
+/** Publishes the station, so that Redis learns whether it has a web hook for gained or lost listeners. */
+export const markListenerHooks = ({ mark }: Pick<StationChange, 'mark'>) => mark(['station'])
 
 /** Clears the failures of a hook that is enabled again, and its alert. */
 export async function resetHookFailures(tx: Tx, webhookId: number): Promise<void> {

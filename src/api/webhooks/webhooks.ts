@@ -20,7 +20,7 @@ import { maySeeWholeUrls } from '../auth/access.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
-import { resetHookFailures } from './webhook-row.ts'
+import { countsListeners, markListenerHooks, resetHookFailures } from './webhook-row.ts'
 
 /** The web hooks of a station, called on events. */
 export const webhooks = resource({
@@ -57,7 +57,8 @@ export const webhooks = resource({
   },
   search: ['name'],
   sort: ['id', 'name', 'type'],
-  order: 'name'
+  order: 'name',
+  publishes: 'marked parts'
 })
 
 type HookFields = typeof webhooks.fields
@@ -86,15 +87,16 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     }
     return [...problems, ...leftBehind, ...settled.problems]
   },
-  async afterWrite({ tx, services, before, values }, id) {
+  async afterWrite({ tx, change, services, before, values }, id) {
+    if (change && countsListeners(before) !== countsListeners(values)) markListenerHooks(change)
     if (values === null) await resolveAlert(tx, disabledAlert(before.id))
     if (values === null || !before) return
     const type = hookTypeOf(before.type)
     const nowMs = engineTimeMs()
     if (!values.is_enabled || isDraft(type, values.config)) await cancelDeliveries(tx, id, nowMs)
     if (!before.is_enabled && values.is_enabled) await resetHookFailures(tx, id)
-    const change = { before: storedConfig(before), after: storedConfig(values), nowMs }
-    await keepFormerSecret(tx, services.secrets, { id, type }, change)
+    const configs = { before: storedConfig(before), after: storedConfig(values), nowMs }
+    await keepFormerSecret(tx, services.secrets, { id, type }, configs)
   },
   async render(rows, { sql, caller, station }) {
     const showsPath = maySeeWholeUrls(caller?.key ?? null, webhooks.access.write, station?.id ?? 0)

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
+import { readIdentifiedSources } from '../../playout/listeners/identities.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import { type HlsFetch, parseAccessLine, parseHlsFetch } from './access-log.ts'
 import { openTail } from './tail.ts'
@@ -70,15 +71,10 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLo
   }
 }
 
-/** SQL: whether stream `x` has listeners from a log. Listeners in reports have no identities. */
-const hasLoggedListeners = (sql: Sql) => sql`exists (
-  select from listeners l
-  where l.station_id = x.station_id and l.source = 'hls:' || x.id and l.left_at_ms is null)`
-
 async function findCountedStations(sql: Sql): Promise<string[]> {
   const rows = await sql<{ shortName: string }[]>`
     select distinct s.short_name as "shortName" from hls_streams x join stations s on s.id = x.station_id
-    where x.hls_listeners_total > 0 and ${hasLoggedListeners(sql)}`
+    where x.hls_listeners_total > 0`
   return rows.map(({ shortName }) => shortName)
 }
 
@@ -87,13 +83,14 @@ async function countStation(services: PlayoutServices, shortName: string, varian
   const { sql } = services
   const [station] = await sql<{ id: number }[]>`select id from stations where short_name = ${shortName}`
   if (!station) return
-  const streams = await sql<(HlsStream & { hasLogged: boolean })[]>`
-    select x.id, x.name, ${hasLoggedListeners(sql)} as "hasLogged"
-    from hls_streams x where x.station_id = ${station.id} order by x.id`
+  const streams = await sql<HlsStream[]>`
+    select id, name from hls_streams where station_id = ${station.id} order by id`
+  const identified = await readIdentifiedSources(services, station.id)
   const listeners = groupByStream(streams, variants)
-  const hls = streams.flatMap(({ id, hasLogged }) => {
+  const hls = streams.flatMap(({ id }) => {
     const identities = [...(listeners.get(id) ?? [])]
-    if (identities.length === 0 && !hasLogged) return []
+    // Listeners in reports have no identities.
+    if (identities.length === 0 && !identified.has(`hls:${id}`)) return []
     return [{ id, total: identities.length, unique: identities.length, identities }]
   })
   await recordSourceCounts(services, station.id, { mounts: [], remotes: [], hls })

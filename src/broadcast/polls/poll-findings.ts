@@ -1,4 +1,4 @@
-import type { SourceReport } from '../../playout/listeners/sources.ts'
+import type { SourceReport } from '../../playout/listeners/count-listeners.ts'
 import { mountPathOf } from '../icecast.ts'
 import type { Stream } from '../stream.ts'
 import type { LeasedPoll } from './poll-rows.ts'

@@ -3,7 +3,12 @@ import type { StationMessage } from '../../redis/messages.ts'
 import { isOfNewerRelease, parsePosition, type StoredPosition } from '../../redis/positions.ts'
 import { readChangedSince, readPositions, readSequence, readStates } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { isStaleIdentity, type StationIdentity, type StationState } from '../../station/state.ts'
+import {
+  isStaleIdentity,
+  newestRevision,
+  type StationIdentity,
+  type StationState
+} from '../../station/state.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
@@ -25,6 +30,8 @@ interface ShardFollowerOptions {
   /** Called if identities could not be read; new stations and epochs are applied later. */
   readonly onUnknownIdentities: (error: unknown) => void
 }
+
+type CountsMessage = Extract<StationMessage, { type: 'counts' }>
 
 /** Stations per read. */
 const chunk = 500
@@ -187,7 +194,7 @@ export function followShard(options: ShardFollowerOptions) {
     /** Applies a message of the shard's channel. */
     receive: (message: StationMessage): void => {
       if (message.type === 'removal') return remove(message.stationId)
-      const { stationId, position, triggers, state } = message
+      const { stationId, position, triggers } = message
       if (!noteReadable(stationId, position)) return
       const known = catalogue.get(stationId)
       // A check may have read the state before the message came; then only the triggers are new.
@@ -196,8 +203,8 @@ export function followShard(options: ShardFollowerOptions) {
         return
       }
       // Another epoch is read from Redis: the message may be older than a state that a check found.
-      if (state !== null && known?.state.epoch === state.epoch && !pending.has(stationId))
-        return show(state, triggers)
+      const state = message.type === 'state' ? message.state : applyCounts(known?.state, message)
+      if (state && known?.state.epoch === state.epoch && !pending.has(stationId)) return show(state, triggers)
       requestRead(stationId, triggers)
       void readPending()
     },
@@ -226,6 +233,15 @@ export function followShard(options: ShardFollowerOptions) {
       await Promise.all([checking, reading])
     }
   }
+}
+
+/** The state with newer counts; null if they belong to another state. */
+function applyCounts(
+  shown: StationState | undefined,
+  { position: { epoch, revision, offset }, counts }: CountsMessage
+): StationState | null {
+  if (shown?.epoch !== epoch || newestRevision(shown) !== revision) return null
+  return { ...shown, offset, listeners: counts }
 }
 
 /** Whether a state is an older one of the same epoch. */

@@ -1,19 +1,27 @@
-import type { Sql, Tx } from '../../db/sql.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
+import {
+  type CountsReport,
+  reportCounts,
+  type ReportOutcome,
+  type SourceKind
+} from '../../redis/listener-store.ts'
 import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import type { ListenerCount } from '../../station/state.ts'
-import { changeStation, type StationChange } from '../change-station.ts'
-import { updatePlayStatistics } from '../plays/play-statistics.ts'
+import { publishStation } from '../publish.ts'
 import type { PlayoutServices } from '../services.ts'
-import {
-  movementOf,
-  recordListeners,
-  readConnected,
-  readSalts,
-  saltIdentities,
-  type Salts
-} from './identities.ts'
-import { applyCounts, matchCounts, readCounts, type SourceReport, sumOf, updateCounts } from './sources.ts'
+import { flushSoon } from './flush-counts.ts'
+import { identityChanges } from './identities.ts'
+
+/** The lists of sources in a report, with the kind of their sources. */
+export const kindsOfLists = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
+
+type SourceList = keyof typeof kindsOfLists
+
+/** The count of a source, named by id or path. `identities`: a hash for each listener, if known. */
+export type SourceCount = ListenerCount &
+  ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
+
+/** The counted sources. */
+export type SourceReport = { readonly [List in SourceList]: readonly SourceCount[] }
 
 /** A broadcaster's report. `totals` null: the sums over the sources. */
 export interface ListenerReport extends SourceReport {
@@ -21,15 +29,22 @@ export interface ListenerReport extends SourceReport {
 }
 
 /**
- * Records a broadcaster's report. A report without changes writes nothing. Throws 404 for an unknown station
- * and 400 that names every unknown or repeated source; then nothing is recorded.
+ * Records a broadcaster's report in Redis, which publishes it; a worker flushes it to Postgres. A report without
+ * changes writes nothing. Throws 404 for an unknown station and 400 that names every unknown or repeated
+ * source; then nothing is recorded.
  */
 export async function recordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
-  if (!(await record(services, stationId, report, refuse))) throw new ApiError('not-found')
+  const refused = await tryRecordCounts(services, stationId, report)
+  if (refused === null) throw new ApiError('not-found')
+  const [problem, ...problems] = refused
+  if (problem) throw ApiError.ofFields([problem, ...problems])
 }
 
-function refuse([problem, ...problems]: readonly FieldError[]): void {
-  if (problem) throw ApiError.ofFields([problem, ...problems])
+/** Does what `recordCounts` does. Returns the sources that refuse the report; null for an unknown station. */
+export async function tryRecordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
+  const outcome = await record(services, stationId, report, false)
+  if (outcome.status === 'missing') return null
+  return outcome.status === 'refused' ? fieldErrors(report, outcome.problems) : []
 }
 
 /**
@@ -37,85 +52,53 @@ function refuse([problem, ...problems]: readonly FieldError[]): void {
  * sources and stations are ignored; of several counts of a source the first is used.
  */
 export async function recordSourceCounts(services: PlayoutServices, stationId: number, report: SourceReport) {
-  await record(services, stationId, { ...report, totals: null }, () => {})
+  await record(services, stationId, { ...report, totals: null }, true)
 }
 
-/** Returns false for an unknown station. `judge` gets the sources that do not match, and may throw. */
+const attempts = 5
+
 async function record(
   services: PlayoutServices,
   stationId: number,
   report: ListenerReport,
-  judge: (problems: readonly FieldError[]) => void
-): Promise<boolean> {
-  // Most reports change nothing; they do not wait for the station lock.
-  const salts = await readSalts(services.sql, engineTimeMs())
-  const known = await compare(services.sql, stationId, report, salts, judge)
-  if (known === null) return false
-  if (!known.isNews) return true
-  try {
-    await changeStation(services, stationId, change => recordChange(change, report, salts, judge))
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === 'not-found') return false
-    throw error
+  ignoresUnknown: boolean
+): Promise<ReportOutcome> {
+  let outcome: ReportOutcome = { status: 'missing' }
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const counts = await identityChanges(services, stationId, listCounts(report), attempt > 1)
+    const sent: CountsReport = { totals: report.totals, counts, ignoresUnknown }
+    outcome = await reportCounts(services.redis, stationId, sent)
+    if (outcome.status === 'counted' && outcome.hasEvents) flushSoon(services, stationId)
+    // Redis has lost the state, or the station does not exist.
+    const isRebuilt = outcome.status === 'missing' && (await publishStation(services, stationId)) !== null
+    if (outcome.status !== 'outdated' && !isRebuilt) return outcome
   }
+  return outcome
 }
 
-/** Returns what a report changes; null for an unknown station. */
-async function compare(
-  sql: Sql | Tx,
-  stationId: number,
-  { totals, ...report }: ListenerReport,
-  salts: Salts,
-  judge: (problems: readonly FieldError[]) => void
-) {
-  const counts = await readCounts(sql, stationId)
-  if (!counts) return null
-  const { totals: was, sources: before } = counts
-  const { matched, problems } = matchCounts(before, report)
-  judge(problems)
-  const connected = await readConnected(sql, stationId, matched)
-  const movement = movementOf(connected, saltIdentities(matched, connected, salts))
-  const { after, changed } = applyCounts(before, matched)
-  const now = totals ?? sumOf(after)
-  const isNewTotal = now.total !== was.total || now.unique !== was.unique
-  const isShown = isNewTotal || changed.length > 0
-  const isNews = isShown || movement.came.length > 0 || movement.left.length > 0
-  return { was, now, before, after, changed, movement, isNewTotal, isShown, isNews }
+/** A count with the kind of its source. */
+export type KindedCount = SourceCount & { readonly kind: SourceKind }
+
+const lists: readonly SourceList[] = ['mounts', 'remotes', 'hls']
+
+function listCounts(report: SourceReport): KindedCount[] {
+  return lists.flatMap(list => report[list].map(count => ({ ...count, kind: kindsOfLists[list] })))
 }
 
-async function recordChange(
-  { tx, station, play, mark }: StationChange,
-  report: ListenerReport,
-  salts: Salts,
-  judge: (problems: readonly FieldError[]) => void
-): Promise<void> {
-  const change = await compare(tx, station.id, report, salts, judge)
-  if (!change?.isNews) return
-  const nowMs = engineTimeMs()
-  await updateCounts(tx, change.changed)
-  await recordListeners(tx, station.id, change.movement, nowMs)
-  if (play && (change.isShown || change.movement.came.length > 0))
-    await updatePlayStatistics(tx, play, change)
-  if (!change.isShown) return
-  const { was, now } = change
-  if (change.isNewTotal) await noteMinute(tx, station.id, was, now, nowMs)
-  mark(['listeners'], { listeners_total: now.total, listeners_unique: now.unique })
-}
-
-/** Updates the minute series; the count before the change belongs to the most and fewest of the minute. */
-async function noteMinute(
-  tx: Tx,
-  stationId: number,
-  was: ListenerCount,
-  now: ListenerCount,
-  atMs: number
-): Promise<void> {
-  const most = Math.max(was.total, now.total)
-  const fewest = Math.min(was.total, now.total)
-  await tx`
-    insert into listener_minutes as m (station_id, minute, total, "unique", most, fewest)
-    values (${stationId}, ${Math.floor(atMs / 60_000)}, ${now.total}, ${now.unique}, ${most}, ${fewest})
-    on conflict (station_id, minute) do update set total = excluded.total, "unique" = excluded."unique",
-      most = greatest(m.most, excluded.most), fewest = least(m.fewest, excluded.fewest)`
+/** The sources that did not match, as fields of the report. */
+function fieldErrors(
+  report: SourceReport,
+  problems: readonly { index: number; code: 'not_found' | 'duplicate' }[]
+): FieldError[] {
+  const places = lists.flatMap(list =>
+    report[list].map((count, index) => ({ list, field: `${list}.${index}.${'id' in count ? 'id' : 'path'}` }))
+  )
+  return problems.flatMap(({ index, code }) => {
+    const place = places[index]
+    if (!place) return []
+    const { list, field } = place
+    const message =
+      code === 'duplicate' ? `${field} is counted twice.` : `${field} is none of the station's ${list}.`
+    return [{ field, code, message }]
+  })
 }

@@ -1,77 +1,124 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-import type { Sql, Tx } from '../../db/sql.ts'
-import type { ReportedSource } from './sources.ts'
-
-/** A listener of a source, identified by a hash of address and user agent. */
-export interface IdentifiedListener {
-  readonly source: string
-  readonly identity: string
-}
+import type { Sql } from '../../db/sql.ts'
+import { readConnected, readCounting, type ReportedCount } from '../../redis/listener-store.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import type { PlayoutServices } from '../services.ts'
+import type { KindedCount } from './count-listeners.ts'
 
 /** Listeners of a source that are identified; others are only counted. */
 export const identitiesAtMost = 20_000
 
-/** The known listeners of the counted sources. */
-export async function readConnected(sql: Sql | Tx, stationId: number, matched: readonly ReportedSource[]) {
-  if (matched.length === 0) return []
-  return sql<IdentifiedListener[]>`
-    select source, identity from listeners
-    where station_id = ${stationId} and left_at_ms is null
-      and source = any(${matched.map(each => each.source.key)}::text[])`
+/** The connected identities of a source: the stored hash of each. */
+interface KnownIdentities {
+  /** See `CountedSource`. */
+  readonly version: number
+  readonly hashes: ReadonlyMap<string, string>
 }
 
-/** Stores connected and disconnected listeners. A listener who returns counts as connected. */
-export async function recordListeners(tx: Tx, stationId: number, { came, left }: Movement, nowMs: number) {
-  const pairs = (listeners: readonly IdentifiedListener[]) => tx`
-    unnest(${listeners.map(each => each.source)}::text[], ${listeners.map(each => each.identity)}::text[])
-      as x(source, identity)`
-  if (came.length > 0)
-    await tx`
-      insert into listeners (station_id, source, identity, since_ms)
-      select ${stationId}, source, identity, ${nowMs} from ${pairs(came)}
-      on conflict (station_id, source, identity) do update set since_ms = excluded.since_ms, left_at_ms = null`
-  if (left.length > 0)
-    await tx`
-      update listeners l set left_at_ms = ${nowMs} from ${pairs(left)}
-      where l.station_id = ${stationId} and l.source = x.source and l.identity = x.identity`
-}
+/** Identities that this process has reported, by station and source, least recently reported first. */
+export type IdentityCache = Map<string, KnownIdentities>
+
+/** Maximum number of sources in the cache. */
+const cachedAtMost = 20_000
 
 /**
- * Who connected and disconnected since the last report. If a source reports no identities, all disconnected.
+ * Replaces the identities in counts by those that connected and disconnected since the last report, which another
+ * process may have made. `isOutdated`: the cache is not up to date.
  */
-export function movementOf(connected: readonly IdentifiedListener[], matched: readonly ReportedSource[]) {
-  const before = identitiesBySource(connected)
-  const came: IdentifiedListener[] = []
-  const left: IdentifiedListener[] = []
-  const nobody: ReadonlySet<string> = new Set()
-  for (const { source, count } of matched) {
-    const was = before.get(source.key) ?? nobody
-    const is = identified(count.identities ?? [])
-    for (const identity of is) if (!was.has(identity)) came.push({ source: source.key, identity })
-    for (const identity of was) if (!is.has(identity)) left.push({ source: source.key, identity })
-  }
-  return { came, left }
+export async function identityChanges(
+  { sql, redis, identities: cache }: PlayoutServices,
+  stationId: number,
+  counts: readonly KindedCount[],
+  isOutdated: boolean
+): Promise<ReportedCount[]> {
+  if (counts.every(count => count.identities === undefined)) return [...counts]
+  const keyOf = (count: KindedCount) => `${stationId} ${count.kind} ${'id' in count ? count.id : count.path}`
+  const isCached = !isOutdated && counts.every(count => !count.identities || cache.has(keyOf(count)))
+  const salts = await readSalts(sql, engineTimeMs())
+  const stored = isCached ? null : await readStored(redis, stationId)
+  return counts.map(({ identities, ...count }) => {
+    if (identities === undefined) return count
+    const key = keyOf(count)
+    const known = stored ? stored(count, identities, salts) : cache.get(key)
+    // Redis ignores or refuses the count of an unknown source.
+    if (!known) return count
+    const { version } = known
+    const { hashes, came, left } = compareIdentities(known.hashes, identities, salts)
+    const isChanged = came.length + left.length > 0
+    remember(cache, key, { version: version + (isChanged ? 1 : 0), hashes })
+    return { ...count, version, came, left }
+  })
 }
 
-type Movement = ReturnType<typeof movementOf>
-
-function identitiesBySource(
-  listeners: readonly IdentifiedListener[]
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>()
-  for (const { source, identity } of listeners) {
-    const identities = found.get(source) ?? new Set()
-    found.set(source, identities.add(identity))
-  }
-  return found
+function remember(cache: IdentityCache, key: string, known: KnownIdentities): void {
+  cache.delete(key)
+  cache.set(key, known)
+  const [oldest] = cache.keys()
+  if (cache.size > cachedAtMost && oldest !== undefined) cache.delete(oldest)
 }
 
-/** The identified listeners. If there are too many, the same ones are chosen whatever their order. */
-function identified(identities: readonly string[]): ReadonlySet<string> {
-  const distinct = new Set(identities)
-  if (distinct.size <= identitiesAtMost) return distinct
-  return new Set([...distinct].toSorted().slice(0, identitiesAtMost))
+/** Reads the keys of the sources with identified listeners. */
+export async function readIdentifiedSources(
+  { redis }: PlayoutServices,
+  stationId: number
+): Promise<ReadonlySet<string>> {
+  const counting = await readCounting(redis, stationId)
+  const sources = Object.entries(counting?.sources ?? {})
+  return new Set(sources.flatMap(([key, { connected }]) => (connected > 0 ? [key] : [])))
+}
+
+/** Reads the connected identities of a station. Returns a function that finds those of a source. */
+async function readStored(redis: PlayoutServices['redis'], stationId: number) {
+  // The versions first: if identities change in between, the report is outdated.
+  const counting = await readCounting(redis, stationId)
+  const connected = await readConnected(redis, stationId)
+  const sources = Object.entries(counting?.sources ?? {})
+  return (count: KindedCount, identities: readonly string[], salts: Salts): KnownIdentities | null => {
+    const isSource = ([key, { path }]: (typeof sources)[number]) =>
+      'id' in count
+        ? key === `${count.kind}:${count.id}`
+        : key.startsWith(`${count.kind}:`) && path === count.path
+    const [key, source] = sources.find(isSource) ?? []
+    if (key === undefined || source === undefined) return null
+    const hashes = recognize(connected.get(key) ?? new Set(), identities, salts)
+    return { version: source.version, hashes }
+  }
+}
+
+/** The stored hash of each identity that is connected; hashes of others stand for themselves. */
+export function recognize(connected: ReadonlySet<string>, identities: readonly string[], salts: Salts) {
+  const others = new Set(connected)
+  const hashes = new Map<string, string>()
+  for (const identity of new Set(identities)) {
+    const hash = salts.map(salt => hashOf(salt, identity)).find(each => others.delete(each))
+    if (hash !== undefined) hashes.set(identity, hash)
+  }
+  for (const hash of others) hashes.set(hash, hash)
+  return hashes
+}
+
+/** Who connected and disconnected, as hashes; the hash of each identity. New ones get the newest salt. */
+export function compareIdentities(
+  before: ReadonlyMap<string, string>,
+  identities: readonly string[],
+  salts: Salts
+) {
+  const hashes = new Map(
+    limited(identities).map(identity => [identity, before.get(identity) ?? hashOf(salts[0] ?? '', identity)])
+  )
+  const [was, is] = [new Set(before.values()), new Set(hashes.values())]
+  return {
+    hashes,
+    came: [...is].filter(hash => !was.has(hash)),
+    left: [...was].filter(hash => !is.has(hash))
+  }
+}
+
+/** Distinct identities. If there are too many, the same ones are chosen whatever their order. */
+function limited(identities: readonly string[]): string[] {
+  const distinct = [...new Set(identities)]
+  return distinct.length <= identitiesAtMost ? distinct : distinct.toSorted().slice(0, identitiesAtMost)
 }
 
 /*
@@ -111,29 +158,6 @@ export async function removeOldSalts(sql: Sql, nowMs: number): Promise<number> {
   const { count } =
     await sql`delete from listener_salts where day < ${Math.floor(nowMs / dayMs) - formerSalts}`
   return count
-}
-
-/** Hashes identities with the salt under which a listener is stored as connected, else with the newest. */
-export function saltIdentities(
-  matched: readonly ReportedSource[],
-  connected: readonly IdentifiedListener[],
-  salts: Salts
-) {
-  const stored = identitiesBySource(connected)
-  return matched.map(({ source, count }) => {
-    if (count.identities === undefined) return { source, count }
-    const there = stored.get(source.key)
-    const identities = count.identities.map(identity => {
-      const newest = hashOf(salts[0] ?? '', identity)
-      if (there === undefined || there.has(newest)) return newest
-      for (const salt of salts.slice(1)) {
-        const former = hashOf(salt, identity)
-        if (there.has(former)) return former
-      }
-      return newest
-    })
-    return { source, count: { ...count, identities } }
-  })
 }
 
 function hashOf(salt: string, identity: string): string {

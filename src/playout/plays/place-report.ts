@@ -42,9 +42,7 @@ export async function makeRoom({ tx, station }: StationChange, { cut, removed }:
   if (!cut) return
   await confirmPlay(tx, cut.play)
   await tx`
-    update song_history set ended_at_ms = least(${cut.atMs}::bigint, stopped_at_ms),
-      listeners_end = case when ended_at_ms is null then ${station.listenersTotal} else listeners_end end
-    where id = ${cut.play.id}`
+    update song_history set ended_at_ms = least(${cut.atMs}::bigint, stopped_at_ms) where id = ${cut.play.id}`
 }
 
 interface Neighbours {

@@ -2,12 +2,10 @@ import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { songId, songText } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
 import type { OpenPlay } from '../rows.ts'
-import { startColumns, startValues } from './play-statistics.ts'
 
 /** Closes the history row of a play. */
-export function endPlay({ tx, station }: StationChange, play: OpenPlay, atMs: number) {
-  return tx`update song_history set ended_at_ms = ${atMs}, listeners_end = ${station.listenersTotal}
-    where id = ${play.id}`
+export function endPlay({ tx }: StationChange, play: OpenPlay, atMs: number) {
+  return tx`update song_history set ended_at_ms = ${atMs} where id = ${play.id}`
 }
 
 /** A row of the queue; one that was just inserted has a `seq` and no id. */
@@ -36,6 +34,7 @@ export function startFromQueue(
   inserted: number | null
 ) {
   const { atMs, dueAtMs, endedAtMs = null, isProvisional = false } = airtime
+  const { listenersTotal: total } = station
   mark(['playback', 'queue'], {
     wake_at_ms: null,
     ...(inserted === null
@@ -47,12 +46,13 @@ export function startFromQueue(
   return tx`
     with play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
-        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, ${startColumns(tx)},
+        title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, listeners_start,
+        listeners_end, listeners_peak, unique_listeners,
         track_id, pass, request_id, occurrence_ms, title_key,
         artist_keys)
       select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
         m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${isProvisional}, ${startValues(tx, station)}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+        ${isProvisional}, ${total}, ${total}, ${total}, ${station.listenersUnique}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
         m.title_key, m.artist_keys
       from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
       where ${isRow}
@@ -92,6 +92,7 @@ export function startUnscheduled(
 ) {
   const { artist, title, mediaId, playlistId, streamer } = song
   const { atMs, dueAtMs, endedAtMs = null } = airtime
+  const { listenersTotal: total } = station
   const id = songId(songText(artist, title))
   mark(['playback'], { wake_at_ms: null })
   const isNamed = mediaId === null || artist !== '' || title !== ''
@@ -103,13 +104,14 @@ export function startUnscheduled(
       order by id limit 1
     )
     insert into song_history (station_id, media_id, playlist_id, playlist, streamer, song_id, artist, title, album,
-        genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, ${startColumns(tx)},
+        genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, listeners_start,
+        listeners_end, listeners_peak, unique_listeners,
         title_key, artist_keys)
       select ${station.id}, m.id, p.id, coalesce(p.name, ''), ${streamer}, coalesce(m.song_id, ${id}),
         case when ${isNamed} then ${artist} else m.artist end, case when ${isNamed} then ${title} else m.title end,
         coalesce(m.album, ''), coalesce(m.genre, ''), coalesce(m.isrc, ''),
         case when ${streamer} = '' then coalesce(m.duration_ms, 0) else 0 end, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${startValues(tx, station)}, ${titleKey(title)}, ${artistKeys(artist)}
+        ${total}, ${total}, ${total}, ${station.listenersUnique}, ${titleKey(title)}, ${artistKeys(artist)}
       from (select) as one left join m on true
         left join playlists p on p.id = ${playlistId} and p.station_id = ${station.id}`
 }

@@ -1,0 +1,193 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import postgres from 'postgres'
+
+import { measureCores } from './cores.ts'
+import { readCpuByRole } from './cpu.ts'
+import { startProgram } from './program.ts'
+import { seedStations } from './seed.ts'
+import { positiveInteger, positiveIntegers, runs, seconds, selectParts } from './settings.ts'
+import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
+import { printTable } from './table.ts'
+
+const port = 18_340
+const adminKey = '00000000000c0de5:000000000000000000000000000c0de5'
+const connections = positiveInteger('CONNECTIONS', 16)
+const sizes = positiveIntegers('STATIONS', [1_000])
+/** Reports a second of the part `rate`. */
+const rate = positiveInteger('RATE', 4_000)
+const listed = 100
+const warmUpMs = 2_000
+/** Releases before 0.2.0 limit the writes of a key to 100 a second. */
+const keyCount = positiveInteger('KEYS', 1)
+const parts = ['single', 'list', 'rate'] as const
+
+type Part = (typeof parts)[number]
+
+/**
+ * Measures reports of listeners of which each changes a count: `npm run bench -- counts`. `single`: a request for
+ * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate. Prints the rate, the
+ * response times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `KEYS`, `RUNS`, `SECONDS` and
+ * `PARTS` change the load.
+ */
+export async function counts(): Promise<void> {
+  const rows: string[][] = []
+  for (const stations of sizes) {
+    const program = await startProgram(port, { env: { ADMIN_API_KEY: adminKey } })
+    const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
+    const printCores = measureCores(program.pid)
+    try {
+      await seedStations(sql, { stations, tracks: 5, songMs: 3_600_000, firstDueMs: Date.now() + 3_600_000 })
+      const ids = (await sql<{ id: string }[]>`select id from stations order by id`).map(({ id }) =>
+        Number(id)
+      )
+      const keys = await createKeys(program.baseUrl)
+      await wait(warmUpMs + stations * 2)
+      await sql`analyze`
+      for (const part of selectParts(parts)) {
+        const measured: Measured[] = []
+        for (let run = 0; run < runs; run++) measured.push(await measure(part, ids, keys, program.pid))
+        rows.push([String(stations), part, ...columns(measured)])
+      }
+    } finally {
+      printCores()
+      await sql.end()
+      await program.stop()
+    }
+  }
+  printTable(['stations', 'part', 'reports/s', 'p50, ms', 'p99, ms', 'CPU per report, ms', 'of it'], rows)
+}
+
+interface Measured {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly cpu: Readonly<Record<string, number>>
+}
+
+function columns(measured: readonly Measured[]): string[] {
+  const totalOf = ({ cpu }: Measured) => Object.values(cpu).reduce((sum, each) => sum + each, 0)
+  const roles = Object.keys(measured[0]?.cpu ?? {})
+  const roleMs = (role: string) => formatNumber(Math.min(...measured.map(({ cpu }) => cpu[role] ?? 0)), 3)
+  return [
+    formatSpread(measured.map(({ perSecond }) => perSecond)),
+    formatSpread(
+      measured.map(({ p50 }) => p50),
+      1
+    ),
+    formatSpread(
+      measured.map(({ p99 }) => p99),
+      1
+    ),
+    formatSpread(measured.map(totalOf), 3),
+    roles.map(role => `${role} ${roleMs(role)}`).join(', ')
+  ]
+}
+
+let total = 0
+
+async function measure(
+  part: Part,
+  ids: readonly number[],
+  keys: readonly string[],
+  pid: number
+): Promise<Measured> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const times: number[] = []
+  let reports = 0
+  let next = 0
+  const pick = () => ids[next++ % ids.length] ?? 1
+  const before = readCpuByRole(pid)
+  const fromMs = performance.now()
+  const untilMs = fromMs + seconds * 1_000
+  const send = async () => {
+    total = (total + 1) % 1_000_000
+    const key = keys[next % keys.length] ?? ''
+    const startMs = performance.now()
+    if (part === 'list') {
+      const stations = Array.from({ length: listed }, () => ({ station: pick(), total }))
+      await put(agent, '/api/listeners', { stations }, key)
+      reports += listed
+    } else {
+      await put(agent, `/api/station/${pick()}/listeners`, { total }, key)
+      reports++
+    }
+    times.push(performance.now() - startMs)
+  }
+  const lanes =
+    part === 'rate'
+      ? [paced(send, untilMs)]
+      : Array.from({ length: connections }, () => repeatedly(send, untilMs))
+  await Promise.all(lanes)
+  const elapsedS = (performance.now() - fromMs) / 1_000
+  // The last counts are flushed within a second.
+  await wait(1_500)
+  const after = readCpuByRole(pid)
+  agent.destroy()
+  const sorted = sortAscending(times)
+  const cpu = Object.entries(after).filter(([role]) => role !== 'other')
+  return {
+    perSecond: reports / elapsedS,
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    cpu: Object.fromEntries(
+      cpu.map(([role, value]) => [role, ((value - (before[role] ?? 0)) / reports) * 1_000])
+    )
+  }
+}
+
+async function repeatedly(send: () => Promise<void>, untilMs: number): Promise<void> {
+  while (performance.now() < untilMs) await send()
+}
+
+/** Sends at a constant rate, whether earlier requests were answered or not. */
+async function paced(send: () => Promise<void>, untilMs: number): Promise<void> {
+  const startMs = performance.now()
+  const inFlight = new Set<Promise<void>>()
+  for (let sent = 0; performance.now() < untilMs;) {
+    const due = Math.floor(((performance.now() - startMs) * rate) / 1_000)
+    for (; sent < due; sent++) {
+      const running = send().finally(() => inFlight.delete(running))
+      inFlight.add(running)
+    }
+    await wait(1)
+  }
+  await Promise.all(inFlight)
+}
+
+function put(agent: Agent, path: string, body: unknown, key: string): Promise<void> {
+  const text = JSON.stringify(body)
+  const headers = {
+    'X-API-Key': key,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text)
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { agent, port, host: '127.0.0.1', method: 'PUT', path, headers, timeout: 10_000 },
+      response => {
+        response.resume().on('end', () => {
+          if (response.statusCode === 200) resolve()
+          else reject(new Error(`${path}: ${response.statusCode}`))
+        })
+      }
+    )
+    sent.on('error', reject).end(text)
+  })
+}
+
+async function createKeys(baseUrl: string): Promise<string[]> {
+  const keys: string[] = []
+  for (let number = 0; number < keyCount; number++) {
+    const response = await fetch(`${baseUrl}/api/v1/main/api-keys`, {
+      method: 'POST',
+      headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: `Bench ${number}`, permissions: ['administer all'] }),
+      signal: AbortSignal.timeout(5_000)
+    })
+    const { key }: { key: string } = JSON.parse(await response.text())
+    keys.push(key)
+  }
+  return keys
+}

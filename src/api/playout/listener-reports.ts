@@ -1,0 +1,235 @@
+import pLimit from 'p-limit'
+import * as v from 'valibot'
+
+import { integer, limitElements } from '../../fields/field.ts'
+import {
+  type ListenerReport,
+  recordCounts,
+  tryRecordCounts
+} from '../../playout/listeners/count-listeners.ts'
+import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import { allows, maySeeStation } from '../auth/access.ts'
+import type { ApiKey } from '../auth/keys.ts'
+import { findStation, parseBody } from '../core/parse.ts'
+import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionSchema, arrayOf, exactly, ref, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+
+const listenerCount = integer({ min: 0, max: 100_000_000, about: 'Number of listeners.' })
+const number = listenerCount.input
+const maxSources = 1_000
+const maxPathLength = 2_048
+
+/** `unique` defaults to `total`. */
+const count = { total: number, unique: v.optional(number) }
+const isPlausible = ({ total, unique }: { total?: number | undefined; unique?: number | undefined }) =>
+  total === undefined || unique === undefined || unique <= total
+const tooUnique = 'must not be above total.'
+
+const source = v.pipe(
+  v.object({
+    ...count,
+    id: v.optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id.' }).input),
+    path: v.optional(
+      v.pipe(
+        v.string('must be text.'),
+        v.maxLength(maxPathLength, `must have at most ${maxPathLength} characters.`)
+      )
+    )
+  }),
+  v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique']),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const isNamed = !dataset.typed || dataset.value.id !== undefined || dataset.value.path !== undefined
+    if (!isNamed) addIssue({ message: 'must have an id or a path.' })
+  })
+)
+const sources = v.optional(
+  v.pipe(v.unknown(), limitElements(maxSources), v.array(source, 'must be a list.')),
+  []
+)
+
+const report = v.pipe(
+  v.object(
+    { total: v.optional(number), unique: count.unique, mounts: sources, remotes: sources, hls: sources },
+    'must be an object.'
+  ),
+  v.forward(v.partialCheck([['total'], ['unique']], isPlausible, tooUnique), ['unique']),
+  v.forward(
+    v.check(
+      ({ total, unique, mounts, remotes, hls }) =>
+        total !== undefined || (unique === undefined && mounts.length + remotes.length + hls.length > 0),
+      'is required with unique, and if no sources are sent.'
+    ),
+    ['total']
+  )
+)
+type ReportBody = v.InferOutput<typeof report>
+
+const maxStations = 1_000
+const stationName = v.union([number, v.pipe(v.string(), v.maxLength(100))], 'must be an id or a short name.')
+
+/** A report with the id or short name of its station. */
+const stationReport = v.intersect([v.object({ station: stationName }, 'must be an object.'), report])
+const stationReports = v.object(
+  {
+    stations: v.pipe(
+      v.unknown(),
+      limitElements(maxStations),
+      v.array(stationReport, 'must be a list.'),
+      v.minLength(1, 'must not be empty.')
+    )
+  },
+  'must be an object.'
+)
+
+function toSourceCount({ id, path, total, unique = total }: v.InferOutput<typeof source>) {
+  return id === undefined ? { path: path ?? '', total, unique } : { id, total, unique }
+}
+
+function toReport({ total, unique = total, mounts, remotes, hls }: ReportBody): ListenerReport {
+  return {
+    totals: total === undefined || unique === undefined ? null : { total, unique },
+    mounts: mounts.map(toSourceCount),
+    remotes: remotes.map(toSourceCount),
+    hls: hls.map(toSourceCount)
+  }
+}
+
+const counts = { total: listenerCount.schema, unique: listenerCount.schema }
+const sourcesSchema = {
+  type: 'array',
+  maxItems: maxSources,
+  items: {
+    type: 'object',
+    properties: { id: { type: 'integer' }, path: { type: 'string', maxLength: maxPathLength }, ...counts },
+    required: ['total']
+  }
+}
+
+const reportProperties = {
+  ...counts,
+  total: { ...counts.total, description: 'The default is the sum of all sources.' },
+  mounts: sourcesSchema,
+  remotes: sourcesSchema,
+  hls: sourcesSchema
+}
+
+const access = 'manage station broadcasting'
+
+const reportListeners = apiRoute('PUT', '/api/station/:station_id/listeners', access, {
+  id: 'reportListeners',
+  tag: 'Listeners',
+  summary: 'Report the listeners of a station and its sources',
+  body: {
+    type: 'object',
+    properties: reportProperties,
+    examples: [{ total: 12, unique: 11, mounts: [{ path: '/radio.mp3', total: 12 }] }]
+  },
+  answer: ref('ActionResult'),
+  writeLimit: 'reports',
+  async handle(request, services) {
+    await recordCounts(services, stationOf(request).id, toReport(parseBody(report, request.body)))
+    return actionReply('Record updated successfully.')
+  }
+})
+
+/** Reports of a list that are recorded at the same time. */
+const atOnce = 100
+
+const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
+  id: 'reportListenersOfStations',
+  tag: 'Listeners',
+  summary: 'Report the listeners of many stations',
+  body: {
+    type: 'object',
+    properties: {
+      stations: {
+        type: 'array',
+        maxItems: maxStations,
+        items: {
+          type: 'object',
+          properties: {
+            station: {
+              oneOf: [{ type: 'integer' }, { type: 'string' }],
+              description: 'The id or the short name.'
+            },
+            ...reportProperties
+          },
+          required: ['station']
+        }
+      }
+    },
+    required: ['stations'],
+    examples: [{ stations: [{ station: 1, total: 12 }] }]
+  },
+  answer: ref('ListenersReported'),
+  maxBodyBytes: 4 * 1_048_576,
+  writeLimit: 'reports',
+  /**
+   * A station that is unknown or that the key may not report refuses the whole list. Sources that do not match refuse
+   * the report of their station only, as each station is recorded on its own.
+   */
+  async handle(request, services) {
+    const { stations } = parseBody(stationReports, request.body)
+    const key = request.caller?.key ?? null
+    const ids = await findReported(services, key, stations)
+    const limit = pLimit(atOnce)
+    const errors = await Promise.all(
+      stations.map((each, index) => limit(() => recordOne(services, ids[index] ?? 0, index, toReport(each))))
+    )
+    return json({ ...actionFields('Records updated successfully.'), refused: errors.flat() })
+  }
+})
+
+/** Records the report of a station of a list. Returns what refuses it. */
+async function recordOne(
+  services: ApiServices,
+  stationId: number,
+  index: number,
+  of: ListenerReport
+): Promise<readonly FieldError[]> {
+  const place = `stations.${index}`
+  const refused = await tryRecordCounts(services, stationId, of)
+  if (refused === null) return [fieldError(`${place}.station`, 'not_found', 'is not a station.')]
+  return refused.map(({ field, code, message }) => ({
+    field: `${place}.${field}`,
+    code,
+    message: `${place}.${message}`
+  }))
+}
+
+/** Finds the stations of a list. Throws 400 with those that are unknown, repeated or not allowed. */
+async function findReported(
+  { live, sql }: ApiServices,
+  key: ApiKey | null,
+  stations: readonly { readonly station: number | string }[]
+): Promise<readonly number[]> {
+  const problems: FieldError[] = []
+  const ids = new Set<number>()
+  for (const [index, { station: name }] of stations.entries()) {
+    const field = `stations.${index}.station`
+    const known = live.get(String(name))
+    const found = known
+      ? { id: known.stationId, isPublic: known.profile.isPublic }
+      : await findStation(sql, String(name))
+    if (!found || !key || !maySeeStation(key, found))
+      problems.push(fieldError(field, 'not_found', 'is not a station.'))
+    else if (!allows(key, { permission: access, stationId: found.id, isRead: false }))
+      problems.push(fieldError(field, 'not_allowed', `needs the permission "${access}".`))
+    else if (ids.has(found.id)) problems.push(fieldError(field, 'duplicate', 'is reported twice.'))
+    else ids.add(found.id)
+  }
+  const [problem, ...others] = problems
+  if (problem) throw ApiError.ofFields([problem, ...others])
+  return [...ids]
+}
+
+/** The response to a list of reports. `refused`: what refuses the reports of single stations. */
+export const listenersReportedSchema = actionSchema({
+  refused: {
+    ...arrayOf(exactly({ field: string, code: string, message: string })),
+    description: 'The sources that do not match. The report of their station was not recorded.'
+  }
+})
+
+export const listenerReportRoutes = [reportListeners, reportMany]

@@ -1,0 +1,180 @@
+import { beginForStation } from '../../db/begin-for-station.ts'
+import { readSnapshots } from '../../db/snapshots.ts'
+import type { Sql, Tx } from '../../db/sql.ts'
+import { shards } from '../../redis/keys.ts'
+import {
+  claimFlush,
+  type CountEvent,
+  readFlush,
+  readUnflushed,
+  settleFlush,
+  type UnflushedStation
+} from '../../redis/listener-store.ts'
+import { openCoalescer } from '../../runtime/coalesce.ts'
+import { writeEvent } from '../../webhooks/outbox.ts'
+import { dispatchDeliveries } from '../change-station.ts'
+import type { PlayoutServices } from '../services.ts'
+
+/*
+ * Listeners are counted in Redis. The flush writes the counts to Postgres: as absolute values, guarded by the offset
+ * of Redis, so that it may be repeated or overtaken. Then it removes from Redis what Postgres has.
+ */
+
+/** Stations per transaction. */
+const flushedAtOnce = 200
+/** Stations per shard and run; the others follow in the next one. */
+const perShard = 2_000
+/** For how long a process has the flush of a shard. Less than the pause between runs. */
+const claimMs = 900
+
+/** Flushes the shards that no other process flushes now. Returns the number of stations. */
+export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
+  const { redis } = services
+  const claimed = await Promise.all(
+    shards.map(async shard =>
+      (await claimFlush(redis, shard, claimMs)) ? readUnflushed(redis, shard, perShard) : []
+    )
+  )
+  const stationIds = claimed.flat()
+  for (let start = 0; start < stationIds.length; start += flushedAtOnce) {
+    signal?.throwIfAborted()
+    await flushStations(services, stationIds.slice(start, start + flushedAtOnce))
+  }
+  return stationIds.length
+}
+
+/** Flushes these stations now. One that another transaction has locked stays for the next run. */
+export async function flushStations(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
+  const read = await Promise.all(stationIds.map(id => readFlush(services.redis, id)))
+  const waiting = read.filter(flush => flush !== null)
+  if (waiting.length === 0) return
+  for (const flush of waiting.filter(({ events }) => events.length > 0))
+    await writeCountEvents(services, flush)
+  const written = await writeCounts(services.sql, waiting)
+  await Promise.all(
+    waiting
+      .filter(({ stationId }) => written.has(stationId))
+      .map(async flush => settleFlush(services.redis, flush))
+  )
+}
+
+const flushes = openCoalescer<number, void>()
+
+/** Flushes a station that has events for web hooks, in the background. The workers repeat what fails. */
+export function flushSoon(services: PlayoutServices, stationId: number): void {
+  const flush = () => flushStations(services, [stationId])
+  flushes
+    .run(stationId, flush)
+    .catch((error: unknown) =>
+      services.log.warn({ err: error, station: stationId }, 'counts not flushed yet')
+    )
+}
+
+/** Writes the counts of stations that are not locked. Returns these stations. */
+async function writeCounts(sql: Sql, waiting: readonly UnflushedStation[]): Promise<ReadonlySet<number>> {
+  return sql.begin(async tx => {
+    const ids = waiting.map(({ stationId }) => stationId)
+    // Without waiting: other transactions lock a station and then its rows.
+    const locked = await tx<{ id: number }[]>`
+      select id from stations where id = any(${ids}::bigint[]) order by id for no key update skip locked`
+    const lockedIds = new Set(locked.map(({ id }) => id))
+    await writeLocked(
+      tx,
+      waiting.filter(({ stationId }) => lockedIds.has(stationId))
+    )
+    return lockedIds
+  })
+}
+
+async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise<void> {
+  const stations = locked.map(({ stationId, offset, counting: { total, unique } }) => ({
+    id: stationId,
+    at: offset,
+    total,
+    unique
+  }))
+  const sources = locked.flatMap(({ stationId, counting }) =>
+    Object.entries(counting.sources).map(([key, { total, unique }]) => {
+      const [kind = '', id] = key.split(':')
+      return { station: stationId, kind, id: Number(id), total, unique }
+    })
+  )
+  const plays = locked.flatMap(({ stationId, offset: at, counting: { play, total }, ended }) =>
+    [...(play ? [{ ...play, end: total }] : []), ...ended].map(numbers => ({
+      station: stationId,
+      at,
+      ...numbers
+    }))
+  )
+  const minutes = locked.flatMap(({ stationId, offset, counting: { minute }, minutes: past }) =>
+    [...(minute ? [minute] : []), ...past].map(({ at: of, ...counts }) => ({
+      station: stationId,
+      minute: of,
+      at: offset,
+      ...counts
+    }))
+  )
+  await tx`
+    with new_stations as (select * from jsonb_to_recordset(${tx.json(stations)})
+      as x (id bigint, at bigint, total integer, "unique" integer)
+    ), new_sources as (select * from jsonb_to_recordset(${tx.json(sources)})
+      as x (station bigint, kind text, id bigint, total integer, "unique" integer)
+    ), new_plays as (select * from jsonb_to_recordset(${tx.json(plays)})
+      as x (station bigint, id bigint, at bigint, next bigint, start integer, "end" integer, gained integer, lost integer,
+        peak integer, "unique" integer)
+    ), fresh as (
+      update stations s set listeners_total = x.total, listeners_unique = x."unique", counts_offset = x.at
+      from new_stations x where s.id = x.id and s.counts_offset < x.at returning s.id
+    ), mounts as (
+      update hls_streams s set mount_listeners_total = x.total, mount_listeners_unique = x."unique",
+        hls_listeners_total = y.total, hls_listeners_unique = y."unique"
+      from new_sources x join new_sources y on y.id = x.id and y.kind = 'hls'
+      where x.kind = 'mount' and s.id = x.id and s.station_id = x.station and s.station_id in (select id from fresh)
+        and (s.mount_listeners_total, s.mount_listeners_unique, s.hls_listeners_total, s.hls_listeners_unique)
+          is distinct from (x.total, x."unique", y.total, y."unique")
+    ), relays as (
+      update remotes s set listeners_total = x.total, listeners_unique = x."unique"
+      from new_sources x
+      where x.kind = 'remote' and s.id = x.id and s.station_id = x.station and s.station_id in (select id from fresh)
+        and (s.listeners_total, s.listeners_unique) is distinct from (x.total, x."unique")
+    ), plays as (
+      update song_history h set listeners_start = x.start, listeners_end = x."end", delta_positive = x.gained,
+        delta_negative = x.lost, listeners_peak = x.peak, unique_listeners = x."unique", counts_offset = x.at
+      from new_plays x where h.id = x.id and h.station_id = x.station and h.counts_offset < x.at
+    ), unreported as (
+      -- Plays that began and ended between two commits to Redis, which therefore had no reports.
+      update song_history h set listeners_start = x."end", listeners_end = x."end", listeners_peak = x."end"
+      from new_plays x
+      where h.station_id = x.station and h.id > x.id and h.id < x.next and h.counts_offset = 0
+    )
+    insert into listener_minutes as m (station_id, minute, total, "unique", most, fewest, counts_offset)
+    select station, minute, total, "unique", most, fewest, at
+    from jsonb_to_recordset(${tx.json(minutes)})
+      as x (station bigint, minute integer, total integer, "unique" integer, most integer, fewest integer, at bigint)
+    on conflict (station_id, minute) do update set total = excluded.total, "unique" = excluded."unique",
+      most = excluded.most, fewest = excluded.fewest, counts_offset = excluded.counts_offset
+      where m.counts_offset < excluded.counts_offset`
+}
+
+/** Writes changes of the total into the outbox, in their order. An event that was written before stays as it is. */
+async function writeCountEvents(services: PlayoutServices, flush: UnflushedStation): Promise<void> {
+  const { stationId, events } = flush
+  const webhookIds = await beginForStation(services.sql, stationId, async tx => {
+    const [snapshot] = await readSnapshots(tx, [stationId])
+    if (!snapshot) return []
+    const ids: number[] = []
+    for (const event of events) {
+      const { total, unique } = event
+      const shown = { ...snapshot, listeners: { ...snapshot.listeners, total, unique } }
+      ids.push(...(await writeEvent(tx, shown, eventOf(event), services.triggersFor)))
+    }
+    return ids
+  })
+  await dispatchDeliveries(services, [...new Set(webhookIds)])
+}
+
+const eventOf = ({ offset, trigger, atMs }: CountEvent) => ({
+  fact: `count:${offset}`,
+  triggers: [trigger],
+  happenedAtMs: atMs
+})

@@ -1,0 +1,184 @@
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import type { ListenerCount, PlayCounts } from '../station/state.ts'
+import type { RedisClient } from './connection.ts'
+import { countingKey, flushingKey, identitiesKey, shardOf, unflushedKey } from './keys.ts'
+import { scriptKeys } from './station-store.ts'
+
+/** Kinds of sources: a mount, a remote, an HLS stream. */
+export type SourceKind = 'mount' | 'remote' | 'hls'
+
+/** New counts of some sources of a station. */
+export interface CountsReport {
+  /** Null: the sums over all sources. */
+  readonly totals: ListenerCount | null
+  readonly counts: readonly ReportedCount[]
+  /** Whether unknown sources, and all counts of a source but its first, are left out instead of refused. */
+  readonly ignoresUnknown: boolean
+}
+
+/** The new count of a source, named by id or path. */
+export type ReportedCount = ListenerCount & { readonly kind: SourceKind } & (
+    | { readonly id: number }
+    | { readonly path: string }
+  ) &
+  Partial<IdentityChanges>
+
+/** Which identities connected and disconnected since `version`. Without them, nobody is identified any more. */
+export interface IdentityChanges {
+  readonly version: number
+  readonly came: readonly string[]
+  readonly left: readonly string[]
+}
+
+/** A source that does not match: unknown, or counted twice. `index`: of the count in the report. */
+export interface SourceProblem {
+  readonly index: number
+  readonly code: 'not_found' | 'duplicate'
+}
+
+/**
+ * What became of a report. `missing`: no state is stored. `outdated`: identities changed since they were read.
+ * `hasEvents`: events for web hooks wait for the flush.
+ */
+export type ReportOutcome =
+  | { readonly status: 'missing' | 'outdated' | 'unchanged' }
+  | { readonly status: 'refused'; readonly problems: readonly SourceProblem[] }
+  | { readonly status: 'counted'; readonly hasEvents: boolean }
+
+/** Applies a report to the counts of a station in Redis, and publishes them if they changed. */
+export async function reportCounts(
+  redis: RedisClient,
+  stationId: number,
+  report: CountsReport
+): Promise<ReportOutcome> {
+  const [status, detail] = await redis.countListeners(
+    ...scriptKeys(stationId),
+    stationId,
+    JSON.stringify(report),
+    engineTimeMs()
+  )
+  if (status === 'refused') return { status, problems: detail.split(',').map(parseProblem) }
+  if (status === 'counted') return { status, hasEvents: detail === 'events' }
+  return { status: status === 'missing' || status === 'outdated' ? status : 'unchanged' }
+}
+
+function parseProblem(text: string): SourceProblem {
+  const [index, code] = text.split(' ')
+  return { index: Number(index), code: code === 'duplicate' ? code : 'not_found' }
+}
+
+/** What Redis knows of the listeners of a station; see `lua/counting.lua`. */
+export interface Counting extends ListenerCount {
+  readonly hasHooks: boolean
+  readonly sources: Readonly<Record<string, CountedSource>>
+  readonly play?: PlayCounts
+  readonly minute?: MinuteCounts
+}
+
+/** A source. `connected`: identities that are connected. `version` rises with each change of the identities. */
+export interface CountedSource extends ListenerCount {
+  readonly path: string
+  readonly connected: number
+  readonly version: number
+}
+
+/** The last, most and fewest listeners of a minute. `at`: minutes since 1970. */
+export interface MinuteCounts extends ListenerCount {
+  readonly at: number
+  readonly most: number
+  readonly fewest: number
+}
+
+/** The numbers of a play that ended. `next`: the play that followed; those between had no reports. */
+export interface EndedPlay extends PlayCounts {
+  readonly end: number
+  readonly next?: number
+}
+
+/** A change of the total for web hooks. */
+export interface CountEvent extends ListenerCount {
+  readonly offset: number
+  readonly trigger: 'listener_gained' | 'listener_lost'
+  readonly atMs: number
+}
+
+/** Reads what Redis counts; null if no state is stored. */
+export async function readCounting(redis: RedisClient, stationId: number): Promise<Counting | null> {
+  const text = await redis.hget(countingKey(stationId), 'counting')
+  return text === null ? null : parseCounting(text)
+}
+
+function parseCounting(text: string): Counting {
+  // Written by our scripts only.
+  return JSON.parse(text)
+}
+
+/** The score of a connected identity; others have the time of their disconnection. */
+const connectedScore = Number.MAX_SAFE_INTEGER
+
+/** Reads the connected identities of a station, by source. */
+export async function readConnected(redis: RedisClient, stationId: number) {
+  const members = await redis.zrangebyscore(identitiesKey(stationId), String(connectedScore), '+inf')
+  const bySource = new Map<string, Set<string>>()
+  for (const member of members) {
+    const [key = '', identity = ''] = member.split(' ')
+    bySource.set(key, (bySource.get(key) ?? new Set()).add(identity))
+  }
+  return bySource
+}
+
+/** What a station has to flush to Postgres, up to an offset. `fields`: as stored, for `settleCounts`. */
+export interface UnflushedStation {
+  readonly stationId: number
+  readonly offset: number
+  readonly counting: Counting
+  readonly ended: readonly EndedPlay[]
+  readonly minutes: readonly MinuteCounts[]
+  readonly events: readonly CountEvent[]
+  readonly fields: readonly (readonly [name: string, value: string])[]
+}
+
+/** Claims the flush of a shard for some milliseconds. Returns false if another process has it. */
+export async function claimFlush(redis: RedisClient, shard: number, forMs: number): Promise<boolean> {
+  return (await redis.set(flushingKey(shard), '1', 'PX', forMs, 'NX')) === 'OK'
+}
+
+/** Returns the stations of a shard with unflushed counts, those that waited longest first. */
+export async function readUnflushed(redis: RedisClient, shard: number, limit: number): Promise<number[]> {
+  return (await redis.zrange(unflushedKey(shard), '0', String(limit - 1))).map(Number)
+}
+
+/** Reads what a station has to flush; null if there is nothing. */
+export async function readFlush(redis: RedisClient, stationId: number): Promise<UnflushedStation | null> {
+  // Executed in this order: the fields may be newer than the score, and are then flushed again.
+  const [score, fields] = await Promise.all([
+    redis.zscore(unflushedKey(shardOf(stationId)), String(stationId)),
+    redis.hgetall(countingKey(stationId))
+  ])
+  const { counting } = fields
+  if (counting === undefined || score === null) return null
+  const waiting = Object.entries(fields).filter(([name]) => /^(ended|minute|event):/.test(name))
+  const of = <T>(kind: string, parse: (id: number, value: string) => T) =>
+    waiting
+      .filter(([name]) => name.startsWith(kind))
+      .map(([name, value]) => parse(Number(name.slice(kind.length)), value))
+  return {
+    stationId,
+    offset: Number(score),
+    counting: parseCounting(counting),
+    ended: of('ended:', (_, value): EndedPlay => JSON.parse(value)),
+    minutes: of('minute:', (_, value): MinuteCounts => JSON.parse(value)),
+    events: of('event:', (offset, value): CountEvent => ({ ...JSON.parse(value), offset })).toSorted(
+      (a, b) => a.offset - b.offset
+    ),
+    fields: waiting
+  }
+}
+
+/** Removes what was flushed, unless it changed meanwhile. */
+export async function settleFlush(
+  redis: RedisClient,
+  { stationId, offset, fields }: UnflushedStation
+): Promise<void> {
+  await redis.settleCounts(...scriptKeys(stationId), stationId, offset, ...fields.flat())
+}

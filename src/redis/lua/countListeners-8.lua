@@ -1,0 +1,108 @@
+--[[
+  Applies a report of listeners to the counts of a station, and publishes them if they changed.
+  KEYS: as in commitStation-8.lua.
+  ARGV: 1 station id, 2 the report as JSON (see `CountsReport`), 3 the time in Unix milliseconds.
+  Returns a status and a text. `missing`: no state is stored. `refused`: the text lists sources as `INDEX PROBLEM`.
+  `outdated`: the identities of a source changed since they were read. In these three nothing was changed. `unchanged`;
+  `counted`: the text is `events` if events for web hooks wait for the flush.
+]]
+local position = redis.call('HGET', KEYS[1], 'position')
+local counting = position and decode(redis.call('HGET', KEYS[8], 'counting'))
+if not counting then return { 'missing', '' } end
+local stationId, nowMs = ARGV[1], tonumber(ARGV[3])
+local report = cjson.decode(ARGV[2])
+
+local byPath = {}
+for key, source in pairs(counting.sources) do
+  byPath[string.match(key, '^%a+:') .. source.path] = key
+end
+local problems, matched, seen = {}, {}, {}
+for index, count in ipairs(report.counts) do
+  local key = count.id and count.kind .. ':' .. whole(count.id) or byPath[count.kind .. ':' .. count.path]
+  local source = key and counting.sources[key]
+  if not source then
+    table.insert(problems, (index - 1) .. ' not_found')
+  elseif seen[key] then
+    table.insert(problems, (index - 1) .. ' duplicate')
+  else
+    seen[key] = true
+    table.insert(matched, { key = key, source = source, count = count })
+  end
+end
+if #problems > 0 and not report.ignoresUnknown then return { 'refused', table.concat(problems, ',') } end
+for _, each in ipairs(matched) do
+  if each.count.version and each.count.version ~= each.source.version then return { 'outdated', each.key } end
+end
+
+-- Notes who connected and who disconnected. Returns whether somebody did.
+local function move(key, source, came, left)
+  for _, identity in ipairs(came) do
+    local member = key .. ' ' .. identity
+    local leftMs = redis.call('ZSCORE', KEYS[6], member)
+    if not leftMs then source.heard = source.heard + 1 end
+    if not leftMs or tonumber(leftMs) ~= isConnected then source.connected = source.connected + 1 end
+    redis.call('ZADD', KEYS[6], whole(isConnected), member)
+  end
+  for _, identity in ipairs(left) do
+    redis.call('ZADD', KEYS[6], 'XX', whole(nowMs), key .. ' ' .. identity)
+    source.connected = math.max(0, source.connected - 1)
+  end
+  if #came + #left == 0 then return false end
+  source.version = source.version + 1
+  return true
+end
+
+local function connectedTo(key)
+  local found = {}
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], whole(isConnected), '+inf')) do
+    if string.sub(member, 1, #key + 1) == key .. ' ' then table.insert(found, string.sub(member, #key + 2)) end
+  end
+  return found
+end
+
+local isShown, isMoved = false, false
+for _, each in ipairs(matched) do
+  local key, source, count = each.key, each.source, each.count
+  if count.version then
+    isMoved = move(key, source, count.came, count.left) or isMoved
+  elseif source.connected > 0 then
+    isMoved = move(key, source, {}, connectedTo(key)) or isMoved
+  end
+  if source.total ~= count.total or source.unique ~= count.unique then
+    source.total, source.unique = count.total, count.unique
+    source.most = math.max(source.most, count.unique)
+    isShown = true
+  end
+end
+
+local total, unique = 0, 0
+if report.totals ~= cjson.null then
+  total, unique = report.totals.total, report.totals.unique
+else
+  for _, source in pairs(counting.sources) do total, unique = total + source.total, unique + source.unique end
+end
+total, unique = math.min(largest, total), math.min(largest, unique)
+local was = counting.total
+isShown = isShown or total ~= was or unique ~= counting.unique
+if not isShown and not isMoved then return { 'unchanged', '' } end
+
+local fields = {}
+setTotals(counting, total, unique, nowMs, fields)
+noteUnique(counting)
+if isMoved then redis.call('EXPIRE', KEYS[6], 172800) end
+
+local epoch, storedOffset, rest = splitPosition(position)
+local offset = nextOffset(storedOffset + 1)
+local trigger = total > was and 'listener_gained' or total < was and 'listener_lost' or nil
+if trigger then noteEvent(counting, trigger, nowMs, offset, fields) end
+if isShown then
+  position = epoch .. ':' .. whole(offset) .. ':' .. rest
+  local counts = renderCounts(counting)
+  redis.call('HSET', KEYS[1], 'counts', counts)
+  storePosition(position, stationId, offset)
+  redis.call('SPUBLISH', KEYS[5], '{"stationId":' .. stationId .. ',"position":"' .. position ..
+    '","triggers":[' .. (trigger and '"' .. trigger .. '"' or '') .. '],"counts":' .. counts .. '}')
+end
+redis.call('HSET', KEYS[8], 'counting', cjson.encode(counting), unpack(fields))
+redis.call('ZADD', KEYS[7], whole(offset), stationId)
+return { 'counted', counting.events > 0 and 'events' or '' }
