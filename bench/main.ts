@@ -14,6 +14,10 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     description: 'reports of listeners: one by one, in lists, and at a constant rate; PARTS=single,list,rate',
     load: async () => (await import('./counts.ts')).counts
   },
+  cold: {
+    description: 'lateness after all workers were killed, with 2,000 stations of 1,000 tracks',
+    load: async () => (await import('./cold.ts')).cold
+  },
   crud: {
     description: 'reading and writing records at 1,000 requests a second (k6)',
     load: async () => (await import('./crud.ts')).crud

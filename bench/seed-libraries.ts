@@ -2,8 +2,8 @@ import type postgres from 'postgres'
 
 /**
  * Fills an empty database with disabled stations with empty queues. Each has `playlists` playlists of
- * `tracks` songs, `played` past plays, and a current song that ends at `dueMs`. Media rows are ordered by
- * station, as after one import per station.
+ * `tracks` songs of `trackMs`, `played` past plays, and a current song that ends at `dueMs`.
+ * Media rows are ordered by station, as after one import per station.
  */
 export async function seedLibraries(
   sql: postgres.Sql,
@@ -14,16 +14,19 @@ export async function seedLibraries(
     played: number
     songMs: number
     dueMs: number
+    trackMs?: number
   }
 ): Promise<void> {
-  const { stations, playlists, tracks, played, songMs, dueMs } = shape
+  const { stations, playlists, tracks, played, songMs, dueMs, trackMs = 180_000 } = shape
   await sql.begin(async tx => {
+    // Without triggers and checks of foreign keys, which take most of the time with millions of rows.
+    await tx`set local session_replication_role = replica`
     await tx`insert into stations (name, short_name, is_enabled)
       select 'Bench ' || n, 'bench_' || n, false from generate_series(1, ${stations}::int) n`
     // The keys are the first 52 bits of a hash, as in the program; 300 artists.
     await tx`insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, title_key, artist_keys)
       select s.id, left(md5(s.id || '-' || n), 24), 'bench:' || n, md5('song' || n), 'Artist ' || n % 300, 'Title ' || n,
-        180000, ('x' || left(md5('title ' || n), 13))::bit(52)::bigint,
+        ${trackMs}::int, ('x' || left(md5('title ' || n), 13))::bit(52)::bigint,
         array[('x' || left(md5('artist ' || n % 300), 13))::bit(52)::bigint]
       from stations s, generate_series(1, ${playlists * tracks}::int) n order by s.id, n`
     await tx`insert into playlists (station_id, name)
@@ -41,7 +44,9 @@ export async function seedLibraries(
         ${dueMs}::bigint - ${songMs}::bigint - n * 180000::bigint, case n when 0 then ${dueMs}::bigint end,
         case when n > 0 then ${dueMs}::bigint - ${songMs}::bigint - (n - 1) * 180000::bigint end, m.title_key, m.artist_keys
       from generate_series(${played}::int, 0, -1) n
-      join media m on m.path = 'bench:' || (n + 1) order by n desc, m.station_id`
+      join media m on m.path = 'bench:' || (n + 1)
+      order by n desc, m.station_id`
+    await tx`insert into libraries (station_id) select id from stations`
   })
   await sql`vacuum analyze`
 }
