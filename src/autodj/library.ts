@@ -134,7 +134,7 @@ export const playlistWeight = ({ weight }: Playlist) => weight || 3
 
 /** Whether a track counts: repeated songs count once, except in a sequential playlist. */
 export function countsInPass({ order, tracks }: Playlist, index: number): boolean {
-  return order === 'sequential' || cellAt(tracks.duplicates, index) === 0
+  return order === 'sequential' || tracks.duplicates === null || cellAt(tracks.duplicates, index) === 0
 }
 
 /** Whether a playlist is played in its own order, which may repeat a song intentionally. */

@@ -5,10 +5,15 @@ export interface SongKeys {
   readonly artists: readonly number[]
 }
 
+/** Ids of rows, in four bytes each while they fit. */
+export type IdColumn = Float64Array | Uint32Array
+
 /** The tracks of a playlist as columns, in order. Only `lastPass` and `lastAired` are modified. */
 export interface Tracks {
-  readonly ids: Float64Array
-  readonly media: Float64Array
+  readonly ids: IdColumn
+  /** The tracks are sorted by position and id. */
+  readonly positions: Int32Array
+  readonly media: IdColumn
   readonly songs: Float64Array
   readonly titles: Float64Array
   /** The artists of track `i` are `artists[artistsEnd[i - 1] or 0]` to `artists[artistsEnd[i] - 1]`. */
@@ -20,10 +25,10 @@ export interface Tracks {
   readonly lastPass: Int32Array
   /** When it was last played from this playlist, Unix milliseconds; 0: never. */
   readonly lastAired: Float64Array
-  /** Indices, sorted by id. */
-  readonly byId: Int32Array
-  /** 1 if the same media occurs earlier in the list. */
-  readonly duplicates: Uint8Array
+  /** Indices, sorted by id; null: the tracks are in this order. */
+  readonly byId: Int32Array | null
+  /** 1 if the same media occurs earlier in the list; null: no media occurs twice. */
+  readonly duplicates: Uint8Array | null
   /** URLs of the entries of a remote list; empty for songs of the library. */
   readonly uris: readonly string[]
 }
@@ -37,61 +42,61 @@ export interface TrackRow extends SongKeys {
   readonly uri?: string
 }
 
+/** Builds columns from rows in playing order. */
 export function buildTracks(rows: readonly TrackRow[]): Tracks {
-  const count = rows.length
-  const artists: number[] = []
-  const artistsEnd = new Int32Array(count)
-  rows.forEach((row, index) => {
-    artists.push(...row.artists)
-    artistsEnd[index] = artists.length
-  })
-  const ids = Float64Array.from(rows, row => row.id)
-  const media = Float64Array.from(rows, row => row.media)
-  return {
-    ids,
-    media,
+  let artists = 0
+  return indexTracks({
+    ids: Float64Array.from(rows, row => row.id),
+    positions: Int32Array.from(rows, (_, index) => index + 1),
+    media: Float64Array.from(rows, row => row.media),
     songs: Float64Array.from(rows, row => row.song),
     titles: Float64Array.from(rows, row => row.title),
-    artistsEnd,
-    artists: Float64Array.from(artists),
+    artistsEnd: Int32Array.from(rows, row => (artists += row.artists.length)),
+    artists: Float64Array.from(rows.flatMap(row => row.artists)),
     durations: Int32Array.from(rows, row => row.durationMs),
     lastPass: Int32Array.from(rows, row => row.lastPass),
     lastAired: Float64Array.from(rows, row => row.lastAiredMs),
-    byId: orderById(ids),
-    duplicates: flagDuplicates(media),
     uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
+  })
+}
+
+/** Adds what is derived from the columns. */
+export function indexTracks(columns: Omit<Tracks, 'byId' | 'duplicates'>): Tracks {
+  const { ids, media } = columns
+  return {
+    ...columns,
+    ids: packIds(ids),
+    media: packIds(media),
+    byId: orderById(ids),
+    duplicates: flagDuplicates(media)
   }
 }
 
-export function orderById(ids: Float64Array): Int32Array {
-  const indices = new Int32Array(ids.length)
-  let isInOrder = true
-  for (let index = 0; index < ids.length; index++) {
-    indices[index] = index
-    isInOrder &&= index === 0 || cellAt(ids, index) > cellAt(ids, index - 1)
-  }
-  return isInOrder ? indices : indices.toSorted((a, b) => cellAt(ids, a) - cellAt(ids, b))
+const packIds = (ids: IdColumn): IdColumn => (ids.every(id => id < 2 ** 32) ? Uint32Array.from(ids) : ids)
+
+function orderById(ids: IdColumn): Int32Array | null {
+  if (ids.every((id, index) => index === 0 || id > cellAt(ids, index - 1))) return null
+  return Int32Array.from(ids.keys()).toSorted((a, b) => cellAt(ids, a) - cellAt(ids, b))
 }
 
 /** Flags repeated values of a column, except the first of each. */
-export function flagDuplicates(column: Float64Array): Uint8Array {
-  const doubles = new Uint8Array(column.length)
+function flagDuplicates(column: IdColumn): Uint8Array | null {
   const known = new Set<number>()
-  for (let index = 0; index < column.length; index++) {
-    const value = cellAt(column, index)
-    if (known.has(value)) doubles[index] = 1
-    else known.add(value)
-  }
-  return doubles
+  const flags = Uint8Array.from(column, value => {
+    const isRepeated = known.has(value)
+    known.add(value)
+    return isRepeated ? 1 : 0
+  })
+  return known.size === column.length ? null : flags
 }
 
 /** The index of a track by id, by binary search; -1 if it is not in the list. */
 export function trackIndex(tracks: Tracks, trackId: number): number {
   let low = 0
-  let high = tracks.byId.length - 1
+  let high = tracks.ids.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const index = cellAt(tracks.byId, middle)
+    const index = tracks.byId ? cellAt(tracks.byId, middle) : middle
     const id = cellAt(tracks.ids, index)
     if (id === trackId) return index
     if (id < trackId) low = middle + 1
@@ -122,6 +127,55 @@ export function forkTracks(tracks: Tracks): Tracks {
 }
 
 /** A value of a column; 0 if the index is out of range. */
-export function cellAt(column: Float64Array | Int32Array | Uint8Array, index: number): number {
+export function cellAt(column: IdColumn | Int32Array | Uint8Array, index: number): number {
   return column[index] ?? 0
+}
+
+/** Replaces the tracks for which `isReplaced` is true by `fresh` ones, which are sorted in. */
+export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boolean, fresh: Tracks): Tracks {
+  const sources = mergeInOrder(tracks, isReplaced, fresh)
+  const column = (
+    name: 'ids' | 'positions' | 'media' | 'songs' | 'titles' | 'durations' | 'lastPass' | 'lastAired'
+  ) => Float64Array.from(sources, ({ from, index }) => cellAt(from[name], index))
+  const artists = sources.map(({ from, index }) => songKeysAt(from, index).artists)
+  let artistsEnd = 0
+  const hasUris = tracks.uris.length > 0 || fresh.uris.length > 0
+  return indexTracks({
+    ids: column('ids'),
+    positions: Int32Array.from(column('positions')),
+    media: column('media'),
+    songs: column('songs'),
+    titles: column('titles'),
+    artistsEnd: Int32Array.from(artists, each => (artistsEnd += each.length)),
+    artists: Float64Array.from(artists.flat()),
+    durations: Int32Array.from(column('durations')),
+    lastPass: Int32Array.from(column('lastPass')),
+    lastAired: column('lastAired'),
+    uris: hasUris ? sources.map(({ from, index }) => from.uris[index] ?? '') : []
+  })
+}
+
+interface TrackSource {
+  readonly from: Tracks
+  readonly index: number
+}
+
+function mergeInOrder(
+  tracks: Tracks,
+  isReplaced: (index: number) => boolean,
+  fresh: Tracks
+): readonly TrackSource[] {
+  const merged: TrackSource[] = []
+  let next = 0
+  const isBefore = (index: number, other: number) => {
+    const byPosition = cellAt(fresh.positions, index) - cellAt(tracks.positions, other)
+    return byPosition < 0 || (byPosition === 0 && cellAt(fresh.ids, index) < cellAt(tracks.ids, other))
+  }
+  for (const index of tracks.ids.keys()) {
+    if (isReplaced(index)) continue
+    for (; next < fresh.ids.length && isBefore(next, index); next++) merged.push({ from: fresh, index: next })
+    merged.push({ from: tracks, index })
+  }
+  for (; next < fresh.ids.length; next++) merged.push({ from: fresh, index: next })
+  return merged
 }

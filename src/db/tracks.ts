@@ -1,14 +1,23 @@
-import { cellAt, flagDuplicates, orderById, type Tracks } from '../autodj/tracks.ts'
+import { cellAt, indexTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** Columns of a playlist's tracks, each a Postgres array of bigint in binary form. */
 export type PackedTracks = { readonly uris: string[] } & Readonly<Record<PackedColumn | 'artists', Buffer>>
 
-type PackedColumn = 'ids' | 'media' | 'songs' | 'titles' | 'durations' | 'passes' | 'aired' | 'artistCounts'
+type PackedColumn =
+  | 'ids'
+  | 'positions'
+  | 'media'
+  | 'songs'
+  | 'titles'
+  | 'durations'
+  | 'passes'
+  | 'aired'
+  | 'artistCounts'
 
 /** Aggregates the tracks `t` (with `is_remote`) and their media `m` into columns, much faster than rows. */
 export const packedTracks = (sql: Sql | Tx) => sql`
-  ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
+  ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`t.position::bigint`)} as positions, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
   ${column(sql, sql`coalesce(m.title_key, 0)`)} as titles, ${column(sql, sql`m.duration_ms::bigint`)} as durations,
   ${column(sql, sql`least(t.last_pass, 2147483647)`)} as passes, ${column(sql, sql`coalesce(t.last_aired_ms, 0)`)} as aired,
   ${column(sql, sql`coalesce(cardinality(m.artist_keys), 0)::bigint`)} as "artistCounts",
@@ -23,14 +32,13 @@ const column = (sql: Sql | Tx, value: Fragment) => sql`array_send(array_agg(${va
 
 /** Parses the result of `packedTracks`. */
 export function unpackTracks(packed: PackedTracks): Tracks {
-  const ids = readArray(packed.ids)
-  const media = readArray(packed.media)
   const counts = readArray(packed.artistCounts)
   let artists = 0
   const artistsEnd = Int32Array.from(counts, count => (artists += count))
-  return {
-    ids,
-    media,
+  return indexTracks({
+    ids: readArray(packed.ids),
+    positions: Int32Array.from(readArray(packed.positions)),
+    media: readArray(packed.media),
     songs: readArray(packed.songs),
     titles: readArray(packed.titles),
     artistsEnd,
@@ -38,10 +46,8 @@ export function unpackTracks(packed: PackedTracks): Tracks {
     durations: Int32Array.from(readArray(packed.durations)),
     lastPass: Int32Array.from(readArray(packed.passes)),
     lastAired: readArray(packed.aired),
-    byId: orderById(ids),
-    duplicates: flagDuplicates(media),
     uris: packed.uris
-  }
+  })
 }
 
 /** Dimensions, flags, element type, length, lower bound; then for each element its length and 8 bytes. */

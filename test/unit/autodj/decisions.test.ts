@@ -87,7 +87,7 @@ function frozen<T>(value: T): T {
 }
 
 const columnsOf = ({ playlists }: Library) =>
-  playlists.flatMap(({ tracks }) => Object.values(tracks).map(column => [...column]))
+  playlists.flatMap(({ tracks }) => Object.values(tracks).map(column => [...(column ?? [])]))
 
 describe('a decision', () => {
   test('depends only on its input, and does not modify it', () => {
