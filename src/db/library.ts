@@ -10,8 +10,16 @@ interface PlaylistRow extends Omit<Playlist, 'isEnabled' | 'source' | 'options' 
   options: string
 }
 
-/** Reads the enabled playlists with all their tracks, by station; stations without any are left out. */
-export async function readPlaylists(sql: Sql | Tx, stationIds: readonly number[]) {
+/**
+ * Reads the enabled playlists with all their tracks, by station; stations without any are left out. `only`:
+ * the ids of the playlists to read; null: all.
+ */
+export async function readPlaylists(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  only: readonly number[] | null = null
+) {
+  const isRead = sql`(${only && [...only]}::bigint[] is null or p.id = any(${only && [...only]}::bigint[]))`
   const [rows, lists] = await Promise.all([
     sql<PlaylistRow[]>`
       select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
@@ -19,7 +27,7 @@ export async function readPlaylists(sql: Sql | Tx, stationIds: readonly number[]
         p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
         p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass
       from playlists p
-      where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom'
+      where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom' and ${isRead}
       order by p.id`,
     // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track.
     sql<(PackedTracks & { playlistId: number })[]>`
@@ -27,7 +35,7 @@ export async function readPlaylists(sql: Sql | Tx, stationIds: readonly number[]
         with t as materialized (
           select t.*, p.source = 'remote_url' as is_remote
           from playlists p join playlist_tracks t on t.playlist_id = p.id
-          where p.station_id = s.id and p.is_enabled and p.type <> 'custom'
+          where p.station_id = s.id and p.is_enabled and p.type <> 'custom' and ${isRead}
         ), m as materialized (
           select id, song_key, title_key, artist_keys, duration_ms, path, remote_playlist_id is not null as is_remote
           from media where station_id = s.id
@@ -117,7 +125,7 @@ export async function readLastPlays(
   stationIds: readonly number[],
   beforeMs: readonly number[]
 ) {
-  return sql<{ playlistId: number; startsAtMs: number; visibleAfter: number }[]>`
+  return sql<{ stationId: number; playlistId: number; startsAtMs: number; visibleAfter: number }[]>`
     select p.station_id as "stationId", p.id as "playlistId", h.started_at_ms as "startsAtMs", (
       select count(*) filter (where v.is_visible and v.started_at_ms < s.before_ms) from (
         select v.is_visible, v.started_at_ms from song_history v

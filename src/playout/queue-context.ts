@@ -2,13 +2,9 @@ import type { Library } from '../autodj/library.ts'
 import { type PastPlay, readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
-import {
-  type LibraryCache,
-  pastOf,
-  readLibrary,
-  newestCachedPlayId,
-  type StationLibrary
-} from './queue/libraries.ts'
+import { type LibraryCache, newestCachedPlayId, type StationLibrary } from './queue/libraries.ts'
+import { pastOf } from './queue/library-past.ts'
+import { readLibrary } from './queue/read-library.ts'
 import {
   type UnplayedRow,
   type StationFacts,

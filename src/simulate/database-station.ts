@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
-import { pastOf, readLibrary } from '../playout/queue/libraries.ts'
+import { pastOf } from '../playout/queue/library-past.ts'
+import { readLibrary } from '../playout/queue/read-library.ts'
 import {
   nextPlayAtMs,
   readOpenPlay,

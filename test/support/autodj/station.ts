@@ -20,7 +20,7 @@ import {
   type CachedPast,
   pastOf,
   lookBackMs
-} from '../../../src/playout/queue/libraries.ts'
+} from '../../../src/playout/queue/library-past.ts'
 
 /** A play, up to its end or interrupt. */
 export interface Heard extends PlayOrRow {

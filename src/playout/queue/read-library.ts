@@ -1,0 +1,119 @@
+import type { Playlist } from '../../autodj/library.ts'
+import { readChangedPlaylists, readLibraryChanges } from '../../db/library-changes.ts'
+import { type PastPlay, readLastPlays, readPlaylists, readPlays } from '../../db/library.ts'
+import type { Tx } from '../../db/sql.ts'
+import type { StationFacts } from '../rows.ts'
+import { cacheLibrary, findCopy, type LibraryCache, type StationLibrary } from './libraries.ts'
+import { type CachedPast, extendPast, lookBackMs, type Reach, trimPast } from './library-past.ts'
+
+/** A station with the version of its library. */
+export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof Reach>
+
+interface CachedLibraries {
+  readonly libraries: LibraryCache
+  /** Plays from the newest cached one on. */
+  readonly plays: readonly PastPlay[]
+}
+
+/**
+ * Reads the library of a locked station. A cached copy of an older version is brought up to date with what
+ * changed since. null: no cache.
+ */
+export async function readLibrary(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  copies: CachedLibraries | null
+): Promise<StationLibrary> {
+  const library =
+    (copies && (await followCopy(tx, station, nowMs, copies))) ?? (await load(tx, station, nowMs))
+  trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
+  if (copies) cacheLibrary(copies.libraries, station.id, library)
+  return library
+}
+
+/** The cached library, up to date; null if the whole library must be read. */
+async function followCopy(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  { libraries, plays }: CachedLibraries
+): Promise<StationLibrary | null> {
+  const copy = findCopy(libraries, station.id)
+  // The newest cached play must still exist: a backup may have been restored.
+  const seen = copy?.past.plays.at(-1)?.id
+  if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
+  const library = copy.version === station.libraryVersion ? copy : await follow(tx, station, nowMs, copy)
+  if (library) extendPast(library.past, library.playlists, plays)
+  return library
+}
+
+/** Reads what has changed since the version of a copy; null if that is not known. */
+async function follow(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  { version, playlists, past }: StationLibrary
+): Promise<StationLibrary | null> {
+  const changes = version < station.libraryVersion ? await readLibraryChanges(tx, station.id, version) : null
+  if (!changes) return null
+  const followed = await readChangedPlaylists(tx, station.id, playlists, changes)
+  return {
+    version: station.libraryVersion,
+    playlists: followed,
+    // Rules of a changed playlist may look back further.
+    past: changes.playlists.size > 0 ? await loadPast(tx, station, nowMs, followed) : past
+  }
+}
+
+async function load(tx: Tx, station: LibraryStation, nowMs: number): Promise<StationLibrary> {
+  const [library] = (await loadLibraries(tx, [station], nowMs)).values()
+  if (!library) throw new Error(`no library was read for station ${station.id}`)
+  return library
+}
+
+/** Reads whole libraries, by station. */
+export async function loadLibraries(
+  tx: Tx,
+  stations: readonly LibraryStation[],
+  nowMs: number
+): Promise<Map<number, StationLibrary>> {
+  const playlists = await readPlaylists(
+    tx,
+    stations.map(({ id }) => id)
+  )
+  const pasts = await loadPasts(tx, stations, nowMs, playlists)
+  return new Map(
+    stations.map(({ id, libraryVersion: version }) => [
+      id,
+      { version, playlists: playlists.get(id) ?? [], past: pasts.get(id) ?? emptyPast() }
+    ])
+  )
+}
+
+const emptyPast = (): CachedPast => ({ plays: [], older: new Map() })
+
+async function loadPast(tx: Tx, station: LibraryStation, nowMs: number, playlists: readonly Playlist[]) {
+  const pasts = await loadPasts(tx, [station], nowMs, new Map([[station.id, playlists]]))
+  return pasts.get(station.id) ?? emptyPast()
+}
+
+/** Reads the past plays of stations, as far back as their rules look. */
+async function loadPasts(
+  tx: Tx,
+  stations: readonly LibraryStation[],
+  nowMs: number,
+  playlists: ReadonlyMap<number, readonly Playlist[]>
+): Promise<Map<number, CachedPast>> {
+  const ids = stations.map(({ id }) => id)
+  const from = stations.map(station => nowMs - lookBackMs(station, playlists.get(station.id) ?? []))
+  const [plays, last] = await Promise.all([
+    readPlays(tx, ids, { startsAtMs: from }),
+    readLastPlays(tx, ids, from)
+  ])
+  const pasts = new Map(ids.map(id => [id, emptyPast()]))
+  for (const play of plays) pasts.get(play.stationId)?.plays.push(play)
+  for (const { stationId, playlistId, startsAtMs, visibleAfter } of last)
+    pasts.get(stationId)?.older.set(playlistId, { startsAtMs, visibleAfter })
+  return pasts
+}
