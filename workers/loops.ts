@@ -4,6 +4,7 @@ import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
 import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
 import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
+import { type PreloadServices, preloadLibraries } from '../src/playout/queue/preload-libraries.ts'
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
@@ -25,6 +26,12 @@ export function startSweep(services: PlayoutServices, heartbeat: string) {
 export function startCountFlush(services: PlayoutServices) {
   const run = async (signal: AbortSignal) => void (await flushCounts(services, signal))
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'flushing listener counts failed' })
+}
+
+/** Loads the libraries that the next songs need. */
+export function startPreload(services: PreloadServices & Pick<PlayoutServices, 'log'>) {
+  const run = (signal: AbortSignal) => preloadLibraries(services, engineTimeMs(), signal)
+  return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'loading libraries failed' })
 }
 
 const volumesMs = 60_000

@@ -12,6 +12,7 @@ import {
   startCountFlush,
   startHlsLog,
   startPolls,
+  startPreload,
   startRemoteLists,
   startStorageScan,
   startSweep
@@ -26,6 +27,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   await mkdir(config.DATA_DIR, { recursive: true })
   stopLater('sweep', startSweep(services, join(config.DATA_DIR, 'workers-alive')))
   stopLater('count flush', startCountFlush(services))
+  stopLater('preload', startPreload(services))
   const secrets = await openDatabaseSecrets(services.sql, config)
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Sql } from '../../db/sql.ts'
+import { readStationsUnlocked } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
+import { cacheLibrary, findCopy, type LibraryCache } from './libraries.ts'
+import { loadLibraries } from './read-library.ts'
+
+export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries'>
+
+/** Libraries of plays that end within this time are loaded. */
+const aheadMs = 30_000
+/** Decoding more of them at once would delay songs that are due. */
+const stationsPerBatch = 5
+/** Share of the time in which libraries are loaded; the rest is left to songs that are due. */
+const busyShare = 0.5
+const stationsAtMost = 10_000
+
+/**
+ * Loads the libraries that the next songs need and that are not cached, those of the plays that end first
+ * first, one batch at a time. Stops when half of the cache is needed for them, because more would evict
+ * libraries that are needed earlier.
+ */
+export async function preloadLibraries(
+  services: PreloadServices,
+  nowMs: number,
+  signal?: AbortSignal
+): Promise<void> {
+  const { sql, libraries } = services
+  const stationIds = await findNextStations(sql, nowMs + aheadMs)
+  let bytes = 0
+  for (let start = 0; start < stationIds.length; start += stationsPerBatch) {
+    signal?.throwIfAborted()
+    const batch = stationIds.slice(start, start + stationsPerBatch)
+    const startedAtMs = performance.now()
+    const isLoaded = await loadMissing(services, batch, nowMs)
+    bytes += batch.reduce((sum, id) => sum + (libraries.copies.get(id)?.bytes ?? 0), 0)
+    if (bytes > libraries.bytesAtMost / 2) return
+    if (isLoaded) await sleep((performance.now() - startedAtMs) * (1 / busyShare - 1))
+  }
+}
+
+/** The stations whose plays end before a time, the first one first. */
+async function findNextStations(sql: Sql, beforeMs: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select s.id from song_history h join stations s on s.id = h.station_id
+    where h.ended_at_ms is null and h.due_at_ms < ${beforeMs} and s.is_enabled and s.backend <> 'none'
+    order by h.due_at_ms ${sql.unsafe(`limit ${stationsAtMost}`)}`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Loads the libraries of stations that are not cached, in one transaction that sees a single state. Returns
+ * whether there were any.
+ */
+export async function loadMissing(
+  { sql, libraries }: PreloadServices,
+  stationIds: readonly number[],
+  nowMs: number
+): Promise<boolean> {
+  const missing = stationIds.filter(id => !findCopy(libraries, id))
+  if (missing.length === 0) return false
+  const loaded = await sql.begin('isolation level repeatable read read only', async tx => {
+    const stations = await readStationsUnlocked(tx, missing)
+    return loadLibraries(
+      tx,
+      stations.filter(({ hasAutodj }) => hasAutodj),
+      nowMs
+    )
+  })
+  cacheLoaded(libraries, loaded)
+  return true
+}
+
+/** A library that was cached meanwhile is newer. */
+function cacheLoaded(libraries: LibraryCache, loaded: Awaited<ReturnType<typeof loadLibraries>>): void {
+  for (const [id, library] of loaded) if (!findCopy(libraries, id)) cacheLibrary(libraries, id, library)
+}
