@@ -9,6 +9,7 @@ import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
 import { nextPlayAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { raiseLibraryVersion } from './libraries.ts'
+import { endPass } from './passes.ts'
 import { isEmptyPlan, statementsOfPlan } from './plan-statements.ts'
 
 /**
@@ -109,8 +110,13 @@ async function fill(
   rejected: ReadonlySet<number> = new Set()
 ): Promise<void> {
   const { tx, mark } = change
-  const { station, play } = context
-  if (station.filledVersion !== station.libraryVersion) mark([], { filled_version: station.libraryVersion })
+  const { station, play, library } = context
+  if (station.filledVersion !== station.libraryVersion) {
+    mark([], { filled_version: station.libraryVersion })
+    // Its first song may have started without the library.
+    const current = library.past.plays.at(-1)
+    if (current) change.send(endPass(tx, library, current))
+  }
   if (!station.hasAutodj) return
   const plan = planOf(context, nowMs, rejected)
   const dueAtMs = movedEnd(context, plan)
