@@ -17,9 +17,9 @@ const songMs = positiveInteger('SONG_MS', stations * 18)
 /** No song ends while stations are seeded. */
 const seedingMs = 3_600_000
 const shape = { playlists: 5, tracks: 200, played: 40, songMs: seedingMs, trackMs: songMs }
-/** Between the seeding and the first end of a song. */
-const settleMs = 15_000
-const warmMs = positiveInteger('SECONDS', 20) * 1_000
+/** Between the seeding and the first end of a song: the sweep schedules the ends of all songs. */
+const settleMs = 10_000 + 4 * stations
+const warmMs = positiveInteger('SECONDS', Math.round(songMs / 1_000)) * 1_000
 const windowMs = 5_000
 const windows = positiveInteger('WINDOWS', 12)
 const targetMs = 100
@@ -84,7 +84,7 @@ async function enableStations(sql: postgres.Sql, firstDueMs: number): Promise<vo
         cued_at_ms = h.due_at_ms + (q.seq - 2) * ${songMs}::bigint
       from song_history h where h.station_id = q.station_id and h.ended_at_ms is null`
     await tx`
-      update stations s set is_enabled = true, next_seq = 4, filled_version = l.version
+      update stations s set is_enabled = true, next_seq = 4, filled_version = l.version, revision = s.revision + 1
       from libraries l where l.station_id = s.id`
   })
 }

@@ -6,7 +6,7 @@ import { endUnreported } from './plays/provisional-plays.ts'
 import { readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
 import { endPass } from './queue/passes.ts'
 import { statementsOfPlan } from './queue/plan-statements.ts'
-import { findPlannedStart, startPlanned } from './queue/planned-row.ts'
+import { findPlannedRow, startPlannedRow } from './queue/planned-row.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -93,9 +93,12 @@ async function startNext(
   reads: QueueReads | null
 ): Promise<AdvanceOutcome> {
   const { tx, station, play } = change
-  const planned = reads && findPlannedStart(change, await reads.queue, startMs)
+  const planned = reads && findPlannedRow(change, await reads.queue, startMs)
   if (planned) {
-    change.send([...(play ? [endPlay(change, play, startMs)] : []), startPlanned(change, planned, startMs)])
+    change.send([
+      ...(play ? [endPlay(change, play, startMs)] : []),
+      startPlannedRow(change, planned, startMs)
+    ])
     return 'advanced'
   }
   const { library, queue } = await readQueueContext(change, reads)

@@ -1,50 +1,34 @@
-import { airtimeMs, nextStartMs } from '../../autodj/durations.ts'
+import { findPlannedStart, type PlannedStart } from '../../autodj/planned-start.ts'
 import type { StationChange } from '../change-station.ts'
 import { startFromQueue } from '../plays/plays.ts'
 import type { UnplayedRow } from '../rows.ts'
 import { findCopy } from './libraries.ts'
 
-/** A queued row that starts as planned. */
-export interface PlannedStart {
-  readonly row: UnplayedRow
-  /** When it ends, or the next row interrupts it. */
-  readonly dueAtMs: number
-}
-
-/** Plans are in whole milliseconds, and a play may be ended this much early. */
-const toleranceMs = 20
-
 /**
- * The first queued row of a station whose library is not cached, if it can start without a plan: the queue was
- * planned for the current library, and the row for this time. What is due at this time, an interrupt or a
- * request, then has a place in the queue already. After an outage a row may start late, until the next row
- * was planned to start: as if it had started in time. Rows that are bound to their time need a plan then.
- * Null: a plan is needed.
+ * The first queued row, if the library of the station is not cached and the row can start without it. The
+ * queue must have been planned for the current library. Null: the queue must be planned.
  */
-export function findPlannedStart(
+export function findPlannedRow(
   { services, station, play, isPulledBack }: StationChange,
-  [row, next]: readonly UnplayedRow[],
+  queue: readonly UnplayedRow[],
   startMs: number
 ): PlannedStart | null {
-  if (!row || !play || isPulledBack || findCopy(services.libraries, station.id)) return null
-  if (station.filledVersion !== station.libraryVersion) return null
-  const endMs = next ? next.startsAtMs : row.startsAtMs + airtimeMs(row.durationMs)
-  if (startMs < row.startsAtMs - toleranceMs || startMs >= endMs) return null
-  if (startMs > row.startsAtMs + toleranceMs && isBoundToTime(row)) return null
-  const naturalEndMs = nextStartMs(startMs, row.durationMs, station.overlapMs)
-  return { row, dueAtMs: Math.round(next?.isInterrupt ? Math.min(naturalEndMs, endMs) : naturalEndMs) }
+  const isFilled = station.filledVersion === station.libraryVersion
+  if (!play || !isFilled || isPulledBack || findCopy(services.libraries, station.id)) return null
+  return findPlannedStart(queue, startMs, station.overlapMs)
 }
 
-/** Whether a row belongs to a scheduled period, interrupts, or was requested. */
-const isBoundToTime = ({ occurrenceMs, isInterrupt, requestId }: UnplayedRow) =>
-  occurrenceMs !== null || isInterrupt || requestId !== null
-
-/** No version of a library. The sweep plans the queue of a station with it again. */
+/** No version of a library: the sweep plans the queue again. */
 const neverFilled = -1
 
 /** Starts a row without a plan. The sweep refills the queue. */
-export function startPlanned(change: StationChange, { row, dueAtMs }: PlannedStart, startMs: number) {
-  const started = startFromQueue(change, row, { atMs: startMs, dueAtMs }, null)
+export function startPlannedRow(change: StationChange, { row, endsAtMs }: PlannedStart, startMs: number) {
+  const started = startFromQueue(
+    change,
+    { ...row, seq: null },
+    { atMs: startMs, dueAtMs: Math.round(endsAtMs) },
+    null
+  )
   change.mark([], { filled_version: neverFilled })
   return started
 }

@@ -1,0 +1,35 @@
+import { airtimeMs, nextStartMs } from './durations.ts'
+import type { QueuedRow } from './queue-draft.ts'
+
+/** A queued row that starts as it was planned. */
+export interface PlannedStart {
+  readonly row: QueuedRow
+  /** When it ends, or the next row interrupts it. */
+  readonly endsAtMs: number
+}
+
+/** Plans are stored in whole milliseconds, and a play may be ended this much early. */
+const toleranceMs = 20
+
+/**
+ * The first row of a queue, if it can start at a time without another plan, because the queue was planned for
+ * that time: an interrupt or a request that is due has its place in the queue already. A row may start late,
+ * until the next one was planned to start, as if it had started on time, unless it is bound to its time. Null:
+ * the queue must be planned.
+ */
+export function findPlannedStart(
+  [row, next]: readonly QueuedRow[],
+  startMs: number,
+  overlapMs: number
+): PlannedStart | null {
+  if (!row) return null
+  const untilMs = next ? next.startsAtMs : row.startsAtMs + airtimeMs(row.durationMs)
+  if (startMs < row.startsAtMs - toleranceMs || startMs >= untilMs) return null
+  if (startMs > row.startsAtMs + toleranceMs && isBoundToTime(row)) return null
+  const endsAtMs = nextStartMs(startMs, row.durationMs, overlapMs)
+  return { row, endsAtMs: next?.isInterrupt ? Math.min(endsAtMs, untilMs) : endsAtMs }
+}
+
+/** Whether a row belongs to a scheduled period, interrupts, or was requested. */
+const isBoundToTime = ({ occurrenceMs, isInterrupt, requestId }: QueuedRow) =>
+  occurrenceMs !== null || isInterrupt || requestId !== null
