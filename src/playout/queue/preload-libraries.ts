@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../../db/sql.ts'
 import { readStationsUnlocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { cacheLibrary, findCopy, type LibraryCache } from './libraries.ts'
+import { cacheLibrary, findCopy } from './libraries.ts'
 import { loadLibraries } from './read-library.ts'
 
 export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries'>
@@ -68,11 +68,10 @@ export async function loadMissing(
       nowMs
     )
   })
-  cacheLoaded(libraries, loaded)
+  for (const id of missing) {
+    const library = loaded.get(id)
+    // One that was cached meanwhile is newer.
+    if (library && !findCopy(libraries, id)) cacheLibrary(libraries, id, library)
+  }
   return true
-}
-
-/** A library that was cached meanwhile is newer. */
-function cacheLoaded(libraries: LibraryCache, loaded: Awaited<ReturnType<typeof loadLibraries>>): void {
-  for (const [id, library] of loaded) if (!findCopy(libraries, id)) cacheLibrary(libraries, id, library)
 }

@@ -1,0 +1,258 @@
+import * as fc from 'fast-check'
+import { describe, expect } from 'vitest'
+
+import { readPlays } from '../../src/db/library.ts'
+import type { Sql, Tx } from '../../src/db/sql.ts'
+import {
+  findCopy,
+  type LibraryCache,
+  newestCachedPlayId,
+  openLibraryCache,
+  raiseLibraryVersion
+} from '../../src/playout/queue/libraries.ts'
+import { readLibrary } from '../../src/playout/queue/read-library.ts'
+import { lockStation } from '../../src/playout/rows.ts'
+import { test } from '../support/fixtures.ts'
+import { seedStation } from '../support/stations.ts'
+import { sized } from '../support/tier.ts'
+
+/** A station with three playlists of the same songs, the last one disabled. */
+async function seedPlaylists(sql: Sql): Promise<number> {
+  const stationId = await seedStation(sql, { tracks: 6 })
+  for (const isEnabled of [true, false])
+    await sql`
+      with p as (
+        insert into playlists (station_id, name, is_enabled) values (${stationId}, 'Other', ${isEnabled}) returning id
+      )
+      insert into playlist_tracks (playlist_id, media_id, position)
+      select p.id, m.id, 1 from p, media m where m.station_id = ${stationId} and m.id % 2 = 0`
+  return stationId
+}
+
+/** Reads the library of a station as a step does. */
+async function read(sql: Sql, stationId: number, libraries: LibraryCache | null) {
+  return sql.begin(async tx => {
+    const station = await lockStation(tx, stationId)
+    if (!station) throw new Error('there is no station')
+    const newestId = libraries && newestCachedPlayId(libraries, stationId)
+    const plays = newestId === null ? [] : await readPlays(tx, [stationId], { ids: [newestId] })
+    return readLibrary(tx, station, station.readAtMs, libraries && { libraries, plays })
+  })
+}
+
+/** An edit of a library. `at` and `to` choose rows and positions, modulo their number. */
+const edits = {
+  addTrack: (tx, id, at, to) => tx`
+    insert into playlist_tracks (playlist_id, media_id, position)
+    select p.id, m.id, ${to % 8} from (${pick(tx, 'playlists', id, at)}) p, (${pick(tx, 'media', id, to)}) m
+    on conflict do nothing`,
+  removeTrack: (tx, id, at) => tx`
+    delete from playlist_tracks where id in (${pickTrack(tx, id, at)})`,
+  moveTrack: (tx, id, at, to) => tx`
+    update playlist_tracks set position = ${to % 8} where id in (${pickTrack(tx, id, at)})`,
+  replaceMedia: (tx, id, at, to) => tx`
+    update playlist_tracks set media_id = m.id from (${pick(tx, 'media', id, to)}) m
+    where playlist_tracks.id in (${pickTrack(tx, id, at)}) and not exists (
+      select from playlist_tracks other
+      where other.playlist_id = playlist_tracks.playlist_id and other.media_id = m.id)`,
+  reverse: (tx, id, at) => tx`
+    update playlist_tracks set position = -position where playlist_id in (${pick(tx, 'playlists', id, at)})`,
+  editMedia: (tx, id, at, to) => tx`
+    update media set duration_ms = ${to * 1_000}, title_key = ${to}, artist_keys = ${[to, to + 1].slice(to % 3)}
+    where id in (${pick(tx, 'media', id, at)})`,
+  play: (tx, id, at, to) => tx`
+    with track as (
+      update playlist_tracks t set last_pass = greatest(last_pass, ${to}),
+        last_aired_ms = floor(extract(epoch from now()) * 1000)
+      from media m where m.id = t.media_id and t.id in (${pickTrack(tx, id, at)})
+      returning t.id, t.playlist_id, m.id as media_id, m.song_id, m.title_key, m.artist_keys, t.last_aired_ms
+    )
+    insert into song_history (station_id, media_id, playlist_id, track_id, playlist, song_id, artist, title, duration_ms,
+      title_key, artist_keys, pass, started_at_ms, ended_at_ms)
+    select ${id}, media_id, playlist_id, id, '', song_id, '', '', 1000, title_key, artist_keys, ${to}, last_aired_ms,
+      last_aired_ms from track`,
+  addMedia: (tx, id, at, to) => tx`
+    with m as (
+      insert into media (station_id, unique_id, path, song_id, duration_ms)
+      values (${id}, left(md5(random()::text), 24), random()::text, md5(${to}), 1000) returning id
+    )
+    insert into playlist_tracks (playlist_id, media_id, position)
+    select p.id, m.id, ${to % 8} from (${pick(tx, 'playlists', id, at)}) p, m`,
+  removeMedia: (tx, id, at) => tx`delete from media where id in (${pick(tx, 'media', id, at)})`,
+  enable: (tx, id, at) => tx`
+    update playlists set is_enabled = not is_enabled where id in (${pick(tx, 'playlists', id, at)})`,
+  changeType: (tx, id, at, to) => tx`
+    update playlists set type = ${to % 2 === 0 ? 'custom' : 'once_per_x_songs'}, play_per_songs = ${to + 1}
+    where id in (${pick(tx, 'playlists', id, at)})`,
+  addPlaylist: (tx, id, _, to) => tx`insert into playlists (station_id, name) values (${id}, ${`New ${to}`})`,
+  removePlaylist: (tx, id, at) => tx`delete from playlists where id in (${pick(tx, 'playlists', id, at)})`
+} satisfies Record<string, (tx: Tx, stationId: number, at: number, to: number) => unknown>
+
+type EditName = keyof typeof edits
+
+interface Edit {
+  readonly name: EditName
+  readonly at: number
+  readonly to: number
+}
+
+/** Selects the id of one row of a table, by its number. */
+const pick = (tx: Tx, table: 'playlists' | 'media', stationId: number, at: number) => tx`
+  select id from ${tx(table)} where station_id = ${stationId} order by id
+  limit 1 offset (${at} % greatest(1, (select count(*) from ${tx(table)} where station_id = ${stationId})))`
+
+const pickTrack = (tx: Tx, stationId: number, at: number) => tx`
+  select t.id from playlist_tracks t join playlists p on p.id = t.playlist_id and p.station_id = ${stationId}
+  order by t.id limit 1 offset (${at} % greatest(1, (
+    select count(*) from playlist_tracks t join playlists p on p.id = t.playlist_id and p.station_id = ${stationId})))`
+
+async function apply(tx: Tx, stationId: number, list: readonly Edit[]): Promise<void> {
+  for (const { name, at, to } of list) await edits[name](tx, stationId, at, to)
+}
+
+const editLists = (names: readonly EditName[]) =>
+  fc.array(fc.record({ name: fc.constantFrom(...names), at: fc.nat(20), to: fc.nat(12) }), { maxLength: 4 })
+
+const everyEdit = Object.keys(edits).filter((name): name is EditName => name in edits)
+/** Edits that lock only rows that they insert. */
+const additions: readonly EditName[] = ['addMedia']
+const trackEdits: readonly EditName[] = ['addTrack', 'removeTrack', 'moveTrack', 'editMedia', 'addMedia']
+
+/** Some transactions: alone, rolled back, or with another one that begins later and commits first. */
+const transactions = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constantFrom('commits', 'fails'), list: editLists(everyEdit) }),
+    fc.record({
+      kind: fc.constantFrom('overtaken', 'waited for'),
+      list: editLists(additions),
+      other: editLists(trackEdits)
+    })
+  ),
+  { minLength: 1, maxLength: 6 }
+)
+
+class Rollback extends Error {}
+
+test('a library that follows changes equals one that is read again', async ({ sql }) => {
+  const numRuns = sized({ quick: 25, deep: 200, soak: 2_000 })
+  await fc.assert(
+    fc.asyncProperty(transactions, async list => {
+      const stationId = await seedPlaylists(sql)
+      const libraries = openLibraryCache()
+      const check = async () =>
+        expect(await read(sql, stationId, libraries)).toEqual(await read(sql, stationId, null))
+      await check()
+      for (const transaction of list) {
+        if ('other' in transaction) await overlap(sql, stationId, transaction, check)
+        else
+          await sql
+            .begin(async tx => {
+              await apply(tx, stationId, transaction.list)
+              if (transaction.kind === 'fails') throw new Rollback()
+            })
+            .catch((error: unknown) => {
+              if (!(error instanceof Rollback)) throw error
+            })
+        await check()
+      }
+    }),
+    { numRuns }
+  )
+})
+
+/** Runs two transactions at once. `waited for`: the first one raises the version before the other commits. */
+async function overlap(
+  sql: Sql,
+  stationId: number,
+  { kind, list, other }: { kind: string; list: readonly Edit[]; other: readonly Edit[] },
+  check: () => Promise<void>
+): Promise<void> {
+  let otherCommit: Promise<unknown> = Promise.resolve()
+  await sql.begin(async tx => {
+    await apply(tx, stationId, list)
+    if (kind === 'waited for') await tx`set constraints all immediate`
+    otherCommit = sql.begin(second => apply(second, stationId, other))
+    if (kind === 'waited for') return
+    await otherCommit
+    await check()
+  })
+  await otherCommit
+}
+
+describe('a cached library', () => {
+  test('keeps playlists that did not change, and does not need all tracks', async ({ sql }) => {
+    const stationId = await seedPlaylists(sql)
+    const libraries = openLibraryCache()
+    const before = await read(sql, stationId, libraries)
+    await sql.begin(async tx => apply(tx, stationId, [{ name: 'addMedia', at: 1, to: 3 }]))
+    const after = await read(sql, stationId, libraries)
+    expect(after.playlists[0]).toBe(before.playlists[0])
+    expect(after.playlists[1]?.tracks.ids).toHaveLength((before.playlists[1]?.tracks.ids.length ?? 0) + 1)
+    expect(after.version).toBeGreaterThan(before.version)
+  })
+
+  test.for(['more than 1,000 tracks changed', 'a change that is not listed', 'the list does not reach back'])(
+    'is read again if there are %s',
+    async (reason, { sql }) => {
+      const stationId = await seedPlaylists(sql)
+      const libraries = openLibraryCache()
+      const before = await read(sql, stationId, libraries)
+      await sql.begin(async tx => {
+        if (reason.startsWith('more'))
+          await tx`
+            with m as (
+              insert into media (station_id, unique_id, path, song_id)
+              select ${stationId}, left(md5(n::text), 24), n, md5(n::text) from generate_series(1, 1100) n returning id
+            )
+            insert into playlist_tracks (playlist_id, media_id, position)
+            select p.id, m.id, 1 from (${pick(tx, 'playlists', stationId, 1)}) p, m`
+        else if (reason.startsWith('a change')) await raiseLibraryVersion(tx, stationId)
+        else await apply(tx, stationId, [{ name: 'addMedia', at: 1, to: 3 }])
+      })
+      if (reason.startsWith('the list'))
+        await sql`delete from library_changes where station_id = ${stationId} and version = ${before.version}`
+      const after = await read(sql, stationId, libraries)
+      expect(after.playlists[0]).not.toBe(before.playlists[0])
+      expect(after).toEqual(await read(sql, stationId, null))
+    }
+  )
+
+  test('of a version that a restored backup does not have is read again', async ({ sql }) => {
+    const stationId = await seedPlaylists(sql)
+    const libraries = openLibraryCache()
+    const { version } = await read(sql, stationId, libraries)
+    const edit = (at: number) =>
+      sql.begin(async tx => apply(tx, stationId, [{ name: 'addMedia', at, to: 3 }]))
+    await edit(0)
+    const lost = await read(sql, stationId, libraries)
+    // What a backup from before the edit contains.
+    await sql.begin(async tx => {
+      await tx`set local session_replication_role = replica`
+      await tx`delete from playlist_tracks where id = (select max(id) from playlist_tracks)`
+      await tx`delete from library_changes where station_id = ${stationId} and version > ${version}`
+      await tx`update libraries set version = ${version} where station_id = ${stationId}`
+    })
+    const restored = await read(sql, stationId, libraries)
+    expect(restored).toEqual(await read(sql, stationId, null))
+    expect(restored.version).toBe(version)
+    // A process that still has the lost version meets a newer one.
+    const stale = { ...openLibraryCache(), copies: new Map([[stationId, { library: lost, bytes: 1 }]]) }
+    await edit(1)
+    expect(findCopy(stale, stationId)?.version).toBe(lost.version)
+    expect(await read(sql, stationId, stale)).toEqual(await read(sql, stationId, null))
+  })
+
+  test('has a list of changes that does not grow for ever', async ({ sql }) => {
+    const stationId = await seedPlaylists(sql)
+    const edit = () => sql.begin(async tx => apply(tx, stationId, [{ name: 'addMedia', at: 0, to: 3 }]))
+    const hourMs = 3_600_000
+    for (let times = 0; times < 3; times++) {
+      await sql`update library_changes set version = version - ${hourMs} where station_id = ${stationId}`
+      await sql`update libraries set version = version - ${hourMs} where station_id = ${stationId}`
+      await edit()
+    }
+    const rows = await sql`select distinct version from library_changes where station_id = ${stationId}`
+    // The newest version, and the one before it.
+    expect(rows).toHaveLength(2)
+  })
+})
