@@ -60,19 +60,42 @@ export function buildTracks(rows: readonly TrackRow[]): Tracks {
   })
 }
 
-/** Adds what is derived from the columns. */
-export function indexTracks(columns: Omit<Tracks, 'byId' | 'duplicates'>): Tracks {
-  const { ids, media } = columns
+/**
+ * Adds what is derived from the columns, and copies them to one buffer: with thousands of playlists, small
+ * buffers would take twice the memory.
+ */
+export function indexTracks({ uris, ...columns }: Omit<Tracks, 'byId' | 'duplicates'>): Tracks {
+  const { ids, media, artists } = columns
+  const areSmall = [ids, media].every(column => column.every(id => id < 2 ** 32))
+  const Ids: ColumnType<IdColumn> = areSmall ? Uint32Array : Float64Array
+  const bytesPerTrack = 3 * 8 + 2 * (areSmall ? 4 : 8) + 4 * 4
+  const buffer = new ArrayBuffer(bytesPerTrack * ids.length + artists.byteLength)
+  let end = 0
+  function copy<Column extends IdColumn | Int32Array>(Type: ColumnType<Column>, column: ArrayLike<number>) {
+    const copied = new Type(buffer, end, column.length)
+    copied.set(column)
+    end += copied.byteLength
+    return copied
+  }
   return {
-    ...columns,
-    ids: packIds(ids),
-    media: packIds(media),
+    // Columns of eight bytes come first, because of their alignment.
+    songs: copy(Float64Array, columns.songs),
+    titles: copy(Float64Array, columns.titles),
+    lastAired: copy(Float64Array, columns.lastAired),
+    artists: copy(Float64Array, artists),
+    ids: copy(Ids, ids),
+    media: copy(Ids, media),
+    positions: copy(Int32Array, columns.positions),
+    artistsEnd: copy(Int32Array, columns.artistsEnd),
+    durations: copy(Int32Array, columns.durations),
+    lastPass: copy(Int32Array, columns.lastPass),
     byId: orderById(ids),
-    duplicates: flagDuplicates(media)
+    duplicates: flagDuplicates(media),
+    uris
   }
 }
 
-const packIds = (ids: IdColumn): IdColumn => (ids.every(id => id < 2 ** 32) ? Uint32Array.from(ids) : ids)
+type ColumnType<Column> = new (buffer: ArrayBuffer, offset: number, length: number) => Column
 
 function orderById(ids: IdColumn): Int32Array | null {
   if (ids.every((id, index) => index === 0 || id > cellAt(ids, index - 1))) return null
