@@ -83,7 +83,7 @@ const refillChunk = 40
 /** Stations whose libraries are loaded at once. */
 const refillGroup = 5
 /** Time for refills per sweep: after a restart there may be thousands, and songs must end meanwhile. */
-const refillMs = 1_000
+const refillMs = 3_000
 
 const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
 

@@ -43,9 +43,9 @@ async function followCopy(
   // The newest cached play must still exist: a backup may have been restored.
   const seen = copy?.past.plays.at(-1)?.id
   if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
-  const library = copy.version === station.libraryVersion ? copy : await follow(tx, station, nowMs, copy)
-  if (library) extendPast(library.past, library.playlists, plays)
-  return library
+  // First, because what is read then contains these plays.
+  extendPast(copy.past, copy.playlists, plays)
+  return copy.version === station.libraryVersion ? copy : follow(tx, station, nowMs, copy)
 }
 
 /** Reads what has changed since the version of a copy; null if that is not known. */
