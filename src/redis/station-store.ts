@@ -10,7 +10,6 @@ import {
   positionsKey,
   sequenceKey,
   shardOf,
-  shards,
   stationKey,
   unflushedKey
 } from './keys.ts'
@@ -119,11 +118,6 @@ export async function readPositions(redis: RedisClient, shard: number): Promise<
   return new Map(Object.entries(positions).map(([id, position]) => [Number(id), position]))
 }
 
-/** Reads the sequence number of the newest change of a shard; 0 before the first. */
-export async function readSequence(redis: RedisClient, shard: number): Promise<number> {
-  return Number((await redis.get(sequenceKey(shard))) ?? 0)
-}
-
 /** Reads the positions of stations that changed after a sequence number; empty for deleted ones. */
 export async function readChangedSince(redis: RedisClient, shard: number, sequence: number) {
   const ids = await redis.zrangebyscore(changedKey(shard), `(${sequence}`, '+inf')
@@ -131,16 +125,6 @@ export async function readChangedSince(redis: RedisClient, shard: number, sequen
   const positions = await redis.hmget(positionsKey(shard), ...ids)
   const entries = ids.map((id, index) => [Number(id), positions[index]] as const)
   return new Map(entries.filter((entry): entry is [number, string] => typeof entry[1] === 'string'))
-}
-
-/** Throws unless every shard answers; on a cluster they may be on different nodes. */
-export async function probeShards(redis: RedisClient): Promise<void> {
-  await Promise.all(shards.map(shard => redis.exists(positionsKey(shard))))
-}
-
-/** Throws if a node of a shard refuses writes: it is unavailable, full or read-only. */
-export async function probeWrites(redis: RedisClient): Promise<void> {
-  await Promise.all(shards.map(shard => redis.probeWrites(positionsKey(shard))))
 }
 
 function parseJson(text: string): unknown {

@@ -68,7 +68,7 @@ test('an invalid REDIS_URL fails with a message that names the problem', async (
 test('of concurrent commits to a station, one succeeds, in each shard', async ({ cluster }) => {
   const redis = openRedis(await checkRedis(cluster.url), 'test')
   onTestFinished(() => redis.disconnect())
-  const first = oneOfEach(16)
+  const first = oneOfEach(64)
   const ids = first.map(({ stationId }) => stationId)
   for (const round of [first, first.map(state => afterSong(state))]) {
     const stored = await readStored(redis, ids)
@@ -93,7 +93,7 @@ test('a commit reaches every feed as a message of its shard', async ({ cluster }
   const { feed: one, redis } = await followRedis(cluster.url, noChecks)
   const [node] = cluster.nodes
   const { feed: other } = await followRedis(node?.url ?? '', noChecks)
-  const states = oneOfEach(16)
+  const states = oneOfEach(64)
   for (const state of states) await putState(redis, state)
   for (const feed of [one, other]) await waitFor(() => feed.all().length === states.length, soon)
 })
@@ -105,12 +105,12 @@ test('a feed recovers from closed connections without a periodic check', async (
     await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   }
-  const first = oneOfEach(16)
+  const first = oneOfEach(64)
   for (const state of first) await putState(redis, state)
   await waitFor(() => feed.health().connected && feed.health().lastCheckMs > lastCheckMs, soon)
   await waitFor(() => feed.all().length === first.length, soon)
   await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
-  for (const state of oneOfEach(32)) await putState(redis, state)
+  for (const state of oneOfEach(128)) await putState(redis, state)
   await waitFor(() => feed.all().length === 2 * first.length, soon)
 })
 
@@ -121,8 +121,8 @@ test(
     await using engine = await openEngine(sql, cluster.url)
     await playsOn(engine)
     const { feed, redis, subscriber } = await followRedis(cluster.url)
-    for (const state of oneOfEach(16)) await putState(redis, state)
-    await waitFor(() => oneOfEach(16).every(({ stationId }) => feed.get(stationId)), soon)
+    for (const state of oneOfEach(64)) await putState(redis, state)
+    await waitFor(() => oneOfEach(64).every(({ stationId }) => feed.get(stationId)), soon)
 
     const place = await checkRedis(cluster.url)
     const node = await cluster.nodeOf(`bull:${jobTypes.advance.queueName}:wait`)
@@ -145,8 +145,8 @@ test(
     await cluster.ready()
     await waitFor(() => feed.health().connected, soon)
     await waitFor(async () => (await countSubscribers(redis)).every(count => count === 1), soon)
-    for (const state of oneOfEach(32)) await putState(redis, state)
-    await waitFor(() => oneOfEach(32).every(({ stationId }) => feed.get(stationId)), soon)
+    for (const state of oneOfEach(128)) await putState(redis, state)
+    await waitFor(() => oneOfEach(128).every(({ stationId }) => feed.get(stationId)), soon)
     await waitFor(() => copy.status === 'ready', soon)
     // BullMQ abandons commands that were in flight when the node died after six seconds at most.
     await playsOn(engine, { ...soon, deadlineMs: 15_000 })

@@ -1,4 +1,4 @@
-import { probeShards, probeWrites } from '../../redis/station-store.ts'
+import { probeShards, probeWrites } from '../../redis/shard-commands.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { apiRoute, json } from '../core/route.ts'

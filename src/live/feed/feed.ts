@@ -1,7 +1,12 @@
 import type { RedisClient } from '../../redis/connection.ts'
-import { changesChannel, shardOf, shards } from '../../redis/keys.ts'
+import { shardOf, shards } from '../../redis/keys.ts'
 import { parseMessage } from '../../redis/messages.ts'
-import { probeWrites } from '../../redis/station-store.ts'
+import {
+  openSequenceReader,
+  probeSubscriptions,
+  probeWrites,
+  subscribeToShards
+} from '../../redis/shard-commands.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { StationState } from '../../station/state.ts'
@@ -61,7 +66,17 @@ export async function openFeed(options: FeedOptions) {
   const removalListeners = new Set<RemovalListener>()
   const catalogue = openCatalogue(baseUrl, notifyRemoval)
   const renewing = new Set<number>()
-  const shared = { redis, catalogue, readIdentities, notify, onOutcome, onSetBack, onUnknownIdentities }
+  const readSequence = openSequenceReader(redis)
+  const shared = {
+    redis,
+    catalogue,
+    readIdentities,
+    readSequence,
+    notify,
+    onOutcome,
+    onSetBack,
+    onUnknownIdentities
+  }
   const followers = shards.map(shard => followShard({ shard, ...shared }))
   let isAway = false
   let isOutdated = false
@@ -175,16 +190,14 @@ export async function openFeed(options: FeedOptions) {
     throw new Error('redis: the live states cannot be read')
   subscriber.on('smessage', onMessage)
   subscriber.on('error', noOp)
-  await Promise.all(shards.map(shard => subscriber.ssubscribe(changesChannel(shard))))
+  await subscribeToShards(subscriber)
   for (const event of backEvents) subscriber.on(event, checkAll)
   // Reads what changed between the first comparison and the subscription.
   await compareAll()
   await checkWrites()
   lastCheckMs = performance.now()
-  // Subscribing again has no effect, but a connection that does not answer is replaced.
-  const probeSubscriber = () => {
-    for (const shard of shards) subscriber.ssubscribe(changesChannel(shard)).catch(noOp)
-  }
+  // A connection that does not answer is replaced.
+  const probeSubscriber = () => void probeSubscriptions(subscriber).catch(noOp)
   const timers = [
     setInterval(checkNext, checkIntervalMs),
     setInterval(() => void checkWrites(), writeProbeMs),

@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/connection.ts'
 import type { StationMessage } from '../../redis/messages.ts'
 import { isOfNewerRelease, parsePosition, type StoredPosition } from '../../redis/positions.ts'
-import { readChangedSince, readPositions, readSequence, readStates } from '../../redis/station-store.ts'
+import { readChangedSince, readPositions, readStates } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import {
   isStaleIdentity,
@@ -21,6 +21,8 @@ interface ShardFollowerOptions {
   readonly redis: RedisClient
   readonly catalogue: Catalogue
   readonly readIdentities: ReadIdentities
+  /** Reads the number of the newest change of a shard. */
+  readonly readSequence: (shard: number) => Promise<number>
   /** Called for every change that was applied. */
   readonly notify: (station: LiveStation, triggers: readonly Trigger[]) => void
   /** Called after every read of Redis, with the error or null. */
@@ -41,8 +43,8 @@ const chunk = 500
  * that is unavailable does not delay the others.
  */
 export function followShard(options: ShardFollowerOptions) {
-  const { shard, redis, catalogue, readIdentities, notify, onOutcome, onSetBack, onUnknownIdentities } =
-    options
+  const { shard, redis, catalogue, readIdentities, readSequence } = options
+  const { notify, onOutcome, onSetBack, onUnknownIdentities } = options
   /** Stations to read, with the triggers for their listeners. */
   const pending = new Map<number, Set<Trigger>>()
   /** Stations that were removed during the read in flight, which may still have found them. */
@@ -149,7 +151,7 @@ export function followShard(options: ShardFollowerOptions) {
   async function compare(): Promise<void> {
     const startedMs = engineTimeMs()
     const since = seenSequence
-    const sequence = await readSequence(redis, shard)
+    const sequence = await readSequence(shard)
     // A lower number means that Redis was restored from a dump.
     const isContinued = since > 0 && sequence >= since
     if (!isContinued || sequence > since) {

@@ -1,0 +1,93 @@
+import { type ChainableCommander, Cluster } from 'ioredis'
+
+import type { RedisClient } from './connection.ts'
+import { changesChannel, positionsKey, sequenceKey, shards, shardSlot } from './keys.ts'
+
+/*
+ * Commands for many shards at once, sent as one pipeline to each node of a cluster, so that more shards do not
+ * mean more packets. A node that does not answer fails only its own shards.
+ */
+
+/** Groups shards by the node that a client finds them on. On a single Redis all are one group. */
+function groupByNode(redis: RedisClient, numbers: readonly number[]): number[][] {
+  if (!(redis instanceof Cluster)) return [[...numbers]]
+  const groups = new Map<string, number[]>()
+  for (const shard of numbers) {
+    // Before the client knows the slots, each shard is alone.
+    const node = redis.slots[shardSlot(shard)]?.[0] ?? `shard ${shard}`
+    const group = groups.get(node)
+    if (group === undefined) groups.set(node, [shard])
+    else group.push(shard)
+  }
+  return [...groups.values()]
+}
+
+/** Sends one command for each shard. Returns a promise for each, in order; one that failed rejects. */
+export function sendToShards(
+  redis: RedisClient,
+  numbers: readonly number[],
+  command: (pipeline: ChainableCommander, shard: number) => unknown
+): Promise<unknown>[] {
+  const answers = new Map<number, Promise<unknown>>()
+  for (const group of groupByNode(redis, numbers)) {
+    const pipeline = redis.pipeline()
+    for (const shard of group) command(pipeline, shard)
+    const results = pipeline.exec()
+    for (const [index, shard] of group.entries()) {
+      const answer = results.then(all => {
+        const [error, value] = all?.[index] ?? [new Error('no answer')]
+        if (error) throw error
+        return value
+      })
+      answers.set(shard, answer)
+    }
+  }
+  return numbers.map(async shard => answers.get(shard))
+}
+
+/**
+ * Returns a function that reads the sequence number of the newest change of a shard; 0 before the first. Calls
+ * in the same tick are sent together.
+ */
+export function openSequenceReader(redis: RedisClient): (shard: number) => Promise<number> {
+  let asked: number[] = []
+  let answers: Promise<readonly Promise<unknown>[]> | null = null
+
+  return async shard => {
+    const index = asked.push(shard) - 1
+    answers ??= Promise.resolve().then(() => {
+      const numbers = asked
+      asked = []
+      answers = null
+      return sendToShards(redis, numbers, (pipeline, each) => pipeline.get(sequenceKey(each)))
+    })
+    return Number((await (await answers)[index]) ?? 0)
+  }
+}
+
+/** One shard of each node. */
+const oneOfEachNode = (redis: RedisClient) => groupByNode(redis, shards).flatMap(([first]) => first ?? [])
+
+/** Throws unless every node of a shard answers. */
+export async function probeShards(redis: RedisClient): Promise<void> {
+  await Promise.all(oneOfEachNode(redis).map(shard => redis.exists(positionsKey(shard))))
+}
+
+/** Throws if a node of a shard refuses writes: it is unavailable, full or read-only. */
+export async function probeWrites(redis: RedisClient): Promise<void> {
+  await Promise.all(oneOfEachNode(redis).map(shard => redis.probeWrites(positionsKey(shard))))
+}
+
+/** Subscribes to the changes of all shards. */
+export async function subscribeToShards(subscriber: RedisClient): Promise<void> {
+  const channels = shards.map(shard => changesChannel(shard))
+  // On a cluster the channels of a command must have the same slot.
+  if (subscriber instanceof Cluster)
+    await Promise.all(channels.map(channel => subscriber.ssubscribe(channel)))
+  else await subscriber.ssubscribe(...channels)
+}
+
+/** Subscribes again to one channel of each node, which has no effect but requires an answer. */
+export async function probeSubscriptions(subscriber: RedisClient): Promise<void> {
+  await Promise.all(oneOfEachNode(subscriber).map(shard => subscriber.ssubscribe(changesChannel(shard))))
+}
