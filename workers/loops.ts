@@ -5,6 +5,7 @@ import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
 import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
 import { type PreloadServices, preloadLibraries } from '../src/playout/queue/preload-libraries.ts'
+import { openStateComparison } from '../src/playout/compare-states.ts'
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
@@ -14,9 +15,9 @@ import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/re
 
 /** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
 export function startSweep(services: PlayoutServices, heartbeat: string) {
-  let differing = new Set<number>()
+  const comparison = openStateComparison(services)
   const run = async (signal: AbortSignal) => {
-    differing = await sweep(services, differing, signal)
+    await sweep(services, comparison, signal)
     await writeFile(heartbeat, '')
   }
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'sweep failed' })

@@ -1,11 +1,9 @@
 import type { Fragment } from '../db/sql.ts'
-import { shards } from '../redis/keys.ts'
-import { isOfNewerRelease, isReadable, parsePosition } from '../redis/positions.ts'
-import { dropTombstone, readPositions } from '../redis/station-store.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance } from './advance.ts'
 import { raiseRevisionBatch } from './all-stations.ts'
 import { changeStation, type StationChange } from './change-station.ts'
+import type { StateComparison } from './compare-states.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
 import { repairStates } from './publish.ts'
@@ -14,7 +12,6 @@ import { loadMissing } from './queue/preload-libraries.ts'
 import { refillQueue } from './queue/queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
-import { removeDeletedStates } from './station-removal.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
@@ -25,11 +22,11 @@ const chunk = 500
 const rounds = 10
 
 /**
- * Repairs what jobs and publications have missed. `previous` contains the stations that differed in the last
- * sweep: a difference counts if it lasts, because a publication may be in flight. Call it every second, in
- * any number of processes. Rejects between two steps once `signal` is aborted.
+ * Repairs what jobs and publications have missed. `comparison` finds the stations whose live state lasts to
+ * differ from the facts. Call it every second, in any number of processes. Rejects between two steps once
+ * `signal` is aborted.
  */
-export async function sweep(services: PlayoutServices, previous: ReadonlySet<number>, signal?: AbortSignal) {
+export async function sweep(services: PlayoutServices, comparison: StateComparison, signal?: AbortSignal) {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await pullBackEarly(services, signal)
@@ -39,10 +36,9 @@ export async function sweep(services: PlayoutServices, previous: ReadonlySet<num
   const refillUntilMs = performance.now() + refillMs
   while (performance.now() < refillUntilMs && (await refillStale(services, signal)) > 0);
   for (let round = 0; round < rounds && (await raiseRevisionBatch(services.sql)).length > 0; round++);
-  const differing = await findDiffering(services, previous)
-  await publishLanes(services, differing.lasting)
-  if (differing.faults.length > 0) throw differing.faults[0]
-  return differing.fresh
+  const { lasting, faults } = await comparison.compare()
+  await publishLanes(services, lasting)
+  if (faults.length > 0) throw faults[0]
 }
 
 function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
@@ -126,71 +122,6 @@ async function inLanes<Item>(
     }
   }
   await Promise.all(Array.from({ length: count }, lane))
-}
-
-/** Finds stations whose live state differs from the facts, in spite of shards that cannot be read. */
-async function findDiffering(services: PlayoutServices, previous: ReadonlySet<number>) {
-  const lasting: number[] = []
-  const fresh = new Set<number>()
-  // Positions first: a station that has a position but no row has been deleted.
-  const answers = await Promise.allSettled(shards.map(async shard => readPositions(services.redis, shard)))
-  const readable: ReadShard[] = []
-  const faults: unknown[] = []
-  for (const [shard, answer] of answers.entries()) {
-    if (answer.status === 'fulfilled') readable.push({ shard, positions: answer.value })
-    else faults.push(answer.reason)
-  }
-  try {
-    for (const group of grouped(readable)) {
-      for (const { stationId, isMissing } of await differingIn(services, group)) {
-        if (isMissing || previous.has(stationId)) lasting.push(stationId)
-        else fresh.add(stationId)
-      }
-    }
-  } catch (error) {
-    faults.push(error)
-  }
-  return { lasting, fresh, faults }
-}
-
-/** A shard with the positions of its stations. */
-type ReadShard = { readonly shard: number; readonly positions: ReadonlyMap<number, string> }
-
-/** Maximum number of stations per group of several shards. */
-const comparedAtOnce = 1_000
-
-/** Groups shards so that about 1,000 stations are compared at once; one by one if Redis has no positions. */
-function grouped(read: readonly ReadShard[]): ReadShard[][] {
-  const largest = Math.max(...read.map(({ positions }) => positions.size))
-  const atOnce = largest > 0 ? Math.max(1, Math.floor(comparedAtOnce / largest)) : 1
-  return Array.from({ length: Math.ceil(read.length / atOnce) }, (_, index) =>
-    read.slice(index * atOnce, (index + 1) * atOnce)
-  )
-}
-
-async function differingIn(services: PlayoutServices, group: readonly ReadShard[]) {
-  const numbers = group.map(({ shard }) => shard)
-  const positions = new Map(group.flatMap(each => [...each.positions]))
-  const rows = await services.sql<{ id: number; epoch: string; revision: number }[]>`
-    select id, epoch, revision from stations
-    where id % ${shards.length} = any(${numbers}::int[]) and deleted_at is null`
-  const differing: { stationId: number; isMissing: boolean }[] = []
-  for (const { id, epoch, revision } of rows) {
-    const position = positions.get(id)
-    // A deleted station exists again: Postgres was restored from a backup.
-    if (position === '') await dropTombstone(services.redis, id)
-    else if (position !== undefined && isCurrent(position, epoch, revision)) continue
-    differing.push({ stationId: id, isMissing: !position })
-  }
-  await removeDeletedStates(services, numbers, positions, new Set(rows.map(({ id }) => id)))
-  return differing
-}
-
-/** Whether a state shows the current facts. States that only a newer release can read are left to it. */
-function isCurrent(text: string, epoch: string, revision: number): boolean {
-  const position = parsePosition(text)
-  if (isOfNewerRelease(position)) return true
-  return isReadable(position) && position.epoch === epoch && position.revision === revision
 }
 
 async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {

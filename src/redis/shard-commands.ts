@@ -1,7 +1,7 @@
 import { type ChainableCommander, Cluster } from 'ioredis'
 
 import type { RedisClient } from './connection.ts'
-import { changesChannel, positionsKey, sequenceKey, shards, shardSlot } from './keys.ts'
+import { changesChannel, positionsKey, sequenceKey, shardOf, shards, shardSlot } from './keys.ts'
 
 /*
  * Commands for many shards at once, sent as one pipeline to each node of a cluster, so that more shards do not
@@ -63,6 +63,68 @@ export function openSequenceReader(redis: RedisClient): (shard: number) => Promi
     })
     return Number((await (await answers)[index]) ?? 0)
   }
+}
+
+/** What a shard has, for comparisons with what it had before. */
+export interface ShardMark {
+  /** Another one after a restart of Redis, or on a replica that was promoted. */
+  readonly runId: string
+  /** The number of the newest change; 0 before the first. */
+  readonly sequence: number
+  /** Number of stations, deleted ones included. */
+  readonly size: number
+}
+
+/** Reads what every shard has; rejected for a shard whose node does not answer. */
+export async function readMarks(redis: RedisClient): Promise<PromiseSettledResult<ShardMark>[]> {
+  const ask = (command: (pipeline: ChainableCommander, shard: number) => unknown) =>
+    sendToShards(redis, shards, command)
+  const sequences = ask((pipeline, shard) => pipeline.get(sequenceKey(shard)))
+  const sizes = ask((pipeline, shard) => pipeline.hlen(positionsKey(shard)))
+  const runIds = new Map<number, Promise<string>>()
+  for (const group of groupByNode(redis, shards)) {
+    const runId = readRunId(redis, group[0] ?? 0)
+    for (const shard of group) runIds.set(shard, runId)
+  }
+  const readMark = async (shard: number) => {
+    const [runId = '', sequence, size] = await Promise.all([
+      runIds.get(shard),
+      sequences[shard],
+      sizes[shard]
+    ])
+    return { runId, sequence: Number(sequence ?? 0), size: Number(size) }
+  }
+  return Promise.allSettled(shards.map(readMark))
+}
+
+/** Reads what identifies the process of the node that has a shard. */
+async function readRunId(redis: RedisClient, shard: number): Promise<string> {
+  // The first command chooses the node.
+  const results = await redis.pipeline().exists(positionsKey(shard)).info('server').exec()
+  const [error, info] = results?.[1] ?? [new Error('no answer')]
+  if (error) throw error
+  return /^run_id:(\w+)/m.exec(String(info))?.[1] ?? ''
+}
+
+/** Reads the positions of stations, by id; empty for deleted ones. Those without a position are left out. */
+export async function readPositionsOf(redis: RedisClient, stationIds: readonly number[]) {
+  const byShard = new Map<number, number[]>()
+  for (const id of stationIds) byShard.set(shardOf(id), [...(byShard.get(shardOf(id)) ?? []), id])
+  const asked = [...byShard]
+  const answers = await Promise.all(
+    sendToShards(redis, [...byShard.keys()], (pipeline, shard) =>
+      pipeline.hmget(positionsKey(shard), ...(byShard.get(shard) ?? []).map(String))
+    )
+  )
+  const positions = new Map<number, string>()
+  for (const [index, [, ids]] of asked.entries()) {
+    const texts: unknown = answers[index]
+    for (const [at, id] of ids.entries()) {
+      const text: unknown = Array.isArray(texts) ? texts[at] : null
+      if (typeof text === 'string') positions.set(id, text)
+    }
+  }
+  return positions
 }
 
 /** One shard of each node. */

@@ -13,6 +13,7 @@ import {
 } from '../../src/db/retention.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import { advance } from '../../src/playout/advance.ts'
+import { openStateComparison } from '../../src/playout/compare-states.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { expireRequests, removeRequestAddresses } from '../../src/playout/queue/requests.ts'
@@ -82,7 +83,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['facts', few, () => readSnapshots(sql, [1, silent, small])],
     ['silence', few, () => raiseSilenceAlerts(sql, nowMs)],
     ['advance', 35_000, () => advance(playout, { stationId: 1, endedShId: 0, cause: 'wake' })],
-    ['sweep', 35_000, () => sweep(playout, new Set())],
+    ['sweep', 35_000, () => sweep(playout, openStateComparison(playout))],
     [
       'a report of listeners',
       25_000,

@@ -4,6 +4,7 @@ import { readSnapshots } from '../../src/db/snapshots.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { changeStation } from '../../src/playout/change-station.ts'
+import { openStateComparison } from '../../src/playout/compare-states.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { publishStation, renewState } from '../../src/playout/publish.ts'
@@ -18,11 +19,8 @@ import { countsBasis } from '../support/builders.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
-import { changeUnpublished } from '../support/unpublished.ts'
+import { changeUnpublished, settleEpochs } from '../support/unpublished.ts'
 import { waitFor } from '../support/wait.ts'
-
-/** Lets all epochs appear to have started long ago. */
-const settleEpochs = (sql: Sql) => sql`update stations set epoch_since = '-infinity'`
 
 const wake = (stationId: number) => ({ stationId, endedShId: 0, cause: 'wake' }) as const
 const skip = (stationId: number) => ({ stationId, endedShId: null, cause: 'skip' }) as const
@@ -137,7 +135,7 @@ test('a station without tracks goes offline, and resumes when it has tracks agai
   expect((await advance(playout, skip(stationId))).outcome).toBe('silent')
 
   await sql`update playlists set is_enabled = true where station_id = ${stationId}`
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   const [back] = await readStates(playout.redis, [stationId])
   expect(back?.current).not.toBeNull()
 })
@@ -154,13 +152,13 @@ test('a station whose row is locked does not delay the sweep of others', async (
   const startedAtMs = performance.now()
   await holder.begin(async tx => {
     await tx`select from stations where id = ${locked ?? 0} for update`
-    await sweep(playout, new Set())
+    await sweep(playout, openStateComparison(playout))
   })
   await holder.end({ timeout: 5 })
   expect(performance.now() - startedAtMs).toBeLessThan(2_000)
   const shown = await readStates(playout.redis, others)
   expect(shown.map(state => state?.current !== null)).toEqual([true, true])
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   expect((await readStates(playout.redis, [locked ?? 0]))[0]?.current).not.toBeNull()
 })
 
@@ -285,8 +283,8 @@ test('plays that start in the future are moved to now, in order and without over
   }
   const { outcome } = await advance(playout, skip(skipped))
   expect(outcome).toBe('advanced')
-  await sweep(playout, new Set())
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
+  await sweep(playout, openStateComparison(playout))
   for (const id of [swept, skipped]) {
     const plays = await readHistory(sql, id)
     for (const [index, { startedAtMs, endedAtMs }] of plays.entries()) {
@@ -344,7 +342,7 @@ test('a lost live state is rebuilt under a new epoch, and its next advance is sc
   const before = await readStates(playout.redis, ids)
   await settleEpochs(sql)
   await playout.redis.flushall()
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   const after = await readStates(playout.redis, ids)
   for (const [index, state] of after.entries()) {
     expect(state?.shown).toEqual(before[index]?.shown)
@@ -362,12 +360,20 @@ test('a change that was not published to Redis is found by the second sweep', as
     tx => tx`update stations set name = 'Renamed', revision = revision + 1, station_revision = revision + 1
     where id = ${stationId}`
   )
-  const differing = await sweep(playout, new Set())
-  expect(differing).toEqual(new Set([stationId]))
-  await sweep(playout, differing)
+  const comparison = openStateComparison(playout)
+  await sweep(playout, comparison)
+  expect(comparison.differing()).toEqual(new Set([stationId]))
+  await sweep(playout, comparison)
   const [state] = await readStates(playout.redis, [stationId])
   expect(state?.profile.name).toBe('Renamed')
 })
+
+/** A difference counts if it lasts. */
+async function sweepTwice(playout: PlayoutServices): Promise<void> {
+  const comparison = openStateComparison(playout)
+  await sweep(playout, comparison)
+  await sweep(playout, comparison)
+}
 
 const positionOf = async (playout: PlayoutServices, stationId: number) =>
   (await readPositions(playout.redis, shardOf(stationId))).get(stationId)
@@ -396,7 +402,7 @@ test('the sweep rebuilds live states that an older version of the program has wr
   const [position = ''] = [...(await readPositions(playout.redis, shardOf(stationId))).values()]
   await setPosition(playout, stationId, position.replace(/\d+$/, '1'))
   expect(await readStates(playout.redis, [stationId])).toEqual([null])
-  await sweep(playout, await sweep(playout, new Set()))
+  await sweepTwice(playout)
   const [rebuilt] = await readStates(playout.redis, [stationId])
   expect(rebuilt?.shown?.shId).toBe(state?.shown?.shId)
   expect(rebuilt?.epoch).toBe(state?.epoch)
@@ -411,7 +417,7 @@ test('live states of a newer release are not changed', async ({ sql, redisUrl })
   await setPosition(playout, stationId, newer)
   const { outcome, state } = await advanceAndRead(playout, skip(stationId))
   expect({ outcome, state }).toEqual({ outcome: 'advanced', state: null })
-  await sweep(playout, await sweep(playout, new Set()))
+  await sweepTwice(playout)
   expect(await positionOf(playout, stationId)).toBe(newer)
 })
 
@@ -430,7 +436,9 @@ test('a lost epoch is replaced by one new epoch, however many processes notice i
     const epoch = (await positionOf(playout, stationId))?.split(':')[0]
     if (epoch) seen.add(epoch)
   }
-  await Promise.all([playout, other, playout, other].map(each => sweep(each, new Set()).then(watch)))
+  await Promise.all(
+    [playout, other, playout, other].map(each => sweep(each, openStateComparison(each)).then(watch))
+  )
   await Promise.all([publishStation(playout, stationId), publishStation(other, stationId)])
   await watch()
   expect(seen.size).toBe(1)
@@ -448,17 +456,17 @@ test('after an old dump of Redis offsets are higher, and an ended epoch does not
   const dump = await dumpOf(playout, stationId)
   const { state: before } = await advanceAndRead(playout, skip(stationId))
   await restore(playout, stationId, dump)
-  await sweep(playout, await sweep(playout, new Set()))
+  await sweepTwice(playout)
   const [again] = await readStates(playout.redis, [stationId])
   expect(again).toMatchObject({ epoch: before?.epoch, current: before?.current })
   expect(again?.offset).toBeGreaterThan(before?.offset ?? 0)
   await settleEpochs(sql)
   await playout.redis.flushall()
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   await settleEpochs(sql)
   const [after] = await readStates(playout.redis, [stationId])
   await restore(playout, stationId, dump)
-  await sweep(playout, await sweep(playout, new Set()))
+  await sweepTwice(playout)
   const [newest] = await readStates(playout.redis, [stationId])
   expect(new Set([before?.epoch, after?.epoch, newest?.epoch]).size).toBe(3)
 })
@@ -522,7 +530,7 @@ test('a lost position is written again', async ({ sql, redisUrl }) => {
   const key = positionsKey(shardOf(stationId))
   const position = await playout.redis.hget(key, String(stationId))
   await playout.redis.hdel(key, String(stationId))
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   expect(await playout.redis.hget(key, String(stationId))).toBe(position)
   expect((await readStates(playout.redis, [stationId]))[0]).toEqual(state)
 })
@@ -598,7 +606,7 @@ test('the sweep removes a station that is missing in Postgres, and it is not res
   const { state } = await advanceAndRead(playout, wake(deleted))
   await advance(playout, wake(other))
   await sql`delete from stations where id = ${deleted}`
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   expect(await positionOf(playout, deleted)).toBe('')
   expect(await playout.redis.exists(stationKey(deleted))).toBe(0)
   expect(await positionOf(playout, other)).not.toBe('')
@@ -614,7 +622,7 @@ test('the sweep removes a station that is missing in Postgres, and it is not res
   })
   expect(late.outcome).toBe('deleted')
   expect(await publishStation(playout, deleted)).toBeNull()
-  await sweep(playout, new Set([deleted]))
+  await sweep(playout, openStateComparison(playout))
   expect(await readStates(playout.redis, [deleted])).toEqual([null])
 })
 
@@ -626,14 +634,14 @@ test('the tombstone of a station survives the loss of Redis, and is removed afte
   const stationId = await seedStation(sql)
   await publishStation(playout, stationId)
   await sql`delete from stations where id = ${stationId}`
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   await playout.redis.flushall()
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   expect(await positionOf(playout, stationId)).toBe('')
   expect(await removeOldTombstones(playout)).toBe(0)
   await sql`update deleted_stations set deleted_at = now() - interval '8 days'`
   expect(await removeOldTombstones(playout)).toBe(1)
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   expect(await positionOf(playout, stationId)).toBeUndefined()
 })
 
@@ -643,7 +651,7 @@ test('a deleted station that was restored from a backup is shown again', async (
   await publishStation(playout, stationId)
   await settleEpochs(sql)
   await removeState(playout.redis, stationId)
-  await sweep(playout, new Set())
+  await sweep(playout, openStateComparison(playout))
   expect(await readStates(playout.redis, [stationId])).toMatchObject([{ stationId }])
 })
 

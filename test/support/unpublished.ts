@@ -10,3 +10,6 @@ export async function changeUnpublished(sql: Sql, change: (tx: Tx) => PromiseLik
     await change(tx)
   })
 }
+
+/** Lets all epochs appear to have started long ago, so that new ones may begin. */
+export const settleEpochs = (sql: Sql) => sql`update stations set epoch_since = '-infinity'`
