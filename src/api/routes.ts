@@ -21,6 +21,7 @@ import { customFieldRoutes, customFields } from './library/custom-fields.ts'
 import { fileRoutes, files } from './library/files.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
 import { liveRoutes } from './now-playing/live.ts'
+import { nowPlayingList } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing/now-playing.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
@@ -53,6 +54,7 @@ import { rotatedSecretSchema, webhookActionRoutes } from './webhooks/webhook-act
 import { webhookRoutes, webhooks } from './webhooks/webhooks.ts'
 
 const documented: readonly ApiRoute[] = [
+  nowPlayingList,
   ...nowPlayingRoutes,
   ...liveRoutes,
   ...artRoutes,

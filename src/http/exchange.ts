@@ -9,6 +9,7 @@ import { ApiError, Overloaded, renderApiError, StoreOffline } from '../runtime/e
 import type { Logger } from '../runtime/log.ts'
 import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
+import type { LongList } from '../station/live-view.ts'
 import {
   commonLines,
   documentHeaders,
@@ -18,7 +19,7 @@ import {
   typeHeaders,
   withVary
 } from './headers.ts'
-import { sendTimeoutMs, streamBytes, streamFile, maxUnstreamedBytes } from './stream.ts'
+import { sendTimeoutMs, streamBytes, streamPieces, streamFile, maxUnstreamedBytes } from './stream.ts'
 import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
 
 /** The number of responses of a server that have begun and are not sent. */
@@ -97,6 +98,7 @@ function settle(exchange: Exchange): void {
 export function sendReply(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
   if (!exchange.isOpen) return
   if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
+  if (reply.longList) return void sendLongList(exchange, reply.headers ?? {}, reply.longList)
   const { status = 200, body, file } = reply
   send(exchange, { status, headers: buildHeaders(reply, isKeyed), body, file })
 }
@@ -135,6 +137,27 @@ function sendVariant(
   send(exchange, { status: 200, headers, body: bytes })
 }
 
+/** Sends a list that may be too large for one buffer, uncompressed, or a 304 if the client has it. */
+async function sendLongList(
+  exchange: Exchange,
+  given: Readonly<Record<string, string>>,
+  take: NonNullable<Reply['longList']>
+): Promise<void> {
+  defer(exchange)
+  try {
+    // Such a connection can only be closed after a response that is not streamed.
+    if (exchange.head.isChunked) throw new ApiError('invalid', 'This request must not have a body.')
+    const list = await take(() => exchange.isOpen && exchange.res.close())
+    whenSettled(exchange, list.release)
+    const headers = documentHeaders(given, { etag: list.etag, position: null })
+    if (etagMatches(exchange.head.ifNoneMatch, list.etag))
+      return send(exchange, { status: 304, headers, body: undefined })
+    send(exchange, { status: 200, headers: [...typeHeaders(given, null), ...headers], body: undefined, list })
+  } catch (error) {
+    sendError(exchange, error)
+  }
+}
+
 /** Sends a 204. */
 export function sendEmpty(exchange: Exchange, headers: HeaderList): void {
   send(exchange, { status: 204, headers, body: undefined })
@@ -171,6 +194,7 @@ interface OutgoingResponse {
   readonly headers: HeaderList
   readonly body: Reply['body']
   readonly file?: FileToSend | undefined
+  readonly list?: LongList
   readonly close?: boolean
 }
 
@@ -192,7 +216,7 @@ function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): void {
 
 function writeCorked(
   exchange: Exchange,
-  { status, headers, body, file, close = false }: OutgoingResponse
+  { status, headers, body, file, list, close = false }: OutgoingResponse
 ): void {
   const { res, head } = exchange
   const mustClose = close || exchange.server.isDraining()
@@ -201,16 +225,18 @@ function writeCorked(
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
-  const size = file?.size ?? Buffer.byteLength(body ?? '')
+  const size = file?.size ?? list?.bytes ?? Buffer.byteLength(body ?? '')
   if (head.method !== 'HEAD' && status !== 204 && status !== 304) {
-    const isStreamed = !head.isChunked && (size > maxUnstreamedBytes || (file !== undefined && size > 0))
+    const isStreamed =
+      list !== undefined ||
+      (!head.isChunked && (size > maxUnstreamedBytes || (file !== undefined && size > 0)))
     if (!isStreamed) {
       settle(exchange)
       return void res.end(body ?? '', mustClose)
     }
     // Only `end` can close the connection. A streamed response asks the client to close it.
     if (mustClose) res.writeHeader('Connection', 'close')
-    return stream(exchange, file ?? toBytes(body), size)
+    return stream(exchange, file ?? list ?? toBytes(body), size)
   }
   settle(exchange)
   if (head.method === 'HEAD') res.writeHeader('Content-Length', String(size))
@@ -221,7 +247,7 @@ function writeCorked(
 
 const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)
 
-function stream(exchange: Exchange, body: Uint8Array | FileToSend, size: number): void {
+function stream(exchange: Exchange, body: Uint8Array | FileToSend | LongList, size: number): void {
   const { res } = exchange
   defer(exchange)
   // A slow client must not keep the bytes in memory or the file open forever.
@@ -229,6 +255,7 @@ function stream(exchange: Exchange, body: Uint8Array | FileToSend, size: number)
   whenSettled(exchange, () => clearTimeout(timer))
   const onDone = () => settle(exchange)
   if (body instanceof Uint8Array) return streamBytes(res, body, onDone)
+  if ('pieces' in body) return streamPieces(res, body, { isOpen: () => exchange.isOpen, onDone })
   const onError = (error: unknown) => {
     logFailure(exchange, error)
     res.close()

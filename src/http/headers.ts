@@ -38,7 +38,10 @@ export const commonLines = renderLines([['X-Content-Type-Options', 'nosniff']])
 type Given = NonNullable<Reply['headers']>
 
 /** Headers of a document and of its 304: entity tag, position, and the `given` ones. */
-export function documentHeaders(given: Given, { etag, position }: CachedResponse): HeaderList {
+export function documentHeaders(
+  given: Given,
+  { etag, position }: Pick<CachedResponse, 'etag' | 'position'>
+): HeaderList {
   const { 'Content-Type': _type, Vary: vary, ...others } = given
   return [
     ...(etag === '' ? [] : [['ETag', etag] as const]),

@@ -106,7 +106,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
 
   const listSource: Source = {
     find: req =>
-      req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' && !mayHoldKey(req)
+      req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' && !mayBeSpecial(req)
         ? live.publicList()
         : null,
     prerendered: openPrerendered(publicHeaders.list, cors)
@@ -134,7 +134,9 @@ interface Source {
   readonly prerendered: Prerendered
 }
 
-const mayHoldKey = (req: HttpRequest) => /api_key|%/.test(req.getQuery() ?? '')
+/** Whether a request for the list may have a key, or ask for a part of it. */
+const mayBeSpecial = (req: HttpRequest) =>
+  /api_key|stations|page|current|rowCount|%/.test(req.getQuery() ?? '')
 
 /** Matches queries that may request a long poll, without decoding them. */
 const mayPoll = /wait|since|epoch|%/

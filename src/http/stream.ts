@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 
 import type { FileToSend } from '../api/core/route.ts'
+import type { LongList } from '../station/live-view.ts'
 
 /** Larger bodies are streamed as the client reads. Smaller ones fit into the buffer of a new connection. */
 export const maxUnstreamedBytes = 16 * 1024
@@ -18,6 +19,47 @@ export function streamBytes(res: HttpResponse, bytes: Uint8Array, onDone: () => 
   const [, isDone] = res.tryEnd(bytes, bytes.length)
   if (isDone) onDone()
   else sendRemaining(res, bytes, onDone)
+}
+
+/** Bytes of a list that are sent before other work may run. */
+const turnBytes = 1024 * 1024
+
+/** Like `streamBytes`, for a body in pieces. */
+export function streamPieces(
+  res: HttpResponse,
+  { pieces, bytes }: Pick<LongList, 'pieces' | 'bytes'>,
+  { isOpen, onDone }: Pick<StreamCallbacks, 'isOpen' | 'onDone'>
+): void {
+  let index = 0
+  /** Where the piece begins in the body. */
+  let start = 0
+
+  /** Sends from an offset of the body. Returns false if the client has to read first. */
+  function send(offset: number): boolean {
+    for (let sent = 0; sent < turnBytes;) {
+      const piece = pieces[index]
+      if (piece === undefined) return true
+      if (offset >= start + piece.length) {
+        start += piece.length
+        index++
+        continue
+      }
+      const rest = piece.subarray(offset - start)
+      const [isTaken, isDone] = res.tryEnd(rest, bytes)
+      if (isDone) onDone()
+      if (isDone || !isTaken) return isDone
+      offset += rest.length
+      sent += rest.length
+    }
+    setImmediate(() => {
+      if (isOpen()) res.cork(() => send(offset))
+    })
+    return true
+  }
+
+  // The offset counts bytes of the body.
+  res.onWritable(offset => send(offset))
+  send(0)
 }
 
 /** Continues a stream after the first `tryEnd`. */

@@ -7,8 +7,8 @@ const maxEmbedded = 24
 
 /** The first page: the public stations, and the dashboard for operators. */
 export const dashboardRoute = pageRoute('/', (_, { live, config: { BASE_URL: baseUrl } }) => {
-  const stations = live.all().filter(({ profile }) => profile.isPublic)
-  const isEmbedded = stations.length <= maxEmbedded
+  const stations = live.all().filter(({ isPublic }) => isPublic)
+  const embedded = stations.length <= maxEmbedded ? live.publicList() : null
   return renderPage({
     baseUrl,
     title: 'Stations · Cuewire',
@@ -17,9 +17,12 @@ export const dashboardRoute = pageRoute('/', (_, { live, config: { BASE_URL: bas
     scripts: ['dashboard.js'],
     hasBlobImages: true,
     isPrivate: false,
-    head: isEmbedded ? dataElement('shown', Buffer.from(live.publicList().body).toString()) : html``,
+    head: embedded === null ? html`` : dataElement('shown', Buffer.from(embedded.body).toString()),
     body: html`<cuewire-dashboard
-      >${renderOverview(stations.slice(0, maxEmbedded), baseUrl)}</cuewire-dashboard
+      >${renderOverview(
+        stations.slice(0, maxEmbedded).map(station => station.read()),
+        baseUrl
+      )}</cuewire-dashboard
     >`
   })
 })

@@ -4,18 +4,46 @@ import type { StationState } from './state.ts'
 /** A rendering of a station: for the REST interface, for events, or as one line of text. */
 export type DocumentKind = 'rest' | 'event' | 'line'
 
+/** A station as lists and sums need it, which may be many. */
+export interface StationListing {
+  readonly stationId: number
+  readonly shortName: string
+  readonly isPublic: boolean
+  readonly isOnline: boolean
+  readonly listeners: number
+  readonly uniqueListeners: number
+  readonly read: () => StationState
+}
+
+/** A document of many stations, in pieces. */
+export interface LongList {
+  readonly pieces: readonly Uint8Array[]
+  readonly bytes: number
+  /** As of a `CachedResponse`. */
+  readonly etag: string
+  /** To be called once the document was sent, or will not be. */
+  readonly release: () => void
+}
+
 /** The now-playing documents and station states that a server keeps in memory. */
 export interface LiveView {
   /** A station by id (all digits) or short name. */
   readonly get: (key: string) => StationState | undefined
   /** All stations, in id order. */
-  readonly all: () => readonly StationState[]
+  readonly all: () => readonly StationListing[]
   /** The current document of a station; undefined if it does not exist. */
   readonly document: (stationId: number, kind: DocumentKind) => CachedResponse | undefined
   /** The current document of a public station by id or short name; undefined for all others. */
   readonly publicDocument: (key: string, kind: DocumentKind) => CachedResponse | undefined
-  /** The current documents of all public stations as one array. */
-  readonly publicList: () => CachedResponse
+  /** The ids of the public stations, in order. */
+  readonly publicIds: () => readonly number[]
+  /** The current documents of all public stations as one array; null if there are too many: see `longList`. */
+  readonly publicList: () => CachedResponse | null
+  /**
+   * The same in pieces, built without delaying other work, and with the private stations among `privateIds`.
+   * `onRevoked` is called if the memory is needed for a newer list before it was released.
+   */
+  readonly longList: (privateIds: ReadonlySet<number>, onRevoked: () => void) => Promise<LongList>
   /** The current documents of these stations as one array, without those that do not exist. */
   readonly list: (stationIds: readonly number[]) => CachedResponse
   /** Calls `listener` after every change of a station. Returns the function that unsubscribes it. */

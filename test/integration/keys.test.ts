@@ -274,7 +274,8 @@ test('a key of one private station can see that one and no other', async ({ prog
       (await program.ask('GET', `/api/nowplaying/${other}`, { key: '' })).status === 404,
     { deadlineMs: 10_000, what: 'the stations to be there, and hidden' }
   )
-  for (const path of ['/api/stations', '/api/nowplaying']) {
+  const selection = `/api/nowplaying?stations=${other},${mine}`
+  for (const path of ['/api/stations', '/api/nowplaying', selection]) {
     expect(await idsOf(path)).toContain(mine)
     await waitFor(async () => !(await idsOf(path)).includes(other), {
       deadlineMs: 5_000,

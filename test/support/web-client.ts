@@ -1,4 +1,4 @@
-import { openLiveStation } from '../../src/live/feed/live-station.ts'
+import { LiveStation } from '../../src/live/feed/live-station.ts'
 import type { StationState } from '../../src/station/state.ts'
 import {
   defaultStaleAfterMs,
@@ -21,7 +21,7 @@ export function renderDocument(
   state: StationState = aStation(),
   nowSeconds: number = Math.floor(Date.now() / 1_000)
 ): NowPlaying {
-  return JSON.parse(openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds))
+  return JSON.parse(new LiveStation(state, 'https://radio.example.com').eventText(nowSeconds))
 }
 
 export const publication = (np: NowPlaying, offset = 1, epoch: string | null = null): ServerMessage => ({

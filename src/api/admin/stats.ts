@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { version } from '../../runtime/program-files.ts'
-import { isOnline } from '../../station/state.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { apiRoute } from '../core/route.ts'
 import { exactly, int64, string } from '../core/schemas.ts'
@@ -71,12 +70,12 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
   }),
   async handle(_, { reads: sql, live }) {
     const { stations, ...counts } = await countCached(sql)
-    const states = live.all()
-    const sum = (of: 'total' | 'unique') => states.reduce((all, { listeners }) => all + listeners[of], 0)
+    const listed = live.all()
+    const sum = (of: 'listeners' | 'uniqueListeners') => listed.reduce((all, each) => all + each[of], 0)
     return successReply({
       stations,
-      online: states.filter(isOnline).length,
-      listeners: { total: sum('total'), unique: sum('unique') },
+      online: listed.filter(({ isOnline }) => isOnline).length,
+      listeners: { total: sum('listeners'), unique: sum('uniqueListeners') },
       ...counts,
       uptime: Math.floor(process.uptime()),
       version

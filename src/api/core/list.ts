@@ -26,16 +26,23 @@ export interface ListQuery {
 const format = (count: number) => count.toLocaleString('en-US')
 const aboutPage = `Number of the page, from 1. With a page or a page size, the response is an envelope instead of an array. Pages reach the first ${format(maxReachable)} records.`
 const aboutSize = `Records per page, at most ${maxPageSize}; 0: all records, up to ${format(maxUnpaged)} per page.`
-const parameters = queryFilters({
+const pageFields = {
   page: integer({ min: 1, max: 1_000_000_000, about: aboutPage }),
   current: integer({ min: 1, max: 1_000_000_000, about: 'Alias of page.' }),
   per_page: integer({ min: -1, max: 1_000_000_000, about: aboutSize }),
-  rowCount: integer({ min: -1, max: 1_000_000_000, about: 'Alias of per_page.' }),
+  rowCount: integer({ min: -1, max: 1_000_000_000, about: 'Alias of per_page.' })
+}
+const pageQuery = queryFilters(pageFields)
+const parameters = queryFilters({
+  ...pageFields,
   searchPhrase: text({
     max: 200,
     about: `Text that a record must contain, in any case. Of records that grow in number, such as plays, the newest ${format(maxReachable)} are searched.`
   })
 })
+
+/** The query parameters that choose a page. */
+export const pageParameters: Readonly<Record<string, JsonSchema>> = pageQuery.schemas
 
 /** The query parameters of a list; `sort` names the fields that it can be sorted by. */
 export function listParameters(sort: readonly string[]): Readonly<Record<string, JsonSchema>> {
@@ -56,15 +63,22 @@ export function parseListQuery(query: URLSearchParams, sortFields: readonly stri
     sortFields.length > 0 ? `must be one of ${sortFields.join(', ')}.` : 'is not possible in this list.'
   if (sort !== '' && !sortFields.includes(sort)) refuseField('sort', 'not_in_enum', allowed)
   if (!['', 'ASC', 'DESC'].includes(order)) refuseField('sortOrder', 'not_in_enum', 'must be ASC or DESC.')
-  const number = values.page ?? values.current
-  const size = values.per_page ?? values.rowCount
-  const isPaged = number !== undefined || size !== undefined
   return {
     search: values.searchPhrase ?? '',
     sort: sort || null,
     isDescending: order === 'DESC',
-    page: isPaged ? { number: number ?? 1, size: limitPageSize(size) } : null
+    page: choosePage(values)
   }
+}
+
+/** Parses the page of a query; null if it asks for none. Throws 400 with the name of the parameter. */
+export const parsePage = (query: URLSearchParams): ListQuery['page'] => choosePage(pageQuery.parse(query))
+
+function choosePage(values: ReturnType<typeof pageQuery.parse>): ListQuery['page'] {
+  const number = values.page ?? values.current
+  const size = values.per_page ?? values.rowCount
+  if (number === undefined && size === undefined) return null
+  return { number: number ?? 1, size: limitPageSize(size) }
 }
 
 const limitPageSize = (size = defaultPageSize) => (size <= 0 ? 0 : Math.min(size, maxPageSize))
@@ -219,7 +233,7 @@ export function renderListReply(
 }
 
 /** Renders a JSON object with the elements as an array under `name`. */
-function withElements(
+export function withElements(
   object: Readonly<Record<string, unknown>>,
   name: string,
   elements: readonly Uint8Array[]
@@ -232,7 +246,12 @@ const join = (start: string, elements: readonly Uint8Array[], end: string): Uint
   Buffer.concat([Buffer.from(start), ...elements, Buffer.from(end)])
 
 /** The envelope of a list without its records (null: no pages were requested), and the headers. */
-function renderListEnvelope(total: number, list: ListQuery, request: ApiRequest, baseUrl: string) {
+export function renderListEnvelope(
+  total: number,
+  list: Pick<ListQuery, 'page'>,
+  request: ApiRequest,
+  baseUrl: string
+) {
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)
     for (const name of ['page', 'current', 'per_page', 'rowCount']) query.delete(name)

@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { CachedResponse, StatePosition } from '../../station/document.ts'
+import type { LongList } from '../../station/live-view.ts'
 import type { Permission } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
 import type { ApiServices } from './services.ts'
@@ -50,7 +51,7 @@ export interface FileToSend {
   readonly size: number
 }
 
-/** A response. Exactly one of `body`, `file`, `document` and `later` provides its content. */
+/** A response. Exactly one of `body`, `file`, `document`, `longList` and `later` provides its content. */
 export interface Reply {
   /** The default is 200. */
   readonly status?: number
@@ -61,6 +62,8 @@ export interface Reply {
   readonly file?: FileToSend
   /** Called when the response is sent, compressed or as a 304 if the client accepts that. */
   readonly document?: () => CachedResponse
+  /** Called when the response is sent, streamed or as a 304. Calls back if the rest may no longer be sent. */
+  readonly longList?: (onRevoked: () => void) => Promise<LongList>
   /** Called at once. Calls `answer` when the content is known. Returns what to call if the client leaves first. */
   readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
 }

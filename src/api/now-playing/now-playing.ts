@@ -25,10 +25,10 @@ import { isNewState } from './long-polls.ts'
  */
 
 const publicCaching = { 'Cache-Control': 'public, max-age=1' }
-const privateCaching = { 'Cache-Control': 'private, no-store' }
+export const privateCaching = { 'Cache-Control': 'private, no-store' }
 
 /** The list depends on the key. */
-const listVary = { Vary: 'X-API-Key, Authorization' }
+export const listVary = { Vary: 'X-API-Key, Authorization' }
 
 /** Headers of responses that do not depend on a key. */
 export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Record<string, string>>>> = {
@@ -163,48 +163,26 @@ const artOperation = {
   isRedirect: true
 }
 
-const list = apiRoute('GET', '/api/nowplaying', 'public', {
-  id: 'listNowPlaying',
-  tag: 'Now playing',
-  summary: 'Now playing on all stations',
-  answer: { type: 'array', items: nowPlaying },
-  unchanged: sameBody,
-  handle: (request, services) =>
-    request.apiKey === '' ? sendPublicList(services) : sendVisibleList(request, services)
-})
-
 const stations = apiRoute('GET', '/api/stations', 'public', {
   id: 'listStationSummaries',
   tag: 'Now playing',
   summary: 'All stations',
   answer: { type: 'array', items: summary },
   async handle(request, services) {
-    const states = await findVisible(request, services)
-    const { body } = json(states.map(state => renderStation(state, services.config.BASE_URL)))
-    const isPublic = states.every(state => state.profile.isPublic)
+    const visible = await findVisible(request, services)
+    const { body } = json(visible.map(station => renderStation(station.read(), services.config.BASE_URL)))
+    const isPublic = visible.every(station => station.isPublic)
     return { body, headers: { ...(isPublic ? {} : privateCaching), ...listVary } }
   }
 })
 
-const sendPublicList = ({ live }: ApiServices) => ({ headers: publicHeaders.list, document: live.publicList })
-
-async function sendVisibleList(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const states = await findVisible(request, services)
-  if (states.every(state => state.profile.isPublic)) return sendPublicList(services)
-  const ids = states.map(({ stationId }) => stationId)
-  return { headers: { ...privateCaching, ...listVary }, document: () => services.live.list(ids) }
-}
-
 /** The public stations, and the private ones to which the key has access. */
 async function findVisible({ apiKey, address }: ApiRequest, { live, keys }: ApiServices) {
   const key = await keys.findOptional(apiKey, address)
-  const isVisible = ({ profile, stationId }: StationState) =>
-    maySeeStation(key, { id: stationId, isPublic: profile.isPublic })
-  return live.all().filter(isVisible)
+  return live.all().filter(({ stationId, isPublic }) => maySeeStation(key, { id: stationId, isPublic }))
 }
 
 export const nowPlayingRoutes = [
-  list,
   polling(
     '/api/nowplaying/:station_id',
     { id: 'getNowPlaying', summary: 'Now playing on a station', answer: nowPlaying },

@@ -1,6 +1,7 @@
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
-import { type LiveStation, openLiveStation, etagOf } from './live-station.ts'
+import { etagOf, LiveStation } from './live-station.ts'
+import { openLongLists } from './long-lists.ts'
 
 /**
  * All stations of a server, by id and by short name. Within an epoch the offset of a station never decreases;
@@ -12,30 +13,45 @@ export type Catalogue = ReturnType<typeof openCatalogue>
 export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => void = () => {}) {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
-  let sorted: LiveStation[] | null = null
-  let shown: readonly LiveStation[] | null = null
+  /** In id order, without those in `added`. */
+  let sorted: LiveStation[] = []
+  let added: LiveStation[] = []
+  /** The public stations in id order; null after one was added or removed. */
+  let publicIds: readonly number[] | null = null
   let publicSecond = -1
   let publicList: CachedResponse | null = null
   /** The newest list of each set of stations, by their ids. */
   const lists = new Map<string, CachedResponse>()
+  const longLists = openLongLists(all)
 
   /** Releases a name, to another station that has it: the two changes may arrive in any order. */
-  function releaseName({ stationId, profile: { shortName } }: StationState): void {
+  function releaseName({ stationId, shortName }: LiveStation): void {
     if (idByName.get(shortName) !== stationId) return
     idByName.delete(shortName)
-    for (const { state } of byId.values())
-      if (state.profile.shortName === shortName) idByName.set(shortName, state.stationId)
-  }
-
-  function noteChange(): void {
-    sorted = null
-    shown = null
-    publicSecond = -1
+    for (const other of byId.values())
+      if (other.shortName === shortName) idByName.set(shortName, other.stationId)
   }
 
   /** In id order. */
-  const all = (): readonly LiveStation[] =>
-    (sorted ??= [...byId.values()].toSorted((a, b) => a.state.stationId - b.state.stationId))
+  function all(): readonly LiveStation[] {
+    if (added.length > 0) {
+      // Fast, because most of it is in order.
+      sorted = [...sorted, ...added].toSorted(byStationId)
+      added = []
+    }
+    return sorted
+  }
+
+  /** Puts a station in the place of its former state, or among those that were added. */
+  function place(station: LiveStation): void {
+    const index = indexOf(all(), station.stationId)
+    sorted[index] = station
+  }
+
+  function noteChange(before: LiveStation | undefined, after: LiveStation | undefined): void {
+    publicSecond = -1
+    if ((before?.isPublic ?? false) !== (after?.isPublic ?? false)) publicIds = null
+  }
 
   return {
     all,
@@ -49,40 +65,72 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
     put: (state: StationState): boolean => {
       const known = byId.get(state.stationId)
       if (known !== undefined && !isNewer(state, known.state)) return false
-      byId.set(state.stationId, openLiveStation(state, baseUrl))
-      if (known?.state.profile.shortName !== state.profile.shortName) {
-        if (known !== undefined) releaseName(known.state)
-        idByName.set(state.profile.shortName, state.stationId)
-        if (known !== undefined) onRemoved(known.state.profile.shortName)
+      const station = new LiveStation(state, baseUrl)
+      byId.set(state.stationId, station)
+      if (known === undefined) added.push(station)
+      else place(station)
+      if (known?.shortName !== station.shortName) {
+        if (known !== undefined) releaseName(known)
+        idByName.set(station.shortName, state.stationId)
+        if (known !== undefined) onRemoved(known.shortName)
       }
-      noteChange()
+      noteChange(known, station)
       return true
     },
     remove: (stationId: number) => {
       const known = byId.get(stationId)
       if (known === undefined) return
       byId.delete(stationId)
-      releaseName(known.state)
-      noteChange()
+      sorted = all().filter(station => station !== known)
+      releaseName(known)
+      noteChange(known, undefined)
       onRemoved(String(stationId))
-      onRemoved(known.state.profile.shortName)
+      onRemoved(known.shortName)
     },
-    /** The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`. */
-    publicList: (nowSeconds: number): CachedResponse => {
+    size: () => byId.size,
+    /** The ids of the public stations, in order. */
+    publicIds: () =>
+      (publicIds ??= all()
+        .filter(({ isPublic }) => isPublic)
+        .map(({ stationId }) => stationId)),
+    /**
+     * The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`; null if there are
+     * too many to render at once.
+     */
+    publicList: (nowSeconds: number): CachedResponse | null => {
+      if (byId.size > maxRenderedAtOnce) return null
       if (publicList !== null && publicSecond === nowSeconds) return publicList
-      shown ??= all().filter(({ state }) => state.profile.isPublic)
       publicSecond = nowSeconds
-      return (publicList = joinList(shown, nowSeconds, publicList))
+      return (publicList = joinList(all().filter(isPublic), nowSeconds, publicList))
     },
+    longLists,
     /** The same with these stations, in this order. */
     list: (stations: readonly LiveStation[], nowSeconds: number): CachedResponse => {
-      const choice = stations.map(({ state }) => state.stationId).join()
+      const choice = stations.map(({ stationId }) => stationId).join()
       const list = joinList(stations, nowSeconds, lists.get(choice) ?? null)
       if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
       lists.set(choice, list)
       return list
     }
   }
+}
+
+/** Lists of more stations are built in time slices. */
+export const maxRenderedAtOnce = 1_000
+
+const isPublic = (station: LiveStation) => station.isPublic
+
+const byStationId = (a: LiveStation, b: LiveStation) => a.stationId - b.stationId
+
+/** The index of a station in a list that is in id order and contains it. */
+function indexOf(stations: readonly LiveStation[], stationId: number): number {
+  let [low, high] = [0, stations.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((stations[middle]?.stationId ?? Infinity) < stationId) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Sets of stations whose list is cached: one for each set of permissions in use. */

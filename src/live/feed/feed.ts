@@ -13,6 +13,7 @@ import type { StationState } from '../../station/state.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import { openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
+import { startPacking } from './packing.ts'
 import { followShard, type ReadIdentities } from './shard-follower.ts'
 
 type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
@@ -78,6 +79,7 @@ export async function openFeed(options: FeedOptions) {
     onUnknownIdentities
   }
   const followers = shards.map(shard => followShard({ shard, ...shared }))
+  let isOpen = false
   let isAway = false
   let isOutdated = false
   let isRefusing = false
@@ -153,6 +155,8 @@ export async function openFeed(options: FeedOptions) {
   }
 
   function notify(station: LiveStation, triggers: readonly Trigger[]): void {
+    // Nobody uses the states that are read at the start.
+    if (!isOpen) return station.pack()
     notifyAll(listeners, listener => listener(station, triggers), { station: station.state.stationId })
   }
 
@@ -198,6 +202,8 @@ export async function openFeed(options: FeedOptions) {
   lastCheckMs = performance.now()
   // A connection that does not answer is replaced.
   const probeSubscriber = () => void probeSubscriptions(subscriber).catch(noOp)
+  isOpen = true
+  const stopPacking = startPacking(catalogue.all)
   const timers = [
     setInterval(checkNext, checkIntervalMs),
     setInterval(() => void checkWrites(), writeProbeMs),
@@ -208,7 +214,9 @@ export async function openFeed(options: FeedOptions) {
     get: catalogue.get,
     find: catalogue.find,
     all: catalogue.all,
+    publicIds: catalogue.publicIds,
     publicList: catalogue.publicList,
+    longList: catalogue.longLists.take,
     list: catalogue.list,
     /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
     onChange: (listener: ChangeListener) => {
@@ -230,13 +238,14 @@ export async function openFeed(options: FeedOptions) {
       connected: isConnected(),
       lastCheckMs,
       checkedAtMs: Math.min(writableAtMs, ...followers.map(follower => follower.checkedAtMs())),
-      stations: catalogue.all().length
+      stations: catalogue.size()
     }),
     /** Whether Redis accepts writes and a shard was compared within the last 5 seconds. */
     isCurrent: () =>
       isConnected() && !isOutdated && !isRefusing && performance.now() - lastCheckMs < currentForMs,
     close: async () => {
       for (const timer of timers) clearInterval(timer)
+      stopPacking()
       listeners.clear()
       removalListeners.clear()
       subscriber.off('smessage', onMessage)

@@ -2,34 +2,107 @@ import { createHash } from 'node:crypto'
 
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { CachedResponse } from '../../station/document.ts'
+import type { StationListing } from '../../station/live-view.ts'
 import {
   elapsedAt,
   type NowPlayingDocument,
-  renderElapsed,
   type NowPlayingVariant,
+  renderElapsed,
   renderLine,
   renderNowPlaying
 } from '../../station/now-playing.ts'
-import type { StationState } from '../../station/state.ts'
+import { isOnline, type StationState } from '../../station/state.ts'
 
-/** One state of one station with its rendered documents. */
-export type LiveStation = ReturnType<typeof openLiveStation>
+/**
+ * One state of a station with its rendered documents. Each document is rendered when it is first requested; its
+ * moving numbers once per second. A class, because a server holds one for each of up to 100,000 stations.
+ */
+export class LiveStation implements StationListing {
+  readonly stationId: number
+  readonly shortName: string
+  readonly isPublic: boolean
+  readonly isOnline: boolean
+  readonly listeners: number
+  readonly uniqueListeners: number
+  readonly #baseUrl: string
+  /** The state, or its JSON text, which needs half the memory. */
+  #stored: StationState | string
+  #rest: Rendering | null = null
+  #event: Rendering | null = null
+  #line: CachedResponse | null = null
+  #isUsed = false
 
-/** Each document is rendered when it is first requested; its moving numbers once per second. */
-export function openLiveStation(state: StationState, baseUrl: string) {
-  const rest = openRendering(state, 'rest', baseUrl)
-  const event = openRendering(state, 'event', baseUrl)
-  let line: CachedResponse | null = null
-  return {
-    state,
-    /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
-    rest: rest.response,
-    /** The document of `GET /api/nowplaying_static/{id}.json`, rendered for `nowSeconds`. */
-    event: event.response,
-    /** The document of `GET /api/nowplaying_static/{id}.txt`. */
-    line: () => (line ??= cacheLine(state)),
-    /** The event rendering as text, for frames, rendered for `nowSeconds`. */
-    eventText: event.text
+  constructor(state: StationState, baseUrl: string) {
+    this.stationId = state.stationId
+    this.shortName = state.profile.shortName
+    this.isPublic = state.profile.isPublic
+    this.isOnline = isOnline(state)
+    this.listeners = state.listeners.total
+    this.uniqueListeners = state.listeners.unique
+    this.#baseUrl = baseUrl
+    this.#stored = state
+  }
+
+  /** The state, which is kept as an object. */
+  get state(): StationState {
+    this.#isUsed = true
+    if (typeof this.#stored === 'string') this.#stored = this.read()
+    return this.#stored
+  }
+
+  /** Returns the state without keeping it as an object, for work on many stations. */
+  read(): StationState {
+    return typeof this.#stored === 'string' ? JSON.parse(this.#stored) : this.#stored
+  }
+
+  /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
+  rest(nowSeconds: number): CachedResponse {
+    return this.#renderingOf('rest').response(nowSeconds)
+  }
+
+  /** The document of `GET /api/nowplaying_static/{id}.json`, rendered for `nowSeconds`. */
+  event(nowSeconds: number): CachedResponse {
+    return this.#renderingOf('event').response(nowSeconds)
+  }
+
+  /** The document of `GET /api/nowplaying_static/{id}.txt`. */
+  line(): CachedResponse {
+    this.#isUsed = true
+    return (this.#line ??= cacheLine(this.read()))
+  }
+
+  /** The event rendering as text, for frames, rendered for `nowSeconds`. */
+  eventText(nowSeconds: number): string {
+    return this.#renderingOf('event').text(nowSeconds)
+  }
+
+  /** The REST rendering as text and its entity tag, for lists, rendered for `nowSeconds`. */
+  restElement(nowSeconds: number): { readonly text: string; readonly etag: string } {
+    return this.#renderingOf('rest').element(nowSeconds)
+  }
+
+  /** Stores the state as text and drops the documents. */
+  pack(): void {
+    if (typeof this.#stored !== 'string') this.#stored = JSON.stringify(this.#stored)
+    this.#rest = null
+    this.#event = null
+    this.#line = null
+  }
+
+  /** Packs the station if it was not used since the call before. */
+  packUnlessUsed(): void {
+    if (!this.#isUsed) this.pack()
+    this.#isUsed = false
+  }
+
+  #renderingOf(variant: NowPlayingVariant): Rendering {
+    this.#isUsed = true
+    const known = variant === 'rest' ? this.#rest : this.#event
+    if (known !== null) return known
+    const rendering = new Rendering(this.read(), variant, this.#baseUrl)
+    if (variant === 'rest') this.#rest = rendering
+    else this.#event = rendering
+    return rendering
   }
 }
 
@@ -40,39 +113,54 @@ function cacheLine(state: StationState): CachedResponse {
 
 const positionOf = ({ epoch, offset }: StationState) => ({ epoch, offset })
 
-function openRendering(state: StationState, rendering: NowPlayingVariant, baseUrl: string) {
-  let document: NowPlayingDocument | null = null
-  let hash: string | null = null
-  let second = -1
-  let elapsed = -1
-  let cachedText: string | null = null
-  let cached: CachedResponse | null = null
+/** A document of a state. Cached texts stay valid while `elapsed` is unchanged. */
+class Rendering {
+  readonly #document: NowPlayingDocument
+  readonly #position: CachedResponse['position']
+  #hash: string | null = null
+  #elapsed = -1
+  #text: string | null = null
+  #response: CachedResponse | null = null
 
-  /** Renders for this second. Cached renderings stay valid while `elapsed` is unchanged. */
-  const renderAt = (nowSeconds: number): NowPlayingDocument => {
-    document ??= renderNowPlaying(state, rendering, baseUrl)
-    if (second === nowSeconds) return document
-    second = nowSeconds
-    const now = elapsedAt(document, nowSeconds)
-    if (now === elapsed) return document
-    elapsed = now
-    cachedText = null
-    cached = null
-    return document
+  constructor(state: StationState, variant: NowPlayingVariant, baseUrl: string) {
+    this.#document = renderNowPlaying(state, variant, baseUrl)
+    this.#position = positionOf(state)
   }
-  const text = (nowSeconds: number): string => {
-    const at = renderAt(nowSeconds)
-    return (cachedText ??= at.head + renderElapsed(at, nowSeconds) + at.tail)
+
+  text(nowSeconds: number): string {
+    this.#moveTo(nowSeconds)
+    return (this.#text ??= this.#render(nowSeconds))
   }
-  const response = (nowSeconds: number): CachedResponse => {
-    const { head, tail } = renderAt(nowSeconds)
-    if (cached !== null) return cached
-    hash ??= hashOf(head, tail)
-    const body = Buffer.from(text(nowSeconds))
-    cached = { body, etag: `W/"${hash}-${elapsed}"`, position: positionOf(state) }
-    return cached
+
+  response(nowSeconds: number): CachedResponse {
+    this.#moveTo(nowSeconds)
+    if (this.#response !== null) return this.#response
+    const body = Buffer.from(this.#text ?? this.#render(nowSeconds))
+    return (this.#response = { body, etag: this.#etag(), position: this.#position })
   }
-  return { text, response }
+
+  element(nowSeconds: number) {
+    this.#moveTo(nowSeconds)
+    return { text: this.#text ?? this.#render(nowSeconds), etag: this.#etag() }
+  }
+
+  #moveTo(nowSeconds: number): void {
+    const elapsed = elapsedAt(this.#document, nowSeconds)
+    if (elapsed === this.#elapsed) return
+    this.#elapsed = elapsed
+    this.#text = null
+    this.#response = null
+  }
+
+  #render(nowSeconds: number): string {
+    const { head, tail } = this.#document
+    return head + renderElapsed(this.#document, nowSeconds) + tail
+  }
+
+  #etag(): string {
+    this.#hash ??= hashOf(this.#document.head, this.#document.tail)
+    return `W/"${this.#hash}-${this.#elapsed}"`
+  }
 }
 
 /** The engine's time in whole Unix seconds. */
@@ -83,7 +171,16 @@ export const etagOf = (...texts: readonly string[]) => `W/"${hashOf(...texts)}"`
 
 /** A hash of 16 characters of these texts and their boundaries. */
 function hashOf(...texts: readonly string[]): string {
+  const hash = openHash()
+  for (const text of texts) hash.add(text)
+  return hash.digest()
+}
+
+/** Computes `hashOf` text by text. */
+export function openHash() {
   const hash = createHash('sha1')
-  for (const text of texts) hash.update(`${Buffer.byteLength(text)}:`).update(text)
-  return hash.digest('base64url').slice(0, 16)
+  return {
+    add: (text: string) => void hash.update(`${Buffer.byteLength(text)}:`).update(text),
+    digest: () => hash.digest('base64url').slice(0, 16)
+  }
 }

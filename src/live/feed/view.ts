@@ -6,13 +6,15 @@ import { engineSeconds } from './live-station.ts'
 export function viewOf(feed: Feed): LiveView {
   return {
     get: idOrName => feed.find(idOrName)?.state,
-    all: () => feed.all().map(({ state }) => state),
+    all: feed.all,
     document: (stationId, kind) => feed.get(stationId)?.[kind](engineSeconds()),
     publicDocument: (idOrName, kind) => {
       const station = feed.find(idOrName)
       return station?.state.profile.isPublic ? station[kind](engineSeconds()) : undefined
     },
+    publicIds: feed.publicIds,
     publicList: () => feed.publicList(engineSeconds()),
+    longList: feed.longList,
     list: stationIds =>
       feed.list(
         stationIds.flatMap(stationId => feed.get(stationId) ?? []),

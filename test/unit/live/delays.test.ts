@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { applyDueChanges, delayPublication } from '../../../src/live/channels.ts'
-import { openLiveStation } from '../../../src/live/feed/live-station.ts'
+import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import type { Channel } from '../../../src/live/session.ts'
 import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
 
 const at = (offset: number, epoch = 'e1') =>
-  openLiveStation(aStation({ offset, epoch }), 'https://radio.example.com')
+  new LiveStation(aStation({ offset, epoch }), 'https://radio.example.com')
 
 function aChannel(shown: Channel['shown']): Channel {
   return {

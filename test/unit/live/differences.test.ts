@@ -2,7 +2,7 @@ import { assert, boolean, integer, nat, option, property, record, string, unique
 import { expect, test } from 'vitest'
 
 import { renderPatch } from '../../../src/live/deltas.ts'
-import { openLiveStation } from '../../../src/live/feed/live-station.ts'
+import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import { aPlay, aSong, aStation } from '../../support/builders.ts'
 import { applyMergePatch } from '../../support/merge-patch.ts'
 
@@ -19,7 +19,7 @@ const states = record({
 }).map(({ title, total, isPlaying, streamer, hasNext, fields }) => {
   const song = aSong({ title })
   const empty = aStation()
-  return openLiveStation(
+  return new LiveStation(
     aStation({
       shown: isPlaying ? aPlay({ song, startedAtMs: start * 1000 }) : null,
       listeners: { ...empty.listeners, total, unique: total },
@@ -49,8 +49,8 @@ test('a changed listener count results in a small patch', () => {
   const before = aStation({ shown: aPlay({ startedAtMs: start * 1000 }) })
   const after = { ...before, listeners: { ...before.listeners, total: 7, unique: 6 } }
   const patch = renderPatch(
-    openLiveStation(before, 'https://radio.example.com'),
-    openLiveStation(after, 'https://radio.example.com'),
+    new LiveStation(before, 'https://radio.example.com'),
+    new LiveStation(after, 'https://radio.example.com'),
     start + 31
   )
   expect(JSON.parse(patch ?? '')).toEqual({

@@ -1,7 +1,7 @@
 import { array, assert, boolean, constantFrom, integer, nat, property, record, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { openLiveStation } from '../../../src/live/feed/live-station.ts'
+import { LiveStation } from '../../../src/live/feed/live-station.ts'
 import {
   renderConnect,
   renderDelta,
@@ -37,7 +37,7 @@ const stations = record({
 }).map(({ title, artist, name, epoch, offset, isPlaying, nowSeconds }) => {
   const shown = isPlaying ? aPlay({ song: aSong({ title, artist }) }) : null
   const state = aStation({ epoch, offset, shown, profile: { name } })
-  const document = openLiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
+  const document = new LiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
   return { snapshot: { epoch, offset, document, nowSeconds, staleSince: null }, title }
 })
 

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+
+import { type Catalogue, openCatalogue } from '../../../src/live/feed/catalogue.ts'
+import type { LiveStation } from '../../../src/live/feed/live-station.ts'
+import type { LongList } from '../../../src/station/live-view.ts'
+import { afterSong, aStation } from '../../support/builders.ts'
+
+const none: ReadonlySet<number> = new Set()
+const ignore = () => {}
+
+/** A catalogue of silent stations, whose documents are the same in every second; every tenth one is private. */
+function openStations(count: number) {
+  const catalogue = openCatalogue('https://radio.example.com')
+  for (let id = count; id >= 1; id--)
+    catalogue.put(
+      aStation({ stationId: id, shown: null, profile: { shortName: `s${id}`, isPublic: id % 10 !== 0 } })
+    )
+  return catalogue
+}
+
+function stationOf(catalogue: Catalogue, stationId: number): LiveStation {
+  const station = catalogue.get(stationId)
+  if (station === undefined) throw new Error(`no station ${stationId}`)
+  return station
+}
+
+const parse = ({ pieces }: LongList): { station: { id: number } }[] =>
+  JSON.parse(Buffer.concat(pieces).toString())
+
+const idsOf = (list: LongList) => parse(list).map(({ station }) => station.id)
+
+test('a long list has the bytes and the entity tag of the list that is rendered at once', async () => {
+  const catalogue = openStations(1_000)
+  const atOnce = catalogue.publicList(1)
+  const list = await catalogue.longLists.take(none, ignore)
+  expect(list.etag).toBe(atOnce?.etag)
+  expect(Buffer.concat(list.pieces).equals(atOnce?.body ?? Buffer.alloc(0))).toBe(true)
+  expect(list.bytes).toBe(atOnce?.body.length)
+  expect(list.pieces.length).toBeGreaterThan(5)
+})
+
+test('stations of which there are too many are not rendered at once, and remain in order', async () => {
+  const catalogue = openStations(1_001)
+  expect(catalogue.publicList(1)).toBeNull()
+  catalogue.remove(2)
+  catalogue.put(aStation({ stationId: 2_000, shown: null, profile: { shortName: 'last' } }))
+  const ids = idsOf(await catalogue.longLists.take(new Set([10]), ignore))
+  expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  expect(ids.slice(0, 3)).toEqual([1, 3, 4])
+  expect(ids).toContain(10)
+  expect(ids).not.toContain(20)
+  expect(ids.at(-1)).toBe(2_000)
+})
+
+test('requests that wait for a build share it, and later ones get newer states', async () => {
+  const catalogue = openStations(1_001)
+  const [one, same] = await Promise.all([
+    catalogue.longLists.take(none, ignore),
+    catalogue.longLists.take(none, ignore)
+  ])
+  expect(same.pieces).toBe(one.pieces)
+  const { state } = stationOf(catalogue, 1)
+  catalogue.put(afterSong(state))
+  const newer = await catalogue.longLists.take(none, ignore)
+  expect(newer.etag).not.toBe(one.etag)
+})
+
+test('a list that is sent slowly is revoked when its memory is needed', async () => {
+  const catalogue = openStations(1_001)
+  const revoked: number[] = []
+  for (let request = 1; request <= 4; request++)
+    await catalogue.longLists.take(none, () => revoked.push(request))
+  expect(revoked).toEqual([1, 2])
+  const lists = openStations(1_001).longLists
+  for (let request = 1; request <= 4; request++)
+    (await lists.take(none, () => revoked.push(request))).release()
+  expect(revoked).toEqual([1, 2])
+})
+
+test('a packed station has the same state and documents', () => {
+  const catalogue = openStations(2)
+  const station = stationOf(catalogue, 1)
+  const { state } = station
+  const { etag } = station.rest(1)
+  station.pack()
+  expect(station.rest(1).etag).toBe(etag)
+  expect(station.read()).toEqual(state)
+  station.packUnlessUsed()
+  expect(station.state).toBe(station.state)
+  expect(station.state).toEqual(state)
+})
