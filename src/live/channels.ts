@@ -11,12 +11,15 @@ export function openChannels(onOpen: (channel: Channel) => void) {
   const open = new Set<Channel>()
   const none: readonly Channel[] = []
 
-  const find = (name: string, delayMs: number) => byName.get(name)?.find(each => each.delayMs === delayMs)
+  const find = (name: string, delayMs: number, heartbeatMs: number) =>
+    byName.get(name)?.find(each => each.delayMs === delayMs && each.heartbeatMs === heartbeatMs)
 
-  function openChannel(name: string, delayMs: number): Channel {
+  function openChannel(name: string, delayMs: number, heartbeatMs: number): Channel {
     const channel = {
       name,
       delayMs,
+      heartbeatMs,
+      isStale: false,
       subscribers: new Set<never>(),
       dueAtMs: 0,
       shown: null,
@@ -47,8 +50,10 @@ export function openChannels(onOpen: (channel: Channel) => void) {
   }
 
   function add(session: Session, request: SubscriptionRequest, joinedAt: number): Subscription {
-    const channel = find(request.channel, session.delayMs) ?? openChannel(request.channel, session.delayMs)
-    const before = session.subscriptions.find(each => each.channel === channel)
+    const { channel: name, heartbeatMs } = request
+    const { delayMs } = session
+    const channel = find(name, delayMs, heartbeatMs) ?? openChannel(name, delayMs, heartbeatMs)
+    const before = session.subscriptions.find(each => each.channel.name === name)
     const subscription: Subscription = {
       session,
       channel,
@@ -64,7 +69,7 @@ export function openChannels(onOpen: (channel: Channel) => void) {
   }
 
   return {
-    /** The channels of a name: one, and one for each delay that was requested. */
+    /** The channels of a name: one, and one for each delay and interval of heartbeats that was requested. */
     named: (name: string) => byName.get(name) ?? none,
     all: (): Iterable<Channel> => open,
     /** Replaces the subscriptions of a session. Channels that stay keep the position of the client. */

@@ -66,13 +66,21 @@ export function renderConnect(connect: {
 /** The entry of a channel without a state, and of `global:time`. */
 export const emptyEntry = '{}'
 
+/** What the client asked for. `isUpToDate`: it has the state. `heartbeatMs` 0: the usual interval. */
+interface EntryOptions {
+  readonly recover: boolean
+  readonly isUpToDate: boolean
+  readonly isDelta: boolean
+  readonly heartbeatMs: number
+}
+
 /**
  * A channel's entry in the connect frame: with `recover` the state itself, or only the position where the
  * client has that state; without it the position.
  */
 export function renderEntry(
   snapshot: DocumentSnapshot,
-  { recover, isUpToDate, isDelta }: { recover: boolean; isUpToDate: boolean; isDelta: boolean }
+  { recover, isUpToDate, isDelta, heartbeatMs }: EntryOptions
 ): string {
   const hasState = recover && !isUpToDate
   return (
@@ -83,6 +91,7 @@ export function renderEntry(
     ',"positioned":true' +
     (recover ? ',"was_recovering":true' : '') +
     (isDelta ? `,"delta":"${deltaFormat}"` : '') +
+    (heartbeatMs > 0 ? `,"heartbeat":${heartbeatMs / 1_000}` : '') +
     '}'
   )
 }

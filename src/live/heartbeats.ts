@@ -5,6 +5,7 @@ import { applyDueChanges, type Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import { pingFrame } from './frames.ts'
 import { channelCredit, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
+import type { Publications } from './publications.ts'
 import { sendUnlessBehind } from './sender.ts'
 import type { Channel, Session } from './session.ts'
 
@@ -12,6 +13,7 @@ interface HeartbeatOptions {
   readonly sessions: ReadonlySet<Session>
   readonly channels: Channels
   readonly fanOut: FanOut
+  readonly publications: Publications
   readonly backPressure: { readonly check: (nowMs: number) => void }
   readonly end: (session: Session, reason: DisconnectReason) => void
   readonly log: Logger
@@ -21,17 +23,27 @@ interface HeartbeatOptions {
   readonly tickMs: number
 }
 
+/** Staleness is checked once in so many ticks. */
+const staleCheckTicks = 4
+
 /** What happens to sessions and channels as time passes: pings, repeated publications, timeouts. */
 export function openHeartbeats(options: HeartbeatOptions) {
-  const { sessions, channels, fanOut, end, log } = options
+  const { sessions, channels, fanOut, publications, end, log } = options
   const { heartbeatMs, pingIntervalMs, timeIntervalMs, tickMs } = options
   let timeDueAtMs = performance.now() + timeIntervalMs
   let lastTickMs = performance.now()
+  let ticks = 0
 
   /** Publishes a channel, and repeats it one interval later if nothing else is published. */
   function publish(channel: Channel, triggers: Iterable<Trigger>): void {
-    channel.dueAtMs = performance.now() + heartbeatMs
+    channel.dueAtMs = performance.now() + heartbeatIntervalMs(channel)
     fanOut.publish(channel, triggers)
+  }
+
+  /** A private station is repeated at the usual interval, because its publications check the permissions. */
+  function heartbeatIntervalMs(channel: Channel): number {
+    const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
+    return station?.isPublic ? channel.heartbeatMs : heartbeatMs
   }
 
   function checkSession(session: Session, nowMs: number, credit: number): void {
@@ -44,9 +56,19 @@ export function openHeartbeats(options: HeartbeatOptions) {
     }
   }
 
-  function checkChannel(channel: Channel, nowMs: number): void {
+  function checkChannel(channel: Channel, nowMs: number, checksStale: boolean): void {
     const triggers = channel.postponed.length > 0 ? applyDueChanges(channel, engineTimeMs()) : null
-    if (triggers !== null || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
+    const turned = checksStale && hasTurnedStale(channel)
+    if (triggers !== null || turned || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
+  }
+
+  /** Whether a channel with rare heartbeats has become stale since the last check, or is no longer stale. */
+  function hasTurnedStale(channel: Channel): boolean {
+    const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
+    if (station === undefined) return false
+    const before = channel.isStale
+    channel.isStale = publications.staleSince(station) !== null
+    return channel.isStale !== before
   }
 
   function tick(): void {
@@ -55,7 +77,8 @@ export function openHeartbeats(options: HeartbeatOptions) {
     lastTickMs = nowMs
     options.backPressure.check(nowMs)
     for (const session of sessions) checkSession(session, nowMs, credit)
-    for (const channel of channels.all()) checkChannel(channel, nowMs)
+    const checksStale = ticks++ % staleCheckTicks === 0
+    for (const channel of channels.all()) checkChannel(channel, nowMs, checksStale)
     if (nowMs < timeDueAtMs) return
     timeDueAtMs = nowMs + timeIntervalMs
     for (const channel of channels.named(timeChannel)) fanOut.publish(channel, [])
@@ -69,9 +92,13 @@ export function openHeartbeats(options: HeartbeatOptions) {
     }
   }, tickMs)
 
-  return { publish, close: () => clearInterval(timer) }
+  return {
+    publish,
+    /** Sets the first repetition of a new channel to a random time, so that channels spread out. */
+    schedule: (channel: Channel) => {
+      const delayMs = heartbeatIntervalMs(channel) * (0.5 + Math.random() / 2)
+      channel.dueAtMs = channel.name === timeChannel ? Infinity : performance.now() + delayMs
+    },
+    close: () => clearInterval(timer)
+  }
 }
-
-/** When the first repetition of a new channel is due: at a random time, so that channels spread out. */
-export const firstDueAtMs = (channelName: string, heartbeatMs: number) =>
-  channelName === timeChannel ? Infinity : performance.now() + heartbeatMs * (0.5 + Math.random() / 2)

@@ -7,7 +7,7 @@ import type { Admission } from './admission.ts'
 import { delayPublication, openChannels } from './channels.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
-import { firstDueAtMs, openHeartbeats } from './heartbeats.ts'
+import { openHeartbeats } from './heartbeats.ts'
 import { type MayListen, openListenPermissions } from './permissions.ts'
 import {
   channelOf,
@@ -27,7 +27,7 @@ export interface HubOptions {
   /** Whether a key may listen to a private station. Called at every delivery, so it should be fast. */
   readonly mayListen: MayListen
   readonly log: Logger
-  /** Maximum interval between publications of a channel, give or take a tick. */
+  /** The usual interval of heartbeats, give or take a tick. */
   readonly heartbeatMs?: number
   readonly pingIntervalMs?: number
   /** Timeout for a client's first message. */
@@ -55,8 +55,8 @@ export function openHub(options: HubOptions) {
   const { staleMs = 10_000, slowMs = 30_000, timeIntervalMs = 60_000, tickMs = 500 } = options
   const sessions = new Set<Session>()
   const channels = openChannels(channel => {
-    channel.dueAtMs = firstDueAtMs(channel.name, heartbeatMs)
     if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
+    heartbeats.schedule(channel)
   })
   const permissions = openListenPermissions(options.mayListen, log)
   const publications = openPublications(feed)
@@ -66,7 +66,7 @@ export function openHub(options: HubOptions) {
   const shared = { channels, fanOut, pingIntervalMs, end }
   const handleMessage = openSubscribing({ ...shared, feed, publications, permissions, sender })
   const intervals = { heartbeatMs, timeIntervalMs, tickMs }
-  const heartbeats = openHeartbeats({ ...shared, ...intervals, sessions, log, backPressure })
+  const heartbeats = openHeartbeats({ ...shared, ...intervals, sessions, publications, log, backPressure })
   let isDraining = false
 
   /** Sends the reason and closes. */

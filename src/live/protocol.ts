@@ -2,6 +2,9 @@
 
 import type { SubscribeMessage, SubscribeOptions, Unchecked } from './vocabulary.ts'
 
+/** Limits of the option `heartbeat`, in seconds. */
+const [minHeartbeat, maxHeartbeat] = [15, 300]
+
 /** Why a session ends: the code and reason of the disconnect frame and of the close frame. */
 export const disconnectReasons = {
   shutdown: { code: 3001, reason: 'shutdown' },
@@ -9,6 +12,10 @@ export const disconnectReasons = {
   slow: { code: 3008, reason: 'slow' },
   insufficientState: { code: 3010, reason: 'insufficient state' },
   badRequest: { code: 3501, reason: 'bad request' },
+  badHeartbeat: {
+    code: 3501,
+    reason: `heartbeat must be an integer from ${minHeartbeat} to ${maxHeartbeat} (seconds)`
+  },
   stale: { code: 3502, reason: 'stale' },
   channelLimit: { code: 3505, reason: 'channel limit' },
   tooManyMessages: { code: 3509, reason: 'too many messages' },
@@ -26,7 +33,10 @@ export const maxMessageRate = 20
 export const channelCredit = 2 * maxChannels
 export const channelsPerSecond = 16
 
-/** A channel that a client subscribes to. `offset` 0 and `epoch` '' if the client has no state. */
+/**
+ * A channel that a client subscribes to. `offset` 0 and `epoch` '' if the client has no state. `heartbeatMs` 0: the
+ * usual interval.
+ */
 export type SubscriptionRequest = Readonly<ReturnType<typeof parseRequest>>
 
 /** The client message. `requests` is null if it had no `subs`; `token` is empty if it had none. */
@@ -47,7 +57,9 @@ export function parseSubscribe(text: string): Subscribe | DisconnectReason {
   const entries = Object.entries(subs)
   if (entries.length > maxChannels) return 'channelLimit'
   if (entries.some(([channel]) => Buffer.byteLength(channel) > maxChannelBytes)) return 'badRequest'
-  return { requests: entries.map(([channel, options]) => parseRequest(channel, options)), token }
+  const requests = entries.map(([channel, options]) => parseRequest(channel, options))
+  if (requests.some(({ heartbeatMs }) => Number.isNaN(heartbeatMs))) return 'badHeartbeat'
+  return { requests, token }
 }
 
 export const timeChannel = 'global:time'
@@ -83,12 +95,21 @@ function parseObject(text: string): object | null {
 
 const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
+/** Returns milliseconds; 0 if absent, NaN if out of range. */
+function parseHeartbeat(seconds: unknown): number {
+  if (seconds === undefined || seconds === null) return 0
+  const isInRange =
+    Number.isInteger(seconds) && Number(seconds) >= minHeartbeat && Number(seconds) <= maxHeartbeat
+  return isInRange ? Number(seconds) * 1_000 : NaN
+}
+
 function parseRequest(channel: string, options: unknown) {
   const given: Unchecked<SubscribeOptions> = typeof options === 'object' && options !== null ? options : {}
   return {
     channel,
     recover: given.recover === true,
     delta: given.delta === deltaFormat,
+    heartbeatMs: parseHeartbeat(given.heartbeat),
     offset: isOffset(given.offset) ? given.offset : 0,
     epoch: typeof given.epoch === 'string' ? given.epoch : ''
   }

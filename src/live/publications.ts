@@ -63,10 +63,11 @@ export function openPublications(feed: Feed) {
   ): Frame {
     const { repeated } = channel
     const isRepetition = triggers.size === 0
-    if (isRepetition && repeated?.station === station && repeated.nowSeconds === nowSeconds)
-      return repeated.frame
-    const frame = encodeFrame(renderPub(channel.name, snapshotAt(station, nowSeconds), triggers))
-    if (isRepetition) channel.repeated = { station, nowSeconds, frame }
+    const snapshot = snapshotAt(station, nowSeconds)
+    const isSame = repeated?.station === station && repeated.nowSeconds === nowSeconds
+    if (isRepetition && isSame && repeated.staleSince === snapshot.staleSince) return repeated.frame
+    const frame = encodeFrame(renderPub(channel.name, snapshot, triggers))
+    if (isRepetition) channel.repeated = { station, nowSeconds, staleSince: snapshot.staleSince, frame }
     return frame
   }
 
@@ -107,5 +108,5 @@ export function openPublications(feed: Feed) {
   /** A station's state for the frames, rendered for the current second. */
   const snapshotOf = (station: LiveStation) => snapshotAt(station, engineSeconds())
 
-  return { find, findVisible, isPublic, render, snapshotOf }
+  return { find, findVisible, isPublic, staleSince, render, snapshotOf }
 }

@@ -61,10 +61,14 @@ export interface Subscription {
   missedTriggers: Set<Trigger> | null
 }
 
-/** The subscribers of one name with one delay. Exists while it has subscribers. */
+/** The subscribers of one name with one delay and one interval of heartbeats. Exists while it has subscribers. */
 export interface Channel {
   readonly name: string
   readonly delayMs: number
+  /** The interval of heartbeats that its subscribers asked for; 0: the usual one. */
+  readonly heartbeatMs: number
+  /** Whether its state was possibly out of date when that was last checked. */
+  isStale: boolean
   readonly subscribers: Set<Subscription>
   /** When its state is repeated if nothing changes, by `performance.now()`. */
   dueAtMs: number
@@ -77,7 +81,12 @@ export interface Channel {
     readonly dueAtMs: number
   }[]
   /** The newest publication without triggers; all subscribers within a second get the same bytes. */
-  repeated: { readonly station: LiveStation; readonly nowSeconds: number; readonly frame: Frame } | null
+  repeated: {
+    readonly station: LiveStation
+    readonly nowSeconds: number
+    readonly staleSince: number | null
+    readonly frame: Frame
+  } | null
 }
 
 export function openSession(transport: Transport, client: NewClient, dueAtMs: number): Session {

@@ -84,8 +84,7 @@ export function openSubscribing(options: SubscribingOptions) {
       const station = name === null ? undefined : feed.find(name)
       if (station !== undefined && hasNewerState(request, station)) older.push(station)
       // An unknown station is checked like a private one; otherwise the response time would tell them apart.
-      if (name !== null && station?.state.profile.isPublic !== true)
-        hiddenIds.add(station?.state.stationId ?? unknownId)
+      if (name !== null && station?.isPublic !== true) hiddenIds.add(station?.stationId ?? unknownId)
     }
     const checkedIds = session.key === '' ? [] : [...hiddenIds]
     if (checkedIds.length === 0 && older.length === 0) return null
@@ -151,7 +150,13 @@ export function openSubscribing(options: SubscribingOptions) {
     const hasState = request.recover && !isUpToDate
     if (hasState && subscription.isDelta && current.staleSince === null) subscription.base = station
     const snapshot = { ...current, offset: subscription.offset }
-    return renderEntry(snapshot, { recover: request.recover, isUpToDate, isDelta: subscription.isDelta })
+    const { isDelta } = subscription
+    return renderEntry(snapshot, {
+      recover: request.recover,
+      isUpToDate,
+      isDelta,
+      heartbeatMs: request.heartbeatMs
+    })
   }
 
   return handleMessage

@@ -41,6 +41,8 @@ export interface ChannelEntry {
   readonly positioned?: true
   readonly was_recovering?: true
   readonly delta?: 'merge-patch'
+  /** Seconds after which an unchanged state is repeated, if the client asked for that. */
+  readonly heartbeat?: number
 }
 
 /** A whole state. */
@@ -74,6 +76,8 @@ export interface SubscribeOptions {
   /** Send the state, unless the client has it: `epoch` and `offset` name what it has. */
   readonly recover?: boolean
   readonly delta?: 'merge-patch'
+  /** Seconds after which an unchanged state is to be repeated. */
+  readonly heartbeat?: number
   readonly offset?: number
   readonly epoch?: string
 }

@@ -97,11 +97,19 @@ const trigger = v.picklist([
   'station_online'
 ])
 
-const data = v.strictObject({ np: nowPlaying, triggers: v.array(trigger), current_time: unixSeconds })
+const data = v.strictObject({
+  np: nowPlaying,
+  triggers: v.array(trigger),
+  current_time: unixSeconds,
+  stale_since: v.exactOptional(unixSeconds)
+})
 const publication = v.strictObject({ data, offset: positive })
 const deltaPublication = v.strictObject({ delta: v.record(text, v.unknown()), offset: positive })
 
-const deltaOption = { delta: v.exactOptional(v.literal('merge-patch')) }
+const options = {
+  delta: v.exactOptional(v.literal('merge-patch')),
+  heartbeat: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(15), v.maxValue(300)))
+}
 const yes = v.literal(true)
 const epoch = v.pipe(text, v.nonEmpty())
 
@@ -114,7 +122,7 @@ export const entries = {
     recovered: yes,
     positioned: yes,
     was_recovering: yes,
-    ...deltaOption
+    ...options
   }),
   upToDate: v.strictObject({
     recoverable: yes,
@@ -123,9 +131,9 @@ export const entries = {
     offset: positive,
     positioned: yes,
     was_recovering: yes,
-    ...deltaOption
+    ...options
   }),
-  positioned: v.strictObject({ recoverable: yes, epoch, offset: positive, positioned: yes, ...deltaOption }),
+  positioned: v.strictObject({ recoverable: yes, epoch, offset: positive, positioned: yes, ...options }),
   waiting: v.strictObject({})
 }
 

@@ -22,6 +22,9 @@ export interface ConnectionOptions {
 /** Opens a connection over one transport. Returns a function to close it, after which nothing is called. */
 export type StartConnection = (options: ConnectionOptions) => () => void
 
+/** Between heartbeats the pings of the server confirm the state. */
+const heartbeatSeconds = 60
+
 const stationChannel = ({ station }: ConnectionOptions) => `station:${station}`
 
 function subscribeMessage(options: ConnectionOptions, token: string): string {
@@ -29,6 +32,7 @@ function subscribeMessage(options: ConnectionOptions, token: string): string {
   const subscription = {
     recover: true,
     delta: 'merge-patch',
+    heartbeat: heartbeatSeconds,
     // The position may be a document, which must not be sent.
     ...(position === null ? {} : { epoch: position.epoch, offset: position.offset })
   } as const

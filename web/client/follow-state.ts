@@ -61,8 +61,8 @@ export function initialState(
   }
 }
 
-/** The server sends at least one heartbeat in 15 seconds. */
-export const defaultStaleAfterMs = 20_000
+/** The server sends a ping every 25 seconds. */
+export const defaultStaleAfterMs = 35_000
 /** A document is stale after this time without a connection. */
 const staleAfterDisconnectMs = 5_000
 /** Timeout for the first document. */

@@ -32,9 +32,9 @@ export interface FollowStep {
 }
 
 const openTimeoutMs = 8_000
-/** The server sends at least one heartbeat in 15 seconds. */
-const heartbeatTimeoutMs = 20_000
-/** The server pings every 25 seconds, also if there is no such station. */
+/** The server sends a ping every 25 seconds, which confirms the state. */
+const confirmationTimeoutMs = 35_000
+/** The same if the server cannot confirm the state, or there is no such station. */
 const pingTimeoutMs = 60_000
 /** A connection that ends earlier counts as a failure. */
 const stableAfterMs = 5_000
@@ -48,7 +48,7 @@ export function timerDueAtMs({ phase, isMissing, isServerStale, confirmedAtMs }:
   if (phase.type === 'opening') return phase.sinceMs + openTimeoutMs
   return isMissing || isServerStale
     ? phase.receivedAtMs + pingTimeoutMs
-    : Math.max(confirmedAtMs ?? 0, phase.sinceMs) + heartbeatTimeoutMs
+    : Math.max(confirmedAtMs ?? 0, phase.sinceMs) + confirmationTimeoutMs
 }
 
 /**
@@ -151,8 +151,7 @@ function handleMessage(state: FollowState, message: ServerMessage, atMs: number,
     case 'time':
       return stay(withTime(state, message.timeMs, atMs, false))
     case 'ping':
-      // A ping confirms the connection, not the station.
-      return stay(state.phase.type === 'open' ? asOpen(state, atMs) : state)
+      return stay(state.phase.type === 'open' ? withConfirmation(asOpen(state, atMs), atMs) : state)
     case 'connect': {
       const { epoch, upTo, timeMs } = message
       const { document, confirmedAtMs } = state
@@ -190,6 +189,12 @@ function asOpen(state: FollowState, atMs: number): FollowState {
   const sinceMs = phase.type === 'open' ? phase.sinceMs : atMs
   return { ...state, phase: { type: 'open', transport, sinceMs, receivedAtMs: atMs } }
 }
+
+/** A server that repeats states rarely says at once that a state may be stale, so a ping confirms the state. */
+const withConfirmation = (state: FollowState, atMs: number): FollowState =>
+  state.confirmedAtMs === null || state.isServerStale || state.disconnectedAtMs !== null
+    ? state
+    : { ...state, confirmedAtMs: atMs }
 
 /** The connection delivers state. */
 const asConnected = (state: FollowState, atMs: number): FollowState => ({

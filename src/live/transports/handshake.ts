@@ -7,7 +7,7 @@ import { readForwardedFor } from '../../http/client-address.ts'
 import { commonLines, type HeaderList, jsonContentType, readApiKey, renderLines } from '../../http/headers.ts'
 import { ApiError, renderApiError } from '../../runtime/errors.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
-import { maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
+import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
 import type { NewClient } from '../session.ts'
 
 /** What every transport needs to accept clients. */
@@ -51,6 +51,7 @@ export function assertParsable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
   const what = field === '' ? 'The body' : field
   if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
+  if (parsed === 'badHeartbeat') throw malformed(`${disconnectReasons.badHeartbeat.reason}.`, field)
   if (parsed === 'badRequest')
     throw malformed(`${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`, field)
 }

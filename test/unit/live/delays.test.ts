@@ -13,6 +13,8 @@ function aChannel(shown: Channel['shown']): Channel {
   return {
     name: 'station:1',
     delayMs: 1_000,
+    heartbeatMs: 0,
+    isStale: false,
     subscribers: new Set(),
     dueAtMs: 0,
     shown,

@@ -16,6 +16,8 @@ function aChannel(subscribers: number): Channel {
   const channel: Channel = {
     name: 'station:1',
     delayMs: 0,
+    heartbeatMs: 0,
+    isStale: false,
     subscribers: new Set(),
     dueAtMs: 0,
     shown: null,

@@ -75,10 +75,10 @@ describe('every frame is one line of JSON with exactly its keys:', () => {
     assert(
       property(stations, string(), ({ snapshot }, channel) => {
         const entries = [
-          ['a', renderEntry(snapshot, { recover: true, isUpToDate: false, isDelta: false })],
-          ['b', renderEntry(snapshot, { recover: false, isUpToDate: false, isDelta: false })],
-          ['c', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: false })],
-          ['e', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: true })],
+          ['a', renderEntry(snapshot, { recover: true, isUpToDate: false, isDelta: false, heartbeatMs: 0 })],
+          ['b', renderEntry(snapshot, { recover: false, isUpToDate: false, isDelta: false, heartbeatMs: 0 })],
+          ['c', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: false, heartbeatMs: 0 })],
+          ['e', renderEntry(snapshot, { recover: true, isUpToDate: true, isDelta: true, heartbeatMs: 0 })],
           ['d', emptyEntry],
           [`station:${channel}`, emptyEntry]
         ] as const

@@ -19,7 +19,7 @@ describe('the subscribe message', () => {
     ['{"subs":{"station:a":{"recover":"yes","offset":"7","epoch":1}},"flag":1,"data":[]}', false, 0, '']
   ])('%s', (text, recover, offset, epoch) => {
     expect(parseSubscribe(text)).toEqual({
-      requests: [{ channel: 'station:a', recover, delta: false, offset, epoch }],
+      requests: [{ channel: 'station:a', recover, delta: false, heartbeatMs: 0, offset, epoch }],
       token: ''
     })
   })
@@ -38,6 +38,15 @@ describe('the subscribe message', () => {
       expect(parseSubscribe(text)).toBe('badRequest')
     }
   )
+
+  test.each([15, 60, 300])('may ask for a heartbeat of %i seconds', heartbeat => {
+    const text = JSON.stringify({ subs: { 'station:a': { heartbeat } } })
+    expect(parseSubscribe(text)).toMatchObject({ requests: [{ heartbeatMs: heartbeat * 1_000 }] })
+  })
+
+  test.each([14, 301, 0, -60, 15.5, '"60"', 'true', '{}'])('is refused with a heartbeat of %s', heartbeat => {
+    expect(parseSubscribe(`{"subs":{"station:a":{"heartbeat":${heartbeat}}}}`)).toBe('badHeartbeat')
+  })
 
   test('has limits', () => {
     expect(parseSubscribe(channels(128))).toMatchObject({ token: '' })

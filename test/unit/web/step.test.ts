@@ -61,8 +61,8 @@ test('a stable transport is tried first after an interruption, and the client ke
 
 test('a transport that goes silent or ends early is tried last', () => {
   const silent = live()
-  expect(silent.take({ type: 'timer' }, 19_999)).toBeNull()
-  expect(silent.take({ type: 'timer' }, 20_000)).toEqual(closed)
+  expect(silent.take({ type: 'timer' }, 34_999)).toBeNull()
+  expect(silent.take({ type: 'timer' }, 35_000)).toEqual(closed)
   expect(silent.take({ type: 'timer' }, timerDueAtMs(silent.state))).toEqual(opened('sse'))
   const broken = live()
   broken.end(4_000)
@@ -184,14 +184,26 @@ test('an unknown station is not shown, and is shown once it exists', () => {
 
 test('the status becomes stale without messages and without a connection', () => {
   const silent = live()
-  expect(silent.status(19_999)).toBe('live')
-  expect(silent.status(20_000)).toBe('stale')
+  expect(silent.status(34_999)).toBe('live')
+  expect(silent.status(35_000)).toBe('stale')
   const alone = live()
   alone.end(10_000)
   expect(alone.status(14_999)).toBe('live')
   expect(alone.status(15_000)).toBe('stale')
   expect(alone.status(299_999)).toBe('stale')
   expect(alone.status(300_000)).toBe('offline')
+})
+
+test('pings confirm a state, unless the server has said that it may be stale', () => {
+  const driver = live()
+  driver.receive({ type: 'ping' }, 25_000)
+  expect(driver.status(59_999)).toBe('live')
+  expect(driver.status(60_000)).toBe('stale')
+  const doubtful = live()
+  const data = { np, current_time: 100, stale_since: 93 }
+  doubtful.receive({ type: 'publication', data, isDelta: false, offset: 8, epoch: null }, 12_000)
+  doubtful.receive({ type: 'ping' }, 25_000)
+  expect(doubtful.status(25_000)).toBe('stale')
 })
 
 test('a page is live with the document that the server rendered, and stale if no server answers', () => {
@@ -204,11 +216,11 @@ test('a page is live with the document that the server rendered, and stale if no
 test('waking retries at once, and keeps a connection that works', () => {
   const driver = live()
   expect(driver.take({ type: 'woken' }, 10_000)).toBeNull()
-  expect(driver.take({ type: 'woken' }, 20_000)).toEqual(opened('websocket'))
-  driver.end(20_000)
-  driver.end(20_000)
-  driver.end(20_000)
-  expect(driver.take({ type: 'woken' }, 20_001)).toEqual(opened('websocket'))
+  expect(driver.take({ type: 'woken' }, 35_000)).toEqual(opened('websocket'))
+  driver.end(35_000)
+  driver.end(35_000)
+  driver.end(35_000)
+  expect(driver.take({ type: 'woken' }, 35_001)).toEqual(opened('websocket'))
 })
 
 test('after a clock jump server time is exact at once, or after sleep with the next message', () => {

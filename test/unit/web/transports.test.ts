@@ -163,7 +163,7 @@ test('a subscription contains the position of the known document, and not the do
     }
   })
   expect(requests.map(url => url.searchParams.get('cf_connect'))).toEqual([
-    '{"subs":{"station:demo":{"recover":true,"delta":"merge-patch","epoch":"e1","offset":7}}}'
+    '{"subs":{"station:demo":{"recover":true,"delta":"merge-patch","heartbeat":60,"epoch":"e1","offset":7}}}'
   ])
 })
 
@@ -179,7 +179,7 @@ test('events are read from a stream, with the key in a header; another response 
   expect(ends).toEqual([{}])
   expect(keys).toEqual(['a:secret'])
   expect(requests[0]?.searchParams.get('cf_connect')).toBe(
-    '{"subs":{"station:demo":{"recover":true,"delta":"merge-patch"}}}'
+    '{"subs":{"station:demo":{"recover":true,"delta":"merge-patch","heartbeat":60}}}'
   )
   const page = follow(
     openEventStream,
