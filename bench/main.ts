@@ -30,6 +30,14 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     description: 'latency of changes to thousands of sockets (k6)',
     load: async () => (await import('./push.ts')).push
   },
+  crowd: {
+    description: 'up to 95,000 sockets of one station on several server processes: idle cost, and a change',
+    load: async () => (await import('./crowd.ts')).crowd
+  },
+  feed: {
+    description: 'memory, CPU and the whole list of a server with 1,000, 10,000 and 100,000 stations',
+    load: async () => (await import('./feed.ts')).feed
+  },
   mixed: {
     description: 'polls, sockets and changes at once (k6)',
     load: async () => (await import('./mixed.ts')).mixed

@@ -15,12 +15,13 @@ export interface Receiver {
 
 /**
  * Starts a process with WebSocket clients on the load core. With `isLowPriority` it runs with `nice -n 19`,
- * so that it does not delay a measuring client on the same core.
+ * so that it does not delay a measuring client on the same core. Without `isPinned` it may use all cores.
  */
-export function openReceiver({ isLowPriority = false } = {}): Receiver {
+export function openReceiver({ isLowPriority = false, isPinned = true } = {}): Receiver {
   const file = fileURLToPath(new URL('receiver.ts', import.meta.url))
   const node = [process.execPath, '--import', 'tsx', file]
-  const [command, ...args] = pinCommand(loadCore, isLowPriority ? ['nice', '-n', '19', ...node] : node)
+  const prioritized = isLowPriority ? ['nice', '-n', '19', ...node] : node
+  const [command = '', ...args] = isPinned ? pinCommand(loadCore, prioritized) : prioritized
   const child: ChildProcess = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   return {
     run: async request => {
