@@ -73,12 +73,16 @@ async function queueSongs(sql: postgres.Sql): Promise<void> {
 /** Spreads the ends of the current songs evenly over the length of a song, and enables the stations. */
 async function enableStations(sql: postgres.Sql, firstDueMs: number): Promise<void> {
   await sql.begin(async tx => {
+    // Other plays, because the ends of the seeded ones are scheduled already.
+    await tx`update song_history set ended_at_ms = ${firstDueMs}::bigint - ${songMs}::bigint where ended_at_ms is null`
     await tx`
-      update song_history set due_at_ms = ${firstDueMs}::bigint + station_id * ${songMs}::bigint / ${stations}::bigint
-      where ended_at_ms is null`
-    await tx`
-      update song_history set started_at_ms = due_at_ms - ${songMs}::bigint, duration_ms = ${songMs}::int
-      where ended_at_ms is null`
+      insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
+        due_at_ms, title_key, artist_keys)
+      select station_id, media_id, playlist, song_id, artist, title, ${songMs}::int, due.ms - ${songMs}::bigint, due.ms,
+        title_key, artist_keys
+      from song_history
+      cross join lateral (select ${firstDueMs}::bigint + station_id * ${songMs}::bigint / ${stations}::bigint as ms) due
+      where due_at_ms > ended_at_ms and ended_at_ms = ${firstDueMs}::bigint - ${songMs}::bigint`
     await tx`
       update queue q set plays_at_ms = h.due_at_ms + (q.seq - 1) * ${songMs}::bigint,
         cued_at_ms = h.due_at_ms + (q.seq - 2) * ${songMs}::bigint

@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
 import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
+import { openStateComparison } from '../src/playout/compare-states.ts'
 import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
 import { type PreloadServices, preloadLibraries } from '../src/playout/queue/preload-libraries.ts'
-import { openStateComparison } from '../src/playout/compare-states.ts'
+import { refillQueues } from '../src/playout/queue/refill-queues.ts'
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { sweep } from '../src/playout/sweep.ts'
@@ -28,6 +29,14 @@ export function startCountFlush(services: PlayoutServices) {
   const run = async (signal: AbortSignal) => void (await flushCounts(services, signal))
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'flushing listener counts failed' })
 }
+
+/** Refills queues whose stations have changed libraries, or whose songs started without a plan. */
+export function startRefills(services: PlayoutServices) {
+  const run = async (signal: AbortSignal) => ((await refillQueues(services, signal)) ? 0 : refillPauseMs)
+  return repeat(run, { pauseMs: refillPauseMs, log: services.log, failure: 'refilling queues failed' })
+}
+
+const refillPauseMs = 1_000
 
 /** Loads the libraries that the next songs need. */
 export function startPreload(services: PreloadServices & Pick<PlayoutServices, 'log'>) {

@@ -13,6 +13,7 @@ import {
   startHlsLog,
   startPolls,
   startPreload,
+  startRefills,
   startRemoteLists,
   startStorageScan,
   startSweep
@@ -28,6 +29,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('sweep', startSweep(services, join(config.DATA_DIR, 'workers-alive')))
   stopLater('count flush', startCountFlush(services))
   stopLater('preload', startPreload(services))
+  stopLater('refills', startRefills(services))
   const secrets = await openDatabaseSecrets(services.sql, config)
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))

@@ -1,15 +1,13 @@
 import type { Fragment } from '../db/sql.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
+import { inLanes } from '../runtime/lanes.ts'
 import { advance } from './advance.ts'
 import { raiseRevisionBatch } from './all-stations.ts'
-import { changeStation, type StationChange } from './change-station.ts'
 import type { StateComparison } from './compare-states.ts'
 import { sendInterrupts } from './playouts/interrupts.ts'
 import { endTimedOutPlays } from './playouts/time-out.ts'
 import { repairStates } from './publish.ts'
 import { maxClockErrorMs } from './pull-back.ts'
-import { loadMissing } from './queue/preload-libraries.ts'
-import { refillQueue } from './queue/queue.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -33,8 +31,6 @@ export async function sweep(services: PlayoutServices, comparison: StateComparis
   await wakeSilent(services, signal)
   await sendInterrupts(services, engineTimeMs())
   await endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
-  const refillUntilMs = performance.now() + refillMs
-  while (performance.now() < refillUntilMs && (await refillStale(services, signal)) > 0);
   for (let round = 0; round < rounds && (await raiseRevisionBatch(services.sql)).length > 0; round++);
   const { lasting, faults } = await comparison.compare()
   await publishLanes(services, lasting)
@@ -71,57 +67,6 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
     limit ${chunk} ${skipLocked(services.sql)}`
   const wake = ({ id }: { id: number }) => advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
   await inLanes(rows, lanes, wake, signal)
-}
-
-/** Fewer than `lanes`, because advances have priority. */
-const refillLanes = 4
-const refillChunk = 40
-/** Stations whose libraries are loaded at once. */
-const refillGroup = 5
-/** Time for refills per sweep: after a restart there may be thousands, and songs must end meanwhile. */
-const refillMs = 3_000
-
-const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
-
-/** Refills the queues of stations whose library has changed, or whose song started without its library. */
-async function refillStale(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
-  const rows = await services.sql<{ id: number }[]>`
-    select s.id from stations s join libraries l on l.station_id = s.id
-    where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none'
-    order by (select h.due_at_ms from song_history h where h.station_id = s.id and h.ended_at_ms is null), s.id
-    limit ${refillChunk} ${skipLocked(services.sql)}`
-  const ids = rows.map(({ id }) => id)
-  await inLanes(
-    inGroups(ids),
-    refillLanes,
-    async group => {
-      await loadMissing(services, group, engineTimeMs())
-      for (const id of group) await changeStation(services, id, refill)
-    },
-    signal
-  )
-  return rows.length
-}
-
-const inGroups = (ids: readonly number[]) =>
-  Array.from({ length: Math.ceil(ids.length / refillGroup) }, (_, index) =>
-    ids.slice(index * refillGroup, (index + 1) * refillGroup)
-  )
-
-async function inLanes<Item>(
-  items: readonly Item[],
-  count: number,
-  work: (item: Item) => Promise<unknown>,
-  signal?: AbortSignal
-): Promise<void> {
-  const next = items.values()
-  const lane = async () => {
-    for (const item of next) {
-      signal?.throwIfAborted()
-      await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: count }, lane))
 }
 
 async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {

@@ -4,8 +4,8 @@ import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { findCopy, openLibraryCache } from '../../src/playout/queue/libraries.ts'
 import { preloadLibraries } from '../../src/playout/queue/preload-libraries.ts'
+import { refillQueues } from '../../src/playout/queue/refill-queues.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
-import { sweep } from '../../src/playout/sweep.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
@@ -44,7 +44,7 @@ const isFilled = async (sql: Sql, stationId: number) => {
 }
 
 describe('after a restart', () => {
-  test('the queued song starts on time without the library, and the sweep refills the queue', async ({
+  test('the queued song starts on time without the library, and the queue is refilled', async ({
     sql,
     redisUrl
   }) => {
@@ -59,7 +59,7 @@ describe('after a restart', () => {
     expect([state?.shown?.startedAtMs, state?.shown?.song.title]).toEqual([dueAtMs, rows[0]?.title])
     expect(state?.next?.song.title).toBe(rows[1]?.title)
     expect([(await readQueue(sql, stationId)).length, await isFilled(sql, stationId)]).toEqual([2, false])
-    await sweep(cold, new Set())
+    await refillQueues(cold)
     const refilled = await readQueue(sql, stationId)
     expect(refilled).toHaveLength(3)
     expect(refilled.slice(0, 2)).toEqual(rows.slice(1))
@@ -78,7 +78,7 @@ describe('after a restart', () => {
     expect(current?.title).toBe(rows[0]?.title)
     expect(current?.startedAtMs).toBe(ended?.endedAtMs)
     expect(current?.startedAtMs).toBeGreaterThanOrEqual(dueAtMs + 20_000)
-    await sweep(cold, new Set())
+    await refillQueues(cold)
     const [next] = await readQueue(sql, stationId)
     expect(next?.playsAtMs).toBe((current?.startedAtMs ?? 0) + 60_000)
   })

@@ -18,10 +18,10 @@ export function findPlannedRow(
   return findPlannedStart(queue, startMs, station.overlapMs)
 }
 
-/** No version of a library: the sweep plans the queue again. */
+/** No version of a library: `refillQueues` plans the queue again. */
 const neverFilled = -1
 
-/** Starts a row without a plan. The sweep refills the queue. */
+/** Starts a row without a plan; `refillQueues` refills the queue. */
 export function startPlannedRow(change: StationChange, { row, endsAtMs }: PlannedStart, startMs: number) {
   const started = startFromQueue(
     change,
