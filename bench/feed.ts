@@ -10,7 +10,7 @@ import { checkRedis } from '../src/redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../src/redis/connection.ts'
 import { commitState } from '../src/redis/station-store.ts'
 import type { FeedReport } from './feed/follower.ts'
-import { exampleState } from './feed/states.ts'
+import { exampleCounts, exampleState } from './feed/states.ts'
 import { positiveIntegers } from './settings.ts'
 import { formatNumber } from './statistics.ts'
 import { printTable } from './table.ts'
@@ -71,7 +71,11 @@ async function fill(redis: RedisClient, stations: number): Promise<void> {
   for (let first = 1; first <= stations; first += atOnce) {
     const count = Math.min(atOnce, stations - first + 1)
     const states = Array.from({ length: count }, (_, index) => exampleState(first + index))
-    await Promise.all(states.map(async state => commitState(redis, { state, over: '', triggers: [] })))
+    await Promise.all(
+      states.map(async state =>
+        commitState(redis, { state, counts: exampleCounts(state), over: '', triggers: [] })
+      )
+    )
   }
 }
 

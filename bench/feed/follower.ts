@@ -6,8 +6,7 @@ import { pino } from 'pino'
 import { openFeed } from '../../src/live/feed/feed.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis, openSubscriber } from '../../src/redis/connection.ts'
-import { formatPosition } from '../../src/redis/positions.ts'
-import { commitState } from '../../src/redis/station-store.ts'
+import { reportCounts } from '../../src/redis/listener-store.ts'
 
 /** What the process of a feed measured. */
 export interface FeedReport {
@@ -56,14 +55,18 @@ async function coresOf(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1_000 / (performance.now() - fromMs)
 }
 
-/** Changes stations in turn, in this process too. */
+/** Changes the listener counts of stations in turn, in this process too. */
 async function change(): Promise<void> {
   const stations = feed.all()
   for (let count = 0; count < (changeMs / 1_000) * changesPerSecond; count++) {
     const station = stations[(count * 997) % stations.length]
     if (station === undefined) return
-    const state = station.read()
-    await commitState(writer, { state, over: formatPosition(state), triggers: [] })
+    const { stationId } = station.read()
+    await reportCounts(writer, stationId, {
+      totals: { total: count + 100, unique: 0 },
+      counts: [],
+      ignoresUnknown: false
+    })
     await wait(1_000 / changesPerSecond)
   }
 }

@@ -1,4 +1,4 @@
-import type { Play, Song, StationState } from '../../src/station/state.ts'
+import type { CountsBasis, Play, Song, StationState } from '../../src/station/state.ts'
 
 /** A state of about 3.4 KB as JSON: a station on air with five former plays. */
 export function exampleState(stationId: number): StationState {
@@ -49,6 +49,17 @@ export function exampleState(stationId: number): StationState {
     },
     live: null
   }
+}
+
+/** The counts of Postgres for a state. */
+export function exampleCounts({
+  stationId,
+  listeners: { total, unique },
+  current
+}: StationState): CountsBasis {
+  const play = current && { id: current.shId, start: total, gained: 0, lost: 0, peak: total, unique }
+  const sources = { [`mount:${stationId}`]: { total, unique, path: '/radio.mp3', isShown: true } }
+  return { total, unique, hasHooks: false, sources, play }
 }
 
 function examplePlay(stationId: number, before: number, nowMs: number): Play {
