@@ -98,7 +98,7 @@ export function delayPublication(
   nowMs: number
 ): boolean {
   const { postponed, shown } = channel
-  if (shown === null || shown.state.epoch !== station.state.epoch) {
+  if (shown === null || shown.epoch !== station.epoch) {
     postponed.length = 0
     channel.shown = station
     return true

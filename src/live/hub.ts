@@ -126,8 +126,7 @@ export function openHub(options: HubOptions) {
 
   const unsubscribe = [
     feed.onChange((station, triggers) => {
-      const { stationId, profile } = station.state
-      for (const name of [channelOf(stationId), channelOf(profile.shortName)]) {
+      for (const name of [channelOf(station.stationId), channelOf(station.shortName)]) {
         for (const channel of channels.named(name)) {
           const isShown =
             channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())

@@ -25,7 +25,7 @@ export function openPublications(feed: Feed) {
     return newest === undefined ? undefined : (shown ?? newest)
   }
 
-  const isPublic = (stationId: number) => feed.get(stationId)?.state.profile.isPublic ?? false
+  const isPublic = (stationId: number) => feed.get(stationId)?.isPublic ?? false
 
   /**
    * Like `find`; null unless the station is public or among `allowed`. A station that becomes private is
@@ -34,7 +34,7 @@ export function openPublications(feed: Feed) {
   function findVisible(channel: Channel, allowed: ReadonlySet<number>): LiveStation | null {
     const station = find(channel)
     if (station === undefined) return null
-    const { stationId } = station.state
+    const { stationId } = station
     return isPublic(stationId) || allowed.has(stationId) ? station : null
   }
 
@@ -42,14 +42,14 @@ export function openPublications(feed: Feed) {
    * Returns since when, in Unix seconds, a state may be out of date: Redis is unavailable, or a song that is
    * over was not ended. Null if the state is current.
    */
-  function staleSince({ state: { stationId } }: LiveStation): number | null {
+  function staleSince({ stationId }: LiveStation): number | null {
     if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
-    const dueAtMs = feed.get(stationId)?.state.current?.dueAtMs ?? Infinity
+    const dueAtMs = feed.get(stationId)?.dueAtMs ?? Infinity
     return engineTimeMs() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
   }
 
   function snapshotAt(station: LiveStation, nowSeconds: number): DocumentSnapshot {
-    const { epoch, offset } = station.state
+    const { epoch, offset } = station
     const document = station.eventText(nowSeconds)
     return { epoch, offset, document, nowSeconds, staleSince: staleSince(station) }
   }
@@ -73,7 +73,7 @@ export function openPublications(feed: Feed) {
 
   /** Renders one state of a channel for its subscribers; frames when they are first needed. */
   function render(channel: Channel, station: LiveStation, triggers: ReadonlySet<Trigger>) {
-    const { offset } = station.state
+    const { offset } = station
     const nowSeconds = engineSeconds()
     const deltas = new Map<LiveStation, Frame>()
     let full: Frame | null = null

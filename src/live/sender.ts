@@ -36,7 +36,7 @@ export function openSender(options: DeliveryOptions) {
     }
     const station = publications.find(channel)
     if (station === undefined) return endIfShown
-    const { stationId } = station.state
+    const { stationId } = station
     if (!publications.isPublic(stationId))
       return subscription => deliverPrivate(subscription, stationId, triggers)
     return deliverPublic(publications.render(channel, station, triggers), triggers)
@@ -44,7 +44,7 @@ export function openSender(options: DeliveryOptions) {
 
   function deliverPublic(publication: RenderedPublication, triggers: ReadonlySet<Trigger>): Deliver {
     const { station, isStale } = publication
-    const { epoch, offset } = station.state
+    const { epoch, offset } = station
     return subscription => {
       const { session } = subscription
       if (session.phase === 'ended') return

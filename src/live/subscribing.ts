@@ -136,7 +136,7 @@ export function openSubscribing(options: SubscribingOptions) {
   function recover(subscription: Subscription, request: SubscriptionRequest, allowed: Allowed): string {
     const station = publications.findVisible(subscription.channel, allowed)
     if (station === null) return emptyEntry
-    const { epoch, offset } = station.state
+    const { epoch, offset } = station
     const current = publications.snapshotOf(station)
     const isSameEpoch = request.recover && request.epoch === epoch
     // A client that comes from another server may have a newer state than a delayed channel shows, or than a

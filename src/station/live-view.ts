@@ -4,6 +4,9 @@ import type { StationState } from './state.ts'
 /** A rendering of a station: for the REST interface, for events, or as one line of text. */
 export type DocumentKind = 'rest' | 'event' | 'line'
 
+/** The position of a station that a server shows. */
+export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
+
 /** A station as lists and sums need it, which may be many. */
 export interface StationListing {
   readonly stationId: number
@@ -47,7 +50,7 @@ export interface LiveView {
   /** The current documents of these stations as one array, without those that do not exist. */
   readonly list: (stationIds: readonly number[]) => CachedResponse
   /** Calls `listener` after every change of a station. Returns the function that unsubscribes it. */
-  readonly onChange: (listener: (state: StationState) => void) => () => void
+  readonly onChange: (listener: (station: ShownPosition) => void) => () => void
   /** Waits until this server has the last published state of a station. Never rejects. */
   readonly catchUp: (stationId: number) => Promise<void>
   /**

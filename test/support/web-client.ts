@@ -21,7 +21,7 @@ export function renderDocument(
   state: StationState = aStation(),
   nowSeconds: number = Math.floor(Date.now() / 1_000)
 ): NowPlaying {
-  return JSON.parse(new LiveStation(state, 'https://radio.example.com').eventText(nowSeconds))
+  return JSON.parse(LiveStation.of(state, 'https://radio.example.com').eventText(nowSeconds))
 }
 
 export const publication = (np: NowPlaying, offset = 1, epoch: string | null = null): ServerMessage => ({

@@ -1,5 +1,5 @@
 import { openTimeSlices } from '../../runtime/time-slices.ts'
-import type { StationState } from '../../station/state.ts'
+import type { ShownPosition } from '../../station/live-view.ts'
 
 /** Waits at most `waitMs` for an offset above `since`, or an epoch other than `epoch`. */
 export interface LongPollRequest {
@@ -18,7 +18,7 @@ export type LongPolls = ReturnType<typeof openLongPolls>
 
 export interface LongPollsOptions {
   /** Calls `listener` after every change of a station. */
-  readonly onChange: (listener: (state: StationState) => void) => void
+  readonly onChange: (listener: (station: ShownPosition) => void) => void
   /** Whether a station exists. Long polls for a deleted station time out at once. */
   readonly isKnown: (stationId: number) => boolean
   /** Admits one more connection; the returned function frees its place. Null: no place is free. */
@@ -130,7 +130,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
 /** Whether a state ends a long poll from this position. */
 export function isNewState(
   { since, epoch }: Pick<LongPollRequest, 'since' | 'epoch'>,
-  state: StationState
+  state: ShownPosition
 ): boolean {
   return state.offset > since || epoch !== state.epoch
 }

@@ -64,8 +64,8 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
     /** Stores a state if it is newer; returns false if it is not. */
     put: (state: StationState): boolean => {
       const known = byId.get(state.stationId)
-      if (known !== undefined && !isNewer(state, known.state)) return false
-      const station = new LiveStation(state, baseUrl)
+      if (known !== undefined && !isNewer(state, known)) return false
+      const station = LiveStation.of(state, baseUrl)
       byId.set(state.stationId, station)
       if (known === undefined) added.push(station)
       else place(station)
@@ -76,6 +76,14 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
       }
       noteChange(known, station)
       return true
+    },
+    /** Stores newer counts of the state that is known. */
+    putCounts: (known: LiveStation, counts: Pick<StationState, 'offset' | 'listeners'>): LiveStation => {
+      const station = known.withCounts(counts)
+      byId.set(station.stationId, station)
+      place(station)
+      publicSecond = -1
+      return station
     },
     remove: (stationId: number) => {
       const known = byId.get(stationId)
@@ -159,5 +167,5 @@ function idOf(digits: string): number | undefined {
   return String(id) === digits ? id : undefined
 }
 
-const isNewer = (state: StationState, known: StationState) =>
+const isNewer = (state: StationState, known: LiveStation) =>
   state.epoch !== known.epoch || state.offset > known.offset

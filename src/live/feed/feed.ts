@@ -9,7 +9,7 @@ import {
 } from '../../redis/shard-commands.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
-import type { StationState } from '../../station/state.ts'
+import type { ShownPosition } from '../../station/live-view.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import { openCatalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
@@ -38,9 +38,6 @@ export interface FeedOptions {
   /** Interval after which the next quarter of the shards is compared. */
   readonly checkIntervalMs?: number
 }
-
-/** The position of a station that a server has shown. */
-export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
 /** Events of a restored connection: to a single Redis, and to a cluster that had lost nodes. */
 const backEvents = ['ready', 'subscribersReady'] as const
@@ -157,7 +154,7 @@ export async function openFeed(options: FeedOptions) {
   function notify(station: LiveStation, triggers: readonly Trigger[]): void {
     // Nobody uses the states that are read at the start.
     if (!isOpen) return station.pack()
-    notifyAll(listeners, listener => listener(station, triggers), { station: station.state.stationId })
+    notifyAll(listeners, listener => listener(station, triggers), { station: station.stationId })
   }
 
   const followerOf = (stationId: number) => followers[shardOf(stationId)]

@@ -11,7 +11,16 @@ import {
   renderLine,
   renderNowPlaying
 } from '../../station/now-playing.ts'
-import { isOnline, type StationState } from '../../station/state.ts'
+import { isOnline, type ListenerCounts, newestRevision, type StationState } from '../../station/state.ts'
+
+/** What a station keeps beside its state. */
+type StationFigures = Pick<
+  LiveStation,
+  'stationId' | 'shortName' | 'isPublic' | 'isOnline' | 'epoch' | 'revision' | 'dueAtMs'
+> & { readonly baseUrl: string }
+
+/** Counts, and the offset with which they were published. */
+type NewCounts = Pick<StationState, 'offset' | 'listeners'>
 
 /**
  * One state of a station with its rendered documents. Each document is rendered when it is first requested; its
@@ -24,35 +33,75 @@ export class LiveStation implements StationListing {
   readonly isOnline: boolean
   readonly listeners: number
   readonly uniqueListeners: number
+  readonly epoch: string
+  readonly offset: number
+  readonly revision: number
+  /** When the clock ends the current play; null: not at all. */
+  readonly dueAtMs: number | null
   readonly #baseUrl: string
-  /** The state, or its JSON text, which needs half the memory. */
+  readonly #counts: ListenerCounts
+  /** The state, or its JSON text, which needs half the memory. Its offset and counts may be older ones. */
   #stored: StationState | string
   #rest: Rendering | null = null
   #event: Rendering | null = null
   #line: CachedResponse | null = null
   #isUsed = false
 
-  constructor(state: StationState, baseUrl: string) {
-    this.stationId = state.stationId
-    this.shortName = state.profile.shortName
-    this.isPublic = state.profile.isPublic
-    this.isOnline = isOnline(state)
-    this.listeners = state.listeners.total
-    this.uniqueListeners = state.listeners.unique
-    this.#baseUrl = baseUrl
-    this.#stored = state
+  private constructor(
+    known: StationFigures,
+    { offset, listeners }: NewCounts,
+    stored: StationState | string
+  ) {
+    this.stationId = known.stationId
+    this.shortName = known.shortName
+    this.isPublic = known.isPublic
+    this.isOnline = known.isOnline
+    this.epoch = known.epoch
+    this.revision = known.revision
+    this.dueAtMs = known.dueAtMs
+    this.#baseUrl = known.baseUrl
+    this.offset = offset
+    this.listeners = listeners.total
+    this.uniqueListeners = listeners.unique
+    this.#counts = listeners
+    this.#stored = stored
+  }
+
+  static of(state: StationState, baseUrl: string): LiveStation {
+    const { stationId, profile, epoch, current } = state
+    const figures = {
+      stationId,
+      shortName: profile.shortName,
+      isPublic: profile.isPublic,
+      isOnline: isOnline(state),
+      epoch,
+      revision: newestRevision(state),
+      dueAtMs: current?.dueAtMs ?? null,
+      baseUrl
+    }
+    return new LiveStation(figures, state, state)
+  }
+
+  /** The same state with newer counts. Does not parse the text. */
+  withCounts(counts: NewCounts): LiveStation {
+    const { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs } = this
+    const figures = { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs }
+    return new LiveStation({ ...figures, baseUrl: this.#baseUrl }, counts, this.#stored)
   }
 
   /** The state, which is kept as an object. */
   get state(): StationState {
     this.#isUsed = true
-    if (typeof this.#stored === 'string') this.#stored = this.read()
-    return this.#stored
+    const state = this.read()
+    this.#stored = state
+    return state
   }
 
   /** Returns the state without keeping it as an object, for work on many stations. */
   read(): StationState {
-    return typeof this.#stored === 'string' ? JSON.parse(this.#stored) : this.#stored
+    const state: StationState = typeof this.#stored === 'string' ? JSON.parse(this.#stored) : this.#stored
+    if (state.offset === this.offset) return state
+    return { ...state, offset: this.offset, listeners: this.#counts }
   }
 
   /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */

@@ -3,12 +3,7 @@ import type { StationMessage } from '../../redis/messages.ts'
 import { isOfNewerRelease, parsePosition, type StoredPosition } from '../../redis/positions.ts'
 import { readChangedSince, readPositions, readStates } from '../../redis/station-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import {
-  isStaleIdentity,
-  newestRevision,
-  type StationIdentity,
-  type StationState
-} from '../../station/state.ts'
+import { isStaleIdentity, type StationIdentity, type StationState } from '../../station/state.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { LiveStation } from './live-station.ts'
@@ -28,12 +23,10 @@ interface ShardFollowerOptions {
   /** Called after every read of Redis, with the error or null. */
   readonly onOutcome: (error: unknown) => void
   /** Called if Redis has a lower offset than was shown. */
-  readonly onSetBack: (shown: StationState) => void
+  readonly onSetBack: (shown: LiveStation) => void
   /** Called if identities could not be read; new stations and epochs are applied later. */
   readonly onUnknownIdentities: (error: unknown) => void
 }
-
-type CountsMessage = Extract<StationMessage, { type: 'counts' }>
 
 /** Stations per read. */
 const chunk = 500
@@ -86,7 +79,7 @@ export function followShard(options: ShardFollowerOptions) {
     return reading
   }
 
-  const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.state.epoch === epoch
+  const isKnownEpoch = ({ stationId, epoch }: StationState) => catalogue.get(stationId)?.epoch === epoch
 
   /** Reads the identities of stations with another epoch than is shown. Null if Postgres does not answer. */
   async function readUnknownIdentities(states: readonly (StationState | null)[]) {
@@ -106,7 +99,7 @@ export function followShard(options: ShardFollowerOptions) {
       const batch = [...pending].slice(0, chunk)
       for (const [stationId] of batch) pending.delete(stationId)
       removed.clear()
-      const shown = batch.map(([stationId]) => catalogue.get(stationId)?.state)
+      const shown = batch.map(([stationId]) => catalogue.get(stationId))
       try {
         const ids = batch.map(([stationId]) => stationId)
         const states = await readStates(redis, ids)
@@ -179,8 +172,7 @@ export function followShard(options: ShardFollowerOptions) {
     const position = parsePosition(text)
     const known = catalogue.get(stationId)
     if (!noteReadable(stationId, position)) return
-    if (known?.state.epoch !== position.epoch || known.state.offset !== position.offset)
-      requestRead(stationId, [])
+    if (known?.epoch !== position.epoch || known.offset !== position.offset) requestRead(stationId, [])
   }
 
   return {
@@ -200,13 +192,20 @@ export function followShard(options: ShardFollowerOptions) {
       if (!noteReadable(stationId, position)) return
       const known = catalogue.get(stationId)
       // A check may have read the state before the message came; then only the triggers are new.
-      if (known !== undefined && !pending.has(stationId) && isReached(known.state, position)) {
+      if (known !== undefined && !pending.has(stationId) && isReached(known, position)) {
         if (triggers.length > 0) notify(known, triggers)
         return
       }
       // Another epoch is read from Redis: the message may be older than a state that a check found.
-      const state = message.type === 'state' ? message.state : applyCounts(known?.state, message)
-      if (state && known?.state.epoch === state.epoch && !pending.has(stationId)) return show(state, triggers)
+      if (known?.epoch === position.epoch && !pending.has(stationId)) {
+        if (message.type === 'state' && message.state !== null) return show(message.state, triggers)
+        // Counts of another revision belong to a state that was missed.
+        if (message.type === 'counts' && known.revision === position.revision)
+          return notify(
+            catalogue.putCounts(known, { offset: position.offset, listeners: message.counts }),
+            triggers
+          )
+      }
       requestRead(stationId, triggers)
       void readPending()
     },
@@ -237,18 +236,9 @@ export function followShard(options: ShardFollowerOptions) {
   }
 }
 
-/** The state with newer counts; null if they belong to another state. */
-function applyCounts(
-  shown: StationState | undefined,
-  { position: { epoch, revision, offset }, counts }: CountsMessage
-): StationState | null {
-  if (shown?.epoch !== epoch || newestRevision(shown) !== revision) return null
-  return { ...shown, offset, listeners: counts }
-}
-
 /** Whether a state is an older one of the same epoch. */
-const isBehind = (state: StationState, shown: StationState) =>
+const isBehind = (state: StationState, shown: LiveStation) =>
   state.epoch === shown.epoch && state.offset < shown.offset
 
-const isReached = (state: StationState, { epoch, offset }: StoredPosition) =>
-  state.epoch === epoch && state.offset >= offset
+const isReached = (shown: LiveStation, { epoch, offset }: StoredPosition) =>
+  shown.epoch === epoch && shown.offset >= offset

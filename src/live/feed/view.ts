@@ -10,7 +10,7 @@ export function viewOf(feed: Feed): LiveView {
     document: (stationId, kind) => feed.get(stationId)?.[kind](engineSeconds()),
     publicDocument: (idOrName, kind) => {
       const station = feed.find(idOrName)
-      return station?.state.profile.isPublic ? station[kind](engineSeconds()) : undefined
+      return station?.isPublic ? station[kind](engineSeconds()) : undefined
     },
     publicIds: feed.publicIds,
     publicList: () => feed.publicList(engineSeconds()),
@@ -20,7 +20,7 @@ export function viewOf(feed: Feed): LiveView {
         stationIds.flatMap(stationId => feed.get(stationId) ?? []),
         engineSeconds()
       ),
-    onChange: listener => feed.onChange(({ state }) => listener(state)),
+    onChange: listener => feed.onChange(station => listener(station)),
     catchUp: feed.catchUp,
     health: () => {
       const { checkedAtMs, stations } = feed.health()

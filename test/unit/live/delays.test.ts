@@ -7,7 +7,7 @@ import type { Trigger } from '../../../src/station/triggers.ts'
 import { aStation } from '../../support/builders.ts'
 
 const at = (offset: number, epoch = 'e1') =>
-  new LiveStation(aStation({ offset, epoch }), 'https://radio.example.com')
+  LiveStation.of(aStation({ offset, epoch }), 'https://radio.example.com')
 
 function aChannel(shown: Channel['shown']): Channel {
   return {

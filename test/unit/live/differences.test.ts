@@ -19,7 +19,7 @@ const states = record({
 }).map(({ title, total, isPlaying, streamer, hasNext, fields }) => {
   const song = aSong({ title })
   const empty = aStation()
-  return new LiveStation(
+  return LiveStation.of(
     aStation({
       shown: isPlaying ? aPlay({ song, startedAtMs: start * 1000 }) : null,
       listeners: { ...empty.listeners, total, unique: total },
@@ -49,8 +49,8 @@ test('a changed listener count results in a small patch', () => {
   const before = aStation({ shown: aPlay({ startedAtMs: start * 1000 }) })
   const after = { ...before, listeners: { ...before.listeners, total: 7, unique: 6 } }
   const patch = renderPatch(
-    new LiveStation(before, 'https://radio.example.com'),
-    new LiveStation(after, 'https://radio.example.com'),
+    LiveStation.of(before, 'https://radio.example.com'),
+    LiveStation.of(after, 'https://radio.example.com'),
     start + 31
   )
   expect(JSON.parse(patch ?? '')).toEqual({

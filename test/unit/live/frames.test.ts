@@ -37,7 +37,7 @@ const stations = record({
 }).map(({ title, artist, name, epoch, offset, isPlaying, nowSeconds }) => {
   const shown = isPlaying ? aPlay({ song: aSong({ title, artist }) }) : null
   const state = aStation({ epoch, offset, shown, profile: { name } })
-  const document = new LiveStation(state, 'https://radio.example.com').eventText(nowSeconds)
+  const document = LiveStation.of(state, 'https://radio.example.com').eventText(nowSeconds)
   return { snapshot: { epoch, offset, document, nowSeconds, staleSince: null }, title }
 })
 

@@ -6,7 +6,7 @@ import type { StationState } from '../../../src/station/state.ts'
 import { afterSong, aPlay, aSong, aStation } from '../../support/builders.ts'
 
 const base = 'https://radio.example.com'
-const open = (state: StationState) => new LiveStation(state, base)
+const open = (state: StationState) => LiveStation.of(state, base)
 
 /** Plays from second 90 to second 110. */
 const playing = aStation({ shown: aPlay({ startedAtMs: 90_000, durationMs: 20_000 }) })
