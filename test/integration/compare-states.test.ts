@@ -40,6 +40,17 @@ test('a change that was not published is found among the recent ones', async ({ 
   expect(comparison.differing()).toEqual(new Set())
 })
 
+test('a station that was created without being published is found among the recent ones', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const comparison = await openCompared(playout, await seedStations(sql, { stations: 1 }))
+  const added = (await seedStations(sql, { stations: 2, tracks: 0 })).map(({ id }) => id)
+  await sweep(playout, comparison)
+  expect(await readStates(playout.redis, added)).toMatchObject(added.map(stationId => ({ stationId })))
+})
+
 test('states that Redis lost are rebuilt, also if a station was published since then', async ({
   sql,
   redisUrl
