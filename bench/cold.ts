@@ -18,7 +18,7 @@ const songMs = positiveInteger('SONG_MS', stations * 18)
 const seedingMs = 3_600_000
 const shape = { playlists: 5, tracks: 200, played: 40, songMs: seedingMs, trackMs: songMs }
 /** Between the seeding and the first end of a song: the sweep schedules the ends of all songs. */
-const settleMs = 10_000 + 4 * stations
+const settleMs = 15_000 + 4 * stations
 const warmMs = positiveInteger('SECONDS', Math.round(songMs / 1_000)) * 1_000
 const windowMs = 5_000
 const windows = positiveInteger('WINDOWS', 12)
@@ -88,7 +88,8 @@ async function enableStations(sql: postgres.Sql, firstDueMs: number): Promise<vo
         cued_at_ms = h.due_at_ms + (q.seq - 2) * ${songMs}::bigint
       from song_history h where h.station_id = q.station_id and h.ended_at_ms is null`
     await tx`
-      update stations s set is_enabled = true, next_seq = 4, filled_version = l.version, revision = s.revision + 1
+      update stations s set is_enabled = true, next_seq = 4, filled_version = l.version,
+        revision = s.revision + 1, playback_revision = s.revision + 1
       from libraries l where l.station_id = s.id`
   })
 }

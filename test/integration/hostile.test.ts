@@ -85,6 +85,7 @@ const volatileTables = new Set(
       'deleted_stations',
       'deleted_webhooks',
       'libraries',
+      'library_changes',
       'listener_minutes',
       'notifications'
     ],
