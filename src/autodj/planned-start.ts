@@ -14,15 +14,15 @@ const toleranceMs = 20
 /**
  * The first row of a queue, if it can start at a time without another plan, because the queue was planned for
  * that time: an interrupt or a request that is due has its place in the queue already. A row may start late,
- * until the next one was planned to start, as if it had started on time, unless it is bound to its time. Null:
- * the queue must be planned.
+ * until the next one was planned to start, as if it had started on time, unless it interrupts or was requested.
+ * Null: the queue must be planned; always for scheduled rows, which a plan may end early.
  */
 export function findPlannedStart(
   [row, next]: readonly QueuedRow[],
   startMs: number,
   overlapMs: number
 ): PlannedStart | null {
-  if (!row) return null
+  if (!row || row.occurrenceMs !== null) return null
   const untilMs = next ? next.startsAtMs : row.startsAtMs + airtimeMs(row.durationMs)
   if (startMs < row.startsAtMs - toleranceMs || startMs >= untilMs) return null
   if (startMs > row.startsAtMs + toleranceMs && isBoundToTime(row)) return null
@@ -30,6 +30,5 @@ export function findPlannedStart(
   return { row, endsAtMs: next?.isInterrupt ? Math.min(endsAtMs, untilMs) : endsAtMs }
 }
 
-/** Whether a row belongs to a scheduled period, interrupts, or was requested. */
-const isBoundToTime = ({ occurrenceMs, isInterrupt, requestId }: QueuedRow) =>
-  occurrenceMs !== null || isInterrupt || requestId !== null
+/** Whether a row interrupts or was requested. */
+const isBoundToTime = ({ isInterrupt, requestId }: QueuedRow) => isInterrupt || requestId !== null
