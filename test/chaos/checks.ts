@@ -267,8 +267,11 @@ export async function checkHistories({
 /** Counts are flushed every second, by the process that claimed the shard; another one takes over. */
 const flushMs = 5_000
 
-/** Compares reports of listeners with the flushed counts, and the counts of all plays with each other. */
-export async function checkCounts({ sql, operators }: Checked): Promise<Violation[]> {
+/**
+ * Compares reports of listeners with the flushed counts and with what all servers show, and the counts of all plays
+ * with each other.
+ */
+export async function checkCounts({ sql, operators, servers }: Checked): Promise<Violation[]> {
   let found: Violation[] = []
   for (const deadline = performance.now() + flushMs; ; await sleep(100)) {
     found = []
@@ -285,6 +288,16 @@ export async function checkCounts({ sql, operators }: Checked): Promise<Violatio
           stationId: id,
           detail: `the play has ${shown}, the station ${total}`
         })
+    for (const url of servers()) {
+      const { body } = await askServers([url], requestMs)('GET', '/api/nowplaying')
+      for (const { station, listeners } of body)
+        if (listeners.total !== stored.get(station.id)?.total)
+          found.push({
+            rule: 'servers show the flushed counts',
+            stationId: station.id,
+            detail: `${url} shows ${listeners.total}, Postgres has ${stored.get(station.id)?.total}`
+          })
+    }
     if (found.length === 0 || performance.now() > deadline) break
   }
   const plays = await sql<{ stationId: number; id: number; detail: string }[]>`
