@@ -6,6 +6,11 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     description: 'lateness of song changes and CPU, up to 10,000 stations (eight minutes)',
     load: async () => (await import('./playout.ts')).playout
   },
+  steps: {
+    description:
+      'CPU of a step at 200 a second, and the highest rate on time; PARTS=cost1000,cost10000,rate1000,rate10000',
+    load: async () => (await import('./steps.ts')).steps
+  },
   refill: {
     description: 'filling the queues of 1,000 stations, with and without cached libraries',
     load: async () => (await import('./refill.ts')).refill

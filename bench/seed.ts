@@ -5,13 +5,20 @@ import type postgres from 'postgres'
 /**
  * Fills an empty database with identical stations of one playlist each. Every station is in the middle of a
  * song and has three more in the queue. The ends of the songs are spread evenly over one song length from
- * `firstDueMs` on. The history has `played` earlier songs.
+ * `firstDueMs` on; `delaysMs` delays them station by station. The history has `played` earlier songs.
  */
 export async function seedStations(
   sql: postgres.Sql,
-  shape: { stations: number; tracks: number; songMs: number; firstDueMs: number; played?: number }
+  shape: {
+    stations: number
+    tracks: number
+    songMs: number
+    firstDueMs: number
+    delaysMs?: readonly number[]
+    played?: number
+  }
 ): Promise<void> {
-  const { stations, tracks, songMs, firstDueMs, played = 0 } = shape
+  const { stations, tracks, songMs, firstDueMs, delaysMs = [], played = 0 } = shape
   const songIds = Array.from({ length: tracks }, (_, track) =>
     createHash('md5').update(`artist${track}title${track}`).digest('hex')
   )
@@ -31,8 +38,9 @@ export async function seedStations(
       from playlists p join media m on m.station_id = p.station_id`
     await tx`
       with due as (
-        select id, ${firstDueMs}::bigint + (row_number() over (order by id) * ${songMs}::bigint / ${stations}::int) as ms
-        from stations)
+        select s.id, ${firstDueMs}::bigint + s.n * ${songMs}::bigint / ${stations}::int + coalesce(d.ms, 0) as ms
+        from (select id, row_number() over (order by id) as n from stations) s
+        left join unnest(${[...delaysMs]}::bigint[]) with ordinality d(ms, n) on d.n = s.n)
       insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
         due_at_ms, ended_at_ms)
       select m.station_id, m.id, 'Rotation', m.song_id, m.artist, m.title, m.duration_ms,

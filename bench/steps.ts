@@ -1,0 +1,193 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import postgres from 'postgres'
+
+import { readCpuByRole } from './cpu.ts'
+import { listen, type Listener } from './listener.ts'
+import { startProgram } from './program.ts'
+import { seedStations } from './seed.ts'
+import { positiveInteger, runs, seconds, selectParts } from './settings.ts'
+import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
+import { printTable } from './table.ts'
+
+/**
+ * Measures the steps of the playout: a step ends a song and starts the next. `npm run bench -- steps` starts the
+ * whole program with an empty data folder for each run and subscribes to a sample of the stations as player
+ * widgets do. Lateness is the time from the due time of a step to its WebSocket frame.
+ *
+ * `cost`: the CPU of a step by process, at 200 steps a second, after every library was loaded.
+ * `rate`: the highest rate with a p99 of the lateness under 100 ms. Groups of stations begin to play one after
+ * the other, so the rate grows by 100 steps a second with each group.
+ *
+ * `PORT` sets the port, so that two versions can be measured at the same time.
+ */
+const parts = ['cost1000', 'cost10000', 'rate1000', 'rate10000'] as const
+const stationsOf = { cost1000: 1_000, cost10000: 10_000, rate1000: 1_000, rate10000: 10_000 } as const
+const port = positiveInteger('PORT', 18_080)
+const tracks = 60
+const sampledStations = 1_000
+const settleMs = 20_000
+
+export async function steps(): Promise<void> {
+  for (const part of selectParts(parts)) {
+    const stations = stationsOf[part]
+    if (part.startsWith('cost')) await measureCosts(stations)
+    else await measureRates(stations)
+  }
+}
+
+const stepsPerSecond = 200
+const roles = ['workers', 'server', 'Postgres', 'Redis'] as const
+
+async function measureCosts(stations: number): Promise<void> {
+  const songMs = (stations / stepsPerSecond) * 1_000
+  const measured: Cost[] = []
+  for (let run = 0; run < runs; run++) measured.push(await withStations({ stations, songMs }, measureCost))
+  const column = (value: (cost: Cost) => number, digits = 0) => formatSpread(measured.map(value), digits)
+  printTable(
+    ['stations', 'steps/s', 'CPU per step, ms', ...roles, 'lateness p50', 'p99', 'max, ms'],
+    [
+      [
+        formatNumber(stations),
+        column(({ rate }) => rate),
+        column(({ cpuMs }) => Object.values(cpuMs).reduce((sum, each) => sum + each, 0), 2),
+        ...roles.map(role => column(({ cpuMs }) => cpuMs[role] ?? 0, 2)),
+        ...[0.5, 0.99, 1].map(share => column(({ lateness }) => quantile(lateness, share)))
+      ]
+    ]
+  )
+}
+
+interface Cost {
+  readonly rate: number
+  /** Milliseconds of CPU per step, by process. */
+  readonly cpuMs: Readonly<Record<string, number>>
+  /** Ascending. */
+  readonly lateness: readonly number[]
+}
+
+async function measureCost({ sql, pid, listener, songMs }: RunningStations): Promise<Cost> {
+  // Every station has played a song of this process, so its library is in memory.
+  await wait(songMs)
+  const before = readCpuByRole(pid)
+  const fromMs = Date.now()
+  await wait(seconds * 1_000)
+  const after = readCpuByRole(pid)
+  const toMs = Date.now()
+  const { count, lateness } = await readSteps(sql, listener, fromMs, toMs)
+  const cpuMs = Object.fromEntries(
+    roles.map(role => [role, (((after[role] ?? 0) - (before[role] ?? 0)) / count) * 1_000])
+  )
+  return { rate: (count / (toMs - fromMs)) * 1_000, cpuMs, lateness }
+}
+
+const rates = [200, 300, 400, 500, 600, 700, 800, 900, 1_000] as const
+const highestRate = 1_000
+const mostLateMs = 100
+/** Above this lateness the program is overloaded, and higher rates are not tried. */
+const overloadedMs = 1_000
+
+async function measureRates(stations: number): Promise<void> {
+  const songMs = (stations / highestRate) * 1_000
+  const groups = rates.length + 1
+  // Stations of a group are spread evenly, because the ends of their first songs are in order of their ids.
+  const delaysMs = Array.from(
+    { length: stations },
+    (_, index) => Math.max(0, (index % groups) - 1) * levelMs(songMs)
+  )
+  const measured: ReadonlyMap<number, number>[] = []
+  for (let run = 0; run < runs; run++)
+    measured.push(await withStations({ stations, songMs, delaysMs }, measureRate))
+  const highest = measured.map(p99 => {
+    const failed = rates.findIndex(rate => !((p99.get(rate) ?? Infinity) < mostLateMs))
+    return (failed === -1 ? rates.at(-1) : rates[failed - 1]) ?? 0
+  })
+  printTable(
+    ['stations', `highest steps/s with p99 < ${mostLateMs} ms`, ...rates.map(rate => `p99 at ${rate}/s`)],
+    [
+      [
+        formatNumber(stations),
+        formatSpread(highest),
+        ...rates.map(rate => formatSpread(measured.map(p99 => p99.get(rate) ?? Number.NaN)))
+      ]
+    ]
+  )
+}
+
+/** Returns the p99 of the lateness by rate, until the program is overloaded. */
+async function measureRate({ sql, listener, songMs, firstDueMs }: RunningStations) {
+  const p99 = new Map<number, number>()
+  for (const [index, rate] of rates.entries()) {
+    // Stations load their libraries when they begin, and play a song more before they count.
+    const fromMs = firstDueMs + index * levelMs(songMs) + 2 * songMs
+    const toMs = firstDueMs + (index + 1) * levelMs(songMs)
+    await wait(toMs - Date.now() + overloadedMs)
+    const { count, lateness } = await readSteps(sql, listener, fromMs, toMs)
+    const scheduled = (rate * (toMs - fromMs)) / 1_000
+    // Steps that have not arrived are late.
+    const lateMs = count < 0.98 * scheduled ? Infinity : quantile(lateness, 0.99)
+    console.log(`${rate}/s: ${count} of ${scheduled} steps, p99 ${formatNumber(lateMs)} ms`)
+    p99.set(rate, lateMs)
+    if (lateMs > overloadedMs) break
+  }
+  return p99
+}
+
+/** How long each rate lasts. */
+const levelMs = (songMs: number) => 2 * songMs + seconds * 1_000
+
+interface RunningStations {
+  readonly pid: number
+  readonly sql: postgres.Sql
+  readonly listener: Listener
+  readonly songMs: number
+  /** When the first song ends. */
+  readonly firstDueMs: number
+}
+
+interface StationShape {
+  readonly stations: number
+  readonly songMs: number
+  /** How much later each station begins to play; not at all by default. */
+  readonly delaysMs?: readonly number[]
+}
+
+/** Starts the program with stations that play, and subscribes to a sample of them. */
+async function withStations<Result>(
+  shape: StationShape,
+  measure: (running: RunningStations) => Promise<Result>
+): Promise<Result> {
+  const { stations, songMs } = shape
+  const program = await startProgram(port)
+  const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
+  try {
+    const firstDueMs = Date.now() + settleMs
+    await seedStations(sql, { ...shape, tracks, firstDueMs })
+    const every = Math.max(1, stations / sampledStations)
+    const sample = Array.from({ length: stations / every }, (_, index) => Math.floor(index * every) + 1)
+    await wait(firstDueMs - Date.now())
+    const listener = await listen(program.baseUrl, sample)
+    try {
+      // Autovacuum would do this within a minute. Until then, query plans are those of empty tables.
+      await sql`analyze`
+      return await measure({ pid: program.pid, sql, listener, songMs, firstDueMs })
+    } finally {
+      listener.close()
+    }
+  } finally {
+    await sql.end()
+    await program.stop()
+  }
+}
+
+/** Counts the steps of a period, and returns the lateness of those in the sample, ascending. */
+async function readSteps(sql: postgres.Sql, { seenAtMs }: Listener, fromMs: number, toMs: number) {
+  const plays = await sql<{ id: string; startedAtMs: string }[]>`
+    select id, started_at_ms as "startedAtMs" from song_history
+    where started_at_ms >= ${fromMs} and started_at_ms < ${toMs}`
+  const lateness = plays.flatMap(({ id, startedAtMs }) => {
+    const atMs = seenAtMs.get(Number(id))
+    return atMs === undefined ? [] : [atMs - Number(startedAtMs)]
+  })
+  return { count: plays.length, lateness: sortAscending(lateness) }
+}
