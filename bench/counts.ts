@@ -18,7 +18,8 @@ const sizes = positiveIntegers('STATIONS', [1_000])
 /** Reports a second of the part `rate`. */
 const rate = positiveInteger('RATE', 4_000)
 const listed = 100
-const warmUpMs = 2_000
+/** Queues are filled meanwhile. */
+const warmUpMs = 15_000
 /** Releases before 0.2.0 limit the writes of a key to 100 a second. */
 const keyCount = positiveInteger('KEYS', 1)
 const parts = ['single', 'list', 'rate'] as const
