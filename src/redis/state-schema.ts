@@ -8,10 +8,10 @@ import type { RedisClient } from './connection.ts'
  */
 
 /** Schemas that this release reads. */
-export const readableSchemas: readonly number[] = [4]
+export const readableSchemas: readonly number[] = [3]
 
 /** The schema that this release writes if no older release runs. */
-export const ownSchema = 4
+export const ownSchema = 3
 
 /** Encodes a state in a schema (there is one now) without epoch and offset, which are stored beside it. */
 export function encodeState(

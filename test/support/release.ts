@@ -36,8 +36,8 @@ export async function buildRelease(
     ['return JSON.stringify(state)', 'return JSON.stringify(schema === 4 ? { inner: state } : state)'],
     ['  value: unknown,\n  { schema, epoch', '  stored: any,\n  { schema, epoch'],
     [
-      '  return readableSchemas',
-      '  const value = schema === 4 ? stored?.inner : stored\n  return readableSchemas'
+      '  if (!readableSchemas',
+      '  const value = schema === 4 ? stored?.inner : stored\n  if (!readableSchemas'
     ]
   ])
   if (lifetime === 'short')
