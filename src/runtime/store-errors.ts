@@ -12,11 +12,21 @@ export function isStoreUnavailable(error: unknown): boolean {
   )
 }
 
+/** Whether Redis refuses a write: it is full, cannot save, is a replica, starts, or has lost its nodes. */
+const isRefusedWrite = (error: unknown) =>
+  error instanceof Error &&
+  error.name === 'ReplyError' &&
+  /^(OOM|MISCONF|READONLY|LOADING|MASTERDOWN|NOREPLICAS|TRYAGAIN) /.test(error.message)
+
 /** Whether an error means that a store is unreachable or overloaded, so that a retry may succeed. */
 export function isStoreFault(error: unknown): boolean {
   // Out of resources, lock timeout, statement timeout, idle transaction timeout, a read-only Postgres (as
   // after a failover), serialization failure or deadlock.
-  return isStoreUnavailable(error) || /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
+  return (
+    isStoreUnavailable(error) ||
+    isRefusedWrite(error) ||
+    /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
+  )
 }
 
 /** The message of an error for a log line or another message. */

@@ -33,6 +33,8 @@ test(
       await waitFor(isStale, { deadlineMs: 5_000, what: 'the fault to show' })
       expect(await health()).toMatchObject(fault)
       expect((await program.ask('POST', `/api/station/${id}/backend/skip`)).status).toBe(200)
+      const report = await program.ask('PUT', `/api/station/${id}/listeners`, { body: { total: 5 } })
+      expect([report.status, report.headers.get('retry-after')]).toEqual([503, expect.any(String)])
       const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
       const { connect } = await subscribeLive(url, { subs: { [`station:${id}`]: { recover: true } } })
       expect(connect.subs?.[`station:${id}`]?.publications).toMatchObject([
