@@ -443,6 +443,21 @@ describe('the flush of counts', () => {
   })
 })
 
+test('a play that began before the last flush, and of which Redis lost the commit, has the count of its station', async ({
+  sql,
+  redisUrl
+}) => {
+  await using stage = await openStage(sql, redisUrl)
+  const { playout, stationId } = stage
+  await stage.count(atRadio('a', 'b'))
+  const away = { ...playout, redis: Object.create(playout.redis, { status: { value: 'end' } }) }
+  await advance(away, skip(stationId))
+  await stage.flush()
+  await playout.redis.flushall()
+  await stage.count(atRadio('a', 'b', 'c'))
+  expect(await stage.current()).toMatchObject({ start: 0, end: 3, peak: 3, positive: 3, negative: 0 })
+})
+
 describe('a list of reports', () => {
   test('is recorded for each station, and names the sources that do not match', async ({ program }) => {
     const [one, other] = [await startPlaying(program), await startPlaying(program)]

@@ -43,6 +43,13 @@ for key, source in pairs(basis.sources) do
 end
 if not counting then
   counting = { total = basis.total, unique = basis.unique, events = 0, play = basis.play ~= cjson.null and basis.play or nil }
+  local play = counting.play
+  if play then
+    -- The row of the play may be older than the total of the station: the difference was gained or lost since.
+    local since = counting.total - (play.start + play.gained - play.lost)
+    play.gained, play.lost = play.gained + math.max(0, since), play.lost + math.max(0, -since)
+    play.peak = math.max(play.peak, counting.total)
+  end
 else
   for key, source in pairs(counting.sources) do
     if not sources[key] then
