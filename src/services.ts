@@ -5,6 +5,7 @@ import { migrateDatabase } from './db/migrate.ts'
 import { registerProcess } from './db/processes.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
 import { openJobQueue } from './jobs/queues.ts'
+import { openScheduledPlays } from './jobs/scheduled-plays.ts'
 import { openLibraryCache } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { checkRedis } from './redis/check-redis.ts'
@@ -54,6 +55,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
     const services: PlayoutServices = {
       sql,
       redis,
+      scheduledPlays: openScheduledPlays(redis),
       advances,
       deliveries,
       processes,

@@ -1,36 +1,61 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { jobLeadMs } from '../src/jobs/queues.ts'
-import { advance } from '../src/playout/advance.ts'
+import type { ScheduledPlay } from '../src/jobs/scheduled-plays.ts'
+import { openDueAdvances } from '../src/playout/due-advances.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import { repeat } from '../src/runtime/repeat.ts'
 import { openQueueWorker } from './queue-worker.ts'
 
-/** An advance that is earlier has another job, or the time of this process is wrong: the sweep repairs it. */
+/** An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it. */
 const maxEarlyMs = 2_000
 
-/** Ends plays on time; one job per play. */
+/** Plays are taken this much before they are due, and wait for the exact millisecond in the process. */
+const leadMs = 120
+/** A play that is scheduled too late to be taken on time is at most this late. */
+const pauseMs = 40
+/** A process that falls behind leaves plays to the others. */
+const runningAtMost = 500
+
+/** Ends plays on time. */
 export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace) {
-  const { log } = services
-  return openQueueWorker('advance', redisPlace, log, {
-    concurrency: 64,
-    process: async ({ stationId, shId, dueAtMs }) => {
-      await waitUntil(dueAtMs)
-      const step = () => advance(services, { stationId, endedShId: shId, cause: 'due' })
-      const first = await step()
-      if (first.outcome !== 'not-due' || first.earlyByMs > maxEarlyMs) return first.outcome
-      // The time of this process is ahead of that of Postgres.
-      await sleep(first.earlyByMs)
-      return (await step()).outcome
+  const { log, scheduledPlays } = services
+  const due = openDueAdvances(services)
+  const running = new Set<Promise<void>>()
+
+  async function end(play: ScheduledPlay): Promise<void> {
+    const { outcome, earlyByMs } = await due.advance(play)
+    if (outcome !== 'not-due' || earlyByMs > maxEarlyMs) return
+    // The time of this process is ahead of that of Postgres.
+    await sleep(earlyByMs)
+    await due.advance(play)
+  }
+
+  function start(play: ScheduledPlay): void {
+    const run = end(play)
+      .catch((error: unknown) => log.warn({ err: error, play }, 'advance failed; retrying'))
+      .finally(() => running.delete(run))
+    running.add(run)
+  }
+
+  const taking = repeat(
+    async () => {
+      const room = runningAtMost - running.size
+      if (room > 0) for (const play of await scheduledPlays.take(engineTimeMs() + leadMs, room)) start(play)
     },
+    { pauseMs, log, failure: 'taking due plays failed' }
+  )
+  // The release before schedules jobs.
+  const jobs = openQueueWorker('advance', redisPlace, log, {
+    concurrency: 64,
+    process: end,
     onFailed: (error, job) => log.warn({ err: error, job }, 'advance failed')
   })
-}
-
-/** A job starts `jobLeadMs` early, and a timer may fire up to a millisecond early. */
-async function waitUntil(dueAtMs: number): Promise<void> {
-  for (let leftMs = dueAtMs - engineTimeMs(); leftMs > 0; leftMs = dueAtMs - engineTimeMs()) {
-    await sleep(Math.min(leftMs, 2 * jobLeadMs))
+  return {
+    close: async () => {
+      await Promise.all([taking.stop(), jobs.close()])
+      await Promise.all(running)
+    }
   }
 }

@@ -2,8 +2,8 @@ import { airtimeMs, nextStartMs } from './durations.ts'
 import type { QueuedRow } from './queue-draft.ts'
 
 /** A queued row that starts as it was planned. */
-export interface PlannedStart {
-  readonly row: QueuedRow
+export interface PlannedStart<Row extends QueuedRow> {
+  readonly row: Row
   /** When it ends, or the next row interrupts it. */
   readonly endsAtMs: number
 }
@@ -17,11 +17,11 @@ const toleranceMs = 20
  * until the next one was planned to start, as if it had started on time, unless it interrupts or was requested.
  * Null: the queue must be planned; always for scheduled rows, which a plan may end early.
  */
-export function findPlannedStart(
-  [row, next]: readonly QueuedRow[],
+export function findPlannedStart<Row extends QueuedRow>(
+  [row, next]: readonly Row[],
   startMs: number,
   overlapMs: number
-): PlannedStart | null {
+): PlannedStart<Row> | null {
   if (!row || row.occurrenceMs !== null) return null
   const untilMs = next ? next.startsAtMs : row.startsAtMs + airtimeMs(row.durationMs)
   if (startMs < row.startsAtMs - toleranceMs || startMs >= untilMs) return null

@@ -25,9 +25,7 @@ export async function beginForStation<Result>(
   work: (tx: Tx) => Promise<Result>,
   { isPipelined = false }: StationTransactionOptions = {}
 ) {
-  const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
-  semaphores.set(sql, semaphore)
-  const permit = await semaphore.acquire(String(stationId), 0).permit
+  const permit = await semaphoreOf(sql).acquire(String(stationId), 0).permit
   if (typeof permit === 'string')
     throw new Overloaded(retryAfterSeconds, 'Other changes of this station take too long: try again later.')
   try {
@@ -36,4 +34,32 @@ export async function beginForStation<Result>(
   } finally {
     permit.release()
   }
+}
+
+/**
+ * Runs one pipelined transaction that locks rows of the stations that have a permit at once. Returns null if none
+ * has.
+ */
+export async function beginForFreeStations<Result>(
+  sql: Sql,
+  stationIds: readonly number[],
+  work: (tx: Tx, stationIds: readonly number[]) => Promise<Result>
+) {
+  const requests = stationIds.map(id => ({ id, ...semaphoreOf(sql).acquire(String(id), 0) }))
+  for (const { drop } of requests) drop()
+  const permits = await Promise.all(requests.map(async ({ id, permit }) => ({ id, permit: await permit })))
+  const free = permits.flatMap(({ id, permit }) => (typeof permit === 'string' ? [] : [{ id, permit }]))
+  if (free.length === 0) return null
+  try {
+    const freeIds = free.map(({ id }) => id)
+    return await sql.begin('pipelined', async tx => work(tx, freeIds))
+  } finally {
+    for (const { permit } of free) permit.release()
+  }
+}
+
+function semaphoreOf(sql: Sql): FairSemaphore {
+  const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
+  semaphores.set(sql, semaphore)
+  return semaphore
 }

@@ -9,7 +9,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
  * braces in a queue's name keep its keys in one slot of a Redis Cluster.
  */
 export const jobTypes = {
-  /** Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). */
+  /** Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). Only the release before adds it. */
   advance: {
     queueName: '{cuewire}advance',
     payload: v.object({
@@ -39,34 +39,6 @@ const retries: Readonly<Record<JobName, JobsOptions>> = {
 export function openJobQueue<Name extends JobName>(name: Name, connection: RedisClient): JobQueue<Name> {
   const defaultJobOptions = { removeOnComplete: true, removeOnFail: true, ...retries[name] }
   return new Queue(jobTypes[name].queueName, { connection, defaultJobOptions })
-}
-
-/**
- * Jobs are due this much earlier and workers wait for the exact millisecond, because the timer cycle of Redis
- * takes 100 ms.
- */
-export const jobLeadMs = 120
-
-/**
- * Schedules the ends of tracks. The job id is station, play and time: adding the same one again is a no-op.
- * If an end moves, the old job finds nothing due.
- */
-export async function scheduleAdvances(
-  queue: JobQueue<'advance'>,
-  payloads: readonly JobPayload<'advance'>[]
-): Promise<void> {
-  const nowMs = engineTimeMs()
-  await addJobs(
-    queue,
-    payloads.map(data => ({
-      name: 'advance',
-      data,
-      opts: {
-        jobId: `${data.stationId}-${data.shId}-${data.dueAtMs}`,
-        delay: Math.max(0, data.dueAtMs - jobLeadMs - nowMs)
-      }
-    }))
-  )
 }
 
 /** Adds jobs; a single one, the usual case, without a transaction. */

@@ -1,14 +1,10 @@
-import { planQueue } from '../autodj/queue-planner.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
-import { endPlay, goSilent, startFromQueue } from './plays/plays.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
-import { readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
-import { endPass } from './queue/passes.ts'
-import { statementsOfPlan } from './queue/plan-statements.ts'
-import { findPlannedRow, startPlannedRow } from './queue/planned-row.ts'
+import { queueOf, readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
+import { planStep, statementsOfSteps, stepAsPlanned } from './step.ts'
 
 /** `skip`: an operator ends the play. `wake`: a silent station may have something to play. */
 export type AdvanceCause = 'due' | 'skip' | 'wake'
@@ -46,7 +42,7 @@ export async function advance(
   try {
     let reads: QueueReads | null = null
     return await changeStation(services, stationId, change => advancePlay(change, request, reads), {
-      sendReads: tx => void (reads = sendQueueReads(tx, stationId, services.libraries))
+      sendReads: tx => void (reads = sendQueueReads(tx, [stationId], services.libraries))
     })
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
@@ -59,10 +55,25 @@ const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earl
 /** Does what `advance` does, as part of a change. `reads`: see `readQueueContext`. */
 export async function advancePlay(
   change: StationChange,
-  { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>,
+  request: Omit<AdvanceRequest, 'stationId'>,
   reads: QueueReads | null = null
 ): Promise<AdvanceResult> {
-  const { station, play, isPulledBack } = change
+  const startMs = boundaryOf(change, request)
+  if (typeof startMs !== 'number') return startMs
+  if (!change.station.isClocked) return outcomeOnly(await endReported(change, reads))
+  const step =
+    (reads && stepAsPlanned(change, await queueOf(reads, change.station.id), startMs)) ??
+    planStep(change, await readQueueContext(change, reads), startMs)
+  if (!step) return outcomeOnly('silent')
+  change.send(statementsOfSteps(change.tx, [step]))
+  return outcomeOnly('advanced')
+}
+
+/** When the play ends and the next one starts (Unix milliseconds), or why it does not end now. */
+export function boundaryOf(
+  { station, play, isPulledBack, happenedAt }: StationChange,
+  { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>
+): number | AdvanceResult {
   const nowMs = station.readAtMs
   if (endedShId !== null && (play?.id ?? 0) !== endedShId) return outcomeOnly('superseded')
   if (cause === 'skip' && !play) return outcomeOnly('silent')
@@ -71,10 +82,8 @@ export async function advancePlay(
     return isPulledBack ? outcomeOnly('postponed') : { outcome: 'not-due', earlyByMs: dueAtMs - nowMs }
   const boundaryMs = cause === 'due' && nowMs - dueAtMs <= catchUpMs ? dueAtMs : nowMs
   const startMs = Math.max(boundaryMs, play?.startedAtMs ?? 0)
-  change.happenedAt(startMs)
-  return outcomeOnly(
-    station.isClocked ? await startNext(change, startMs, reads) : await endReported(change, reads)
-  )
+  happenedAt(startMs)
+  return startMs
 }
 
 /** A play that a playout, a streamer or a streaming server should have ended by a report. */
@@ -85,59 +94,4 @@ async function endReported(change: StationChange, reads: QueueReads | null): Pro
   const outcome = await endUnreported(change, play, queue)
   await refillQueue(change, { isLibraryChanged: false })
   return outcome === 'ended' ? 'advanced' : 'postponed'
-}
-
-async function startNext(
-  change: StationChange,
-  startMs: number,
-  reads: QueueReads | null
-): Promise<AdvanceOutcome> {
-  const { tx, station, play } = change
-  const planned = reads && findPlannedRow(change, await reads.queue, startMs)
-  if (planned) {
-    change.send([
-      ...(play ? [endPlay(change, play, startMs)] : []),
-      startPlannedRow(change, planned, startMs)
-    ])
-    return 'advanced'
-  }
-  const { library, queue } = await readQueueContext(change, reads)
-  const plan = planQueue({
-    library,
-    running: {
-      startedAtMs: play?.startedAtMs ?? startMs,
-      endsAtMs: startMs,
-      playlistId: null,
-      isInterrupt: true
-    },
-    nowMs: startMs,
-    queue,
-    queueLength: station.queueLength + 1,
-    rejected: new Set(),
-    nextSeq: station.nextSeq
-  })
-  const { first, wakeAtMs } = plan
-  if (!first && !play) {
-    // The change is not shown.
-    change.mark([], { wake_at_ms: wakeAtMs, wake_version: station.libraryVersion })
-    return 'silent'
-  }
-  const endMs = first ? startMs : Math.min(startMs, play?.dueAtMs ?? startMs)
-  if (!first) goSilent(change, wakeAtMs)
-  change.send([
-    ...(play ? [endPlay(change, play, endMs)] : []),
-    ...statementsOfPlan(tx, station.id, plan),
-    ...(first
-      ? [
-          startFromQueue(
-            change,
-            first,
-            { atMs: startMs, dueAtMs: Math.round(first.endsAtMs) },
-            plan.insert.length
-          ),
-          ...endPass(tx, library, first)
-        ]
-      : [])
-  ])
-  return 'advanced'
 }

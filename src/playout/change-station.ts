@@ -1,18 +1,25 @@
 import type postgres from 'postgres'
 
-import { beginForStation } from '../db/begin-for-station.ts'
+import { beginForFreeStations, beginForStation } from '../db/begin-for-station.ts'
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Tx } from '../db/sql.ts'
-import { scheduleDeliveries } from '../jobs/queues.ts'
-import { withDeadline } from '../runtime/deadline.ts'
-import { engineTime, engineTimeMs } from '../runtime/engine-time.ts'
+import { engineTime } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
-import type { Revisions, Song, StationSnapshot, StationState } from '../station/state.ts'
-import { eventStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
-import { publishSnapshot } from './publish.ts'
-import { maxClockErrorMs, pullBackFuturePlays } from './pull-back.ts'
-import { type StationFacts, lockStations, type OpenPlay, readOpenPlay, readOpenPlays } from './rows.ts'
+import type { Revisions } from '../station/state.ts'
+import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
+import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
+import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
+import {
+  lockFreeStations,
+  lockStations,
+  type OpenPlay,
+  readOpenPlay,
+  readOpenPlays,
+  readStationsUnlocked,
+  type StationFacts
+} from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { type StationColumns, writeStations } from './station-columns.ts'
 import { mayFireTriggers, detectEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
@@ -40,11 +47,6 @@ export interface StationChange {
 /** A statement that is not sent yet. */
 export type PendingStatement = postgres.PendingQuery<postgres.Row[]>
 
-/** Columns of `stations` that changes write. */
-export type StationColumns = { readonly [Name in StationColumn]?: number | null }
-
-type StationColumn = 'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_version'
-
 export interface ChangeOptions {
   /** The caller does not wait until the change is published. */
   readonly isPublishedLater?: boolean
@@ -65,7 +67,7 @@ export async function changeStation<Result>(
   change: (change: StationChange) => Promise<Result>,
   { isPublishedLater = false, beforeLock, sendReads }: ChangeOptions = {}
 ): Promise<Result> {
-  const changed = await beginForStation(
+  const { result, committed } = await beginForStation(
     services.sql,
     stationId,
     async tx => {
@@ -74,9 +76,9 @@ export async function changeStation<Result>(
     },
     { isPipelined: beforeLock === undefined }
   )
-  const publication = publishChange(services, changed)
+  const publication = publishCommitted(services, committed)
   if (!isPublishedLater) await publication
-  return changed.result
+  return result
 }
 
 /** Inserts a station and changes it in the same transaction. Returns its id. */
@@ -85,20 +87,12 @@ export async function createStation(
   insert: (tx: Tx) => Promise<number>,
   change: (change: StationChange) => Promise<void>
 ): Promise<number> {
-  const changed = await services.sql.begin(async tx => changeIn(services, tx, await insert(tx), change))
-  await publishChange(services, changed)
-  return changed.stationId
-}
-
-interface Changed<Result> {
-  readonly stationId: number
-  readonly result: Result
-  readonly parts: ReadonlySet<StatePart>
-  /** Read within the transaction; null if nothing that is shown has changed. */
-  readonly snapshot: Promise<StationSnapshot | null> | null
-  readonly playBefore: number | null
-  /** Sent together with the commit: the ids of the web hooks that have deliveries now. */
-  readonly outbox: Promise<readonly { readonly id: number }[]> | null
+  const { stationId, committed } = await services.sql.begin(async tx => {
+    const id = await insert(tx)
+    return { stationId: id, ...(await changeIn(services, tx, id, change)) }
+  })
+  await publishCommitted(services, committed)
+  return stationId
 }
 
 async function changeIn<Result>(
@@ -107,36 +101,132 @@ async function changeIn<Result>(
   stationId: number,
   change: (change: StationChange) => Promise<Result>,
   sendReads: (tx: Tx) => void = () => {}
-): Promise<Changed<Result>> {
-  const { station, play, isPulledBack, behindMs } = await takeStation(tx, stationId, sendReads)
-  const before = triggerValues(station, play)
-  const parts = new Set<StatePart>(isPulledBack ? ['playback', 'live'] : [])
-  let columns: StationColumns = {}
-  let happenedAtMs = station.readAtMs
-  const result = await change({
-    tx,
-    services,
-    station,
-    play,
-    isPulledBack,
-    mark: (marked, written = {}) => {
-      for (const part of marked) parts.add(part)
-      columns = { ...columns, ...written }
-    },
-    send,
-    happenedAt: atMs => void (happenedAtMs = atMs),
-    momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
+) {
+  const opened = openChange(services, tx, await takeStation(tx, stationId, sendReads))
+  const result = await change(opened.change)
+  return { result, committed: await writeChanges(services, tx, [opened]) }
+}
+
+/** Locks a station and reads it. Throws 404 if it does not exist. */
+async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void): Promise<TakenStation> {
+  const sentAtMs = performance.now()
+  const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
+  sendReads(tx)
+  const [[station], [play = null]] = await reads
+  if (!station) throw new ApiError('not-found')
+  const behindMs = measureDelay(station, sentAtMs)
+  if (!(await pullBackFuturePlays(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
+  const [again = station] = await lockStations(tx, [stationId])
+  return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
+}
+
+/** Maximum wait of a batch for a lock; its stations then change one by one. */
+const batchLockTimeoutMs = 100
+
+/** What a committed batch did. */
+export interface BatchResult<Result> {
+  /** By station; without a result a station was not changed. */
+  readonly results: ReadonlyMap<number, Result>
+  /** Resolves when the changes are published, or left to the sweep. */
+  readonly published: Promise<void>
+}
+
+/**
+ * Changes stations in one transaction, like `changeStation` for each of them, but waits for nothing: stations
+ * that are locked, are being changed by this process, do not exist or have plays after now are left out.
+ * `change` gets the others and may leave out more. If it throws, nothing is changed.
+ */
+export async function changeStations<Result>(
+  services: PlayoutServices,
+  stationIds: readonly number[],
+  change: (changes: readonly StationChange[]) => Promise<ReadonlyMap<number, Result>>,
+  sendReads: (tx: Tx, stationIds: readonly number[]) => void = () => {}
+): Promise<BatchResult<Result>> {
+  const changed = await beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
+    const taken = await takeFreeStations(tx, freeIds, sendReads)
+    const opened = taken.map(each => openChange(services, tx, each))
+    const results = await change(opened.map(each => each.change))
+    const written = opened.filter(({ change: { station } }) => results.has(station.id))
+    return { results, committed: await writeChanges(services, tx, written) }
   })
-  send(writeStation(tx, stationId, [...parts], columns))
-  const snapshot = parts.size === 0 ? null : readSnapshots(tx, [stationId]).then(([only = null]) => only)
-  // A transaction that fails has its own error.
-  snapshot?.catch(() => {})
-  const changed = { stationId, result, parts, snapshot, playBefore: play?.id ?? null }
-  if (!mayFireTriggers(station, parts)) return { ...changed, outbox: null }
-  const [shown, hooks] = await Promise.all([snapshot, readSubscribedHooks(tx, stationId)])
-  const event = shown && (await detectEvent(tx, before, shown, happenedAtMs))
-  const outbox = shown && event && eventStatement(tx, shown, event, hooks, services.triggersFor)
-  return { ...changed, outbox: outbox?.execute() ?? null }
+  if (!changed) return { results: new Map(), published: Promise.resolve() }
+  return { results: changed.results, published: publishCommitted(services, changed.committed) }
+}
+
+/** Locks and reads the stations that nobody else has locked. */
+async function takeFreeStations(
+  tx: Tx,
+  stationIds: readonly number[],
+  sendReads: (tx: Tx, stationIds: readonly number[]) => void
+): Promise<TakenStation[]> {
+  const sentAtMs = performance.now()
+  const reads = Promise.all([
+    lockFreeStations(tx, stationIds, batchLockTimeoutMs),
+    // After the lock, so that they see what the last holder wrote.
+    readStationsUnlocked(tx, stationIds),
+    readOpenPlays(tx, stationIds)
+  ])
+  sendReads(tx, stationIds)
+  const [lockedIds, stations, plays] = await reads
+  const [first] = stations
+  if (!first) return []
+  const behindMs = measureDelay(first, sentAtMs)
+  const playOf = new Map(plays.map(play => [play.stationId, play]))
+  return stations.flatMap(station => {
+    const play = playOf.get(station.id) ?? null
+    const isTaken = lockedIds.has(station.id) && !mayHaveFuturePlays(station, play)
+    return isTaken ? [{ station, play, behindMs, isPulledBack: false }] : []
+  })
+}
+
+/** Adds a sample to the engine time. Returns by how much the time of this process was behind, if it was wrong. */
+function measureDelay({ readAtMs }: StationFacts, sentAtMs: number): number {
+  const answeredAtMs = performance.now()
+  const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: readAtMs })
+  const isOff = Math.abs(offMs) > maxClockErrorMs + (answeredAtMs - sentAtMs) / 2
+  return isOff ? Math.round(offMs) : 0
+}
+
+interface TakenStation {
+  readonly station: StationFacts
+  readonly play: OpenPlay | null
+  readonly behindMs: number
+  readonly isPulledBack: boolean
+}
+
+/** A change with what it has marked so far. */
+interface OpenChange {
+  readonly change: StationChange
+  readonly parts: Set<StatePart>
+  columns: StationColumns
+  happenedAtMs: number
+}
+
+function openChange(
+  services: PlayoutServices,
+  tx: Tx,
+  { station, play, behindMs, isPulledBack }: TakenStation
+): OpenChange {
+  const opened: OpenChange = {
+    change: {
+      tx,
+      services,
+      station,
+      play,
+      isPulledBack,
+      mark: (marked, written = {}) => {
+        for (const part of marked) opened.parts.add(part)
+        opened.columns = { ...opened.columns, ...written }
+      },
+      send,
+      happenedAt: atMs => void (opened.happenedAtMs = atMs),
+      momentOf: atMs => (isPulledBack ? station.readAtMs : Math.min(atMs + behindMs, station.readAtMs))
+    },
+    parts: new Set<StatePart>(isPulledBack ? ['playback', 'live'] : []),
+    columns: {},
+    happenedAtMs: station.readAtMs
+  }
+  return opened
 }
 
 /** If a statement fails, its transaction rejects with the error. */
@@ -144,93 +234,41 @@ function send(statements: readonly PendingStatement[]): void {
   for (const statement of statements) void statement.execute()
 }
 
-/** Locks a station and reads it. Throws 404 if it does not exist. */
-async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => void) {
-  const sentAtMs = performance.now()
-  const reads = Promise.all([lockStations(tx, [stationId]), readOpenPlays(tx, [stationId])])
-  sendReads(tx)
-  const [[station], [play = null]] = await reads
-  if (!station) throw new ApiError('not-found')
-  const answeredAtMs = performance.now()
-  const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: station.readAtMs })
-  const isOff = Math.abs(offMs) > maxClockErrorMs + (answeredAtMs - sentAtMs) / 2
-  const behindMs = isOff ? Math.round(offMs) : 0
-  if (!(await pullBackFuturePlays(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
-  const [again = station] = await lockStations(tx, [stationId])
-  return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
-}
-
-/** Writes columns of a station and raises its revision and those of the parts. */
-function writeStation(tx: Tx, stationId: number, parts: readonly StatePart[], columns: StationColumns) {
-  const assignments = [
-    ...Object.entries(columns).map(([name, value]) => tx`${tx(name)} = ${value}`),
-    ...(parts.length === 0 ? [] : [tx`revision = next_revision(revision)`]),
-    ...parts.map(part => tx`${tx(`${part}_revision`)} = next_revision(revision)`)
-  ]
-  if (assignments.length === 0) return []
-  // In tests a database trigger refuses to raise a revision without this setting.
-  const setting = tx`from (select set_config('cuewire.raises_revision', 'on', true)) setting`
-  return [
-    tx`
-      update stations set ${assignments.reduce((all, each) => tx`${all}, ${each}`)}
-      ${parts.length === 0 ? tx`` : setting} where stations.id = ${stationId}`
-  ]
-}
-
-/** Publishes a committed change, or leaves that to the sweep if a store is unavailable. */
-async function publishChange(services: PlayoutServices, changed: Changed<unknown>): Promise<void> {
-  const webhookIds = (await changed.outbox)?.map(({ id }) => id) ?? []
-  const snapshot = await changed.snapshot
-  if (!snapshot) return
-  const state = await publishEventually(services, snapshot)
-  await dispatchDeliveries(services, webhookIds)
-  const isNewPlay = (state?.current?.shId ?? null) !== changed.playBefore
-  if (state && changed.parts.has('playback') && isNewPlay) services.log.info(...nowPlayingLine(state))
-}
-
-/** Publishes what was committed. Returns null if a store is unavailable; the sweep publishes it later. */
-async function publishEventually(
+/** Raises revisions, reads what is shown now and writes the outbox, as the last statements before the commit. */
+async function writeChanges(
   services: PlayoutServices,
-  snapshot: StationSnapshot
-): Promise<StationState | null> {
-  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return null
-  try {
-    return await publishSnapshot(services, snapshot)
-  } catch (error) {
-    services.log.warn({ err: error, station: snapshot.stationId }, 'live state not updated; retrying')
-    return null
-  }
-}
-
-const enqueueTimeoutMs = 500
-
-/** Starts or enqueues deliveries that were committed. If Redis is unavailable, the relay finds them. */
-export async function dispatchDeliveries(
-  { deliveries, deliverNow, log }: PlayoutServices,
-  webhookIds: readonly number[]
-): Promise<void> {
-  const others = webhookIds.filter(id => !deliverNow?.(id))
-  if (others.length === 0) return
-  try {
-    const add = () => scheduleDeliveries(deliveries, others, engineTimeMs())
-    await withDeadline(enqueueTimeoutMs, 'enqueuing deliveries of web hooks', add)
-  } catch (error) {
-    log.warn({ err: error }, 'deliveries of web hooks not enqueued; retrying')
-  }
-}
-
-/** The log line of a song change: data for programs, a sentence for people. */
-function nowPlayingLine(state: StationState): [data: { station: string; play: number }, text: string] {
-  const { profile, shown, next } = state
-  const data = { station: profile.shortName, play: state.current?.shId ?? 0 }
-  if (!shown) return [data, `${profile.shortName}: silent, nothing to play`]
-  const following = next ? `, next: ${title(next.song)}` : ''
-  return [data, `${profile.shortName}: ${title(shown.song)} (${length(shown.durationMs)})${following}`]
-}
-
-const title = (song: Song) => [song.artist, song.title].filter(part => part !== '').join(' - ')
-
-function length(ms: number): string {
-  const seconds = Math.floor(ms / 1000)
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  tx: Tx,
+  changes: readonly OpenChange[]
+): Promise<CommittedChanges> {
+  send(
+    writeStations(
+      tx,
+      changes.map(({ change, parts, columns }) => ({ stationId: change.station.id, parts, columns }))
+    )
+  )
+  const shown = changes.filter(({ parts }) => parts.size > 0)
+  if (shown.length === 0) return { snapshots: Promise.resolve([]), playsBefore: new Map(), outbox: null }
+  const snapshots = readSnapshots(
+    tx,
+    shown.map(({ change }) => change.station.id)
+  )
+  // A transaction that fails has its own error.
+  snapshots.catch(() => {})
+  const played = shown.filter(({ parts }) => parts.has('playback'))
+  const playsBefore = new Map(played.map(({ change: { station, play } }) => [station.id, play?.id ?? null]))
+  const committed = { snapshots, playsBefore }
+  const hooked = shown.filter(({ change, parts }) => mayFireTriggers(change.station, parts))
+  if (hooked.length === 0) return { ...committed, outbox: null }
+  const hookedIds = hooked.map(({ change }) => change.station.id)
+  const [read, hooks] = await Promise.all([snapshots, readSubscribedHooks(tx, hookedIds)])
+  const snapshotOf = new Map(read.map(snapshot => [snapshot.stationId, snapshot]))
+  const events = await Promise.all(
+    hooked.map(async ({ change: { station, play }, happenedAtMs }) => {
+      const snapshot = snapshotOf.get(station.id)
+      const event = snapshot && (await detectEvent(tx, triggerValues(station, play), snapshot, happenedAtMs))
+      return snapshot && event ? [{ snapshot, event }] : []
+    })
+  )
+  const outbox = eventsStatement(tx, events.flat(), hooks, services.triggersFor)
+  return { ...committed, outbox: outbox?.execute() ?? null }
 }

@@ -3,7 +3,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Sql } from '../db/sql.ts'
-import { scheduleAdvances } from '../jobs/queues.ts'
 import { isOfNewerRelease, parsePosition } from '../redis/positions.ts'
 import { commitState, removeState, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
 import { newestRevision, shownFacts, type StationSnapshot, type StationState } from '../station/state.ts'
@@ -42,18 +41,34 @@ export async function publishStation(
 }
 
 /**
- * Does what `publishStation` does with a snapshot that a committed transaction has read. If other changes of the
- * station were published meanwhile, they share one more publication.
+ * Does what `publishStation` does with snapshots that a committed transaction has read, and returns the states
+ * in their order. If other changes of a station were published meanwhile, they share one more publication.
  */
-export async function publishSnapshot(services: PlayoutServices, snapshot: StationSnapshot) {
-  const [stored = nothing] = await readStored(services.redis, [snapshot.stationId])
+export async function publishSnapshots(
+  services: PlayoutServices,
+  snapshots: readonly StationSnapshot[]
+): Promise<(StationState | null)[]> {
+  const stored = await readStored(
+    services.redis,
+    snapshots.map(({ stationId }) => stationId)
+  )
   // A stored state that is newer may be of a later change: only one that was read before the snapshot ends an
   // epoch.
-  if (!isEpochOver({ stored, snapshot })) {
-    const [result] = await storeAll(services, [{ stored, snapshot }])
-    if (result?.outcome === 'stored' || result?.outcome === 'unchanged') return result.state
-  }
-  return services.publications.run(snapshot.stationId, () => publishStation(services, snapshot.stationId))
+  const publications = snapshots
+    .map((snapshot, index) => ({ stored: stored[index] ?? nothing, snapshot }))
+    .filter(publication => !isEpochOver(publication))
+  const results = await storeAll(services, publications)
+  const states = new Map(
+    results.flatMap(({ outcome, state }) =>
+      outcome === 'stored' || outcome === 'unchanged' ? [[state.stationId, state] as const] : []
+    )
+  )
+  return Promise.all(
+    snapshots.map(async ({ stationId }) => {
+      const publish = async () => publishStation(services, stationId)
+      return states.get(stationId) ?? services.publications.run(stationId, publish)
+    })
+  )
 }
 
 /** Stores the current state under a higher offset than `sent`, if Redis has its epoch with a lower one. */
@@ -114,8 +129,7 @@ async function storeAll(
   const results = await Promise.all(
     publications.map(publication => store(services, publication, epochs.get(publication.snapshot.stationId)))
   )
-  await scheduleAdvances(
-    services.advances,
+  await services.scheduledPlays.add(
     publications.filter(isPlaybackNew).flatMap(({ snapshot: { stationId, current } }) => {
       const { shId, dueAtMs } = current ?? { shId: 0, dueAtMs: null }
       return dueAtMs === null ? [] : [{ stationId, shId, dueAtMs }]

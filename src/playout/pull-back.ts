@@ -7,6 +7,11 @@ export const maxClockErrorMs = 1_000
 /** Maximum number of plays that are pulled back at once. */
 const playsAtMost = 1_000
 
+/** Whether a station may have plays that begin or end after now. */
+export const mayHaveFuturePlays = ({ readAtMs }: StationFacts, play: OpenPlay | null) =>
+  // A silent station may have a play that ended after now.
+  play === null || play.startedAtMs > readAtMs + maxClockErrorMs
+
 /** Moves plays and broadcasts that begin or end after now, because of a wrong clock, to now. */
 export async function pullBackFuturePlays(
   tx: Tx,
@@ -15,8 +20,7 @@ export async function pullBackFuturePlays(
 ): Promise<boolean> {
   const { id: stationId, readAtMs: nowMs } = station
   const fromMs = nowMs + maxClockErrorMs
-  // A silent station may have a play that ended after now.
-  if (play !== null && play.startedAtMs <= fromMs) return false
+  if (!mayHaveFuturePlays(station, play)) return false
   // Part of the text: for a parameter Postgres estimates a tenth of the table and reads all of it.
   const some = tx.unsafe(`limit ${playsAtMost}`)
   // Other plays may be less far ahead and would overlap with it.

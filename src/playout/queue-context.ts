@@ -28,21 +28,40 @@ export interface QueueContext {
 
 const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: [], older: new Map() } }
 
-/** Reads that were sent together with the lock of their stations. */
+/** Reads of stations that were sent together with their lock. */
 export interface QueueReads {
   readonly queue: Promise<UnplayedRow[]>
   readonly newPlays: Promise<PastPlay[]>
 }
 
-/** Sends the reads that every context needs: queued rows, and plays newer than the cached library. */
-export function sendQueueReads(tx: Tx, stationId: number, libraries: LibraryCache | null): QueueReads {
-  const newestId = libraries && newestCachedPlayId(libraries, stationId)
-  const queue = readQueues(tx, [stationId])
-  const newPlays = newestId === null ? Promise.resolve([]) : readPlays(tx, [stationId], { ids: [newestId] })
+/** Sends the reads that every context needs: queued rows, and plays newer than the cached libraries. */
+export function sendQueueReads(
+  tx: Tx,
+  stationIds: readonly number[],
+  libraries: LibraryCache | null
+): QueueReads {
+  const cached = stationIds.flatMap(id => {
+    const newestId = libraries && newestCachedPlayId(libraries, id)
+    return newestId === null ? [] : [{ id, newestId }]
+  })
+  const ids = { ids: cached.map(({ newestId }) => newestId) }
+  const queue = readQueues(tx, stationIds)
+  const newPlays =
+    cached.length === 0
+      ? Promise.resolve([])
+      : readPlays(
+          tx,
+          cached.map(({ id }) => id),
+          ids
+        )
   // A change that ends before it awaits them has its own error.
   for (const read of [queue, newPlays]) read.catch(() => {})
   return { queue, newPlays }
 }
+
+/** The queued rows of one of the stations. */
+export const queueOf = async ({ queue }: QueueReads, stationId: number) =>
+  (await queue).filter(row => row.stationId === stationId)
 
 /** The context at the beginning of a change. `reads` were sent with the lock; null: they are sent now. */
 export function readQueueContext(change: StationChange, reads: QueueReads | null = null) {
@@ -84,13 +103,14 @@ async function readContext(
   libraries: LibraryCache | null,
   reads: QueueReads | null = null
 ): Promise<QueueContext> {
-  const sent = reads ?? sendQueueReads(tx, station.id, libraries)
-  const [queue, newPlays, requests, removed] = await Promise.all([
-    sent.queue,
+  const sent = reads ?? sendQueueReads(tx, [station.id], libraries)
+  const [queue, plays, requests, removed] = await Promise.all([
+    queueOf(sent, station.id),
     sent.newPlays,
     station.hasRequests ? readRequests(tx, [station.id]) : [],
     station.hasRemovedRows ? readRemovedRows(tx, [station.id], nowMs) : []
   ])
+  const newPlays = plays.filter(({ stationId }) => stationId === station.id)
   const { playlists, past } = station.hasAutodj
     ? await readLibrary(tx, station, nowMs, libraries && { libraries, plays: newPlays })
     : noLibrary

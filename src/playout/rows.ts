@@ -53,8 +53,20 @@ export async function lockStations(tx: Tx, stationIds: readonly number[]): Promi
   return stations
 }
 
+/**
+ * Locks the rows of stations that nobody else has locked, and returns their ids. The rest of the transaction waits
+ * at most `timeoutMs` for a lock.
+ */
+export async function lockFreeStations(tx: Tx, stationIds: readonly number[], timeoutMs: number) {
+  const rows = await tx<{ id: number }[]>`
+    select s.id from stations s, (select set_config('lock_timeout', ${String(timeoutMs)}, true)) setting
+    where s.id = any(${[...stationIds]}::bigint[]) and s.deleted_at is null
+    order by s.id ${skipLocked(tx)}`.execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Ends a query for stations `s` that are changed one by one: leaves locked rows to the next run. */
-export const skipLocked = (sql: Sql) => sql`for no key update of s skip locked`
+export const skipLocked = (sql: Sql | Tx) => sql`for no key update of s skip locked`
 
 /** Reads stations without locking them. */
 export async function readStationsUnlocked(tx: Tx, stationIds: readonly number[]): Promise<StationFacts[]> {

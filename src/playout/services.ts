@@ -1,6 +1,7 @@
 import type { Processes } from '../db/processes.ts'
 import type { Sql } from '../db/sql.ts'
 import type { JobQueue } from '../jobs/queues.ts'
+import type { ScheduledPlays } from '../jobs/scheduled-plays.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import type { Coalescer } from '../runtime/coalesce.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -13,6 +14,8 @@ import type { LibraryCache } from './queue/libraries.ts'
 export interface PlayoutServices {
   readonly sql: Sql
   readonly redis: RedisClient
+  readonly scheduledPlays: ScheduledPlays
+  /** Jobs of the release before. */
   readonly advances: JobQueue<'advance'>
   readonly deliveries: JobQueue<'deliver'>
   /** Delivers to a web hook in this process, without a job. Returns false if it cannot; workers only. */

@@ -30,7 +30,8 @@ export function openRedis(place: RedisPlace, connectionName: string): RedisClien
       numberOfKeys: stationKeys,
       lua: shared + readScript(`${name}-${stationKeys}`)
     })
-  redis.defineCommand('probeWrites', { numberOfKeys: 1, lua: readScript('probeWrites-1') })
+  for (const name of ['probeWrites', 'takeDuePlays'])
+    redis.defineCommand(name, { numberOfKeys: 1, lua: readScript(`${name}-1`) })
   return redis
 }
 
@@ -162,6 +163,7 @@ declare module 'ioredis' {
       ...keysAndArguments: [...ScriptKeys, stationId: number, message: string]
     ): Result<null, Context>
     probeWrites(key: string): Result<number, Context>
+    takeDuePlays(key: string, untilMs: number, atMost: number): Result<string[], Context>
   }
 }
 

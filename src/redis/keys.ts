@@ -1,7 +1,7 @@
 import { hashSlot } from './hash-slot.ts'
 
 /**
- * Every key and channel in Redis, except those of BullMQ. Stations are spread over shards; all keys of a
+ * Every key and channel in Redis, except those of `src/jobs`. Stations are spread over shards; all keys of a
  * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{TAG}:station:ID` hash: `position`, `state`, `counts` (see `station-store.ts`)
@@ -15,9 +15,9 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit or removal
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
- * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`). BullMQ
- * keeps a job for each play on air and for each delivery that is to be made, none that has ended, and about
- * 10,000 entries in the event stream of each queue.
+ * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`). The
+ * jobs have an entry for each play on air and one for each delivery that is to be made, none that has ended, and
+ * about 10,000 entries in the event stream of each queue.
  */
 const shardCount = 64
 

@@ -21,14 +21,21 @@ export interface SubscribedHook {
   readonly config: HookConfig
 }
 
+interface StationHook extends SubscribedHook {
+  readonly stationId: number
+}
+
 /** Returns the triggers of an event that a web hook gets. */
 export type TriggerFilter = (hook: SubscribedHook, fired: readonly Trigger[]) => Trigger[]
 
-/** Reads the enabled web hooks of a station, and prevents their deletion until the transaction ends. */
-export async function readSubscribedHooks(tx: Tx, stationId: number): Promise<readonly SubscribedHook[]> {
-  return tx<SubscribedHook[]>`
-    select id, type, triggers, config from webhooks where station_id = ${stationId} and is_enabled order by id
-    for key share`
+/** Reads the enabled web hooks of stations, and prevents their deletion until the transaction ends. */
+export async function readSubscribedHooks(
+  tx: Tx,
+  stationIds: readonly number[]
+): Promise<readonly StationHook[]> {
+  return tx<StationHook[]>`
+    select id, station_id as "stationId", type, triggers, config from webhooks
+    where station_id = any(${[...stationIds]}::bigint[]) and is_enabled order by id for key share`
 }
 
 /**
@@ -41,42 +48,58 @@ export async function writeEvent(
   event: StationEvent,
   filter: TriggerFilter
 ): Promise<number[]> {
-  const hooks = await readSubscribedHooks(tx, snapshot.stationId)
-  const rows = (await eventStatement(tx, snapshot, event, hooks, filter)) ?? []
+  const hooks = await readSubscribedHooks(tx, [snapshot.stationId])
+  const rows = (await eventsStatement(tx, [{ snapshot, event }], hooks, filter)) ?? []
   return rows.map(({ id }) => id)
 }
 
+/** An event and what its station shows then. */
+interface ShownEvent {
+  readonly snapshot: ShownFacts
+  readonly event: StationEvent
+}
+
 /**
- * Returns the statement of `writeEvent` for these web hooks, whose rows are the ids of those that get the event;
- * null if none does.
+ * Returns the statement of `writeEvent` for events, at most one of each station. Its rows are the ids of the web
+ * hooks that get one. Null if none does.
  */
-export function eventStatement(
+export function eventsStatement(
   tx: Tx,
-  snapshot: ShownFacts,
-  { fact, triggers, happenedAtMs }: StationEvent,
-  hooks: readonly SubscribedHook[],
+  events: readonly ShownEvent[],
+  hooks: readonly StationHook[],
   filter: TriggerFilter
 ) {
-  const { stationId } = snapshot
-  const state: StationState = { ...shownFacts(snapshot), offset: 0 }
-  const subscribed = hooks
-    .map(hook => ({ id: hook.id, triggers: filter(hook, triggers) }))
-    .filter(hook => hook.triggers.length > 0)
-  if (subscribed.length === 0) return null
-  const deliveries = subscribed.map(({ id, triggers: own }) => ({
-    hook: id,
-    message: messageId({ stationId, fact, happenedAtMs, webhookId: id }),
-    triggers: own
-  }))
+  const deliveries = events.flatMap(({ snapshot: { stationId }, event: { fact, triggers, happenedAtMs } }) =>
+    hooks
+      .filter(hook => hook.stationId === stationId)
+      .map(hook => ({
+        hook: hook.id,
+        station: stationId,
+        message: messageId({ stationId, fact, happenedAtMs, webhookId: hook.id }),
+        triggers: filter(hook, triggers)
+      }))
+      .filter(delivery => delivery.triggers.length > 0)
+  )
+  if (deliveries.length === 0) return null
+  const stations = new Set(deliveries.map(({ station }) => station))
+  const written = events.filter(({ snapshot }) => stations.has(snapshot.stationId))
+  const states = written.map(({ snapshot }) =>
+    JSON.stringify({ ...shownFacts(snapshot), offset: 0 } satisfies StationState)
+  )
   return tx<{ id: number }[]>`
-    with event as (
+    with events as (
       insert into webhook_events (station_id, fact, happened_at_ms, state)
-      values (${stationId}, ${fact}, ${happenedAtMs}, ${JSON.stringify(state)}::text::json)
-      on conflict (station_id, fact) do nothing returning id
+      select x.station_id, x.fact, x.happened_at_ms, x.state::json
+      from unnest(${written.map(({ snapshot }) => snapshot.stationId)}::bigint[],
+        ${written.map(({ event }) => event.fact)}::text[], ${written.map(({ event }) => event.happenedAtMs)}::bigint[],
+        ${states}::text[]) as x (station_id, fact, happened_at_ms, state)
+      on conflict (station_id, fact) do nothing returning id, station_id, happened_at_ms
     )
     insert into webhook_deliveries (webhook_id, event_id, message_id, triggers, happened_at_ms, next_attempt_ms)
-    select x.hook, event.id, x.message, array(select jsonb_array_elements_text(x.triggers)), ${happenedAtMs}, ${happenedAtMs}
-    from event, jsonb_to_recordset(${tx.json(deliveries)}) as x (hook bigint, message text, triggers jsonb)
+    select x.hook, e.id, x.message, array(select jsonb_array_elements_text(x.triggers)), e.happened_at_ms,
+      e.happened_at_ms
+    from events e join jsonb_to_recordset(${tx.json(deliveries)})
+      as x (hook bigint, station bigint, message text, triggers jsonb) on x.station = e.station_id
     on conflict (webhook_id, message_id) do nothing returning webhook_id as id`
 }
 

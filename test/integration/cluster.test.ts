@@ -157,7 +157,6 @@ test(
 async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
   const playout = await openPlayout(sql, redisUrl)
   const worker = startAdvanceWorker(playout, await checkRedis(redisUrl))
-  await worker.waitUntilReady()
   return {
     ...playout,
     async [Symbol.asyncDispose]() {

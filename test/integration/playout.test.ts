@@ -348,7 +348,7 @@ test('a lost live state is rebuilt under a new epoch, and its next advance is sc
     expect(state?.shown).toEqual(before[index]?.shown)
     expect(state?.epoch).not.toBe(before[index]?.epoch)
   }
-  expect(await playout.advances.getDelayedCount()).toBe(3)
+  expect((await playout.scheduledPlays.count(0)).count).toBe(3)
 })
 
 test('a change that was not published to Redis is found by the second sweep', async ({ sql, redisUrl }) => {

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { openJobQueue } from '../../src/jobs/queues.ts'
+import { openScheduledPlays } from '../../src/jobs/scheduled-plays.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
 import { openLibraryCache } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
@@ -27,6 +28,7 @@ export async function openPlayout(
   return {
     sql,
     redis,
+    scheduledPlays: openScheduledPlays(redis),
     advances,
     deliveries,
     processes: { schema: () => ownSchema },

@@ -1,5 +1,6 @@
 import type { Job, Queue } from 'bullmq'
 
+import type { PlayoutServices } from '../../playout/services.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { StoreOffline } from '../../runtime/errors.ts'
@@ -37,14 +38,27 @@ export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration',
     )
   }),
   errors: [503],
-  async handle(_, { advances, deliveries }) {
-    const read = () => Promise.all([readQueue('advance', advances), readQueue('deliver', deliveries)])
+  async handle(_, { scheduledPlays, advances, deliveries }) {
+    const read = () => Promise.all([readAdvances(scheduledPlays, advances), readQueue('deliver', deliveries)])
     const found = await withDeadline(timeoutMs, 'reading the queues', read).catch(() => {
       throw new StoreOffline()
     })
     return successReply({ queues: found })
   }
 })
+
+/** Adds the scheduled plays to the jobs of the release before. */
+async function readAdvances(scheduled: PlayoutServices['scheduledPlays'], queue: Queue) {
+  const nowMs = engineTimeMs()
+  const [jobs, plays] = await Promise.all([readQueue('advance', queue), scheduled.count(nowMs - toleranceMs)])
+  const lateMs = plays.overdue > 0 ? nowMs - (plays.earliestMs ?? nowMs) : 0
+  return {
+    ...jobs,
+    delayed: jobs.delayed + plays.count,
+    overdue: Math.min(jobs.overdue + plays.overdue, countedJobs),
+    late_ms: Math.max(jobs.late_ms, lateMs)
+  }
+}
 
 async function readQueue(name: string, queue: Queue) {
   const [workers, counts, late] = await Promise.all([

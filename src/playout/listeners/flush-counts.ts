@@ -12,7 +12,7 @@ import {
 } from '../../redis/listener-store.ts'
 import { openCoalescer } from '../../runtime/coalesce.ts'
 import { writeEvent } from '../../webhooks/outbox.ts'
-import { dispatchDeliveries } from '../change-station.ts'
+import { dispatchDeliveries } from '../committed-changes.ts'
 import type { PlayoutServices } from '../services.ts'
 
 /*

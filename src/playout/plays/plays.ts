@@ -1,17 +1,31 @@
+import type { Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { songId, songText } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
-import type { OpenPlay } from '../rows.ts'
+import type { OpenPlay, StationFacts } from '../rows.ts'
+
+/** The end of a play. */
+export interface PlayEnd {
+  readonly shId: number
+  readonly atMs: number
+}
 
 /** Closes the history row of a play. */
 export function endPlay({ tx }: StationChange, play: OpenPlay, atMs: number) {
-  return tx`update song_history set ended_at_ms = ${atMs} where id = ${play.id}`
+  return endPlays(tx, [{ shId: play.id, atMs }])
 }
 
-/** A row of the queue; one that was just inserted has a `seq` and no id. */
+/** Closes the history rows of plays. */
+export function endPlays(tx: Tx, ends: readonly PlayEnd[]) {
+  return tx`
+    update song_history h set ended_at_ms = x.at_ms
+    from unnest(${ends.map(({ shId }) => shId)}::bigint[], ${ends.map(({ atMs }) => atMs)}::bigint[]) as x (id, at_ms)
+    where h.id = x.id`
+}
+
+/** A row of the queue; `seq` is its slot. */
 export interface QueueRowRef {
-  readonly id: number | null
-  readonly seq: number | null
+  readonly seq: number
   readonly pass: number
   readonly trackId: number | null
   readonly requestId: number | null
@@ -26,46 +40,79 @@ export interface PlayTimes {
   readonly isProvisional?: boolean
 }
 
+/** The start of a queue row of a station. */
+export interface QueueStart {
+  readonly station: StationFacts
+  readonly row: QueueRowRef
+  readonly times: PlayTimes
+}
+
 /** Opens the history row of a queue row. `inserted`: the number of rows that a plan has just queued. */
 export function startFromQueue(
-  { tx, station, mark }: StationChange,
+  change: StationChange,
   row: QueueRowRef,
-  airtime: PlayTimes,
+  times: PlayTimes,
   inserted: number | null
 ) {
-  const { atMs, dueAtMs, endedAtMs = null, isProvisional = false } = airtime
-  const { listenersTotal: total } = station
+  return startsFromQueue(change.tx, [beginFromQueue(change, row, times, inserted)])
+}
+
+/** Does what `startFromQueue` does, but leaves the writing to `startsFromQueue`. */
+export function beginFromQueue(
+  { station, mark }: StationChange,
+  row: QueueRowRef,
+  times: PlayTimes,
+  inserted: number | null
+): QueueStart {
   mark(['playback', 'queue'], {
     wake_at_ms: null,
     ...(inserted === null
       ? {}
       : { next_seq: station.nextSeq + inserted, filled_version: station.libraryVersion })
   })
-  const isRow =
-    row.id === null ? tx`q.station_id = ${station.id} and q.seq = ${row.seq}` : tx`q.id = ${row.id}`
+  return { station, row, times }
+}
+
+/** Opens the history rows of queue rows, at most one of each station. */
+export function startsFromQueue(tx: Tx, starts: readonly QueueStart[]) {
+  const column = <Value>(value: (start: QueueStart) => Value) => starts.map(value)
   return tx`
-    with play as (
+    with x as materialized (
+      select * from unnest(${column(({ station }) => station.id)}::bigint[],
+        ${column(({ row }) => row.seq)}::bigint[], ${column(({ row }) => row.pass)}::bigint[],
+        ${column(({ row }) => row.trackId)}::bigint[], ${column(({ row }) => row.requestId)}::bigint[],
+        ${column(({ times }) => times.atMs)}::bigint[], ${column(({ times }) => times.dueAtMs)}::bigint[],
+        ${column(({ times }) => times.endedAtMs ?? null)}::bigint[],
+        ${tx.array(column(({ times }) => times.isProvisional ?? false))}::boolean[],
+        ${column(({ station }) => station.listenersTotal)}::integer[],
+        ${column(({ station }) => station.listenersUnique)}::integer[])
+        as x (station_id, seq, pass, track_id, request_id, at_ms, due_at_ms, ended_at_ms, is_provisional, total, uniques)
+    ), play as (
       insert into song_history (station_id, media_id, playlist_id, playlist, is_request, is_visible, song_id, artist,
         title, album, genre, isrc, duration_ms, started_at_ms, due_at_ms, ended_at_ms, is_bridged, listeners_start,
         listeners_end, listeners_peak, unique_listeners,
         track_id, pass, request_id, occurrence_ms, title_key,
         artist_keys)
-      select q.station_id, q.media_id, q.playlist_id, coalesce(p.name, ''), q.is_request, q.is_visible, m.song_id,
-        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${isProvisional}, ${total}, ${total}, ${total}, ${station.listenersUnique}, q.track_id, q.pass, q.request_id, q.occurrence_ms,
+      select q.station_id, q.media_id, q.playlist_id,
+        coalesce((select p.name from playlists p where p.id = q.playlist_id), ''), q.is_request, q.is_visible, m.song_id,
+        m.artist, m.title, m.album, m.genre, m.isrc, q.duration_ms, x.at_ms, x.due_at_ms, x.ended_at_ms,
+        x.is_provisional, x.total, x.total, x.total, x.uniques, q.track_id, q.pass, q.request_id, q.occurrence_ms,
         m.title_key, m.artist_keys
-      from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
-      where ${isRow}
-      returning id
+      from x
+        -- Row by row: otherwise Postgres might go through all rows of these tables.
+        cross join lateral (select * from queue where station_id = x.station_id and seq = x.seq limit 1) q
+        cross join lateral (select * from media where id = q.media_id limit 1) m
+      returning id, station_id
     ), taken as (
-      update queue q set played_at_ms = ${atMs}, plays_at_ms = ${atMs}, skipped_at_ms = null,
-        history_id = (select id from play)
-      where ${isRow}
+      update queue q set played_at_ms = x.at_ms, plays_at_ms = x.at_ms, skipped_at_ms = null, history_id = play.id
+      from x join play on play.station_id = x.station_id
+      where q.station_id = x.station_id and q.seq = x.seq
     ), heard as (
-      update playlist_tracks set last_pass = greatest(last_pass, ${row.pass}), last_aired_ms = ${atMs}
-      where id = ${row.trackId} and not ${isProvisional}
+      update playlist_tracks t set last_pass = greatest(t.last_pass, x.pass), last_aired_ms = x.at_ms
+      from x where t.id = x.track_id and not x.is_provisional
     )
-    update requests set state = 'aired', ended_at_ms = ${atMs} where id = ${row.requestId} and not ${isProvisional}`
+    update requests r set state = 'aired', ended_at_ms = x.at_ms
+    from x where r.id = x.request_id and not x.is_provisional`
 }
 
 /** Marks the station as silent, until something may play at `wakeAtMs` (null: until the library changes). */

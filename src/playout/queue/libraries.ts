@@ -43,6 +43,12 @@ export function findCopy(libraries: LibraryCache, stationId: number): StationLib
   return libraries.copies.get(stationId)?.library ?? null
 }
 
+/** Whether the cached library of a locked station is current. */
+export const isCached = (
+  libraries: LibraryCache,
+  station: { readonly id: number; readonly libraryVersion: number }
+) => findCopy(libraries, station.id)?.version === station.libraryVersion
+
 /** The id of the newest cached play, from which on plays must be read; null if nothing is cached. */
 export function newestCachedPlayId(libraries: LibraryCache, stationId: number): number | null {
   const copy = findCopy(libraries, stationId)

@@ -1,28 +1,36 @@
 import type { QueuePlan } from '../../autodj/queue-planner.ts'
 import type { Tx } from '../../db/sql.ts'
 
-/** The statements that write the plan of a station, in this order. */
-export function statementsOfPlan(tx: Tx, stationId: number, { withdraw, insert, move }: QueuePlan) {
-  const rows = insert.map(row => insertedRow(tx, stationId, row))
-  const queued = insert.flatMap(row => row.requestId ?? [])
+/** A plan of a station's queue. */
+export interface StationPlan {
+  readonly stationId: number
+  readonly plan: QueuePlan
+}
+
+/** The statements that write the plans of stations, in this order. */
+export function statementsOfPlans(tx: Tx, plans: readonly StationPlan[]) {
+  const withdrawn = plans.flatMap(({ plan }) => plan.withdraw)
+  const rows = plans.flatMap(({ stationId, plan }) => plan.insert.map(row => insertedRow(stationId, row)))
+  const queued = plans.flatMap(({ plan }) => plan.insert.flatMap(row => row.requestId ?? []))
+  const moved = plans.flatMap(({ plan }) => plan.move)
   return [
     // A request whose row is removed from the queue becomes pending again.
-    ...(withdraw.length > 0
+    ...(withdrawn.length > 0
       ? [
           tx`update requests r set state = 'pending' from queue q
-            where q.id = any(${withdraw}::bigint[]) and r.id = q.request_id and r.state = 'queued'`,
-          tx`delete from queue where id = any(${withdraw}::bigint[])`
+            where q.id = any(${withdrawn}::bigint[]) and r.id = q.request_id and r.state = 'queued'`,
+          tx`delete from queue where id = any(${withdrawn}::bigint[])`
         ]
       : []),
-    ...(rows.length > 0 ? [tx`insert into queue ${tx(rows)} on conflict (station_id, seq) do nothing`] : []),
+    ...(rows.length > 0 ? [insertStatement(tx, rows)] : []),
     ...(queued.length > 0
       ? [tx`update requests set state = 'queued' where id = any(${queued}::bigint[]) and state = 'pending'`]
       : []),
-    ...(move.length > 0 ? [moveStatement(tx, move)] : [])
+    ...(moved.length > 0 ? [moveStatement(tx, moved)] : [])
   ]
 }
 
-function insertedRow(tx: Tx, stationId: number, row: QueuePlan['insert'][number]) {
+function insertedRow(stationId: number, row: QueuePlan['insert'][number]) {
   return {
     station_id: stationId,
     seq: row.seq,
@@ -41,8 +49,17 @@ function insertedRow(tx: Tx, stationId: number, row: QueuePlan['insert'][number]
     plays_at_ms: Math.round(row.startsAtMs),
     duration_ms: Math.round(row.durationMs),
     autodj_custom_uri: row.uri,
-    log: tx.json(row.log.map(entry => ({ ...entry })))
+    log: row.log.map(entry => ({ ...entry }))
   }
+}
+
+/** One JSON parameter, so that the text of the statement does not depend on the number of rows. */
+function insertStatement(tx: Tx, rows: readonly ReturnType<typeof insertedRow>[]) {
+  const columns = tx(Object.keys(rows[0] ?? {}))
+  return tx`
+    insert into queue (${columns})
+    select ${columns} from jsonb_populate_recordset(null::queue, ${tx.json([...rows])})
+    on conflict (station_id, seq) do nothing`
 }
 
 const logBytesAtMost = 8_000

@@ -1,6 +1,6 @@
 import { findPlannedStart, type PlannedStart } from '../../autodj/planned-start.ts'
 import type { StationChange } from '../change-station.ts'
-import { startFromQueue } from '../plays/plays.ts'
+import { beginFromQueue } from '../plays/plays.ts'
 import type { UnplayedRow } from '../rows.ts'
 import { findCopy } from './libraries.ts'
 
@@ -12,7 +12,7 @@ export function findPlannedRow(
   { services, station, play, isPulledBack }: StationChange,
   queue: readonly UnplayedRow[],
   startMs: number
-): PlannedStart | null {
+): PlannedStart<UnplayedRow> | null {
   const isFilled = station.filledVersion === station.libraryVersion
   if (!play || !isFilled || isPulledBack || findCopy(services.libraries, station.id)) return null
   return findPlannedStart(queue, startMs, station.overlapMs)
@@ -22,13 +22,12 @@ export function findPlannedRow(
 const neverFilled = -1
 
 /** Starts a row without a plan; `refillQueues` refills the queue. */
-export function startPlannedRow(change: StationChange, { row, endsAtMs }: PlannedStart, startMs: number) {
-  const started = startFromQueue(
-    change,
-    { ...row, seq: null },
-    { atMs: startMs, dueAtMs: Math.round(endsAtMs) },
-    null
-  )
+export function beginPlannedRow(
+  change: StationChange,
+  { row, endsAtMs }: PlannedStart<UnplayedRow>,
+  startMs: number
+) {
+  const start = beginFromQueue(change, row, { atMs: startMs, dueAtMs: Math.round(endsAtMs) }, null)
   change.mark([], { filled_version: neverFilled })
-  return started
+  return start
 }

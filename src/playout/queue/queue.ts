@@ -10,7 +10,7 @@ import { nextPlayAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { raiseLibraryVersion } from './libraries.ts'
 import { endPass } from './passes.ts'
-import { isEmptyPlan, statementsOfPlan } from './plan-statements.ts'
+import { isEmptyPlan, statementsOfPlans } from './plan-statements.ts'
 
 /**
  * Removes an unplayed row, returns its track to the playlist (but not to the same slot) and fills the queue.
@@ -124,7 +124,7 @@ async function fill(
   mark(['queue'])
   if (dueAtMs !== null) mark(['playback'])
   change.send([
-    ...statementsOfPlan(tx, station.id, plan),
+    ...statementsOfPlans(tx, [{ stationId: station.id, plan }]),
     // Not at the end of the change: another plan of the same change reads it.
     ...(plan.insert.length > 0
       ? [tx`update stations set next_seq = next_seq + ${plan.insert.length} where id = ${station.id}`]

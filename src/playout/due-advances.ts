@@ -1,0 +1,99 @@
+import type { ScheduledPlay } from '../jobs/scheduled-plays.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import { advanceBatch } from './advance-batch.ts'
+import { advance, type AdvanceResult } from './advance.ts'
+import type { PlayoutServices } from './services.ts'
+
+/** Plays that are due this soon join a batch: within the tolerance of `advance` for early ends. */
+const windowMs = 16
+/** A play waits this long for others that are due within the window, so that batches are larger. */
+const delayMs = 4
+/** Above this size a batch takes longer than it saves. */
+const batchSize = 24
+/** Transactions at once: fewer than connections to Postgres, and few enough that batches are large under load. */
+const maxInFlight = 3
+/** The time is read at least this often, because the engine time may be corrected. */
+const maxWaitMs = 250
+
+interface WaitingPlay extends ScheduledPlay {
+  readonly resolve: (result: AdvanceResult | Promise<AdvanceResult>) => void
+}
+
+/**
+ * Ends plays when they are due. Those that are due within a few milliseconds of each other share a transaction; a
+ * lone one does not wait for others.
+ */
+export function openDueAdvances(services: PlayoutServices) {
+  /** In order of their due times. */
+  const waiting: WaitingPlay[] = []
+  let inFlight = 0
+  let timer: NodeJS.Timeout | null = null
+
+  function schedule(): void {
+    if (timer) clearTimeout(timer)
+    timer = null
+    const [first, second] = waiting
+    if (!first || inFlight >= maxInFlight) return
+    const isAlone = (second?.dueAtMs ?? Infinity) > first.dueAtMs + delayMs + windowMs
+    const leftMs = first.dueAtMs - engineTimeMs() + (isAlone ? 0 : delayMs)
+    // Plays that are late already may come in great number, so they wait for the rest of this turn.
+    timer = setTimeout(startDue, Math.min(Math.max(leftMs, 0), maxWaitMs))
+  }
+
+  function startDue(): void {
+    const nowMs = engineTimeMs()
+    // A timer may fire up to a millisecond early.
+    if ((waiting[0]?.dueAtMs ?? Infinity) <= nowMs) void run(takeBatch(waiting, nowMs + windowMs))
+    schedule()
+  }
+
+  async function run(batch: readonly WaitingPlay[]): Promise<void> {
+    inFlight++
+    const { results, published } = await tryBatch(services, batch)
+    inFlight--
+    for (const { stationId, shId, resolve } of batch) {
+      const result = results.get(stationId)
+      if (result) resolve(published.then(() => result))
+      else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
+    }
+    schedule()
+  }
+
+  return {
+    /** Ends a play when it is due, and resolves when the next one is published. */
+    advance: (play: ScheduledPlay) =>
+      new Promise<AdvanceResult>(resolve => {
+        const index = waiting.findLastIndex(({ dueAtMs }) => dueAtMs <= play.dueAtMs)
+        waiting.splice(index + 1, 0, { ...play, resolve })
+        if (index === -1) schedule()
+      })
+  }
+}
+
+/** Removes plays that are due by a time from the list, one of each station. */
+function takeBatch(waiting: WaitingPlay[], untilMs: number): WaitingPlay[] {
+  const batch = new Map<number, WaitingPlay>()
+  for (let index = 0; index < waiting.length && batch.size < batchSize;) {
+    const play = waiting[index]
+    if (!play || play.dueAtMs > untilMs) break
+    if (batch.has(play.stationId)) index++
+    else {
+      batch.set(play.stationId, play)
+      waiting.splice(index, 1)
+    }
+  }
+  return [...batch.values()]
+}
+
+/** Stations without a result have to advance alone. */
+async function tryBatch(services: PlayoutServices, batch: readonly WaitingPlay[]) {
+  try {
+    return await advanceBatch(services, batch)
+  } catch (error) {
+    services.log.warn(
+      { err: error, stations: batch.length },
+      'batch of advances failed; advancing one by one'
+    )
+    return { results: new Map<number, AdvanceResult>(), published: Promise.resolve() }
+  }
+}
