@@ -38,13 +38,13 @@ export async function seedStations(
       from playlists p join media m on m.station_id = p.station_id`
     await tx`
       with due as (
-        select s.id, ${firstDueMs}::bigint + s.n * ${songMs}::bigint / ${stations}::int + coalesce(d.ms, 0) as ms
+        select s.id, ${firstDueMs}::bigint + s.n * ${songMs}::bigint / ${stations}::int as ms, coalesce(d.ms, 0) as delay
         from (select id, row_number() over (order by id) as n from stations) s
         left join unnest(${[...delaysMs]}::bigint[]) with ordinality d(ms, n) on d.n = s.n)
       insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
         due_at_ms, ended_at_ms)
       select m.station_id, m.id, 'Rotation', m.song_id, m.artist, m.title, m.duration_ms,
-        due.ms - (n + 1) * ${songMs}::bigint, case n when 0 then due.ms end,
+        least(due.ms - (n + 1) * ${songMs}::bigint, floor(extract(epoch from now()) * 1000)), case n when 0 then due.ms + due.delay end,
         case when n > 0 then due.ms - n * ${songMs}::bigint end
       from (select distinct on (station_id) * from media order by station_id, id) m
       join due on due.id = m.station_id
