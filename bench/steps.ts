@@ -26,7 +26,8 @@ const stationsOf = { cost1000: 1_000, cost10000: 10_000, rate1000: 1_000, rate10
 const port = positiveInteger('PORT', 18_080)
 const tracks = 60
 const sampledStations = 1_000
-const settleMs = 20_000
+/** Time to fill the database and to load the libraries. */
+const settleMs = (stations: number) => 20_000 + stations * 10
 
 export async function steps(): Promise<void> {
   for (const part of selectParts(parts)) {
@@ -161,7 +162,7 @@ async function withStations<Result>(
   const program = await startProgram(port)
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
-    const firstDueMs = Date.now() + settleMs
+    const firstDueMs = Date.now() + settleMs(stations)
     await seedStations(sql, { ...shape, tracks, firstDueMs })
     const every = Math.max(1, stations / sampledStations)
     const sample = Array.from({ length: stations / every }, (_, index) => Math.floor(index * every) + 1)

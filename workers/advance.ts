@@ -12,9 +12,9 @@ import { openQueueWorker } from './queue-worker.ts'
 const maxEarlyMs = 2_000
 
 /** Plays are taken this much before they are due, and wait for the exact millisecond in the process. */
-const leadMs = 120
-/** A play that is scheduled too late to be taken on time is at most this late. */
-const pauseMs = 40
+const leadMs = 250
+/** A play that is scheduled shortly before its end is at most this late. */
+const pauseMs = 100
 /** A process that falls behind leaves plays to the others. */
 const runningAtMost = 500
 

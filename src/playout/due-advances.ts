@@ -6,10 +6,12 @@ import type { PlayoutServices } from './services.ts'
 
 /** Plays that are due this soon join a batch: within the tolerance of `advance` for early ends. */
 const windowMs = 16
-/** A play waits this long for others that are due within the window, so that batches are larger. */
-const delayMs = 4
+/** A play waits up to this long for others, so that batches are larger. */
+const delayMs = 20
+/** As many plays in a batch are enough: they wait for no more. */
+const enough = 16
 /** Above this size a batch takes longer than it saves. */
-const batchSize = 24
+const batchSize = 48
 /** Transactions at once: fewer than connections to Postgres, and few enough that batches are large under load. */
 const maxInFlight = 3
 /** The time is read at least this often, because the engine time may be corrected. */
@@ -32,18 +34,15 @@ export function openDueAdvances(services: PlayoutServices) {
   function schedule(): void {
     if (timer) clearTimeout(timer)
     timer = null
-    const [first, second] = waiting
-    if (!first || inFlight >= maxInFlight) return
-    const isAlone = (second?.dueAtMs ?? Infinity) > first.dueAtMs + delayMs + windowMs
-    const leftMs = first.dueAtMs - engineTimeMs() + (isAlone ? 0 : delayMs)
+    if (waiting.length === 0 || inFlight >= maxInFlight) return
     // Plays that are late already may come in great number, so they wait for the rest of this turn.
-    timer = setTimeout(startDue, Math.min(Math.max(leftMs, 0), maxWaitMs))
+    timer = setTimeout(startDue, clamp(startOfBatch(waiting) - engineTimeMs(), 0, maxWaitMs))
   }
 
   function startDue(): void {
     const nowMs = engineTimeMs()
     // A timer may fire up to a millisecond early.
-    if ((waiting[0]?.dueAtMs ?? Infinity) <= nowMs) void run(takeBatch(waiting, nowMs + windowMs))
+    if (startOfBatch(waiting) <= nowMs) void run(takeBatch(waiting, nowMs + windowMs))
     schedule()
   }
 
@@ -65,10 +64,22 @@ export function openDueAdvances(services: PlayoutServices) {
       new Promise<AdvanceResult>(resolve => {
         const index = waiting.findLastIndex(({ dueAtMs }) => dueAtMs <= play.dueAtMs)
         waiting.splice(index + 1, 0, { ...play, resolve })
-        if (index === -1) schedule()
+        schedule()
       })
   }
 }
+
+/** When the first batch of waiting plays starts: as soon as it has enough of them, or no other one is due soon. */
+function startOfBatch(waiting: readonly WaitingPlay[]): number {
+  const [first, second] = waiting
+  if (!first) return Infinity
+  const untilMs = first.dueAtMs + delayMs
+  if (!second || second.dueAtMs > untilMs + windowMs) return first.dueAtMs
+  const enoughAtMs = (waiting[enough - 1]?.dueAtMs ?? Infinity) - windowMs
+  return clamp(enoughAtMs, first.dueAtMs, untilMs)
+}
+
+const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high)
 
 /** Removes plays that are due by a time from the list, one of each station. */
 function takeBatch(waiting: WaitingPlay[], untilMs: number): WaitingPlay[] {
