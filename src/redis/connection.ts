@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } from 'ioredis'
 
 import { projectFile } from '../runtime/program-files.ts'
+import { coalesceWrites } from './coalesce-writes.ts'
 import { type RedisPlace } from './place.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
@@ -79,8 +80,11 @@ type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTim
 function open({ urls, isCluster }: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
   const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = options
   const common = { connectionName: `cuewire-${name}`, connectTimeout: 5_000, ...rest }
-  if (!isCluster)
-    return new Redis(urls[0], { ...common, enableOfflineQueue, retryStrategy, lazyConnect: true })
+  if (!isCluster) {
+    const redis = new Redis(urls[0], { ...common, enableOfflineQueue, retryStrategy, lazyConnect: true })
+    coalesceWrites(redis)
+    return redis
+  }
   const cluster = new Cluster(urls.map(addressOf), {
     redisOptions: { ...common, ...accessOf(urls[0]) },
     enableOfflineQueue,
@@ -95,6 +99,7 @@ function open({ urls, isCluster }: RedisPlace, name: string, options: Connection
 
 /** Corrects ioredis for times when nodes are unavailable, also in the duplicates that BullMQ workers make. */
 function correctCluster(cluster: Cluster): Cluster {
+  cluster.on('+node', coalesceWrites)
   const duplicate = cluster.duplicate.bind(cluster)
   cluster.duplicate = (...parts) => {
     const copy = correctCluster(duplicate(...parts))
