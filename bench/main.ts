@@ -23,6 +23,11 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     description: 'lateness after all workers were killed, with 2,000 stations of 1,000 tracks',
     load: async () => (await import('./cold.ts')).cold
   },
+  cluster: {
+    description:
+      'a cluster in network namespaces: Redis, Postgres, servers and workers are killed and added (root)',
+    load: async () => (await import('./cluster.ts')).cluster
+  },
   crud: {
     description: 'reading and writing records at 1,000 requests a second (k6)',
     load: async () => (await import('./crud.ts')).crud

@@ -109,7 +109,7 @@ interface Services {
   readonly redisUrl: string
 }
 
-async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
+export async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
   for (const deadline = Date.now() + startMs; Date.now() < deadline; await wait(100)) {
     if (child.exitCode !== null) throw new Error(`the program exited with code ${child.exitCode}`)
     const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null)
