@@ -1,26 +1,34 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { startRedis } from '../src/embedded/redis.ts'
 import { checkRedis } from '../src/redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../src/redis/connection.ts'
+import { reportCounts } from '../src/redis/listener-store.ts'
 import { commitState } from '../src/redis/station-store.ts'
-import type { FeedReport } from './feed/follower.ts'
+import type { FollowerCommand, FollowerReport } from './feed/follower.ts'
 import { exampleCounts, exampleState } from './feed/states.ts'
-import { positiveIntegers } from './settings.ts'
+import { positiveInteger, positiveIntegers } from './settings.ts'
 import { formatNumber } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const stationCounts = positiveIntegers('STATIONS', [1_000, 10_000, 100_000])
+const measuredSeconds = positiveInteger('SECONDS', 30)
 const atOnce = 500
+/** Every station has a new count in this time. */
+const reportIntervalSeconds = 15
+/** Reports are sent in so many batches a second. */
+const batchesPerSecond = 20
+const listBuilds = 3
 
 /**
  * Measures the feed of a server process with many stations: `npm run bench -- feed`. `STATIONS` changes the
- * numbers of stations.
+ * numbers of stations, `SECONDS` the duration of the measurements.
  */
 export async function feed(): Promise<void> {
   const rows: string[][] = []
@@ -29,18 +37,26 @@ export async function feed(): Promise<void> {
     [
       'stations',
       'start',
-      'memory (RSS)',
+      'memory after it',
+      'cores, idle',
+      'counts/s',
+      'cores',
+      'received, MB/s',
+      'longest delay',
+      'memory after it',
       'heap',
-      'idle: cores',
-      '100 changes/s: cores',
-      'whole list: size, first and next build',
-      'longest delay of other work meanwhile'
+      'whole list',
+      'built in',
+      'longest delay',
+      'memory after it'
     ],
     rows
   )
 }
 
-const megabytes = (bytes: number) => `${formatNumber(bytes / 2 ** 20)} MB`
+const megabytes = (bytes: number, digits = 0) => `${formatNumber(bytes / 1e6, digits)} MB`
+const milliseconds = (ms: number) => `${formatNumber(ms)} ms`
+const seconds = (ms: number) => `${formatNumber(ms / 1_000, 1)} s`
 
 async function measure(stations: number): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
@@ -49,22 +65,80 @@ async function measure(stations: number): Promise<string[]> {
   try {
     await redis.connect()
     await fill(redis, stations)
-    const report = await runFollower(server.url)
-    return [
-      formatNumber(stations),
-      `${(report.startMs / 1_000).toFixed(1)} s`,
-      megabytes(report.rssBytes),
-      megabytes(report.heapBytes),
-      report.idleCores.toFixed(3),
-      report.changeCores.toFixed(3),
-      `${megabytes(report.listBytes)}, ${report.listMs.map(ms => `${formatNumber(ms)} ms`).join(', ')}`,
-      `${formatNumber(report.longestDelayMs)} ms`
-    ]
+    return await measureFollower(redis, server.url, stations)
   } finally {
     redis.disconnect()
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function measureFollower(redis: RedisClient, redisUrl: string, stations: number): Promise<string[]> {
+  // A process of its own, whose memory is not that of this one.
+  const file = fileURLToPath(new URL('feed/follower.ts', import.meta.url))
+  const child = fork(file, [redisUrl], { execArgv: ['--import', 'tsx'] })
+  try {
+    const started = await ask(child, 'start')
+    await ask(child, 'begin')
+    await wait(measuredSeconds * 1_000)
+    const idle = await ask(child, 'usage')
+    await ask(child, 'begin')
+    const countsPerSecond = await changeCounts(redis, stations)
+    const counted = await ask(child, 'usage')
+    await ask(child, 'begin')
+    const lists: FollowerReport[] = []
+    for (let build = 0; build < listBuilds; build++) lists.push(await ask(child, 'list'))
+    const listed = lists.at(-1) ?? counted
+    return [
+      formatNumber(stations),
+      seconds(started.ms),
+      megabytes(started.rssBytes),
+      idle.cores.toFixed(3),
+      formatNumber(countsPerSecond),
+      counted.cores.toFixed(3),
+      formatNumber(counted.bytes / 1e6 / measuredSeconds, 2),
+      milliseconds(counted.longestDelayMs),
+      megabytes(counted.rssBytes),
+      megabytes(counted.heapBytes),
+      megabytes(listed.listBytes),
+      lists.map(({ ms }) => seconds(ms)).join(', '),
+      milliseconds(listed.longestDelayMs),
+      megabytes(listed.rssBytes)
+    ]
+  } finally {
+    child.kill()
+  }
+}
+
+async function ask(child: ChildProcess, command: FollowerCommand): Promise<FollowerReport> {
+  child.send(command)
+  const [report]: FollowerReport[] = await once(child, 'message', { signal: AbortSignal.timeout(300_000) })
+  if (report === undefined) throw new Error('the follower sent no report')
+  return report
+}
+
+/** Changes the count of every station every 15 s, in turn. Returns the changes per second. */
+async function changeCounts(redis: RedisClient, stations: number): Promise<number> {
+  const perBatch = stations / reportIntervalSeconds / batchesPerSecond
+  const batches = measuredSeconds * batchesPerSecond
+  const fromMs = performance.now()
+  let sent = 0
+  for (let batch = 1; batch <= batches; batch++) {
+    const upTo = Math.round(batch * perBatch)
+    const reports = Array.from({ length: upTo - sent }, (_, index) => sent + index)
+    await Promise.all(
+      reports.map(async number =>
+        reportCounts(redis, (number % stations) + 1, {
+          totals: null,
+          counts: [{ kind: 'mount', path: '/radio.mp3', total: 100 + (number % 977), unique: 50 }],
+          ignoresUnknown: false
+        })
+      )
+    )
+    sent = upTo
+    await wait(Math.max(0, fromMs + (batch * 1_000) / batchesPerSecond - performance.now()))
+  }
+  return (sent * 1_000) / (performance.now() - fromMs)
 }
 
 async function fill(redis: RedisClient, stations: number): Promise<void> {
@@ -77,13 +151,4 @@ async function fill(redis: RedisClient, stations: number): Promise<void> {
       )
     )
   }
-}
-
-/** Runs the feed in a process of its own, whose memory is not that of this one. */
-async function runFollower(redisUrl: string): Promise<FeedReport> {
-  const file = fileURLToPath(new URL('feed/follower.ts', import.meta.url))
-  const child = fork(file, [redisUrl], { execArgv: ['--import', 'tsx', '--expose-gc'] })
-  const [report]: FeedReport[] = await once(child, 'message', { signal: AbortSignal.timeout(300_000) })
-  if (report === undefined) throw new Error('the follower sent no report')
-  return report
 }

@@ -19,7 +19,14 @@ import {
   typeHeaders,
   withVary
 } from './headers.ts'
-import { sendTimeoutMs, streamBytes, streamPieces, streamFile, maxUnstreamedBytes } from './stream.ts'
+import {
+  maxUnstreamedBytes,
+  sendTimeoutMs,
+  sourceOf,
+  streamBytes,
+  streamFrom,
+  type StreamSource
+} from './stream.ts'
 import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
 
 /** The number of responses of a server that have begun and are not sent. */
@@ -225,7 +232,7 @@ function writeCorked(
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
-  const size = file?.size ?? list?.bytes ?? Buffer.byteLength(body ?? '')
+  const size = file?.size ?? list?.size ?? Buffer.byteLength(body ?? '')
   if (head.method !== 'HEAD' && status !== 204 && status !== 304) {
     const isStreamed =
       list !== undefined ||
@@ -236,7 +243,7 @@ function writeCorked(
     }
     // Only `end` can close the connection. A streamed response asks the client to close it.
     if (mustClose) res.writeHeader('Connection', 'close')
-    return stream(exchange, file ?? list ?? toBytes(body), size)
+    return stream(exchange, file ? sourceOf(file) : (list ?? toBytes(body)), size)
   }
   settle(exchange)
   if (head.method === 'HEAD') res.writeHeader('Content-Length', String(size))
@@ -247,7 +254,7 @@ function writeCorked(
 
 const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)
 
-function stream(exchange: Exchange, body: Uint8Array | FileToSend | LongList, size: number): void {
+function stream(exchange: Exchange, body: Uint8Array | StreamSource, size: number): void {
   const { res } = exchange
   defer(exchange)
   // A slow client must not keep the bytes in memory or the file open forever.
@@ -255,12 +262,11 @@ function stream(exchange: Exchange, body: Uint8Array | FileToSend | LongList, si
   whenSettled(exchange, () => clearTimeout(timer))
   const onDone = () => settle(exchange)
   if (body instanceof Uint8Array) return streamBytes(res, body, onDone)
-  if ('pieces' in body) return streamPieces(res, body, { isOpen: () => exchange.isOpen, onDone })
   const onError = (error: unknown) => {
     logFailure(exchange, error)
     res.close()
   }
-  streamFile(res, body, { isOpen: () => exchange.isOpen, onDone, onError })
+  streamFrom(res, body, { isOpen: () => exchange.isOpen, onDone, onError })
 }
 
 const onlyType: HeaderList = [['Content-Type', jsonContentType]]

@@ -52,7 +52,11 @@ export function openHeartbeats(options: HeartbeatOptions) {
     if (session.phase === 'waiting') end(session, 'stale')
     else if (session.phase === 'connected') {
       session.dueAtMs = nowMs + pingIntervalMs
-      sendUnlessBehind(session, pingFrame)
+      // One system call for both.
+      session.transport.cork(() => {
+        session.transport.ping()
+        sendUnlessBehind(session, pingFrame)
+      })
     }
   }
 

@@ -8,6 +8,8 @@ import { channelCredit, type DisconnectReason, disconnectReasons } from './proto
 export interface Transport {
   /** Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection. */
   readonly send: (frame: Frame) => boolean
+  /** Sends a ping that the client's side answers by itself, if the transport has them. It closes without an answer. */
+  readonly ping: () => void
   /** Number of unsent bytes, as far as it is known. */
   readonly waitingBytes: () => number
   /** Closes after the buffered frames were sent, if the transport allows it. */

@@ -18,10 +18,11 @@ export interface StationListing {
   readonly read: () => StationState
 }
 
-/** A document of many stations, in pieces. */
+/** A document of many stations, which is compressed in memory. */
 export interface LongList {
-  readonly pieces: readonly Uint8Array[]
-  readonly bytes: number
+  readonly size: number
+  /** Returns bytes from an offset on, as many as are at hand: at least one, if the offset is less than `size`. */
+  readonly read: (offset: number) => Promise<Uint8Array>
   /** As of a `CachedResponse`. */
   readonly etag: string
   /** To be called once the document was sent, or will not be. */
@@ -43,7 +44,7 @@ export interface LiveView {
   /** The current documents of all public stations as one array; null if there are too many: see `longList`. */
   readonly publicList: () => CachedResponse | null
   /**
-   * The same in pieces, built without delaying other work, and with the private stations among `privateIds`.
+   * The same in any size, built without delaying other work, and with the private stations among `privateIds`.
    * `onRevoked` is called if the memory is needed for a newer list before it was released.
    */
   readonly longList: (privateIds: ReadonlySet<number>, onRevoked: () => void) => Promise<LongList>

@@ -8,6 +8,7 @@ import {
   subscribeToShards
 } from '../../redis/shard-commands.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { inLanes } from '../../runtime/lanes.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { ShownPosition } from '../../station/live-view.ts'
 import type { Trigger } from '../../station/triggers.ts'
@@ -47,6 +48,9 @@ const probeMs = 4_000
 
 /** Interval of checks whether Redis accepts writes. */
 const writeProbeMs = 1_000
+
+/** Shards that are read at once at the start. All together would need much memory. */
+const comparedAtOnce = 4
 
 /** States that were compared longer ago count as stale. */
 const currentForMs = 5_000
@@ -184,7 +188,7 @@ export async function openFeed(options: FeedOptions) {
 
   const isConnected = () => !isAway && subscriber.status === 'ready'
 
-  const compareAll = () => Promise.all(followers.map(follower => follower.compareAll()))
+  const compareAll = () => inLanes(followers, comparedAtOnce, follower => follower.compareAll())
 
   await compareAll()
   if (followers.some(follower => follower.checkedAtMs() === 0))

@@ -12,6 +12,7 @@ import {
   renderNowPlaying
 } from '../../station/now-playing.ts'
 import { isOnline, type ListenerCounts, newestRevision, type StationState } from '../../station/state.ts'
+import { packState, unpackState } from './packed-state.ts'
 
 /** What a station keeps beside its state. */
 type StationFigures = Pick<
@@ -39,9 +40,10 @@ export class LiveStation implements StationListing {
   /** When the clock ends the current play; null: not at all. */
   readonly dueAtMs: number | null
   readonly #baseUrl: string
-  readonly #counts: ListenerCounts
-  /** The state, or its JSON text, which needs half the memory. Its offset and counts may be older ones. */
+  /** The state, or its packed form. Its offset and counts may be older ones. */
   #stored: StationState | string
+  /** Counts that are newer than those of `#stored`; as JSON text if that is packed. */
+  readonly #newCounts: ListenerCounts | string | null
   #rest: Rendering | null = null
   #event: Rendering | null = null
   #line: CachedResponse | null = null
@@ -50,7 +52,8 @@ export class LiveStation implements StationListing {
   private constructor(
     known: StationFigures,
     { offset, listeners }: NewCounts,
-    stored: StationState | string
+    stored: StationState | string,
+    newCounts: ListenerCounts | string | null
   ) {
     this.stationId = known.stationId
     this.shortName = known.shortName
@@ -63,8 +66,8 @@ export class LiveStation implements StationListing {
     this.offset = offset
     this.listeners = listeners.total
     this.uniqueListeners = listeners.unique
-    this.#counts = listeners
     this.#stored = stored
+    this.#newCounts = newCounts
   }
 
   static of(state: StationState, baseUrl: string): LiveStation {
@@ -79,14 +82,16 @@ export class LiveStation implements StationListing {
       dueAtMs: current?.dueAtMs ?? null,
       baseUrl
     }
-    return new LiveStation(figures, state, state)
+    return new LiveStation(figures, state, state, null)
   }
 
-  /** The same state with newer counts. Does not parse the text. */
+  /** The same state with newer counts. Does not unpack the state. */
   withCounts(counts: NewCounts): LiveStation {
     const { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs } = this
     const figures = { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs }
-    return new LiveStation({ ...figures, baseUrl: this.#baseUrl }, counts, this.#stored)
+    const { listeners } = counts
+    const newCounts = typeof this.#stored === 'string' ? JSON.stringify(listeners) : listeners
+    return new LiveStation({ ...figures, baseUrl: this.#baseUrl }, counts, this.#stored, newCounts)
   }
 
   /** The state, which is kept as an object. */
@@ -99,9 +104,14 @@ export class LiveStation implements StationListing {
 
   /** Returns the state without keeping it as an object, for work on many stations. */
   read(): StationState {
-    const state: StationState = typeof this.#stored === 'string' ? JSON.parse(this.#stored) : this.#stored
-    if (state.offset === this.offset) return state
-    return { ...state, offset: this.offset, listeners: this.#counts }
+    const state = typeof this.#stored === 'string' ? unpackState(this.#stored) : this.#stored
+    const listeners = this.#newCounts
+    if (listeners === null || state.offset === this.offset) return state
+    return {
+      ...state,
+      offset: this.offset,
+      listeners: typeof listeners === 'string' ? JSON.parse(listeners) : listeners
+    }
   }
 
   /** The document of `GET /api/nowplaying/{id}`, rendered for `nowSeconds`. */
@@ -125,14 +135,18 @@ export class LiveStation implements StationListing {
     return this.#renderingOf('event').text(nowSeconds)
   }
 
-  /** The REST rendering as text and its entity tag, for lists, rendered for `nowSeconds`. */
-  restElement(nowSeconds: number): { readonly text: string; readonly etag: string } {
-    return this.#renderingOf('rest').element(nowSeconds)
+  /**
+   * The REST rendering as text and its entity tag, for lists, rendered for `nowSeconds`. `isKept`: for further
+   * lists; otherwise only documents that were rendered before are used.
+   */
+  restElement(nowSeconds: number, { isKept }: { isKept: boolean }): { text: string; etag: string } {
+    const known = isKept ? this.#renderingOf('rest') : this.#rest
+    return (known ?? new Rendering(this.read(), 'rest', this.#baseUrl)).element(nowSeconds)
   }
 
-  /** Stores the state as text and drops the documents. */
+  /** Packs the state and drops the documents. */
   pack(): void {
-    if (typeof this.#stored !== 'string') this.#stored = JSON.stringify(this.#stored)
+    if (typeof this.#stored !== 'string') this.#stored = packState(this.read())
     this.#rest = null
     this.#event = null
     this.#line = null

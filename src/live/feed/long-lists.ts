@@ -1,3 +1,6 @@
+import { promisify } from 'node:util'
+import { constants, deflateRaw, inflateRaw } from 'node:zlib'
+
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
 import type { LongList } from '../../station/live-view.ts'
 import { engineSeconds, type LiveStation, openHash } from './live-station.ts'
@@ -8,14 +11,16 @@ const sliceMs = 2
 /** About the size of a piece, in characters. */
 const pieceLength = 128 * 1024
 
+/** With more stations, rendered documents are not kept for the next list: each has about 5 KB. */
+const maxKeptDocuments = 10_000
+
 /** Maximum number of lists in memory, besides the one that is built. */
 const maxKept = 2
 
 type Built = Omit<LongList, 'release'>
 
 /**
- * The arrays of `GET /api/nowplaying` on a server with many stations: up to hundreds of megabytes. They are built
- * one after another; requests for the public list that wait for the next build share it. Responses that still
+ * The arrays of `GET /api/nowplaying` on a server with many stations. They are built one after another; requests for the public list that wait for the next build share it. Responses that still
  * send an old list are revoked when its memory is needed.
  */
 export function openLongLists(all: () => readonly LiveStation[]) {
@@ -62,35 +67,67 @@ export function openLongLists(all: () => readonly LiveStation[]) {
 }
 
 /** Renders the public stations and those among `privateIds` as one array, for the second at which it begins. */
-async function buildList(stations: readonly LiveStation[], privateIds: ReadonlySet<number>): Promise<Built> {
+async function buildList(all: readonly LiveStation[], privateIds: ReadonlySet<number>): Promise<Built> {
   const nowSeconds = engineSeconds()
+  const isKept = all.length <= maxKeptDocuments
   // What is put in the place of a station meanwhile is part of the next list.
-  const rest = stations.slice().values()
+  const stations = all.filter(({ isPublic, stationId }) => isPublic || privateIds.has(stationId))
+  const rest = stations.values()
   const hash = openHash()
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  let text = '['
+  const pieces = openPieces()
+  let separator = '['
 
-  function endPiece(): void {
-    const piece = Buffer.from(text)
-    pieces.push(piece)
-    bytes += piece.length
-    text = ''
+  /** Empty after the last station. */
+  async function renderPiece(): Promise<string> {
+    let text = ''
+    await runInTimeSlices(sliceMs, () => {
+      const { done, value: station } = rest.next()
+      if (done === true) return false
+      const element = station.restElement(nowSeconds, { isKept })
+      hash.add(element.etag)
+      text += separator + element.text
+      separator = ','
+      return text.length < pieceLength
+    })
+    return text
   }
 
-  let separator = ''
-  await runInTimeSlices(sliceMs, () => {
-    const { done, value: station } = rest.next()
-    if (done === true) return false
-    if (!station.isPublic && !privateIds.has(station.stationId)) return true
-    const element = station.restElement(nowSeconds)
-    hash.add(element.etag)
-    text += separator + element.text
-    separator = ','
-    if (text.length >= pieceLength) endPiece()
-    return true
-  })
-  text += ']'
-  endPiece()
-  return { pieces, bytes, etag: `W/"${hash.digest()}"` }
+  for (let text = await renderPiece(); text !== ''; text = await renderPiece()) await pieces.add(text)
+  await pieces.add(separator === '[' ? '[]' : ']')
+  return { ...(await pieces.end()), etag: `W/"${hash.digest()}"` }
+}
+
+const compress = promisify(deflateRaw)
+const decompress = promisify(inflateRaw)
+
+/** Pieces of a document, compressed by other threads: lists of all stations would need hundreds of megabytes. */
+function openPieces() {
+  const pieces: { readonly start: number; readonly compressed: Uint8Array }[] = []
+  let size = 0
+  let adding: Promise<unknown> = Promise.resolve()
+
+  async function compressAt(start: number, bytes: Uint8Array): Promise<void> {
+    pieces.push({ start, compressed: await compress(bytes, { level: constants.Z_BEST_SPEED }) })
+  }
+
+  return {
+    /** Adds a text that is not empty; waits until the piece before is compressed. */
+    add: async (text: string): Promise<void> => {
+      await adding
+      const bytes = Buffer.from(text)
+      adding = compressAt(size, bytes)
+      size += bytes.length
+    },
+    end: async () => {
+      await adding
+      return {
+        size,
+        read: async (offset: number): Promise<Uint8Array> => {
+          const piece = pieces.findLast(({ start }) => start <= offset)
+          if (piece === undefined) return Buffer.alloc(0)
+          return (await decompress(piece.compressed)).subarray(offset - piece.start)
+        }
+      }
+    }
+  }
 }

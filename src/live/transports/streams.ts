@@ -170,6 +170,9 @@ class StreamTransport implements Transport {
     return this.#write(this.#kind === 'sse' ? frame.block() : frame.line())
   }
 
+  /** A stream has none. */
+  ping(): void {}
+
   waitingBytes(): number {
     return this.#waitingBytes
   }

@@ -6,6 +6,7 @@ import { waitFor } from '../../support/wait.ts'
 
 const silent: Transport = {
   send: () => true,
+  ping: () => {},
   waitingBytes: () => 0,
   close: () => {},
   cork: action => action()

@@ -24,19 +24,33 @@ function stationOf(catalogue: Catalogue, stationId: number): LiveStation {
   return station
 }
 
-const parse = ({ pieces }: LongList): { station: { id: number } }[] =>
-  JSON.parse(Buffer.concat(pieces).toString())
+/** Reads a list piece by piece. */
+async function readPieces({ size, read }: LongList): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = []
+  for (let offset = 0; offset < size; offset += pieces.at(-1)?.length ?? size) pieces.push(await read(offset))
+  return pieces
+}
 
-const idsOf = (list: LongList) => parse(list).map(({ station }) => station.id)
+async function idsOf(list: LongList): Promise<number[]> {
+  const documents: { station: { id: number } }[] = JSON.parse(
+    Buffer.concat(await readPieces(list)).toString()
+  )
+  return documents.map(({ station }) => station.id)
+}
 
 test('a long list has the bytes and the entity tag of the list that is rendered at once', async () => {
   const catalogue = openStations(1_000)
   const atOnce = catalogue.publicList(1)
   const list = await catalogue.longLists.take(none, ignore)
   expect(list.etag).toBe(atOnce?.etag)
-  expect(Buffer.concat(list.pieces).equals(atOnce?.body ?? Buffer.alloc(0))).toBe(true)
-  expect(list.bytes).toBe(atOnce?.body.length)
-  expect(list.pieces.length).toBeGreaterThan(5)
+  const pieces = await readPieces(list)
+  expect(Buffer.concat(pieces).equals(atOnce?.body ?? Buffer.alloc(0))).toBe(true)
+  expect(list.size).toBe(atOnce?.body.length)
+  expect(pieces.length).toBeGreaterThan(5)
+  expect(await list.read(list.size)).toHaveLength(0)
+  const middle = Math.floor(list.size / 2)
+  const rest = await list.read(middle)
+  expect(rest).toEqual(atOnce?.body.subarray(middle, middle + rest.length))
 })
 
 test('stations of which there are too many are not rendered at once, and remain in order', async () => {
@@ -44,7 +58,7 @@ test('stations of which there are too many are not rendered at once, and remain 
   expect(catalogue.publicList(1)).toBeNull()
   catalogue.remove(2)
   catalogue.put(aStation({ stationId: 2_000, shown: null, profile: { shortName: 'last' } }))
-  const ids = idsOf(await catalogue.longLists.take(new Set([10]), ignore))
+  const ids = await idsOf(await catalogue.longLists.take(new Set([10]), ignore))
   expect(ids).toEqual(ids.toSorted((a, b) => a - b))
   expect(ids.slice(0, 3)).toEqual([1, 3, 4])
   expect(ids).toContain(10)
@@ -58,7 +72,7 @@ test('requests that wait for a build share it, and later ones get newer states',
     catalogue.longLists.take(none, ignore),
     catalogue.longLists.take(none, ignore)
   ])
-  expect(same.pieces).toBe(one.pieces)
+  expect(same.read).toBe(one.read)
   const { state } = stationOf(catalogue, 1)
   catalogue.put(afterSong(state))
   const newer = await catalogue.longLists.take(none, ignore)
@@ -78,7 +92,9 @@ test('a list that is sent slowly is revoked when its memory is needed', async ()
 })
 
 test('a packed station has the same state and documents', () => {
-  const catalogue = openStations(2)
+  const catalogue = openCatalogue('https://radio.example.com')
+  const profile = { name: '\u0420\u0430\u0434\u0438\u043e \u{1f4fb}', offlineText: '\0\u00ff' }
+  catalogue.put(aStation({ stationId: 1, shown: null, profile }))
   const station = stationOf(catalogue, 1)
   const { state } = station
   const { etag } = station.rest(1)
@@ -88,4 +104,17 @@ test('a packed station has the same state and documents', () => {
   station.packUnlessUsed()
   expect(station.state).toBe(station.state)
   expect(station.state).toEqual(state)
+})
+
+test('counts that come before and after a station is packed are those of its state', () => {
+  const catalogue = openStations(1)
+  const countsOf = (total: number) => ({ total, unique: 1, mounts: {}, remotes: {}, hls: total })
+  catalogue.putCounts(stationOf(catalogue, 1), { offset: 7, listeners: countsOf(7) })
+  const counted = stationOf(catalogue, 1)
+  counted.pack()
+  expect(counted.read()).toMatchObject({ offset: 7, listeners: countsOf(7) })
+  catalogue.putCounts(counted, { offset: 8, listeners: countsOf(8) })
+  expect(stationOf(catalogue, 1).read()).toMatchObject({ offset: 8, listeners: countsOf(8) })
+  stationOf(catalogue, 1).pack()
+  expect(stationOf(catalogue, 1).state).toMatchObject({ offset: 8, listeners: countsOf(8) })
 })
