@@ -44,7 +44,8 @@ export async function crowd(): Promise<void> {
     await seedStations(sql, { stations: 1, tracks: 60, songMs: 7_200_000, firstDueMs, played: 5 })
     await sql.end()
     await waitUntilShown(program)
-    const rows: string[][] = []
+    await wait(settleMs)
+    const rows: string[][] = [['none', '-', (await measureIdle(program)).toFixed(2), '-']]
     for (const [name, options] of subscriptions)
       rows.push([name, ...(await measure(program, receivers, options))])
     console.log(`${formatNumber(sockets)} sockets on ${processes} server processes`)
@@ -74,9 +75,7 @@ async function measure(program: Program, receivers: readonly Receiver[], options
   await openAll(receivers, options)
   await wait(settleMs)
   await countAll(receivers)
-  const before = readCpuByRole(program.pid)['server'] ?? 0
-  await wait(idleSeconds * 1_000)
-  const cores = ((readCpuByRole(program.pid)['server'] ?? 0) - before) / idleSeconds
+  const cores = await measureIdle(program)
   const frames = (await readAll(receivers)).reduce((sum, report) => sum + report.frames, 0)
   const changes: number[] = []
   for (let run = 0; run < runs; run++) changes.push(await measureChange(program, receivers, run))
@@ -84,6 +83,13 @@ async function measure(program: Program, receivers: readonly Receiver[], options
     receivers.map(async receiver => receiver.run({ type: 'open', target: targetOf({}), count: 0 }))
   )
   return [formatNumber(frames / idleSeconds), cores.toFixed(2), `${formatSpread(changes, 2)} s`]
+}
+
+/** Returns the cores that the servers use. */
+async function measureIdle(program: Program): Promise<number> {
+  const before = readCpuByRole(program.pid)['server'] ?? 0
+  await wait(idleSeconds * 1_000)
+  return ((readCpuByRole(program.pid)['server'] ?? 0) - before) / idleSeconds
 }
 
 const targetOf = (options: object): Target => ({
