@@ -5,6 +5,7 @@ import postgres from 'postgres'
 
 import { measureCores } from './cores.ts'
 import { readCpuByRole } from './cpu.ts'
+import { drawGrowth, type GrowthPoint } from './growth.ts'
 import { startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
 import { positiveInteger, positiveIntegers, runs, seconds, selectParts } from './settings.ts'
@@ -34,6 +35,7 @@ type Part = (typeof parts)[number]
  */
 export async function counts(): Promise<void> {
   const rows: string[][] = []
+  const points: GrowthPoint[] = []
   for (const stations of sizes) {
     const program = await startProgram(port, { env: { ADMIN_API_KEY: adminKey } })
     const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
@@ -49,7 +51,8 @@ export async function counts(): Promise<void> {
       for (const part of selectParts(parts)) {
         const measured: Measured[] = []
         for (let run = 0; run < runs; run++) measured.push(await measure(part, ids, keys, program.pid))
-        rows.push([String(stations), part, ...columns(measured)])
+        rows.push([formatNumber(stations), part, ...columns(measured)])
+        points.push({ name: part, stations, cpuMs: measured.map(cpuOf) })
       }
     } finally {
       printCores()
@@ -57,6 +60,7 @@ export async function counts(): Promise<void> {
       await program.stop()
     }
   }
+  await drawGrowth('counts', 'CPU of a listener report', points)
   printTable(['stations', 'part', 'reports/s', 'p50, ms', 'p99, ms', 'CPU per report, ms', 'of it'], rows)
 }
 
@@ -67,8 +71,9 @@ interface Measured {
   readonly cpu: Readonly<Record<string, number>>
 }
 
+const cpuOf = ({ cpu }: Measured) => Object.values(cpu).reduce((sum, each) => sum + each, 0)
+
 function columns(measured: readonly Measured[]): string[] {
-  const totalOf = ({ cpu }: Measured) => Object.values(cpu).reduce((sum, each) => sum + each, 0)
   const roles = Object.keys(measured[0]?.cpu ?? {})
   const roleMs = (role: string) => formatNumber(Math.min(...measured.map(({ cpu }) => cpu[role] ?? 0)), 3)
   return [
@@ -81,7 +86,7 @@ function columns(measured: readonly Measured[]): string[] {
       measured.map(({ p99 }) => p99),
       1
     ),
-    formatSpread(measured.map(totalOf), 3),
+    formatSpread(measured.map(cpuOf), 3),
     roles.map(role => `${role} ${roleMs(role)}`).join(', ')
   ]
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { readCpuByRole } from './cpu.ts'
+import { drawGrowth, type GrowthPoint } from './growth.ts'
 import { listen, type Listener } from './listener.ts'
 import { startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
@@ -19,31 +20,43 @@ import { printTable } from './table.ts'
  * `rate`: the highest rate with a p99 of the lateness under 100 ms. Groups of stations begin to play one after
  * the other, so the rate grows by 100 steps a second with each group.
  *
- * `PORT` sets the port, so that two versions can be measured at the same time.
+ * `TRACKS` sets the number of songs of a station. `PORT` sets the port, so that two versions can be measured at
+ * the same time.
  */
-const parts = ['cost1000', 'cost10000', 'rate1000', 'rate10000'] as const
-const stationsOf = { cost1000: 1_000, cost10000: 10_000, rate1000: 1_000, rate10000: 10_000 } as const
+const stationsOf = {
+  cost1000: 1_000,
+  cost10000: 10_000,
+  cost100000: 100_000,
+  rate1000: 1_000,
+  rate10000: 10_000
+} as const
+const parts = ['cost1000', 'cost10000', 'cost100000', 'rate1000', 'rate10000'] as const
 const port = positiveInteger('PORT', 18_080)
-const tracks = 60
+const tracks = positiveInteger('TRACKS', 60)
 const sampledStations = 1_000
 /** Time to fill the database and to load the libraries. */
-const settleMs = (stations: number) => 20_000 + stations * 10
+const settleMs = (stations: number) => 20_000 + stations * 7
 
 export async function steps(): Promise<void> {
+  const points: GrowthPoint[] = []
   for (const part of selectParts(parts)) {
     const stations = stationsOf[part]
-    if (part.startsWith('cost')) await measureCosts(stations)
+    if (part.startsWith('cost'))
+      points.push({ name: '200 steps/s', stations, cpuMs: await measureCosts(stations) })
     else await measureRates(stations)
   }
+  await drawGrowth('steps', 'CPU of a step', points)
 }
 
 const stepsPerSecond = 200
 const roles = ['workers', 'server', 'Postgres', 'Redis'] as const
 
-async function measureCosts(stations: number): Promise<void> {
+/** Returns the CPU of a step of each run. */
+async function measureCosts(stations: number): Promise<number[]> {
   const songMs = (stations / stepsPerSecond) * 1_000
   const measured: Cost[] = []
   for (let run = 0; run < runs; run++) measured.push(await withStations({ stations, songMs }, measureCost))
+  const cpuMs = measured.map(cost => Object.values(cost.cpuMs).reduce((sum, each) => sum + each, 0))
   const column = (value: (cost: Cost) => number, digits = 0) => formatSpread(measured.map(value), digits)
   printTable(
     ['stations', 'steps/s', 'CPU per step, ms', ...roles, 'lateness p50', 'p99', 'max, ms'],
@@ -51,12 +64,13 @@ async function measureCosts(stations: number): Promise<void> {
       [
         formatNumber(stations),
         column(({ rate }) => rate),
-        column(({ cpuMs }) => Object.values(cpuMs).reduce((sum, each) => sum + each, 0), 2),
-        ...roles.map(role => column(({ cpuMs }) => cpuMs[role] ?? 0, 2)),
+        formatSpread(cpuMs, 2),
+        ...roles.map(role => column(cost => cost.cpuMs[role] ?? 0, 2)),
         ...[0.5, 0.99, 1].map(share => column(({ lateness }) => quantile(lateness, share)))
       ]
     ]
   )
+  return cpuMs
 }
 
 interface Cost {

@@ -95,10 +95,22 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
   }))
   const sources = locked.flatMap(({ stationId, counting }) =>
     Object.entries(counting.sources).map(([key, { total, unique }]) => {
-      const [kind = '', id] = key.split(':')
-      return { station: stationId, kind, id: Number(id), total, unique }
+      const [kind, id] = key.split(':')
+      const hls = counting.sources[`hls:${id}`]
+      return {
+        station: stationId,
+        kind,
+        id: Number(id),
+        total,
+        unique,
+        hls: hls?.total,
+        hlsUnique: hls?.unique
+      }
     })
   )
+  // Joined here, because Postgres would compare each source with every other one.
+  const mounts = sources.filter(({ kind }) => kind === 'mount')
+  const remotes = sources.filter(({ kind }) => kind === 'remote')
   const plays = locked.flatMap(({ stationId, offset: at, counting: { play, total }, ended }) =>
     [...(play ? [{ ...play, end: total }] : []), ...ended].map(numbers => ({
       station: stationId,
@@ -117,8 +129,10 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
   await tx`
     with new_stations as (select * from jsonb_to_recordset(${tx.json(stations)})
       as x (id bigint, at bigint, total integer, "unique" integer)
-    ), new_sources as (select * from jsonb_to_recordset(${tx.json(sources)})
-      as x (station bigint, kind text, id bigint, total integer, "unique" integer)
+    ), new_mounts as (select * from jsonb_to_recordset(${tx.json(mounts)})
+      as x (station bigint, id bigint, total integer, "unique" integer, hls integer, "hlsUnique" integer)
+    ), new_remotes as (select * from jsonb_to_recordset(${tx.json(remotes)})
+      as x (station bigint, id bigint, total integer, "unique" integer)
     ), new_plays as (select * from jsonb_to_recordset(${tx.json(plays)})
       as x (station bigint, id bigint, at bigint, next bigint, start integer, "end" integer, gained integer, lost integer,
         peak integer, "unique" integer)
@@ -127,15 +141,15 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
       from new_stations x where s.id = x.id and s.counts_offset < x.at returning s.id
     ), mounts as (
       update hls_streams s set mount_listeners_total = x.total, mount_listeners_unique = x."unique",
-        hls_listeners_total = y.total, hls_listeners_unique = y."unique"
-      from new_sources x join new_sources y on y.id = x.id and y.kind = 'hls'
-      where x.kind = 'mount' and s.id = x.id and s.station_id = x.station and s.station_id in (select id from fresh)
+        hls_listeners_total = x.hls, hls_listeners_unique = x."hlsUnique"
+      from new_mounts x
+      where s.id = x.id and s.station_id = x.station and s.station_id in (select id from fresh)
         and (s.mount_listeners_total, s.mount_listeners_unique, s.hls_listeners_total, s.hls_listeners_unique)
-          is distinct from (x.total, x."unique", y.total, y."unique")
+          is distinct from (x.total, x."unique", x.hls, x."hlsUnique")
     ), relays as (
       update remotes s set listeners_total = x.total, listeners_unique = x."unique"
-      from new_sources x
-      where x.kind = 'remote' and s.id = x.id and s.station_id = x.station and s.station_id in (select id from fresh)
+      from new_remotes x
+      where s.id = x.id and s.station_id = x.station and s.station_id in (select id from fresh)
         and (s.listeners_total, s.listeners_unique) is distinct from (x.total, x."unique")
     ), plays as (
       update song_history h set listeners_start = x.start, listeners_end = x."end", delta_positive = x.gained,
