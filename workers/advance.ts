@@ -8,14 +8,16 @@ import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import { openQueueWorker } from './queue-worker.ts'
 
-/** An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it. */
+/**
+ * An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it.
+ */
 const maxEarlyMs = 2_000
 
-/** Plays are taken this much before they are due, and wait for the exact millisecond in the process. */
+/** Plays are taken this long before they are due, and wait in this process until the exact millisecond. */
 const leadMs = 250
-/** A play that is scheduled shortly before its end is at most this late. */
+/** Interval of polls: a play that is scheduled shortly before its end may be this late. */
 const pauseMs = 100
-/** A process that falls behind leaves plays to the others. */
+/** Maximum number of plays that were taken and have not ended; the others are left to other processes. */
 const runningAtMost = 500
 
 /** Ends plays on time. */
@@ -46,7 +48,7 @@ export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisP
     },
     { pauseMs, log, failure: 'taking due plays failed' }
   )
-  // The release before schedules jobs.
+  // The previous release schedules jobs.
   const jobs = openQueueWorker('advance', redisPlace, log, {
     concurrency: 64,
     process: end,

@@ -24,13 +24,13 @@ export function startSweep(services: PlayoutServices, heartbeat: string) {
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'sweep failed' })
 }
 
-/** Flushes counts of listeners every second; history, series and web hooks are behind by at most this. */
+/** Flushes listener counts to Postgres about every second. */
 export function startCountFlush(services: PlayoutServices) {
   const run = async (signal: AbortSignal) => void (await flushCounts(services, signal))
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'flushing listener counts failed' })
 }
 
-/** Refills queues whose stations have changed libraries, or whose songs started without a plan. */
+/** Refills queues of stations whose library has changed, or whose song started without a plan. */
 export function startRefills(services: PlayoutServices) {
   const run = async (signal: AbortSignal) => ((await refillQueues(services, signal)) ? 0 : refillPauseMs)
   return repeat(run, { pauseMs: refillPauseMs, log: services.log, failure: 'refilling queues failed' })

@@ -12,10 +12,10 @@ export interface PlannedStart<Row extends QueuedRow> {
 const toleranceMs = 20
 
 /**
- * The first row of a queue, if it can start at a time without another plan, because the queue was planned for
- * that time: an interrupt or a request that is due has its place in the queue already. A row may start late,
- * until the next one was planned to start, as if it had started on time, unless it interrupts or was requested.
- * Null: the queue must be planned; always for scheduled rows, which a plan may end early.
+ * Finds the first row of a queue, if it can start at `startMs` without a new plan: the queue was planned for
+ * that time, so interrupts and requests that are due are already in it. A row may also start late, but before
+ * the planned start of the next one, unless it interrupts or was requested. Returns null if the queue must be
+ * planned: always for scheduled rows, because a plan may end them early.
  */
 export function findPlannedStart<Row extends QueuedRow>(
   [row, next]: readonly Row[],

@@ -154,7 +154,7 @@ export function cellAt(column: IdColumn | Int32Array | Uint8Array, index: number
   return column[index] ?? 0
 }
 
-/** Replaces the tracks for which `isReplaced` is true by `fresh` ones, which are sorted in. */
+/** Removes the tracks for which `isReplaced` returns true, and merges `fresh` ones, in playing order. */
 export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boolean, fresh: Tracks): Tracks {
   const sources = mergeInOrder(tracks, isReplaced, fresh)
   const column = (

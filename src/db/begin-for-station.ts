@@ -25,7 +25,7 @@ export async function beginForStation<Result>(
   work: (tx: Tx) => Promise<Result>,
   { isPipelined = false }: StationTransactionOptions = {}
 ) {
-  const permit = await semaphoreOf(sql).acquire(String(stationId), 0).permit
+  const permit = await getSemaphore(sql).acquire(String(stationId), 0).permit
   if (typeof permit === 'string')
     throw new Overloaded(retryAfterSeconds, 'Other changes of this station take too long: try again later.')
   try {
@@ -37,15 +37,15 @@ export async function beginForStation<Result>(
 }
 
 /**
- * Runs one pipelined transaction that locks rows of the stations that have a permit at once. Returns null if none
- * has.
+ * Runs one pipelined transaction for those of the stations whose permit is free now, without waiting. Returns
+ * null if there are none.
  */
 export async function beginForFreeStations<Result>(
   sql: Sql,
   stationIds: readonly number[],
   work: (tx: Tx, stationIds: readonly number[]) => Promise<Result>
 ) {
-  const requests = stationIds.map(id => ({ id, ...semaphoreOf(sql).acquire(String(id), 0) }))
+  const requests = stationIds.map(id => ({ id, ...getSemaphore(sql).acquire(String(id), 0) }))
   for (const { drop } of requests) drop()
   const permits = await Promise.all(requests.map(async ({ id, permit }) => ({ id, permit: await permit })))
   const free = permits.flatMap(({ id, permit }) => (typeof permit === 'string' ? [] : [{ id, permit }]))
@@ -58,7 +58,7 @@ export async function beginForFreeStations<Result>(
   }
 }
 
-function semaphoreOf(sql: Sql): FairSemaphore {
+function getSemaphore(sql: Sql): FairSemaphore {
   const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
   semaphores.set(sql, semaphore)
   return semaphore

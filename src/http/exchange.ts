@@ -22,7 +22,7 @@ import {
 import {
   maxUnstreamedBytes,
   sendTimeoutMs,
-  sourceOf,
+  openFileSource,
   streamBytes,
   streamFrom,
   type StreamSource
@@ -243,7 +243,7 @@ function writeCorked(
     }
     // Only `end` can close the connection. A streamed response asks the client to close it.
     if (mustClose) res.writeHeader('Connection', 'close')
-    return stream(exchange, file ? sourceOf(file) : (list ?? toBytes(body)), size)
+    return stream(exchange, file ? openFileSource(file) : (list ?? toBytes(body)), size)
   }
   settle(exchange)
   if (head.method === 'HEAD') res.writeHeader('Content-Length', String(size))

@@ -106,7 +106,9 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
 
   const listSource: Source = {
     find: req =>
-      req.getHeader('x-api-key') === '' && req.getHeader('authorization') === '' && !mayBeSpecial(req)
+      req.getHeader('x-api-key') === '' &&
+      req.getHeader('authorization') === '' &&
+      !mayHaveKeyOrSelection(req)
         ? live.publicList()
         : null,
     prerendered: openPrerendered(publicHeaders.list, cors)
@@ -134,8 +136,8 @@ interface Source {
   readonly prerendered: Prerendered
 }
 
-/** Whether a request for the list may have a key, or ask for a part of it. */
-const mayBeSpecial = (req: HttpRequest) =>
+/** Whether a request for the list may have a key, or select a part of the list. */
+const mayHaveKeyOrSelection = (req: HttpRequest) =>
   /api_key|stations|page|current|rowCount|%/.test(req.getQuery() ?? '')
 
 /** Matches queries that may request a long poll, without decoding them. */

@@ -73,7 +73,7 @@ export function streamFrom(
 const pieceBytes = 256 * 1024
 
 /** Reads a file in pieces. */
-export const sourceOf = ({ handle, size }: FileToSend): StreamSource => ({
+export const openFileSource = ({ handle, size }: FileToSend): StreamSource => ({
   size,
   read: async offset => {
     const piece = Buffer.allocUnsafe(Math.min(pieceBytes, size - offset))

@@ -9,7 +9,9 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
  * braces in a queue's name keep its keys in one slot of a Redis Cluster.
  */
 export const jobTypes = {
-  /** Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). Only the release before adds it. */
+  /**
+   * Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). Only the previous release adds it.
+   */
   advance: {
     queueName: '{cuewire}advance',
     payload: v.object({

@@ -13,17 +13,17 @@ export type ScheduledPlays = ReturnType<typeof openScheduledPlays>
 const key = '{cuewire}plays'
 
 /**
- * The plays that have to end. One command adds or takes any number of them, which jobs of BullMQ cannot. A play
- * that a process took and did not end is overdue, and the sweep ends it.
+ * The plays that have to end. One command adds or takes any number of them, which jobs of BullMQ cannot. A
+ * play that a process took and did not end is overdue, and the sweep ends it.
  */
 export function openScheduledPlays(redis: RedisClient) {
   return {
-    /** Adds plays; adding one again is a no-op. If an end moves, the old one finds nothing due. */
+    /** Adds plays; adding one again is a no-op. If an end moves, the old entry has no effect. */
     add: async (plays: readonly ScheduledPlay[]): Promise<void> => {
       if (plays.length === 0) return
       await redis.zadd(key, ...plays.flatMap(play => [String(play.dueAtMs), formatPlay(play)]))
     },
-    /** Takes plays that are due until a time, the earliest first. No other process gets them. */
+    /** Removes and returns plays that are due by a time, the earliest first. No other process gets them. */
     take: async (untilMs: number, atMost: number): Promise<ScheduledPlay[]> =>
       (await redis.takeDuePlays(key, untilMs, atMost)).map(parsePlay),
     /** Reads the number of plays, of those that were due before a time, and the earliest due time. */

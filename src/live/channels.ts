@@ -69,7 +69,7 @@ export function openChannels(onOpen: (channel: Channel) => void) {
   }
 
   return {
-    /** The channels of a name: one, and one for each delay and interval of heartbeats that was requested. */
+    /** The channels of a name: one for each combination of delay and heartbeat interval that is in use. */
     named: (name: string) => byName.get(name) ?? none,
     all: (): Iterable<Channel> => open,
     /** Replaces the subscriptions of a session. Channels that stay keep the position of the client. */

@@ -66,7 +66,7 @@ export function renderConnect(connect: {
 /** The entry of a channel without a state, and of `global:time`. */
 export const emptyEntry = '{}'
 
-/** What the client asked for. `isUpToDate`: it has the state. `heartbeatMs` 0: the usual interval. */
+/** The options of the client. `isUpToDate`: it has the state. `heartbeatMs` 0: the usual interval. */
 interface EntryOptions {
   readonly recover: boolean
   readonly isUpToDate: boolean

@@ -23,7 +23,7 @@ interface HeartbeatOptions {
   readonly tickMs: number
 }
 
-/** Staleness is checked once in so many ticks. */
+/** Number of ticks from one check of staleness to the next. */
 const staleCheckTicks = 4
 
 /** What happens to sessions and channels as time passes: pings, repeated publications, timeouts. */
@@ -40,7 +40,9 @@ export function openHeartbeats(options: HeartbeatOptions) {
     fanOut.publish(channel, triggers)
   }
 
-  /** A private station is repeated at the usual interval, because its publications check the permissions. */
+  /**
+   * A private station is repeated at the usual interval, because permissions are checked at each publication.
+   */
   function heartbeatIntervalMs(channel: Channel): number {
     const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
     return station?.isPublic ? channel.heartbeatMs : heartbeatMs
@@ -52,7 +54,7 @@ export function openHeartbeats(options: HeartbeatOptions) {
     if (session.phase === 'waiting') end(session, 'stale')
     else if (session.phase === 'connected') {
       session.dueAtMs = nowMs + pingIntervalMs
-      // One system call for both.
+      // Both are sent with one system call.
       session.transport.cork(() => {
         session.transport.ping()
         sendUnlessBehind(session, pingFrame)
@@ -60,14 +62,14 @@ export function openHeartbeats(options: HeartbeatOptions) {
     }
   }
 
-  function checkChannel(channel: Channel, nowMs: number, checksStale: boolean): void {
+  function checkChannel(channel: Channel, nowMs: number, checksStaleness: boolean): void {
     const triggers = channel.postponed.length > 0 ? applyDueChanges(channel, engineTimeMs()) : null
-    const turned = checksStale && hasTurnedStale(channel)
-    if (triggers !== null || turned || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
+    const isStalenessNew = checksStaleness && hasStalenessChanged(channel)
+    if (triggers !== null || isStalenessNew || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
   }
 
-  /** Whether a channel with rare heartbeats has become stale since the last check, or is no longer stale. */
-  function hasTurnedStale(channel: Channel): boolean {
+  /** Whether a channel with rare heartbeats became stale, or stopped being stale, since the last check. */
+  function hasStalenessChanged(channel: Channel): boolean {
     const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
     if (station === undefined) return false
     const before = channel.isStale
@@ -81,8 +83,8 @@ export function openHeartbeats(options: HeartbeatOptions) {
     lastTickMs = nowMs
     options.backPressure.check(nowMs)
     for (const session of sessions) checkSession(session, nowMs, credit)
-    const checksStale = ticks++ % staleCheckTicks === 0
-    for (const channel of channels.all()) checkChannel(channel, nowMs, checksStale)
+    const checksStaleness = ticks++ % staleCheckTicks === 0
+    for (const channel of channels.all()) checkChannel(channel, nowMs, checksStaleness)
     if (nowMs < timeDueAtMs) return
     timeDueAtMs = nowMs + timeIntervalMs
     for (const channel of channels.named(timeChannel)) fanOut.publish(channel, [])

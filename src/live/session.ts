@@ -8,7 +8,7 @@ import { channelCredit, type DisconnectReason, disconnectReasons } from './proto
 export interface Transport {
   /** Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection. */
   readonly send: (frame: Frame) => boolean
-  /** Sends a ping that the client's side answers by itself, if the transport has them. It closes without an answer. */
+  /** Sends a ping frame, if the transport has them. The connection closes if the client does not answer. */
   readonly ping: () => void
   /** Number of unsent bytes, as far as it is known. */
   readonly waitingBytes: () => number
@@ -63,13 +63,15 @@ export interface Subscription {
   missedTriggers: Set<Trigger> | null
 }
 
-/** The subscribers of one name with one delay and one interval of heartbeats. Exists while it has subscribers. */
+/**
+ * The subscribers of one name with the same delay and heartbeat interval. Exists while it has subscribers.
+ */
 export interface Channel {
   readonly name: string
   readonly delayMs: number
-  /** The interval of heartbeats that its subscribers asked for; 0: the usual one. */
+  /** The heartbeat interval that its subscribers requested; 0: the usual one. */
   readonly heartbeatMs: number
-  /** Whether its state was possibly out of date when that was last checked. */
+  /** Whether its state was stale at the last check. Not updated with the usual heartbeat interval. */
   isStale: boolean
   readonly subscribers: Set<Subscription>
   /** When its state is repeated if nothing changes, by `performance.now()`. */

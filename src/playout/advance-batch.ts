@@ -1,9 +1,9 @@
-import { type AdvanceResult, boundaryOf } from './advance.ts'
+import { type AdvanceResult, decideStart } from './advance.ts'
 import { type BatchResult, changeStations, type StationChange } from './change-station.ts'
-import { type QueueReads, queueOf, readQueueContext, sendQueueReads } from './queue-context.ts'
-import { isCached } from './queue/libraries.ts'
+import { type QueueReads, awaitQueue, readQueueContext, sendQueueReads } from './queue-context.ts'
+import { isLibraryCurrent } from './queue/libraries.ts'
 import type { PlayoutServices } from './services.ts'
-import { planStep, statementsOfSteps, stepAsPlanned, type Step } from './step.ts'
+import { planStep, statementsOfSteps, stepWithoutPlanning, type Step } from './step.ts'
 
 /** A play that is due. */
 export interface DuePlay {
@@ -12,9 +12,9 @@ export interface DuePlay {
 }
 
 /**
- * Ends due plays of different stations, like `advance`, in one transaction. Stations that would delay the
- * others have no result and are unchanged: they are locked, wait for the report of a playout, or need a library that
- * has to be read.
+ * Ends due plays of different stations, like `advance`, in one transaction. Stations that would delay or fail
+ * the others are unchanged and have no result: those that are locked, wait for the report of a playout, need
+ * a library that has to be read, or cannot be planned.
  */
 export async function advanceBatch(
   services: PlayoutServices,
@@ -27,7 +27,7 @@ export async function advanceBatch(
     [...shIdOf.keys()],
     async changes => {
       const planned = await Promise.all(
-        changes.map(change => planDue(change, shIdOf.get(change.station.id) ?? 0, reads))
+        changes.map(change => planAdvance(change, shIdOf.get(change.station.id) ?? 0, reads))
       )
       const steps = planned.flatMap(each => each?.step ?? [])
       changes[0]?.send(statementsOfSteps(changes[0].tx, steps))
@@ -43,24 +43,24 @@ interface PlannedAdvance {
   readonly step: Step | null
 }
 
-/** Plans what happens to a due play; null: not in a batch. */
-async function planDue(
+/** Plans the end of a due play. Null: the station has to advance alone. */
+async function planAdvance(
   change: StationChange,
   endedShId: number,
   reads: QueueReads | null
 ): Promise<PlannedAdvance | null> {
   const { station, services } = change
   const stationId = station.id
-  const startMs = boundaryOf(change, { endedShId, cause: 'due' })
+  const startMs = decideStart(change, { endedShId, cause: 'due' })
   if (typeof startMs !== 'number') return { stationId, result: startMs, step: null }
   if (!station.isClocked || !reads) return null
   try {
-    const asPlanned = stepAsPlanned(change, await queueOf(reads, stationId), startMs)
-    if (!asPlanned && !isCached(services.libraries, station)) return null
+    const asPlanned = stepWithoutPlanning(change, await awaitQueue(reads, stationId), startMs)
+    if (!asPlanned && !isLibraryCurrent(services.libraries, station)) return null
     const step = asPlanned ?? planStep(change, await readQueueContext(change, reads), startMs)
     return { stationId, result: { outcome: step ? 'advanced' : 'silent', earlyByMs: 0 }, step }
   } catch (error) {
-    // Alone, it fails without the others.
+    // If it fails again alone, the others are not affected.
     services.log.warn({ err: error, station: stationId }, 'step not planned in a batch; advancing alone')
     return null
   }

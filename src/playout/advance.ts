@@ -1,10 +1,10 @@
 import { ApiError } from '../runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
-import { queueOf, readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
+import { awaitQueue, readQueueContext, sendQueueReads, type QueueReads } from './queue-context.ts'
 import { refillQueue } from './queue/queue.ts'
 import type { PlayoutServices } from './services.ts'
-import { planStep, statementsOfSteps, stepAsPlanned } from './step.ts'
+import { planStep, statementsOfSteps, stepWithoutPlanning } from './step.ts'
 
 /** `skip`: an operator ends the play. `wake`: a silent station may have something to play. */
 export type AdvanceCause = 'due' | 'skip' | 'wake'
@@ -58,19 +58,22 @@ export async function advancePlay(
   request: Omit<AdvanceRequest, 'stationId'>,
   reads: QueueReads | null = null
 ): Promise<AdvanceResult> {
-  const startMs = boundaryOf(change, request)
+  const startMs = decideStart(change, request)
   if (typeof startMs !== 'number') return startMs
   if (!change.station.isClocked) return outcomeOnly(await endReported(change, reads))
   const step =
-    (reads && stepAsPlanned(change, await queueOf(reads, change.station.id), startMs)) ??
+    (reads && stepWithoutPlanning(change, await awaitQueue(reads, change.station.id), startMs)) ??
     planStep(change, await readQueueContext(change, reads), startMs)
   if (!step) return outcomeOnly('silent')
   change.send(statementsOfSteps(change.tx, [step]))
   return outcomeOnly('advanced')
 }
 
-/** When the play ends and the next one starts (Unix milliseconds), or why it does not end now. */
-export function boundaryOf(
+/**
+ * Decides when the play ends and the next one starts (Unix milliseconds). Returns a result if it does not end
+ * now.
+ */
+export function decideStart(
   { station, play, isPulledBack, happenedAt }: StationChange,
   { endedShId, cause }: Omit<AdvanceRequest, 'stationId'>
 ): number | AdvanceResult {

@@ -114,7 +114,7 @@ async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => voi
   sendReads(tx)
   const [[station], [play = null]] = await reads
   if (!station) throw new ApiError('not-found')
-  const behindMs = measureDelay(station, sentAtMs)
+  const behindMs = measureClockError(station, sentAtMs)
   if (!(await pullBackFuturePlays(tx, station, play))) return { station, play, behindMs, isPulledBack: false }
   const [again = station] = await lockStations(tx, [stationId])
   return { station: again, play: await readOpenPlay(tx, stationId), behindMs, isPulledBack: true }
@@ -123,18 +123,18 @@ async function takeStation(tx: Tx, stationId: number, sendReads: (tx: Tx) => voi
 /** Maximum wait of a batch for a lock; its stations then change one by one. */
 const batchLockTimeoutMs = 100
 
-/** What a committed batch did. */
+/** The results of a committed batch. */
 export interface BatchResult<Result> {
-  /** By station; without a result a station was not changed. */
+  /** By station; a station without a result was not changed. */
   readonly results: ReadonlyMap<number, Result>
   /** Resolves when the changes are published, or left to the sweep. */
   readonly published: Promise<void>
 }
 
 /**
- * Changes stations in one transaction, like `changeStation` for each of them, but waits for nothing: stations
- * that are locked, are being changed by this process, do not exist or have plays after now are left out.
- * `change` gets the others and may leave out more. If it throws, nothing is changed.
+ * Changes stations in one transaction, like `changeStation` for each of them, but without waiting for locks:
+ * stations that are locked, are being changed by this process, do not exist or have plays in the future are
+ * left out. `change` gets the others and may leave out more. If it throws, nothing is changed.
  */
 export async function changeStations<Result>(
   services: PlayoutServices,
@@ -170,7 +170,7 @@ async function takeFreeStations(
   const [lockedIds, stations, plays] = await reads
   const [first] = stations
   if (!first) return []
-  const behindMs = measureDelay(first, sentAtMs)
+  const behindMs = measureClockError(first, sentAtMs)
   const playOf = new Map(plays.map(play => [play.stationId, play]))
   return stations.flatMap(station => {
     const play = playOf.get(station.id) ?? null
@@ -179,8 +179,11 @@ async function takeFreeStations(
   })
 }
 
-/** Adds a sample to the engine time. Returns by how much the time of this process was behind, if it was wrong. */
-function measureDelay({ readAtMs }: StationFacts, sentAtMs: number): number {
+/**
+ * Adds a sample to the engine time. Returns by how many milliseconds the time of this process was behind; 0
+ * within the error of the measurement.
+ */
+function measureClockError({ readAtMs }: StationFacts, sentAtMs: number): number {
   const answeredAtMs = performance.now()
   const offMs = engineTime.addSample({ sentAtMs, answeredAtMs, timeMs: readAtMs })
   const isOff = Math.abs(offMs) > maxClockErrorMs + (answeredAtMs - sentAtMs) / 2
@@ -234,7 +237,9 @@ function send(statements: readonly PendingStatement[]): void {
   for (const statement of statements) void statement.execute()
 }
 
-/** Raises revisions, reads what is shown now and writes the outbox, as the last statements before the commit. */
+/**
+ * Raises revisions, reads what is shown now and writes the outbox, as the last statements before the commit.
+ */
 async function writeChanges(
   services: PlayoutServices,
   tx: Tx,

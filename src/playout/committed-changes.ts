@@ -5,7 +5,7 @@ import type { Song, StationSnapshot, StationState } from '../station/state.ts'
 import { publishSnapshots } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
-/** What a transaction leaves to do after its commit. */
+/** What has to be published after a commit. */
 export interface CommittedChanges {
   /** Read within the transaction, of the stations that show something else. */
   readonly snapshots: Promise<readonly StationSnapshot[]>

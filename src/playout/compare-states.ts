@@ -1,53 +1,54 @@
 import { shardOf, shards } from '../redis/keys.ts'
 import { isOfNewerRelease, isReadable, parsePosition } from '../redis/positions.ts'
-import { readMarks, readPositionsOf, type ShardMark } from '../redis/shard-commands.ts'
+import { readShardSummaries, readPositionsOf, type ShardSummary } from '../redis/shard-commands.ts'
 import { dropTombstone, readPositions, removeState } from '../redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
 import { removeDeletedStates } from './station-removal.ts'
 
 export type StateComparison = ReturnType<typeof openStateComparison>
 
-/** A station that has a row, and what its live state should show. */
+/** The row of a station: the epoch and revision that its live state should have. */
 type FactRow = { readonly id: number; readonly epoch: string; readonly revision: number }
 
-/** A revision may become visible this long after its number was chosen. */
+/** A transaction may commit this long after it has raised a revision, which is a time. */
 const lateCommitMs = 5_000
 
 /** If more stations changed at once, all are compared. */
 const maxChanged = 5_000
 
-/** Maximum number of stations per group of several shards. */
-const comparedAtOnce = 1_000
+/** Maximum number of stations in a group of several shards. */
+const stationsPerGroup = 1_000
 
 /**
- * Finds stations whose live state in Redis differs from the facts in Postgres. Reads what changed lately, and
- * one shard in full, so that all stations are compared every minute. All are compared in full by the first
- * call and after Postgres was restarted or restored; a shard is, after its Redis was restarted or lost data.
+ * Finds stations whose live state in Redis differs from the facts in Postgres. Each call compares stations
+ * that changed lately and all of one shard, so every station is compared about once a minute. The first call
+ * compares all stations, as does the next one after Postgres was restarted or restored. After a Redis was
+ * restarted or lost data, all stations of its shards are compared.
  */
 export function openStateComparison(services: PlayoutServices) {
   const { redis } = services
   let differing: ReadonlySet<number> = new Set()
-  /** What was seen of each shard; undefined if it has to be compared in full. */
-  let marks: readonly (ShardMark | undefined)[] = []
-  let facts: FactsMark | null = null
+  /** The last summary of each shard; undefined if it has to be compared in full. */
+  let summaries: readonly (ShardSummary | undefined)[] = []
+  let facts: FactsSummary | null = null
   let startedMs = performance.now()
   let nextShard = 0
 
-  /** Chooses the shards to compare in full, and notes what was seen. Shards that cannot be read are faults. */
+  /** Chooses the shards to compare in full. `accept` stores what was read; `faults`: why shards were not. */
   async function chooseShards() {
     const faults: unknown[] = []
-    const answers = await readMarks(redis)
-    const now = await readFactsMark(services)
+    const answers = await readShardSummaries(redis)
+    const now = await readFactsSummary(services)
     const isContinued = facts !== null && now.identity === facts.identity && now.newest >= facts.newest
     const isReadableShard = (shard: number) => answers[shard]?.status === 'fulfilled'
     const full = shards.filter(shard => {
       const answer = answers[shard]
       if (answer?.status !== 'fulfilled') return false
-      return !isContinued || shard === nextShard || !isSuccessor(answer.value, marks[shard])
+      return !isContinued || shard === nextShard || !hasLostNothing(answer.value, summaries[shard])
     })
     for (const answer of answers) if (answer.status === 'rejected') faults.push(answer.reason)
     const accept = () => {
-      marks = answers.map(answer => (answer.status === 'fulfilled' ? answer.value : undefined))
+      summaries = answers.map(answer => (answer.status === 'fulfilled' ? answer.value : undefined))
       facts = now
       nextShard = (nextShard + 1) % shards.length
     }
@@ -66,22 +67,22 @@ export function openStateComparison(services: PlayoutServices) {
     }
     const { full, isReadableShard, accept, faults } = await chooseShards()
     try {
-      const isCovered = new Set(full)
+      const fullShards = new Set(full)
       const changed = await readChanged(services, sinceMs, [...previous])
-      const isMany = changed.length >= maxChanged
-      const rest = (id: number) => !isCovered.has(shardOf(id)) && isReadableShard(shardOf(id))
-      const inFull = isMany ? shards.filter(isReadableShard) : full
+      const isTooMany = changed.length >= maxChanged
+      const isRemaining = (id: number) => !fullShards.has(shardOf(id)) && isReadableShard(shardOf(id))
+      const inFull = isTooMany ? shards.filter(isReadableShard) : full
       await forEachGroup(services, inFull, async group => {
         for (const difference of await compareShards(services, group)) note(difference)
       })
-      if (!isMany) {
-        const rows = changed.filter(({ id }) => rest(id))
+      if (!isTooMany) {
+        const rows = changed.filter(({ id }) => isRemaining(id))
         const positions = await readPositionsOf(
           redis,
           rows.map(({ id }) => id)
         )
         for (const difference of await findDifferences(services, rows, positions)) note(difference)
-        await removeLatelyDeleted(services, sinceMs, rest)
+        await removeLatelyDeleted(services, sinceMs, isRemaining)
       }
       accept()
       startedMs = atMs
@@ -96,8 +97,9 @@ export function openStateComparison(services: PlayoutServices) {
 
   return {
     /**
-     * Returns the stations that are missing in Redis, or have differed since the call before: a publication may
-     * be in flight. `faults`: why some stations could not be compared.
+     * `lasting`: the stations that are missing in Redis, or that also differed in the call before. If one
+     * differs for the first time, a publication may be in flight. `faults`: why some stations could not be
+     * compared.
      */
     compare,
     /** The stations that differed in the last call. */
@@ -105,25 +107,25 @@ export function openStateComparison(services: PlayoutServices) {
   }
 }
 
-/** Whether a shard still has all that it had. */
-const isSuccessor = (mark: ShardMark, before: ShardMark | undefined) =>
+/** Whether a shard certainly still contains all that it contained at the summary before. */
+const hasLostNothing = (summary: ShardSummary, before: ShardSummary | undefined) =>
   before !== undefined &&
-  mark.runId === before.runId &&
-  mark.sequence >= before.sequence &&
-  mark.size >= before.size
+  summary.runId === before.runId &&
+  summary.sequence >= before.sequence &&
+  summary.size >= before.size
 
 /** `newest`: the highest revision. */
-type FactsMark = { readonly identity: string; readonly newest: number }
+type FactsSummary = { readonly identity: string; readonly newest: number }
 
-/** Reads what is another one if Postgres was restarted, or its stations were restored from a backup. */
-async function readFactsMark({ sql }: PlayoutServices): Promise<FactsMark> {
-  const [mark] = await sql<FactsMark[]>`
+/** Reads what differs after Postgres was restarted, or its stations were restored from a backup. */
+async function readFactsSummary({ sql }: PlayoutServices): Promise<FactsSummary> {
+  const [summary] = await sql<FactsSummary[]>`
     select concat_ws(' ', pg_postmaster_start_time(), 'stations'::regclass::oid, pg_relation_filenode('stations')) as identity,
       coalesce((select max(revision) from stations), 0) as newest`
-  return mark ?? { identity: '', newest: 0 }
+  return summary ?? { identity: '', newest: 0 }
 }
 
-/** Reads the stations whose revision was raised within `sinceMs`, and these; deleted ones are left out. */
+/** Reads the stations that changed in the last `sinceMs`, and those of `stationIds`, without deleted ones. */
 function readChanged({ sql }: PlayoutServices, sinceMs: number, stationIds: readonly number[]) {
   // With a literal limit, Postgres plans to read the end of the index.
   return sql<FactRow[]>`
@@ -136,7 +138,7 @@ function readChanged({ sql }: PlayoutServices, sinceMs: number, stationIds: read
     select id, epoch, revision from stations where id = any(${[...stationIds]}::bigint[]) and deleted_at is null`
 }
 
-/** Removes the live states of stations that were deleted within `sinceMs`, if that was not done yet. */
+/** Removes the live states of stations that were deleted in the last `sinceMs`, if they still exist. */
 async function removeLatelyDeleted(
   { sql, redis }: PlayoutServices,
   sinceMs: number,
@@ -153,7 +155,9 @@ async function removeLatelyDeleted(
 /** A station whose live state differs from the facts. */
 type Difference = { readonly stationId: number; readonly isMissing: boolean }
 
-/** Calls `work` with groups of shards that have about 1,000 stations together; one by one if Redis is empty. */
+/**
+ * Calls `work` with groups of shards that have about 1,000 stations together; one by one if Redis is empty.
+ */
 async function forEachGroup(
   { redis }: PlayoutServices,
   numbers: readonly number[],
@@ -164,7 +168,7 @@ async function forEachGroup(
     numbers.map(async shard => [shard, await readPositions(redis, shard)] as const)
   )
   const largest = Math.max(0, ...read.map(([, positions]) => positions.size))
-  const atOnce = largest > 0 ? Math.max(1, Math.floor(comparedAtOnce / largest)) : 1
+  const atOnce = largest > 0 ? Math.max(1, Math.floor(stationsPerGroup / largest)) : 1
   for (let start = 0; start < read.length; start += atOnce)
     await work(new Map(read.slice(start, start + atOnce)))
 }

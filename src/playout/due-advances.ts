@@ -4,17 +4,19 @@ import { advanceBatch } from './advance-batch.ts'
 import { advance, type AdvanceResult } from './advance.ts'
 import type { PlayoutServices } from './services.ts'
 
-/** Plays that are due this soon join a batch: within the tolerance of `advance` for early ends. */
+/** Plays that are due within this time join a batch. Less than the early end that `advance` tolerates. */
 const windowMs = 16
-/** A play waits up to this long for others, so that batches are larger. */
+/** A due play waits up to this long for others, so that batches are larger. */
 const delayMs = 20
-/** As many plays in a batch are enough: they wait for no more. */
-const enough = 16
+/** A batch with this many plays starts without waiting for more. */
+const sufficientSize = 16
 /** Above this size a batch takes longer than it saves. */
 const batchSize = 48
-/** Transactions at once: fewer than connections to Postgres, and few enough that batches are large under load. */
+/**
+ * Transactions at once: fewer than connections to Postgres, and few enough that batches are large under load.
+ */
 const maxInFlight = 3
-/** The time is read at least this often, because the engine time may be corrected. */
+/** Maximum time of a timer: the engine time may be corrected meanwhile. */
 const maxWaitMs = 250
 
 interface WaitingPlay extends ScheduledPlay {
@@ -22,8 +24,8 @@ interface WaitingPlay extends ScheduledPlay {
 }
 
 /**
- * Ends plays when they are due. Those that are due within a few milliseconds of each other share a transaction; a
- * lone one does not wait for others.
+ * Ends plays when they are due. Those that are due within a few milliseconds of each other share a
+ * transaction; a lone one does not wait for others.
  */
 export function openDueAdvances(services: PlayoutServices) {
   /** In order of their due times. */
@@ -35,7 +37,7 @@ export function openDueAdvances(services: PlayoutServices) {
     if (timer) clearTimeout(timer)
     timer = null
     if (waiting.length === 0 || inFlight >= maxInFlight) return
-    // Plays that are late already may come in great number, so they wait for the rest of this turn.
+    // Overdue plays wait for a timer as well, so that all that are added in one tick share batches.
     timer = setTimeout(startDue, clamp(startOfBatch(waiting) - engineTimeMs(), 0, maxWaitMs))
   }
 
@@ -69,14 +71,17 @@ export function openDueAdvances(services: PlayoutServices) {
   }
 }
 
-/** When the first batch of waiting plays starts: as soon as it has enough of them, or no other one is due soon. */
+/**
+ * When the first batch starts: at once if no other play is due soon, else when it is large enough or has
+ * waited.
+ */
 function startOfBatch(waiting: readonly WaitingPlay[]): number {
   const [first, second] = waiting
   if (!first) return Infinity
   const untilMs = first.dueAtMs + delayMs
   if (!second || second.dueAtMs > untilMs + windowMs) return first.dueAtMs
-  const enoughAtMs = (waiting[enough - 1]?.dueAtMs ?? Infinity) - windowMs
-  return clamp(enoughAtMs, first.dueAtMs, untilMs)
+  const sufficientAtMs = (waiting[sufficientSize - 1]?.dueAtMs ?? Infinity) - windowMs
+  return clamp(sufficientAtMs, first.dueAtMs, untilMs)
 }
 
 const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high)

@@ -5,7 +5,7 @@ import { readSnapshots } from '../db/snapshots.ts'
 import type { Sql } from '../db/sql.ts'
 import { isOfNewerRelease, parsePosition } from '../redis/positions.ts'
 import { commitState, removeState, readStored, repairPosition, type Stored } from '../redis/station-store.ts'
-import { newestRevision, shownFacts, type StationSnapshot, type StationState } from '../station/state.ts'
+import { newestRevision, pickShownFacts, type StationSnapshot, type StationState } from '../station/state.ts'
 import { triggersBetween } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -41,8 +41,9 @@ export async function publishStation(
 }
 
 /**
- * Does what `publishStation` does with snapshots that a committed transaction has read, and returns the states
- * in their order. If other changes of a station were published meanwhile, they share one more publication.
+ * Does what `publishStation` does with snapshots that a committed transaction has read, and returns the
+ * states in their order. If other changes of a station were published meanwhile, they share one more
+ * publication.
  */
 export async function publishSnapshots(
   services: PlayoutServices,
@@ -148,7 +149,7 @@ async function store(
   const isOver = isEpochOver({ stored, snapshot })
   const epoch = isOver ? (begunEpoch ?? snapshot.epoch) : snapshot.epoch
   const listeners = stored.state?.listeners ?? snapshot.listeners
-  const state: StationState = { ...shownFacts(snapshot), listeners, epoch, offset: position.offset }
+  const state: StationState = { ...pickShownFacts(snapshot), listeners, epoch, offset: position.offset }
   if (isOfNewerRelease(position)) return { outcome: 'unreadable', state }
   if (isOver && begunEpoch === undefined) return { outcome: 'superseded', state }
   const isRenewed = isOver || stored.state === null || sentOffset > 0

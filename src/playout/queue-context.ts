@@ -59,8 +59,8 @@ export function sendQueueReads(
   return { queue, newPlays }
 }
 
-/** The queued rows of one of the stations. */
-export const queueOf = async ({ queue }: QueueReads, stationId: number) =>
+/** Waits for the queued rows of one of the stations. */
+export const awaitQueue = async ({ queue }: QueueReads, stationId: number) =>
   (await queue).filter(row => row.stationId === stationId)
 
 /** The context at the beginning of a change. `reads` were sent with the lock; null: they are sent now. */
@@ -105,7 +105,7 @@ async function readContext(
 ): Promise<QueueContext> {
   const sent = reads ?? sendQueueReads(tx, [station.id], libraries)
   const [queue, plays, requests, removed] = await Promise.all([
-    queueOf(sent, station.id),
+    awaitQueue(sent, station.id),
     sent.newPlays,
     station.hasRequests ? readRequests(tx, [station.id]) : [],
     station.hasRemovedRows ? readRemovedRows(tx, [station.id], nowMs) : []

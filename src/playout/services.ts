@@ -15,7 +15,7 @@ export interface PlayoutServices {
   readonly sql: Sql
   readonly redis: RedisClient
   readonly scheduledPlays: ScheduledPlays
-  /** Jobs of the release before. */
+  /** Jobs of the previous release. */
   readonly advances: JobQueue<'advance'>
   readonly deliveries: JobQueue<'deliver'>
   /** Delivers to a web hook in this process, without a job. Returns false if it cannot; workers only. */

@@ -3,17 +3,17 @@ import { planQueue, type QueuePlan } from '../autodj/queue-planner.ts'
 import type { Tx } from '../db/sql.ts'
 import type { PendingStatement, StationChange } from './change-station.ts'
 import {
-  beginFromQueue,
+  markStart,
   endPlays,
   goSilent,
   type PlayEnd,
   type QueueStart,
-  startsFromQueue
+  openHistoryRows
 } from './plays/plays.ts'
 import type { QueueContext } from './queue-context.ts'
 import { endPass } from './queue/passes.ts'
 import { statementsOfPlans } from './queue/plan-statements.ts'
-import { beginPlannedRow, findPlannedRow } from './queue/planned-row.ts'
+import { markPlannedStart, findPlannedRow } from './queue/planned-row.ts'
 import type { UnplayedRow } from './rows.ts'
 
 /** What is written when a play of the AutoDJ ends and the next one starts. */
@@ -27,8 +27,10 @@ export interface Step {
   readonly planned: { readonly plan: QueuePlan; readonly library: Library } | null
 }
 
-/** The step that starts the first queued row as it was planned; null: the queue must be planned. */
-export function stepAsPlanned(
+/**
+ * Builds the step that starts the first queued row as it was planned. Null: the queue must be planned.
+ */
+export function stepWithoutPlanning(
   change: StationChange,
   queue: readonly UnplayedRow[],
   startMs: number
@@ -38,7 +40,7 @@ export function stepAsPlanned(
   return {
     stationId: change.station.id,
     end: endAt(change, startMs),
-    start: beginPlannedRow(change, planned, startMs),
+    start: markPlannedStart(change, planned, startMs),
     planned: null
   }
 }
@@ -87,7 +89,7 @@ export function planStep(
   return {
     ...written,
     end: endAt(change, startMs),
-    start: beginFromQueue(change, { ...first, seq }, times, plan.insert.length)
+    start: markStart(change, { ...first, seq }, times, plan.insert.length)
   }
 }
 
@@ -101,7 +103,7 @@ export function statementsOfSteps(tx: Tx, steps: readonly Step[]): PendingStatem
       tx,
       steps.flatMap(({ stationId, planned }) => (planned ? [{ stationId, plan: planned.plan }] : []))
     ),
-    ...(starts.length > 0 ? [startsFromQueue(tx, starts)] : []),
+    ...(starts.length > 0 ? [openHistoryRows(tx, starts)] : []),
     ...steps.flatMap(({ planned }) =>
       planned?.plan.first ? endPass(tx, planned.library, planned.plan.first) : []
     )

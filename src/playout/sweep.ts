@@ -1,6 +1,6 @@
 import type { Fragment } from '../db/sql.ts'
+import { forEachConcurrently } from '../runtime/concurrency.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import { inLanes } from '../runtime/lanes.ts'
 import { advance } from './advance.ts'
 import { raiseRevisionBatch } from './all-stations.ts'
 import type { StateComparison } from './compare-states.ts'
@@ -14,15 +14,15 @@ import type { PlayoutServices } from './services.ts'
 /** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
 
-/** Number of advances that run at once. */
-const lanes = 8
+/** Maximum number of advances at a time. */
+const concurrency = 8
 const chunk = 500
 const rounds = 10
 
 /**
- * Repairs what jobs and publications have missed. `comparison` finds the stations whose live state lasts to
- * differ from the facts. Call it every second, in any number of processes. Rejects between two steps once
- * `signal` is aborted.
+ * Repairs what jobs and publications have missed. `comparison` finds the stations whose live state differs
+ * from the facts. Call it every second, in any number of processes. Rejects between two steps once `signal`
+ * is aborted.
  */
 export async function sweep(services: PlayoutServices, comparison: StateComparison, signal?: AbortSignal) {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
@@ -33,7 +33,7 @@ export async function sweep(services: PlayoutServices, comparison: StateComparis
   await endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
   for (let round = 0; round < rounds && (await raiseRevisionBatch(services.sql)).length > 0; round++);
   const { lasting, faults } = await comparison.compare()
-  await publishLanes(services, lasting)
+  await publishInChunks(services, lasting)
   if (faults.length > 0) throw faults[0]
 }
 
@@ -53,7 +53,7 @@ async function advancePlays(services: PlayoutServices, isMet: Fragment, signal?:
     select h.station_id as "stationId", h.id as "endedShId"
     from song_history h join stations s on s.id = h.station_id
     where h.ended_at_ms is null and ${isMet} limit ${chunk} ${skipLocked(services.sql)}`
-  await inLanes(rows, lanes, row => advance(services, { ...row, cause: 'due' }), signal)
+  await forEachConcurrently(rows, concurrency, row => advance(services, { ...row, cause: 'due' }), signal)
   return rows.length
 }
 
@@ -66,10 +66,10 @@ async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Prom
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
     limit ${chunk} ${skipLocked(services.sql)}`
   const wake = ({ id }: { id: number }) => advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
-  await inLanes(rows, lanes, wake, signal)
+  await forEachConcurrently(rows, concurrency, wake, signal)
 }
 
-async function publishLanes(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
+async function publishInChunks(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
   for (let start = 0; start < stationIds.length; start += chunk) {
     const changed = await repairStates(services, stationIds.slice(start, start + chunk))
     if (changed > 0) services.log.info({ stations: changed }, 'live state brought up to the facts')

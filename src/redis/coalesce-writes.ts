@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 
 /**
- * Makes a connection write the commands of one turn of the event loop with one system call. ioredis writes each
- * command by itself, which costs as much as everything else that it does.
+ * Makes a connection write all commands of one tick of the event loop with one system call. By itself ioredis
+ * writes each command separately, which costs as much CPU as all its other work.
  */
 export function coalesceWrites(redis: Redis): void {
   const send = redis.sendCommand.bind(redis)

@@ -10,8 +10,8 @@ import { type RedisPlace } from './place.ts'
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
 
-/** Scripts about a station, which share `counting.lua`. */
-const stationScripts = ['commitStation', 'countListeners', 'forgetStation', 'settleCounts'] as const
+/** Scripts about a station. They share `counting.lua` and the keys of `ScriptKeys`. */
+const stationScripts = ['commitStation', 'countListeners', 'forgetStation', 'acknowledgeFlush'] as const
 const stationKeys = 8
 
 const commandTimeout = 5_000
@@ -161,7 +161,7 @@ declare module 'ioredis' {
     countListeners(
       ...keysAndArguments: [...ScriptKeys, stationId: number, report: string, nowMs: number]
     ): Result<[status: string, detail: string], Context>
-    settleCounts(
+    acknowledgeFlush(
       ...keysAndArguments: [...ScriptKeys, stationId: number, offset: number, ...fieldsAndValues: string[]]
     ): Result<null, Context>
     forgetStation(

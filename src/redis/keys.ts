@@ -5,18 +5,18 @@ import { hashSlot } from './hash-slot.ts'
  * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{TAG}:station:ID` hash: `position`, `state`, `counts` (see `station-store.ts`)
- * - `cuewire:{TAG}:counting:ID` hash: what counts the listeners of a station (see `lua/counting.lua`)
- * - `cuewire:{TAG}:identities:ID` sorted set: the listeners of a station, as hashes
+ * - `cuewire:{TAG}:counting:ID` hash: the listener counts of a station (see `lua/counting.lua`)
+ * - `cuewire:{TAG}:identities:ID` sorted set: the identified listeners of a station, as hashes
  * - `cuewire:{TAG}:positions` hash: station id -> position, for all stations of the shard; '' if deleted
  * - `cuewire:{TAG}:sequence` number of the newest change in the shard; grows strictly
  * - `cuewire:{TAG}:changed` sorted set: station id, scored with the sequence number of its newest change
  * - `cuewire:{TAG}:unflushed` sorted set: station id, scored with its newest offset that is not in Postgres
- * - `cuewire:{TAG}:flushing` the workers process that flushes the shard; expires
- * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit or removal
+ * - `cuewire:{TAG}:flushing` the lease of the workers process that flushes the shard; expires
+ * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit, change of counts or removal
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
- * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`). The
- * jobs have an entry for each play on air and one for each delivery that is to be made, none that has ended, and
+ * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`).
+ * `src/jobs` keeps an entry for each play on air and for each pending delivery, none for those that ended, and
  * about 10,000 entries in the event stream of each queue.
  */
 const shardCount = 64
@@ -26,7 +26,7 @@ export const shards: readonly number[] = Array.from({ length: shardCount }, (_, 
 export const shardOf = (stationId: number) => stationId % shardCount
 
 /**
- * The hash tag of each shard. They were searched so that on 3 to 16 masters with equal slot ranges no master
+ * The hash tag of each shard. They are chosen so that on 3 to 16 masters with equal slot ranges no master
  * gets more than 1.25 times the mean of commands, with and without the job queues: these have one slot, that
  * of `{cuewire}`, and count as four shards. Each quarter of the shards is spread over all masters.
  */

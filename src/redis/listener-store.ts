@@ -23,7 +23,7 @@ export type ReportedCount = ListenerCount & { readonly kind: SourceKind } & (
   ) &
   Partial<IdentityChanges>
 
-/** Which identities connected and disconnected since `version`. Without them, nobody is identified any more. */
+/** The identities that connected and disconnected since `version`. A count without them disconnects all identities. */
 export interface IdentityChanges {
   readonly version: number
   readonly came: readonly string[]
@@ -37,7 +37,7 @@ export interface SourceProblem {
 }
 
 /**
- * What became of a report. `missing`: no state is stored. `outdated`: identities changed since they were read.
+ * The result of a report. `missing`: no state is stored. `outdated`: identities changed since they were read.
  * `hasEvents`: events for web hooks wait for the flush.
  */
 export type ReportOutcome =
@@ -67,7 +67,7 @@ function parseProblem(text: string): SourceProblem {
   return { index: Number(index), code: code === 'duplicate' ? code : 'not_found' }
 }
 
-/** What Redis knows of the listeners of a station; see `lua/counting.lua`. */
+/** The listener counts of a station in Redis; see `lua/counting.lua`. */
 export interface Counting extends ListenerCount {
   readonly hasHooks: boolean
   readonly sources: Readonly<Record<string, CountedSource>>
@@ -75,7 +75,9 @@ export interface Counting extends ListenerCount {
   readonly minute?: MinuteCounts
 }
 
-/** A source. `connected`: identities that are connected. `version` rises with each change of the identities. */
+/**
+ * A source. `connected`: identities that are connected. `version` rises with each change of the identities.
+ */
 export interface CountedSource extends ListenerCount {
   readonly path: string
   readonly connected: number
@@ -102,7 +104,7 @@ export interface CountEvent extends ListenerCount {
   readonly atMs: number
 }
 
-/** Reads what Redis counts; null if no state is stored. */
+/** Reads the listener counts of a station; null if Redis has none. */
 export async function readCounting(redis: RedisClient, stationId: number): Promise<Counting | null> {
   const text = await redis.hget(countingKey(stationId), 'counting')
   return text === null ? null : parseCounting(text)
@@ -127,7 +129,7 @@ export async function readConnected(redis: RedisClient, stationId: number) {
   return bySource
 }
 
-/** What a station has to flush to Postgres, up to an offset. `fields`: as stored, for `settleCounts`. */
+/** The unflushed counts of a station, up to an offset. `fields`: as stored, for `acknowledgeFlush`. */
 export interface UnflushedStation {
   readonly stationId: number
   readonly offset: number
@@ -138,18 +140,25 @@ export interface UnflushedStation {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-/** Claims the flush of a shard for some milliseconds. Returns false if another process has it. */
-export async function claimFlush(redis: RedisClient, shard: number, forMs: number): Promise<boolean> {
+/** Acquires the lease of the flush of a shard. Returns false if another process holds it. */
+export async function acquireFlushLease(redis: RedisClient, shard: number, forMs: number): Promise<boolean> {
   return (await redis.set(flushingKey(shard), '1', 'PX', forMs, 'NX')) === 'OK'
 }
 
-/** Returns the stations of a shard with unflushed counts, those that waited longest first. */
-export async function readUnflushed(redis: RedisClient, shard: number, limit: number): Promise<number[]> {
+/** Finds the stations of a shard with unflushed counts, by the offset of their newest change. */
+export async function findUnflushedStations(
+  redis: RedisClient,
+  shard: number,
+  limit: number
+): Promise<number[]> {
   return (await redis.zrange(unflushedKey(shard), '0', String(limit - 1))).map(Number)
 }
 
-/** Reads what a station has to flush; null if there is nothing. */
-export async function readFlush(redis: RedisClient, stationId: number): Promise<UnflushedStation | null> {
+/** Reads the unflushed counts of a station; null if there are none. */
+export async function readUnflushedCounts(
+  redis: RedisClient,
+  stationId: number
+): Promise<UnflushedStation | null> {
   // Executed in this order: the fields may be newer than the score, and are then flushed again.
   const [score, fields] = await Promise.all([
     redis.zscore(unflushedKey(shardOf(stationId)), String(stationId)),
@@ -175,10 +184,10 @@ export async function readFlush(redis: RedisClient, stationId: number): Promise<
   }
 }
 
-/** Removes what was flushed, unless it changed meanwhile. */
-export async function settleFlush(
+/** Removes what was flushed from Redis, unless it changed meanwhile. */
+export async function acknowledgeFlush(
   redis: RedisClient,
   { stationId, offset, fields }: UnflushedStation
 ): Promise<void> {
-  await redis.settleCounts(...scriptKeys(stationId), stationId, offset, ...fields.flat())
+  await redis.acknowledgeFlush(...scriptKeys(stationId), stationId, offset, ...fields.flat())
 }

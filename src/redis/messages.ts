@@ -9,7 +9,9 @@ import { areCounts, decodeState } from './state-schema.ts'
  * `removeState` write them. A removal has an empty `position`, the others `epoch:offset:revision:schema`.
  */
 
-/** `removal`: a station was deleted. `state`: a commit. `counts`: new counts of the state with this revision. */
+/**
+ * `removal`: a station was deleted. `state`: a commit. `counts`: new counts of the state with this revision.
+ */
 export type StationMessage = NonNullable<ReturnType<typeof parseMessage>>
 
 const messageSchema = v.pipe(
@@ -33,13 +35,13 @@ export function parseMessage(text: string) {
   const { stationId, triggers } = output
   if (output.position === '') return { type: 'removal' as const, stationId }
   const position = parsePosition(output.position)
-  const about = { stationId, position, triggers: triggers.filter(isKnownTrigger) }
+  const common = { stationId, position, triggers: triggers.filter(isKnownTrigger) }
   if (output.state === undefined)
-    return areCounts(output.counts) ? { type: 'counts' as const, ...about, counts: output.counts } : null
+    return areCounts(output.counts) ? { type: 'counts' as const, ...common, counts: output.counts } : null
   const state = decodeState(output.state, position, output.counts)
   return {
     type: 'state' as const,
-    ...about,
+    ...common,
     /** Null if it was left out or cannot be read. */
     state: state?.stationId === stationId ? state : null
   }

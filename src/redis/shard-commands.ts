@@ -4,8 +4,8 @@ import type { RedisClient } from './connection.ts'
 import { changesChannel, positionsKey, sequenceKey, shardOf, shards, shardSlot } from './keys.ts'
 
 /*
- * Commands for many shards at once, sent as one pipeline to each node of a cluster, so that more shards do not
- * mean more packets. A node that does not answer fails only its own shards.
+ * Commands for many shards at once, sent as one pipeline to each node of a cluster, so that the number of packets
+ * does not grow with the number of shards. If a node does not answer, only the commands of its shards fail.
  */
 
 /** Groups shards by the node that a client finds them on. On a single Redis all are one group. */
@@ -13,7 +13,7 @@ function groupByNode(redis: RedisClient, numbers: readonly number[]): number[][]
   if (!(redis instanceof Cluster)) return [[...numbers]]
   const groups = new Map<string, number[]>()
   for (const shard of numbers) {
-    // Before the client knows the slots, each shard is alone.
+    // Until the client has read the slots, each shard is a group of its own.
     const node = redis.slots[shardSlot(shard)]?.[0] ?? `shard ${shard}`
     const group = groups.get(node)
     if (group === undefined) groups.set(node, [shard])
@@ -46,8 +46,8 @@ export function sendToShards(
 }
 
 /**
- * Returns a function that reads the sequence number of the newest change of a shard; 0 before the first. Calls
- * in the same tick are sent together.
+ * Returns a function that reads the sequence number of the newest change of a shard; 0 before the first.
+ * Calls in the same tick are sent together.
  */
 export function openSequenceReader(redis: RedisClient): (shard: number) => Promise<number> {
   let asked: number[] = []
@@ -65,9 +65,9 @@ export function openSequenceReader(redis: RedisClient): (shard: number) => Promi
   }
 }
 
-/** What a shard has, for comparisons with what it had before. */
-export interface ShardMark {
-  /** Another one after a restart of Redis, or on a replica that was promoted. */
+/** A summary of a shard, by which a later one shows whether the shard has lost data. */
+export interface ShardSummary {
+  /** Identifies the Redis process: it differs after a restart, and on a replica that was promoted. */
   readonly runId: string
   /** The number of the newest change; 0 before the first. */
   readonly sequence: number
@@ -75,8 +75,8 @@ export interface ShardMark {
   readonly size: number
 }
 
-/** Reads what every shard has; rejected for a shard whose node does not answer. */
-export async function readMarks(redis: RedisClient): Promise<PromiseSettledResult<ShardMark>[]> {
+/** Reads a summary of every shard; rejected for a shard whose node does not answer. */
+export async function readShardSummaries(redis: RedisClient): Promise<PromiseSettledResult<ShardSummary>[]> {
   const ask = (command: (pipeline: ChainableCommander, shard: number) => unknown) =>
     sendToShards(redis, shards, command)
   const sequences = ask((pipeline, shard) => pipeline.get(sequenceKey(shard)))
@@ -86,7 +86,7 @@ export async function readMarks(redis: RedisClient): Promise<PromiseSettledResul
     const runId = readRunId(redis, group[0] ?? 0)
     for (const shard of group) runIds.set(shard, runId)
   }
-  const readMark = async (shard: number) => {
+  const readSummary = async (shard: number) => {
     const [runId = '', sequence, size] = await Promise.all([
       runIds.get(shard),
       sequences[shard],
@@ -94,7 +94,7 @@ export async function readMarks(redis: RedisClient): Promise<PromiseSettledResul
     ])
     return { runId, sequence: Number(sequence ?? 0), size: Number(size) }
   }
-  return Promise.allSettled(shards.map(readMark))
+  return Promise.allSettled(shards.map(readSummary))
 }
 
 /** Reads what identifies the process of the node that has a shard. */

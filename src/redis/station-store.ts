@@ -41,7 +41,7 @@ export async function readStates(redis: RedisClient, stationIds: readonly number
 
 /** A state to store. */
 export interface Commit {
-  /** Its offset and listeners are ignored: the script has newer ones. */
+  /** Its offset and listeners are ignored: the script sets them. */
   readonly state: StationState
   readonly counts: CountsBasis
   /** The position that was read before; empty if nothing was stored. */
@@ -54,9 +54,9 @@ export interface Commit {
 }
 
 /**
- * Stores a state if the stored one is still the one that was read, and publishes it. The new offset is
- * above the stored one and `sentOffset`, and at least the time of Redis in Unix milliseconds; so it is above
- * all offsets that were sent, also after Redis restored an old dump. Returns the state with its offset and its
+ * Stores a state if the stored one is still the one that was read, and publishes it. The new offset is above
+ * the stored one and `sentOffset`, and at least the time of Redis in Unix milliseconds; so it is above all
+ * offsets that were sent, also after Redis restored an old dump. Returns the state with its offset and its
  * listeners; null if another process was faster or the station was deleted.
  */
 export async function commitState(redis: RedisClient, commit: Commit): Promise<StationState | null> {

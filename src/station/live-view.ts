@@ -7,7 +7,7 @@ export type DocumentKind = 'rest' | 'event' | 'line'
 /** The position of a station that a server shows. */
 export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
-/** A station as lists and sums need it, which may be many. */
+/** The fields of a station that lists and totals of all stations need, without its whole state. */
 export interface StationListing {
   readonly stationId: number
   readonly shortName: string
@@ -21,7 +21,10 @@ export interface StationListing {
 /** A document of many stations, which is compressed in memory. */
 export interface LongList {
   readonly size: number
-  /** Returns bytes from an offset on, as many as are at hand: at least one, if the offset is less than `size`. */
+  /**
+   * Returns the bytes from an offset to the end of its piece: at least one, if the offset is less than
+   * `size`.
+   */
   readonly read: (offset: number) => Promise<Uint8Array>
   /** As of a `CachedResponse`. */
   readonly etag: string
@@ -41,13 +44,15 @@ export interface LiveView {
   readonly publicDocument: (key: string, kind: DocumentKind) => CachedResponse | undefined
   /** The ids of the public stations, in order. */
   readonly publicIds: () => readonly number[]
-  /** The current documents of all public stations as one array; null if there are too many: see `longList`. */
+  /**
+   * The current documents of all public stations as one array; null if there are too many: see `longList`.
+   */
   readonly publicList: () => CachedResponse | null
   /**
-   * The same in any size, built without delaying other work, and with the private stations among `privateIds`.
-   * `onRevoked` is called if the memory is needed for a newer list before it was released.
+   * The same array with any number of stations, built in time slices, and with the private stations in
+   * `privateIds`. Calls `onEvicted` if the memory is needed for a newer list before this one is released.
    */
-  readonly longList: (privateIds: ReadonlySet<number>, onRevoked: () => void) => Promise<LongList>
+  readonly longList: (privateIds: ReadonlySet<number>, onEvicted: () => void) => Promise<LongList>
   /** The current documents of these stations as one array, without those that do not exist. */
   readonly list: (stationIds: readonly number[]) => CachedResponse
   /** Calls `listener` after every change of a station. Returns the function that unsubscribes it. */

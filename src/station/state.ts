@@ -128,15 +128,15 @@ export interface StationSnapshot extends ShownFacts {
 /** What a station shows, without the offset. */
 export type ShownFacts = Omit<StationState, 'offset'>
 
-/** The part of a snapshot that is shown. */
-export function shownFacts(snapshot: ShownFacts & Partial<StationSnapshot>): ShownFacts {
+/** Returns the part of a snapshot that is shown: all but the counts for Redis. */
+export function pickShownFacts(snapshot: ShownFacts & Partial<StationSnapshot>): ShownFacts {
   const { counts: _counts, ...shown } = snapshot
   return shown
 }
 
 /**
- * The counts in Postgres, which are one flush old. Redis continues with its own and takes these if it has none;
- * it takes the sources from here.
+ * The counts in Postgres, as of the last flush. Redis keeps its own counts and starts with these if it has
+ * none. The list of sources is always taken from here.
  */
 export interface CountsBasis extends ListenerCount {
   /** Whether the station has a web hook for gained or lost listeners. */
@@ -148,7 +148,7 @@ export interface CountsBasis extends ListenerCount {
   readonly play: PlayCounts | null
 }
 
-/** The listeners of a play: at its start, the sums of rises and falls, the most, and unique ones. */
+/** The listeners of a play: at its start, the sums of gains and losses, the peak, and unique ones. */
 export interface PlayCounts {
   readonly id: number
   readonly start: number

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { Tx } from '../db/sql.ts'
-import { type ShownFacts, shownFacts, type StationState } from '../station/state.ts'
+import { type ShownFacts, pickShownFacts, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { HookConfig } from './config.ts'
 
@@ -60,8 +60,8 @@ interface ShownEvent {
 }
 
 /**
- * Returns the statement of `writeEvent` for events, at most one of each station. Its rows are the ids of the web
- * hooks that get one. Null if none does.
+ * Returns the statement of `writeEvent` for events, at most one of each station. Its rows are the ids of the
+ * web hooks that get one. Null if none does.
  */
 export function eventsStatement(
   tx: Tx,
@@ -84,7 +84,7 @@ export function eventsStatement(
   const stations = new Set(deliveries.map(({ station }) => station))
   const written = events.filter(({ snapshot }) => stations.has(snapshot.stationId))
   const states = written.map(({ snapshot }) =>
-    JSON.stringify({ ...shownFacts(snapshot), offset: 0 } satisfies StationState)
+    JSON.stringify({ ...pickShownFacts(snapshot), offset: 0 } satisfies StationState)
   )
   return tx<{ id: number }[]>`
     with events as (

@@ -264,12 +264,15 @@ export async function checkHistories({
   })
 }
 
-/** Counts are flushed every second, by the process that claimed the shard; another one takes over. */
+/**
+ * Counts are flushed every second by the process that holds the lease of the shard. If it dies, another one
+ * takes over.
+ */
 const flushMs = 5_000
 
 /**
- * Compares reports of listeners with the flushed counts and with what all servers show, and the counts of all plays
- * with each other.
+ * Compares reports of listeners with the flushed counts and with what all servers show, and the counts of all
+ * plays with each other.
  */
 export async function checkCounts({ sql, operators, servers }: Checked): Promise<Violation[]> {
   let found: Violation[] = []

@@ -2,7 +2,10 @@ import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { renderElapsed, renderNowPlaying } from '../../src/station/now-playing.ts'
 
-/** Fields that depend on the time, counts, which Postgres has later, and those that differ between REST and push. */
+/**
+ * Fields that depend on the time, counts (Postgres has them later), and fields that differ between REST and
+ * push.
+ */
 const leftOut = new Set([
   'elapsed',
   'remaining',

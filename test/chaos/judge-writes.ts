@@ -18,7 +18,7 @@ export interface Register {
   /** Records a write after its response. */
   readonly wrote: (value: string, outcome: WriteOutcome) => void
   /** The store has lost data: any value may be stored until the next accepted write. */
-  readonly lose: () => void
+  readonly acceptAnyValue: () => void
   /** Checks the stored value. */
   readonly judge: (stored: string) => Violation[]
 }
@@ -40,7 +40,7 @@ export function openRegister(stationId: number, name: string, initial: string): 
       if (outcome === 'accepted') accepted = value
       if (outcome === 'unknown') unknown = [...unknown, value].slice(-unknownKept)
     },
-    lose: () => {
+    acceptAnyValue: () => {
       accepted = null
     },
     judge: stored => {

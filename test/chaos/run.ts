@@ -163,7 +163,8 @@ async function applyFault(
     await runFault(rig, fault, signal)
     journal.note(null, `fault ${fault.number} is over`)
     // Counts are lost with Redis, until the next report.
-    if (mayStartEpochs.has(fault.kind)) for (const register of checked.operators.listeners) register.lose()
+    if (mayStartEpochs.has(fault.kind))
+      for (const register of checked.operators.listeners) register.acceptAnyValue()
     if (signal.aborted) return
     endedAtMs = Date.now()
     journal.violate(await checkConvergence(checked, recoveryMs, fault.number))

@@ -212,7 +212,7 @@ describe('in a batch', () => {
     for (const { stationId } of plays) expect(await readHistory(sql, stationId)).toHaveLength(2)
   })
 
-  test('a repeated job of a station waits for another batch', async ({ sql, redisUrl }) => {
+  test('a second entry of a play waits for another batch', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const plays = await startDue(playout, await seedStations(sql, { stations: 3 }))
     const due = openDueAdvances(playout)

@@ -5,7 +5,9 @@ import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { test } from '../support/fixtures.ts'
 
-test('the commands of a turn are written at once, also after a reconnect', async ({ redisUrl }) => {
+test('the commands of one tick are written with one system call, also after a reconnect', async ({
+  redisUrl
+}) => {
   const redis = openRedis(await checkRedis(redisUrl), 'test')
   if (!(redis instanceof Redis)) throw new Error('the tests use a single Redis')
   await redis.connect()

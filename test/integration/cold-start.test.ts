@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
-import { findCopy, openLibraryCache } from '../../src/playout/queue/libraries.ts'
+import { findCachedLibrary, openLibraryCache } from '../../src/playout/queue/libraries.ts'
 import { preloadLibraries } from '../../src/playout/queue/preload-libraries.ts'
 import { refillQueues } from '../../src/playout/queue/refill-queues.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
@@ -64,7 +64,7 @@ describe('after a restart', () => {
     expect(refilled).toHaveLength(3)
     expect(refilled.slice(0, 2)).toEqual(rows.slice(1))
     expect(await isFilled(sql, stationId)).toBe(true)
-    expect(findCopy(cold.libraries, stationId)).not.toBeNull()
+    expect(findCachedLibrary(cold.libraries, stationId)).not.toBeNull()
   })
 
   test('a song that is late after an outage starts now', async ({ sql, redisUrl }) => {
@@ -95,12 +95,12 @@ describe('after a restart', () => {
       await sql`update playlists set weight = 7 where station_id = ${stationId}`
     const services = reason === 'the library is in memory' ? playout : restarted(playout)
     await advance(services, { stationId, endedShId, cause: 'due' })
-    expect(findCopy(services.libraries, stationId)).not.toBeNull()
+    expect(findCachedLibrary(services.libraries, stationId)).not.toBeNull()
     expect(await readQueue(sql, stationId)).toHaveLength(3)
     expect(await isFilled(sql, stationId)).toBe(true)
   })
 
-  test('a skipped song is followed by what is due then', async ({ sql, redisUrl }) => {
+  test('the queue is planned at once after a skip', async ({ sql, redisUrl }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
     await advance(playout, { stationId, endedShId: 0, cause: 'wake' })
@@ -130,10 +130,10 @@ describe('libraries are loaded ahead', () => {
     await preloadLibraries(cold, Date.now())
     expect([...cold.libraries.copies.keys()].map(id => ids.indexOf(id))).toEqual([3, 1, 6, 4, 0, 5])
     const [first = 0] = ids
-    const loaded = findCopy(cold.libraries, first)
-    expect(loaded?.version).toBe(findCopy(playout.libraries, first)?.version)
+    const loaded = findCachedLibrary(cold.libraries, first)
+    expect(loaded?.version).toBe(findCachedLibrary(playout.libraries, first)?.version)
     await preloadLibraries(cold, Date.now())
-    expect(findCopy(cold.libraries, first)).toBe(loaded)
+    expect(findCachedLibrary(cold.libraries, first)).toBe(loaded)
   })
 
   test('up to half of the cache, without evicting what is needed earlier', async ({ sql, redisUrl }) => {
@@ -159,9 +159,9 @@ describe('libraries are loaded ahead', () => {
     const { endedShId } = await playUntilDue(playout, sql, stationId, 0)
     const cold = restarted(playout)
     await preloadLibraries(cold, Date.now())
-    const loaded = findCopy(cold.libraries, stationId)
+    const loaded = findCachedLibrary(cold.libraries, stationId)
     await advance(cold, { stationId, endedShId, cause: 'due' })
-    expect(findCopy(cold.libraries, stationId)).toBe(loaded)
+    expect(findCachedLibrary(cold.libraries, stationId)).toBe(loaded)
     expect([(await readQueue(sql, stationId)).length, await isFilled(sql, stationId)]).toEqual([3, true])
   })
 })

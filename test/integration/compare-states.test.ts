@@ -22,7 +22,7 @@ async function openCompared(playout: PlayoutServices, stations: readonly { reado
   return comparison
 }
 
-test('a change that was not published is found among the recent ones', async ({ sql, redisUrl }) => {
+test('a change that was not published is found among the recent changes', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stations = await seedStations(sql, { stations: 3 })
   const comparison = await openCompared(playout, stations)
@@ -40,10 +40,7 @@ test('a change that was not published is found among the recent ones', async ({ 
   expect(comparison.differing()).toEqual(new Set())
 })
 
-test('a station that was created without being published is found among the recent ones', async ({
-  sql,
-  redisUrl
-}) => {
+test('a new station that was not published is found among the recent changes', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const comparison = await openCompared(playout, await seedStations(sql, { stations: 1 }))
   const added = (await seedStations(sql, { stations: 2, tracks: 0 })).map(({ id }) => id)
@@ -73,7 +70,7 @@ test('states that Redis lost are rebuilt, also if a station was published since 
   expect(states).not.toContain(null)
 })
 
-test('all stations are compared after Postgres went back', async ({ sql, redisUrl }) => {
+test('all stations are compared after Postgres was restored from a backup', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stations = await seedStations(sql, { stations: 3 })
   const comparison = await openCompared(playout, stations)
@@ -90,7 +87,7 @@ test('all stations are compared after Postgres went back', async ({ sql, redisUr
   expect(comparison.differing()).toEqual(new Set())
 })
 
-test('a deletion of which Redis does not know is found among the recent ones', async ({ sql, redisUrl }) => {
+test('a deletion that was not published is found among the recent changes', async ({ sql, redisUrl }) => {
   await using playout = await openPlayout(sql, redisUrl)
   const stations = await seedStations(sql, { stations: 2 })
   const comparison = await openCompared(playout, stations)

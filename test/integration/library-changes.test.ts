@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { readPlays } from '../../src/db/library.ts'
 import type { Sql, Tx } from '../../src/db/sql.ts'
 import {
-  findCopy,
+  findCachedLibrary,
   type LibraryCache,
   newestCachedPlayId,
   openLibraryCache,
@@ -146,7 +146,7 @@ const playWithChange: Transaction = {
 
 class Rollback extends Error {}
 
-test('a library that follows changes equals one that is read again', async ({ sql }) => {
+test('a library that is updated from changes equals one that is read again', async ({ sql }) => {
   const numRuns = sized({ quick: 25, deep: 200, soak: 2_000 })
   await fc.assert(
     fc.asyncProperty(transactions, async list => {
@@ -204,8 +204,8 @@ describe('a cached library', () => {
     expect(after.version).toBeGreaterThan(before.version)
   })
 
-  test.for(['more than 1,000 tracks changed', 'a change that is not listed', 'the list does not reach back'])(
-    'is read again if there are %s',
+  test.for(['more than 1,000 tracks changed', 'a change that is not listed', 'the list was pruned'])(
+    'is read again as a whole after: %s',
     async (reason, { sql }) => {
       const stationId = await seedPlaylists(sql)
       const libraries = openLibraryCache()
@@ -251,7 +251,7 @@ describe('a cached library', () => {
     // A process that still has the lost version meets a newer one.
     const stale = { ...openLibraryCache(), copies: new Map([[stationId, { library: lost, bytes: 1 }]]) }
     await edit(1)
-    expect(findCopy(stale, stationId)?.version).toBe(lost.version)
+    expect(findCachedLibrary(stale, stationId)?.version).toBe(lost.version)
     expect(await read(sql, stationId, stale)).toEqual(await read(sql, stationId, null))
   })
 

@@ -122,7 +122,10 @@ describe('the count of listeners at sources', () => {
     expect(await stage.current()).toMatchObject({ start: 7, end: 7, peak: 7, positive: 0, negative: 0 })
   })
 
-  test('of the first play of a station starts with those who waited for it', async ({ sql, redisUrl }) => {
+  test('of the first play of a station starts with the listeners who are already connected', async ({
+    sql,
+    redisUrl
+  }) => {
     await using playout = await openPlayout(sql, redisUrl)
     const stationId = await seedStation(sql)
     await recordSourceCounts(playout, stationId, atRadio('a', 'b'))
@@ -412,7 +415,7 @@ describe('the flush of counts', () => {
     expect((await stage.facts())?.listeners.total).toBe(1)
   })
 
-  test('ends plays of which Redis saw no commit with the count of the play before', async ({
+  test('writes the last count of the play before to plays that were not committed to Redis', async ({
     sql,
     redisUrl
   }) => {
@@ -432,7 +435,10 @@ describe('the flush of counts', () => {
     ])
   })
 
-  test('goes on from the flushed counts after Redis was emptied', async ({ sql, redisUrl }) => {
+  test('provides the counts with which Redis starts again after it was emptied', async ({
+    sql,
+    redisUrl
+  }) => {
     await using stage = await openStage(sql, redisUrl)
     await stage.count({ mounts: [{ path: '/radio.mp3', total: 5, unique: 4 }] })
     await stage.flush()
@@ -443,7 +449,7 @@ describe('the flush of counts', () => {
   })
 })
 
-test('a play that began before the last flush, and of which Redis lost the commit, has the count of its station', async ({
+test('a play that began before the last flush, and whose commit Redis lost, has the count of its station', async ({
   sql,
   redisUrl
 }) => {
@@ -498,7 +504,7 @@ describe('a list of reports', () => {
     expect([answer.status, answer.body.extra_data.errors[0].field]).toEqual([400, field])
   })
 
-  test('is refused as a whole with a station that is named twice or that the key may not report', async ({
+  test('is refused as a whole if a station is named twice or not allowed for the key', async ({
     program
   }) => {
     const [mine, theirs] = [await startPlaying(program), await startPlaying(program)]

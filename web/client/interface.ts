@@ -28,7 +28,7 @@ export interface FollowOptions {
   readonly apiKey?: string
   /** The transports to try, in this order. Default: all. */
   readonly transports?: readonly Transport[]
-  /** After this time without updates, in milliseconds, the status is `stale`. Default: 35,000. */
+  /** After this time without updates and pings, in milliseconds, the status is `stale`. Default: 35,000. */
   readonly staleAfterMs?: number
   /** The document to start with, from a page that the server rendered. */
   readonly known?: Known

@@ -34,7 +34,7 @@ export interface FollowStep {
 const openTimeoutMs = 8_000
 /** The server sends a ping every 25 seconds, which confirms the state. */
 const confirmationTimeoutMs = 35_000
-/** The same if the server cannot confirm the state, or there is no such station. */
+/** Timeout for any message, if the server cannot confirm the state or the station does not exist. */
 const pingTimeoutMs = 60_000
 /** A connection that ends earlier counts as a failure. */
 const stableAfterMs = 5_000
@@ -190,7 +190,7 @@ function asOpen(state: FollowState, atMs: number): FollowState {
   return { ...state, phase: { type: 'open', transport, sinceMs, receivedAtMs: atMs } }
 }
 
-/** A server that repeats states rarely says at once that a state may be stale, so a ping confirms the state. */
+/** With rare heartbeats the server publishes at once that a state is stale. So a ping confirms the state. */
 const withConfirmation = (state: FollowState, atMs: number): FollowState =>
   state.confirmedAtMs === null || state.isServerStale || state.disconnectedAtMs !== null
     ? state

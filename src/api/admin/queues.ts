@@ -47,7 +47,7 @@ export const queuesRoute = apiRoute('GET', '/api/queues', 'view administration',
   }
 })
 
-/** Adds the scheduled plays to the jobs of the release before. */
+/** Adds the scheduled plays to the jobs of the previous release. */
 async function readAdvances(scheduled: PlayoutServices['scheduledPlays'], queue: Queue) {
   const nowMs = engineTimeMs()
   const [jobs, plays] = await Promise.all([readQueue('advance', queue), scheduled.count(nowMs - toleranceMs)])

@@ -62,9 +62,12 @@ export interface Reply {
   readonly file?: FileToSend
   /** Called when the response is sent, compressed or as a 304 if the client accepts that. */
   readonly document?: () => CachedResponse
-  /** Called when the response is sent, streamed or as a 304. Calls back if the rest may no longer be sent. */
-  readonly longList?: (onRevoked: () => void) => Promise<LongList>
-  /** Called at once. Calls `answer` when the content is known. Returns what to call if the client leaves first. */
+  /** Called when the response is sent, streamed or as a 304. Calls `onEvicted` if the rest cannot be sent. */
+  readonly longList?: (onEvicted: () => void) => Promise<LongList>
+  /**
+   * Called at once. Calls `answer` when the content is known. Returns what to call if the client leaves
+   * first.
+   */
   readonly later?: (answer: (work: () => Reply | Promise<Reply>) => void) => () => void
 }
 
@@ -113,7 +116,7 @@ export interface Route<Services> {
   readonly takesForm?: boolean
   /** Whether a GET changes something, so that a permission to read is not enough. */
   readonly changes?: boolean
-  /** Reports of listeners have their own limit of writes per key. */
+  /** Reports of listeners have a rate limit of their own per key. */
   readonly writeLimit?: 'reports'
   /** The accepted content types of a body that the handler receives as bytes. JSON is refused. */
   readonly byteTypes?: readonly string[]

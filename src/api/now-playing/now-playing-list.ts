@@ -29,23 +29,24 @@ export const nowPlayingList = apiRoute('GET', '/api/nowplaying', 'public', {
   answer: listSchema({ $ref: '#/components/schemas/NowPlaying' }),
   unchanged: 'The entity tag matches.',
   handle(request, services) {
-    const respond = chooseRespond(request, services)
+    const respond = chooseResponder(request, services)
     if (request.apiKey === '') return respond(new Set())
     return findPrivate(request, services).then(respond)
   }
 })
 
-/** Responds with public stations, and with the private ones that the caller may see. */
-type Respond = (privateIds: ReadonlySet<number>) => Reply
+/** Responds with public stations, and with the private ones in `privateIds`. */
+type ListResponder = (privateIds: ReadonlySet<number>) => Reply
 
-/** Throws 400 for an invalid parameter. */
-function chooseRespond(request: ApiRequest, services: ApiServices): Respond {
+/** Parses a request. Returns the function that responds to it. Throws 400 for an invalid parameter. */
+function chooseResponder(request: ApiRequest, services: ApiServices): ListResponder {
   const { live } = services
-  const asked = parseStations(request.query)
+  const requested = parseStations(request.query)
   const page = parsePage(request.query)
-  if (asked === null && page === null) return privateIds => sendAll(live, privateIds)
+  if (requested === null && page === null) return privateIds => sendAll(live, privateIds)
   return privateIds => {
-    const choose = () => (asked === null ? visibleIds(live, privateIds) : findAsked(live, asked, privateIds))
+    const choose = () =>
+      requested === null ? visibleIds(live, privateIds) : findRequested(live, requested, privateIds)
     const headers = headersFor(privateIds)
     if (page === null) return { headers, document: () => live.list(choose()) }
     const ids = choose()
@@ -81,8 +82,8 @@ function parseStations(query: URLSearchParams): readonly string[] | null {
   return names
 }
 
-/** Returns the ids of the stations that were asked for, in that order, each once. */
-function findAsked(live: LiveView, names: readonly string[], privateIds: ReadonlySet<number>): number[] {
+/** Returns the ids of the stations that a request names and its key may see, in that order, each once. */
+function findRequested(live: LiveView, names: readonly string[], privateIds: ReadonlySet<number>): number[] {
   const ids = names.flatMap(name => {
     const state = live.get(name)
     if (state === undefined) return []
@@ -102,7 +103,7 @@ function visibleIds(live: LiveView, privateIds: ReadonlySet<number>): readonly n
 function sendAll(live: LiveView, privateIds: ReadonlySet<number>): Reply {
   const headers = headersFor(privateIds)
   const list = live.publicList()
-  if (list === null) return { headers, longList: onRevoked => live.longList(privateIds, onRevoked) }
+  if (list === null) return { headers, longList: onEvicted => live.longList(privateIds, onEvicted) }
   if (privateIds.size === 0) return { headers, document: () => live.publicList() ?? list }
   return { headers, document: () => live.list(visibleIds(live, privateIds)) }
 }

@@ -166,8 +166,8 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
   maxBodyBytes: 4 * 1_048_576,
   writeLimit: 'reports',
   /**
-   * A station that is unknown or that the key may not report refuses the whole list. Sources that do not match refuse
-   * the report of their station only, as each station is recorded on its own.
+   * If a station is unknown or not allowed for the key, the whole list is refused. If sources do not match,
+   * only the report of their station is refused, because each station is recorded on its own.
    */
   async handle(request, services) {
     const { stations } = parseBody(stationReports, request.body)
@@ -181,15 +181,15 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
   }
 })
 
-/** Records the report of a station of a list. Returns what refuses it. */
+/** Records the report of a station of a list. Returns its errors; none if it was recorded. */
 async function recordOne(
   services: ApiServices,
   stationId: number,
   index: number,
-  of: ListenerReport
+  reported: ListenerReport
 ): Promise<readonly FieldError[]> {
   const place = `stations.${index}`
-  const refused = await tryRecordCounts(services, stationId, of)
+  const refused = await tryRecordCounts(services, stationId, reported)
   if (refused === null) return [fieldError(`${place}.station`, 'not_found', 'is not a station.')]
   return refused.map(({ field, code, message }) => ({
     field: `${place}.${field}`,
@@ -224,7 +224,7 @@ async function findReported(
   return [...ids]
 }
 
-/** The response to a list of reports. `refused`: what refuses the reports of single stations. */
+/** The response to a list of reports. `refused`: the errors of reports that were not recorded. */
 export const listenersReportedSchema = actionSchema({
   refused: {
     ...arrayOf(exactly({ field: string, code: string, message: string })),

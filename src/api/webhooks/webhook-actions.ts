@@ -13,7 +13,7 @@ import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/ro
 import { actionSchema, int64, ref } from '../core/schemas.ts'
 import {
   access,
-  countsListeners,
+  hasListenerTriggers,
   lockHook,
   markListenerHooks,
   path,
@@ -37,7 +37,7 @@ const toggle = apiRoute('PUT', `${path}/toggle`, access, {
       if (isEnabled) await cancelDeliveries(tx, id, engineTimeMs())
       else await resetHookFailures(tx, id)
       await recordAudit(tx, request, { record: 'Webhook', id, fields: ['is_enabled'] })
-      if (countsListeners({ is_enabled: true, triggers })) markListenerHooks(change)
+      if (hasListenerTriggers({ is_enabled: true, triggers })) markListenerHooks(change)
       return isEnabled
     })
     return actionReply(wasEnabled ? 'Web hook disabled.' : 'Web hook enabled.')

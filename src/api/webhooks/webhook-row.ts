@@ -43,8 +43,8 @@ export function assertSendable({ type, config }: Pick<HookRow, 'type' | 'config'
     throw new ApiError('invalid', 'The web hook is a draft: its config is empty.')
 }
 
-/** Whether a web hook gets events of gained or lost listeners. */
-export const countsListeners = (
+/** Whether a web hook is enabled and gets events of gained or lost listeners. */
+export const hasListenerTriggers = (
   hook: { readonly is_enabled: boolean; readonly triggers: readonly Trigger[] } | null
 ): boolean =>
   hook !== null &&
@@ -53,7 +53,7 @@ export const countsListeners = (
 
 const listenerTriggers: ReadonlySet<Trigger> = new Set(['listener_gained', 'listener_lost'])
 
-/** Publishes the station, so that Redis learns whether it has a web hook for gained or lost listeners. */
+/** Publishes the station, because Redis stores whether it has a web hook for gained or lost listeners. */
 export const markListenerHooks = ({ mark }: Pick<StationChange, 'mark'>) => mark(['station'])
 
 /** Clears the failures of a hook that is enabled again, and its alert. */

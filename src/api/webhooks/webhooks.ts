@@ -20,7 +20,7 @@ import { maySeeWholeUrls } from '../auth/access.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
-import { countsListeners, markListenerHooks, resetHookFailures } from './webhook-row.ts'
+import { hasListenerTriggers, markListenerHooks, resetHookFailures } from './webhook-row.ts'
 
 /** The web hooks of a station, called on events. */
 export const webhooks = resource({
@@ -88,7 +88,7 @@ export const webhookHooks: ResourceHooks<HookFields> = {
     return [...problems, ...leftBehind, ...settled.problems]
   },
   async afterWrite({ tx, change, services, before, values }, id) {
-    if (change && countsListeners(before) !== countsListeners(values)) markListenerHooks(change)
+    if (change && hasListenerTriggers(before) !== hasListenerTriggers(values)) markListenerHooks(change)
     if (values === null) await resolveAlert(tx, disabledAlert(before.id))
     if (values === null || !before) return
     const type = hookTypeOf(before.type)

@@ -14,7 +14,7 @@ export interface HlsLogOptions {
 /** Lines that differ more from the current time are old, or their clock is wrong. */
 const maxTimeDifferenceMs = 5 * 60_000
 /** Stations that are counted concurrently. */
-const lanes = 8
+const concurrency = 8
 /** How often to look for stations whose counts are stale, after a restart or a change of the short name. */
 const staleCheckMs = 60_000
 
@@ -57,13 +57,13 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLo
         staleCheckAtMs = nowMs + staleCheckMs
       }
       const remaining = changed.values()
-      const running = Array.from({ length: lanes }, async () => {
+      const running = Array.from({ length: concurrency }, async () => {
         for (const shortName of remaining) {
           await countStation(services, shortName, listeners.listVariants(shortName))
           listeners.markCounted(shortName)
         }
       })
-      // A failure ends its lane; the other lanes finish first.
+      // A failure stops one of the loops; the others finish first.
       const failed = (await Promise.allSettled(running)).find(each => each.status === 'rejected')
       if (failed) throw failed.reason
     },

@@ -1,10 +1,10 @@
--- What changed with each version of a library, so that a copy in memory reads only that. A version is a time, so
+-- What changed with each version of a library, so that processes with a cached library read only that. A version is a time, so
 -- a database that was restored from a backup does not use one again. The row of the library is locked from the
 -- raise to the commit, so versions become visible in their order.
 create table library_changes (
   station_id bigint not null references libraries on delete cascade,
   version bigint not null,
-  -- `all`: too much changed, or something that copies do not follow.
+  -- `all`: the whole library must be read, because too much changed, or something that is not listed.
   kind text not null check (kind in ('playlist', 'track', 'media', 'all')),
   changed_id bigint not null,
   primary key (station_id, version, kind, changed_id)

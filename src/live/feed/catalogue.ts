@@ -35,15 +35,15 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
   /** In id order. */
   function all(): readonly LiveStation[] {
     if (added.length > 0) {
-      // Fast, because most of it is in order.
+      // Fast, because most of the list is in order.
       sorted = [...sorted, ...added].toSorted(byStationId)
       added = []
     }
     return sorted
   }
 
-  /** Puts a station in the place of its former state, or among those that were added. */
-  function place(station: LiveStation): void {
+  /** Replaces the former state of a station in the sorted list. */
+  function replaceSorted(station: LiveStation): void {
     const index = indexOf(all(), station.stationId)
     sorted[index] = station
   }
@@ -68,7 +68,7 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
       const station = LiveStation.of(state, baseUrl)
       byId.set(state.stationId, station)
       if (known === undefined) added.push(station)
-      else place(station)
+      else replaceSorted(station)
       if (known?.shortName !== station.shortName) {
         if (known !== undefined) releaseName(known)
         idByName.set(station.shortName, state.stationId)
@@ -77,11 +77,11 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
       noteChange(known, station)
       return true
     },
-    /** Stores newer counts of the state that is known. */
+    /** Stores newer counts of a stored state. */
     putCounts: (known: LiveStation, counts: Pick<StationState, 'offset' | 'listeners'>): LiveStation => {
       const station = known.withCounts(counts)
       byId.set(station.stationId, station)
-      place(station)
+      replaceSorted(station)
       publicSecond = -1
       return station
     },
@@ -102,8 +102,8 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
         .filter(({ isPublic }) => isPublic)
         .map(({ stationId }) => stationId)),
     /**
-     * The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`; null if there are
-     * too many to render at once.
+     * The array of `GET /api/nowplaying` with the public stations, rendered for `nowSeconds`; null if there
+     * are too many to render at once.
      */
     publicList: (nowSeconds: number): CachedResponse | null => {
       if (byId.size > maxRenderedAtOnce) return null

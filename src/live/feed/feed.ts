@@ -7,14 +7,14 @@ import {
   probeWrites,
   subscribeToShards
 } from '../../redis/shard-commands.ts'
+import { forEachConcurrently } from '../../runtime/concurrency.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { inLanes } from '../../runtime/lanes.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { ShownPosition } from '../../station/live-view.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import { openCatalogue } from './catalogue.ts'
+import { startCompression } from './compression.ts'
 import type { LiveStation } from './live-station.ts'
-import { startPacking } from './packing.ts'
 import { followShard, type ReadIdentities } from './shard-follower.ts'
 
 type ChangeListener = (station: LiveStation, triggers: readonly Trigger[]) => void
@@ -49,8 +49,8 @@ const probeMs = 4_000
 /** Interval of checks whether Redis accepts writes. */
 const writeProbeMs = 1_000
 
-/** Shards that are read at once at the start. All together would need much memory. */
-const comparedAtOnce = 4
+/** Maximum number of shards that are read at a time at the start. All at once would need much memory. */
+const shardsAtOnce = 4
 
 /** States that were compared longer ago count as stale. */
 const currentForMs = 5_000
@@ -156,8 +156,8 @@ export async function openFeed(options: FeedOptions) {
   }
 
   function notify(station: LiveStation, triggers: readonly Trigger[]): void {
-    // Nobody uses the states that are read at the start.
-    if (!isOpen) return station.pack()
+    // States that are read at the start have no readers yet.
+    if (!isOpen) return station.compress()
     notifyAll(listeners, listener => listener(station, triggers), { station: station.stationId })
   }
 
@@ -188,7 +188,7 @@ export async function openFeed(options: FeedOptions) {
 
   const isConnected = () => !isAway && subscriber.status === 'ready'
 
-  const compareAll = () => inLanes(followers, comparedAtOnce, follower => follower.compareAll())
+  const compareAll = () => forEachConcurrently(followers, shardsAtOnce, follower => follower.compareAll())
 
   await compareAll()
   if (followers.some(follower => follower.checkedAtMs() === 0))
@@ -204,7 +204,7 @@ export async function openFeed(options: FeedOptions) {
   // A connection that does not answer is replaced.
   const probeSubscriber = () => void probeSubscriptions(subscriber).catch(noOp)
   isOpen = true
-  const stopPacking = startPacking(catalogue.all)
+  const stopCompression = startCompression(catalogue.all)
   const timers = [
     setInterval(checkNext, checkIntervalMs),
     setInterval(() => void checkWrites(), writeProbeMs),
@@ -246,7 +246,7 @@ export async function openFeed(options: FeedOptions) {
       isConnected() && !isOutdated && !isRefusing && performance.now() - lastCheckMs < currentForMs,
     close: async () => {
       for (const timer of timers) clearInterval(timer)
-      stopPacking()
+      stopCompression()
       listeners.clear()
       removalListeners.clear()
       subscriber.off('smessage', onMessage)

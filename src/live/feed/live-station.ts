@@ -12,10 +12,10 @@ import {
   renderNowPlaying
 } from '../../station/now-playing.ts'
 import { isOnline, type ListenerCounts, newestRevision, type StationState } from '../../station/state.ts'
-import { packState, unpackState } from './packed-state.ts'
+import { compressState, decompressState } from './compressed-state.ts'
 
-/** What a station keeps beside its state. */
-type StationFigures = Pick<
+/** Fields of a station that are readable while its state is compressed. */
+type UncompressedFields = Pick<
   LiveStation,
   'stationId' | 'shortName' | 'isPublic' | 'isOnline' | 'epoch' | 'revision' | 'dueAtMs'
 > & { readonly baseUrl: string }
@@ -24,8 +24,9 @@ type StationFigures = Pick<
 type NewCounts = Pick<StationState, 'offset' | 'listeners'>
 
 /**
- * One state of a station with its rendered documents. Each document is rendered when it is first requested; its
- * moving numbers once per second. A class, because a server holds one for each of up to 100,000 stations.
+ * One state of a station with its rendered documents. Each document is rendered when it is first requested;
+ * its moving numbers once per second. A class rather than closures, to save memory: a server holds one for
+ * each of up to 100,000 stations.
  */
 export class LiveStation implements StationListing {
   readonly stationId: number
@@ -37,12 +38,12 @@ export class LiveStation implements StationListing {
   readonly epoch: string
   readonly offset: number
   readonly revision: number
-  /** When the clock ends the current play; null: not at all. */
+  /** When the workers end the current play; null: they do not. */
   readonly dueAtMs: number | null
   readonly #baseUrl: string
-  /** The state, or its packed form. Its offset and counts may be older ones. */
+  /** The state, or its compressed form. Its offset and counts may be older ones. */
   #stored: StationState | string
-  /** Counts that are newer than those of `#stored`; as JSON text if that is packed. */
+  /** Counts that are newer than those of `#stored`; as JSON text if that is compressed. */
   readonly #newCounts: ListenerCounts | string | null
   #rest: Rendering | null = null
   #event: Rendering | null = null
@@ -50,7 +51,7 @@ export class LiveStation implements StationListing {
   #isUsed = false
 
   private constructor(
-    known: StationFigures,
+    known: UncompressedFields,
     { offset, listeners }: NewCounts,
     stored: StationState | string,
     newCounts: ListenerCounts | string | null
@@ -72,7 +73,7 @@ export class LiveStation implements StationListing {
 
   static of(state: StationState, baseUrl: string): LiveStation {
     const { stationId, profile, epoch, current } = state
-    const figures = {
+    const fields = {
       stationId,
       shortName: profile.shortName,
       isPublic: profile.isPublic,
@@ -82,19 +83,19 @@ export class LiveStation implements StationListing {
       dueAtMs: current?.dueAtMs ?? null,
       baseUrl
     }
-    return new LiveStation(figures, state, state, null)
+    return new LiveStation(fields, state, state, null)
   }
 
-  /** The same state with newer counts. Does not unpack the state. */
+  /** Returns the same state with newer counts. Does not decompress it. */
   withCounts(counts: NewCounts): LiveStation {
     const { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs } = this
-    const figures = { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs }
+    const fields = { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs }
     const { listeners } = counts
     const newCounts = typeof this.#stored === 'string' ? JSON.stringify(listeners) : listeners
-    return new LiveStation({ ...figures, baseUrl: this.#baseUrl }, counts, this.#stored, newCounts)
+    return new LiveStation({ ...fields, baseUrl: this.#baseUrl }, counts, this.#stored, newCounts)
   }
 
-  /** The state, which is kept as an object. */
+  /** The state. It is kept as an object, for further use. */
   get state(): StationState {
     this.#isUsed = true
     const state = this.read()
@@ -104,7 +105,7 @@ export class LiveStation implements StationListing {
 
   /** Returns the state without keeping it as an object, for work on many stations. */
   read(): StationState {
-    const state = typeof this.#stored === 'string' ? unpackState(this.#stored) : this.#stored
+    const state = typeof this.#stored === 'string' ? decompressState(this.#stored) : this.#stored
     const listeners = this.#newCounts
     if (listeners === null || state.offset === this.offset) return state
     return {
@@ -136,25 +137,25 @@ export class LiveStation implements StationListing {
   }
 
   /**
-   * The REST rendering as text and its entity tag, for lists, rendered for `nowSeconds`. `isKept`: for further
-   * lists; otherwise only documents that were rendered before are used.
+   * The REST rendering as text and its entity tag, for lists, rendered for `nowSeconds`. `isKept`: whether
+   * the rendered document is kept for further lists.
    */
   restElement(nowSeconds: number, { isKept }: { isKept: boolean }): { text: string; etag: string } {
     const known = isKept ? this.#renderingOf('rest') : this.#rest
     return (known ?? new Rendering(this.read(), 'rest', this.#baseUrl)).element(nowSeconds)
   }
 
-  /** Packs the state and drops the documents. */
-  pack(): void {
-    if (typeof this.#stored !== 'string') this.#stored = packState(this.read())
+  /** Compresses the state and drops the documents. */
+  compress(): void {
+    if (typeof this.#stored !== 'string') this.#stored = compressState(this.read())
     this.#rest = null
     this.#event = null
     this.#line = null
   }
 
-  /** Packs the station if it was not used since the call before. */
-  packUnlessUsed(): void {
-    if (!this.#isUsed) this.pack()
+  /** Compresses the state if the station was not used since the call before. */
+  compressUnlessUsed(): void {
+    if (!this.#isUsed) this.compress()
     this.#isUsed = false
   }
 

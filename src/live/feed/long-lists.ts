@@ -11,25 +11,26 @@ const sliceMs = 2
 /** About the size of a piece, in characters. */
 const pieceLength = 128 * 1024
 
-/** With more stations, rendered documents are not kept for the next list: each has about 5 KB. */
+/** With more stations, rendered documents are not kept for the next list, because each takes about 5 KB. */
 const maxKeptDocuments = 10_000
 
-/** Maximum number of lists in memory, besides the one that is built. */
+/** Maximum number of lists in memory, in addition to the one that is being built. */
 const maxKept = 2
 
-type Built = Omit<LongList, 'release'>
+type BuiltList = Omit<LongList, 'release'>
 
 /**
- * The arrays of `GET /api/nowplaying` on a server with many stations. They are built one after another; requests for the public list that wait for the next build share it. Responses that still
- * send an old list are revoked when its memory is needed.
+ * The arrays of `GET /api/nowplaying` on a server with many stations. They are built one after another;
+ * requests for the public list that wait for the next build share it. When the memory is needed, the oldest
+ * list is evicted, and responses that still send it are closed.
  */
 export function openLongLists(all: () => readonly LiveStation[]) {
-  /** The lists in memory, oldest first, with what revokes each of their responses. */
-  const kept = new Map<Built, Set<() => void>>()
+  /** The lists in memory, oldest first, with a function for each response that closes it. */
+  const kept = new Map<BuiltList, Set<() => void>>()
   let building: Promise<unknown> = Promise.resolve()
-  let nextPublic: Promise<Built> | null = null
+  let nextPublic: Promise<BuiltList> | null = null
 
-  function build(privateIds: ReadonlySet<number>): Promise<Built> {
+  function build(privateIds: ReadonlySet<number>): Promise<BuiltList> {
     const built = building.then(() => {
       if (privateIds.size === 0) nextPublic = null
       return buildList(all(), privateIds)
@@ -38,27 +39,27 @@ export function openLongLists(all: () => readonly LiveStation[]) {
     return built
   }
 
-  function makeRoom(): void {
+  function evictOldest(): void {
     for (const [built, responses] of kept) {
       if (kept.size < maxKept) return
       kept.delete(built)
-      for (const revoke of responses) revoke()
+      for (const close of responses) close()
     }
   }
 
   return {
     /** See `longList` of `LiveView`. */
-    take: async (privateIds: ReadonlySet<number>, onRevoked: () => void): Promise<LongList> => {
+    take: async (privateIds: ReadonlySet<number>, onEvicted: () => void): Promise<LongList> => {
       const isPublicOnly = privateIds.size === 0
       const built = await (isPublicOnly ? (nextPublic ??= build(privateIds)) : build(privateIds))
       if (!kept.has(built)) {
-        makeRoom()
+        evictOldest()
         kept.set(built, new Set())
       }
       const responses = kept.get(built)
-      responses?.add(onRevoked)
+      responses?.add(onEvicted)
       const release = () => {
-        responses?.delete(onRevoked)
+        responses?.delete(onEvicted)
         if (responses?.size === 0) kept.delete(built)
       }
       return { ...built, release }
@@ -66,11 +67,13 @@ export function openLongLists(all: () => readonly LiveStation[]) {
   }
 }
 
-/** Renders the public stations and those among `privateIds` as one array, for the second at which it begins. */
-async function buildList(all: readonly LiveStation[], privateIds: ReadonlySet<number>): Promise<Built> {
+/**
+ * Renders the public stations and those among `privateIds` as one array, for the second at which it begins.
+ */
+async function buildList(all: readonly LiveStation[], privateIds: ReadonlySet<number>): Promise<BuiltList> {
   const nowSeconds = engineSeconds()
   const isKept = all.length <= maxKeptDocuments
-  // What is put in the place of a station meanwhile is part of the next list.
+  // Stations that change meanwhile are new objects, which only the next list contains.
   const stations = all.filter(({ isPublic, stationId }) => isPublic || privateIds.has(stationId))
   const rest = stations.values()
   const hash = openHash()
@@ -100,7 +103,7 @@ async function buildList(all: readonly LiveStation[], privateIds: ReadonlySet<nu
 const compress = promisify(deflateRaw)
 const decompress = promisify(inflateRaw)
 
-/** Pieces of a document, compressed by other threads: lists of all stations would need hundreds of megabytes. */
+/** Pieces of a document, compressed by other threads: uncompressed lists would need hundreds of megabytes. */
 function openPieces() {
   const pieces: { readonly start: number; readonly compressed: Uint8Array }[] = []
   let size = 0

@@ -170,7 +170,7 @@ class StreamTransport implements Transport {
     return this.#write(this.#kind === 'sse' ? frame.block() : frame.line())
   }
 
-  /** A stream has none. */
+  /** Streams have no ping frames. */
   ping(): void {}
 
   waitingBytes(): number {
@@ -186,7 +186,9 @@ class StreamTransport implements Transport {
     this.#waitingBytes = Math.min(this.#waitingBytes, comfortableBytes)
   }
 
-  /** Writes what uWebSockets.js has buffered: with an `onWritable` handler it does so only when a cork ends. */
+  /**
+   * Writes what uWebSockets.js has buffered: with an `onWritable` handler it does so only when a cork ends.
+   */
   flush(): void {
     if (this.isOpen) this.#res.cork(() => {})
   }

@@ -38,7 +38,7 @@ export function serveSockets(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
     // uWebSockets.js closes longer frames without a code, so the limit of the protocol is lower.
     maxPayloadLength: 4 * maxMessageBytes,
     maxBackpressure,
-    // Every client answers the pings of its session. The grain is 4 seconds: 32 to 36.
+    // Clients answer a ping every 25 seconds. uWebSockets.js counts in steps of 4 seconds: 32 to 36.
     idleTimeout: 36,
     sendPingsAutomatically: false,
     upgrade: (res, req, context) => upgrade(res, req, context, handshake),

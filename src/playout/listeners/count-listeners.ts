@@ -8,13 +8,13 @@ import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import type { ListenerCount } from '../../station/state.ts'
 import { publishStation } from '../publish.ts'
 import type { PlayoutServices } from '../services.ts'
-import { flushSoon } from './flush-counts.ts'
-import { identityChanges } from './identities.ts'
+import { flushInBackground } from './flush-counts.ts'
+import { computeIdentityChanges } from './identities.ts'
 
 /** The lists of sources in a report, with the kind of their sources. */
-export const kindsOfLists = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
+export const kindByList = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
 
-type SourceList = keyof typeof kindsOfLists
+type SourceList = keyof typeof kindByList
 
 /** The count of a source, named by id or path. `identities`: a hash for each listener, if known. */
 export type SourceCount = ListenerCount &
@@ -29,9 +29,9 @@ export interface ListenerReport extends SourceReport {
 }
 
 /**
- * Records a broadcaster's report in Redis, which publishes it; a worker flushes it to Postgres. A report without
- * changes writes nothing. Throws 404 for an unknown station and 400 that names every unknown or repeated
- * source; then nothing is recorded.
+ * Records a broadcaster's report in Redis and publishes it; the workers flush it to Postgres. A report
+ * without changes writes nothing. Throws 404 for an unknown station and 400 that names every unknown or
+ * repeated source; then nothing is recorded.
  */
 export async function recordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
   const refused = await tryRecordCounts(services, stationId, report)
@@ -40,7 +40,10 @@ export async function recordCounts(services: PlayoutServices, stationId: number,
   if (problem) throw ApiError.ofFields([problem, ...problems])
 }
 
-/** Does what `recordCounts` does. Returns the sources that refuse the report; null for an unknown station. */
+/**
+ * Does what `recordCounts` does, but returns its errors: one for each unknown or repeated source, none if the
+ * report was recorded; null for an unknown station.
+ */
 export async function tryRecordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
   const outcome = await record(services, stationId, report, false)
   if (outcome.status === 'missing') return null
@@ -65,10 +68,10 @@ async function record(
 ): Promise<ReportOutcome> {
   let outcome: ReportOutcome = { status: 'missing' }
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const counts = await identityChanges(services, stationId, listCounts(report), attempt > 1)
+    const counts = await computeIdentityChanges(services, stationId, listCounts(report), attempt > 1)
     const sent: CountsReport = { totals: report.totals, counts, ignoresUnknown }
     outcome = await reportCounts(services.redis, stationId, sent)
-    if (outcome.status === 'counted' && outcome.hasEvents) flushSoon(services, stationId)
+    if (outcome.status === 'counted' && outcome.hasEvents) flushInBackground(services, stationId)
     // Redis has lost the state, or the station does not exist.
     const isRebuilt = outcome.status === 'missing' && (await publishStation(services, stationId)) !== null
     if (outcome.status !== 'outdated' && !isRebuilt) return outcome
@@ -77,15 +80,15 @@ async function record(
 }
 
 /** A count with the kind of its source. */
-export type KindedCount = SourceCount & { readonly kind: SourceKind }
+export type CountWithKind = SourceCount & { readonly kind: SourceKind }
 
 const lists: readonly SourceList[] = ['mounts', 'remotes', 'hls']
 
-function listCounts(report: SourceReport): KindedCount[] {
-  return lists.flatMap(list => report[list].map(count => ({ ...count, kind: kindsOfLists[list] })))
+function listCounts(report: SourceReport): CountWithKind[] {
+  return lists.flatMap(list => report[list].map(count => ({ ...count, kind: kindByList[list] })))
 }
 
-/** The sources that did not match, as fields of the report. */
+/** The errors of a report, by the fields that name the unknown and repeated sources. */
 function fieldErrors(
   report: SourceReport,
   problems: readonly { index: number; code: 'not_found' | 'duplicate' }[]
@@ -98,7 +101,7 @@ function fieldErrors(
     if (!place) return []
     const { list, field } = place
     const message =
-      code === 'duplicate' ? `${field} is counted twice.` : `${field} is none of the station's ${list}.`
+      code === 'duplicate' ? `${field} is counted twice.` : `${field} is not one of the station's ${list}.`
     return [{ field, code, message }]
   })
 }

@@ -3,11 +3,11 @@ import { readSnapshots } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { shards } from '../../redis/keys.ts'
 import {
-  claimFlush,
+  acquireFlushLease,
   type CountEvent,
-  readFlush,
-  readUnflushed,
-  settleFlush,
+  readUnflushedCounts,
+  findUnflushedStations,
+  acknowledgeFlush,
   type UnflushedStation
 } from '../../redis/listener-store.ts'
 import { openCoalescer } from '../../runtime/coalesce.ts'
@@ -16,36 +16,39 @@ import { dispatchDeliveries } from '../committed-changes.ts'
 import type { PlayoutServices } from '../services.ts'
 
 /*
- * Listeners are counted in Redis. The flush writes the counts to Postgres: as absolute values, guarded by the offset
- * of Redis, so that it may be repeated or overtaken. Then it removes from Redis what Postgres has.
+ * Listeners are counted in Redis. The flush writes the counts to Postgres as absolute values, guarded by the
+ * offset, so that it may be repeated, and an older flush changes nothing. Then it removes from Redis what was
+ * written.
  */
 
 /** Stations per transaction. */
-const flushedAtOnce = 200
+const stationsPerTransaction = 200
 /** Stations per shard and run; the others follow in the next one. */
-const perShard = 2_000
-/** For how long a process has the flush of a shard. Less than the pause between runs. */
-const claimMs = 900
+const stationsPerShard = 2_000
+/** How long one process holds the lease of the flush of a shard. About the pause between runs. */
+const leaseMs = 900
 
-/** Flushes the shards that no other process flushes now. Returns the number of stations. */
+/** Flushes the shards whose lease no other process holds. Returns the number of stations. */
 export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const { redis } = services
-  const claimed = await Promise.all(
+  const found = await Promise.all(
     shards.map(async shard =>
-      (await claimFlush(redis, shard, claimMs)) ? readUnflushed(redis, shard, perShard) : []
+      (await acquireFlushLease(redis, shard, leaseMs))
+        ? findUnflushedStations(redis, shard, stationsPerShard)
+        : []
     )
   )
-  const stationIds = claimed.flat()
-  for (let start = 0; start < stationIds.length; start += flushedAtOnce) {
+  const stationIds = found.flat()
+  for (let start = 0; start < stationIds.length; start += stationsPerTransaction) {
     signal?.throwIfAborted()
-    await flushStations(services, stationIds.slice(start, start + flushedAtOnce))
+    await flushStations(services, stationIds.slice(start, start + stationsPerTransaction))
   }
   return stationIds.length
 }
 
-/** Flushes these stations now. One that another transaction has locked stays for the next run. */
+/** Flushes these stations now. Stations that another transaction has locked are left to the next run. */
 export async function flushStations(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
-  const read = await Promise.all(stationIds.map(id => readFlush(services.redis, id)))
+  const read = await Promise.all(stationIds.map(id => readUnflushedCounts(services.redis, id)))
   const waiting = read.filter(flush => flush !== null)
   if (waiting.length === 0) return
   for (const flush of waiting.filter(({ events }) => events.length > 0))
@@ -54,19 +57,19 @@ export async function flushStations(services: PlayoutServices, stationIds: reado
   await Promise.all(
     waiting
       .filter(({ stationId }) => written.has(stationId))
-      .map(async flush => settleFlush(services.redis, flush))
+      .map(async flush => acknowledgeFlush(services.redis, flush))
   )
 }
 
 const flushes = openCoalescer<number, void>()
 
-/** Flushes a station that has events for web hooks, in the background. The workers repeat what fails. */
-export function flushSoon(services: PlayoutServices, stationId: number): void {
+/** Flushes a station that has events for web hooks, in the background. If that fails, the workers retry. */
+export function flushInBackground(services: PlayoutServices, stationId: number): void {
   const flush = () => flushStations(services, [stationId])
   flushes
     .run(stationId, flush)
     .catch((error: unknown) =>
-      services.log.warn({ err: error, station: stationId }, 'counts not flushed yet')
+      services.log.warn({ err: error, station: stationId }, 'listener counts not flushed; retrying')
     )
 }
 
@@ -170,7 +173,7 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
       where m.counts_offset < excluded.counts_offset`
 }
 
-/** Writes changes of the total into the outbox, in their order. An event that was written before stays as it is. */
+/** Writes changes of the total to the outbox, in their order. Idempotent: an event is written once. */
 async function writeCountEvents(services: PlayoutServices, flush: UnflushedStation): Promise<void> {
   const { stationId, events } = flush
   const webhookIds = await beginForStation(services.sql, stationId, async tx => {

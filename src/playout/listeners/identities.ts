@@ -4,7 +4,7 @@ import type { Sql } from '../../db/sql.ts'
 import { readConnected, readCounting, type ReportedCount } from '../../redis/listener-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { PlayoutServices } from '../services.ts'
-import type { KindedCount } from './count-listeners.ts'
+import type { CountWithKind } from './count-listeners.ts'
 
 /** Listeners of a source that are identified; others are only counted. */
 export const identitiesAtMost = 20_000
@@ -23,20 +23,21 @@ export type IdentityCache = Map<string, KnownIdentities>
 const cachedAtMost = 20_000
 
 /**
- * Replaces the identities in counts by those that connected and disconnected since the last report, which another
- * process may have made. `isOutdated`: the cache is not up to date.
+ * Replaces the identities of each count by those that connected and disconnected since the last report, which
+ * another process may have made. `isOutdated`: the cache must not be used.
  */
-export async function identityChanges(
+export async function computeIdentityChanges(
   { sql, redis, identities: cache }: PlayoutServices,
   stationId: number,
-  counts: readonly KindedCount[],
+  counts: readonly CountWithKind[],
   isOutdated: boolean
 ): Promise<ReportedCount[]> {
   if (counts.every(count => count.identities === undefined)) return [...counts]
-  const keyOf = (count: KindedCount) => `${stationId} ${count.kind} ${'id' in count ? count.id : count.path}`
+  const keyOf = (count: CountWithKind) =>
+    `${stationId} ${count.kind} ${'id' in count ? count.id : count.path}`
   const isCached = !isOutdated && counts.every(count => !count.identities || cache.has(keyOf(count)))
   const salts = await readSalts(sql, engineTimeMs())
-  const stored = isCached ? null : await readStored(redis, stationId)
+  const stored = isCached ? null : await readStoredIdentities(redis, stationId)
   return counts.map(({ identities, ...count }) => {
     if (identities === undefined) return count
     const key = keyOf(count)
@@ -46,12 +47,12 @@ export async function identityChanges(
     const { version } = known
     const { hashes, came, left } = compareIdentities(known.hashes, identities, salts)
     const isChanged = came.length + left.length > 0
-    remember(cache, key, { version: version + (isChanged ? 1 : 0), hashes })
+    cacheIdentities(cache, key, { version: version + (isChanged ? 1 : 0), hashes })
     return { ...count, version, came, left }
   })
 }
 
-function remember(cache: IdentityCache, key: string, known: KnownIdentities): void {
+function cacheIdentities(cache: IdentityCache, key: string, known: KnownIdentities): void {
   cache.delete(key)
   cache.set(key, known)
   const [oldest] = cache.keys()
@@ -69,25 +70,29 @@ export async function readIdentifiedSources(
 }
 
 /** Reads the connected identities of a station. Returns a function that finds those of a source. */
-async function readStored(redis: PlayoutServices['redis'], stationId: number) {
+async function readStoredIdentities(redis: PlayoutServices['redis'], stationId: number) {
   // The versions first: if identities change in between, the report is outdated.
   const counting = await readCounting(redis, stationId)
   const connected = await readConnected(redis, stationId)
   const sources = Object.entries(counting?.sources ?? {})
-  return (count: KindedCount, identities: readonly string[], salts: Salts): KnownIdentities | null => {
+  return (count: CountWithKind, identities: readonly string[], salts: Salts): KnownIdentities | null => {
     const isSource = ([key, { path }]: (typeof sources)[number]) =>
       'id' in count
         ? key === `${count.kind}:${count.id}`
         : key.startsWith(`${count.kind}:`) && path === count.path
     const [key, source] = sources.find(isSource) ?? []
     if (key === undefined || source === undefined) return null
-    const hashes = recognize(connected.get(key) ?? new Set(), identities, salts)
+    const hashes = matchStoredHashes(connected.get(key) ?? new Set(), identities, salts)
     return { version: source.version, hashes }
   }
 }
 
-/** The stored hash of each identity that is connected; hashes of others stand for themselves. */
-export function recognize(connected: ReadonlySet<string>, identities: readonly string[], salts: Salts) {
+/** Maps each connected identity to its stored hash. Hashes of other connected listeners map to themselves. */
+export function matchStoredHashes(
+  connected: ReadonlySet<string>,
+  identities: readonly string[],
+  salts: Salts
+) {
   const others = new Set(connected)
   const hashes = new Map<string, string>()
   for (const identity of new Set(identities)) {
@@ -98,14 +103,20 @@ export function recognize(connected: ReadonlySet<string>, identities: readonly s
   return hashes
 }
 
-/** Who connected and disconnected, as hashes; the hash of each identity. New ones get the newest salt. */
+/**
+ * Returns the hashes of identities that connected (`came`) and disconnected (`left`), and the hash of each
+ * identity. New ones are hashed with the newest salt.
+ */
 export function compareIdentities(
   before: ReadonlyMap<string, string>,
   identities: readonly string[],
   salts: Salts
 ) {
   const hashes = new Map(
-    limited(identities).map(identity => [identity, before.get(identity) ?? hashOf(salts[0] ?? '', identity)])
+    limitIdentities(identities).map(identity => [
+      identity,
+      before.get(identity) ?? hashOf(salts[0] ?? '', identity)
+    ])
   )
   const [was, is] = [new Set(before.values()), new Set(hashes.values())]
   return {
@@ -116,7 +127,7 @@ export function compareIdentities(
 }
 
 /** Distinct identities. If there are too many, the same ones are chosen whatever their order. */
-function limited(identities: readonly string[]): string[] {
+function limitIdentities(identities: readonly string[]): string[] {
   const distinct = [...new Set(identities)]
   return distinct.length <= identitiesAtMost ? distinct : distinct.toSorted().slice(0, identitiesAtMost)
 }

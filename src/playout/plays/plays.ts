@@ -40,7 +40,7 @@ export interface PlayTimes {
   readonly isProvisional?: boolean
 }
 
-/** The start of a queue row of a station. */
+/** A queue row that starts to play. */
 export interface QueueStart {
   readonly station: StationFacts
   readonly row: QueueRowRef
@@ -54,11 +54,11 @@ export function startFromQueue(
   times: PlayTimes,
   inserted: number | null
 ) {
-  return startsFromQueue(change.tx, [beginFromQueue(change, row, times, inserted)])
+  return openHistoryRows(change.tx, [markStart(change, row, times, inserted)])
 }
 
-/** Does what `startFromQueue` does, but leaves the writing to `startsFromQueue`. */
-export function beginFromQueue(
+/** Marks what the start of a queue row changes. `openHistoryRows` writes the start. */
+export function markStart(
   { station, mark }: StationChange,
   row: QueueRowRef,
   times: PlayTimes,
@@ -73,8 +73,8 @@ export function beginFromQueue(
   return { station, row, times }
 }
 
-/** Opens the history rows of queue rows, at most one of each station. */
-export function startsFromQueue(tx: Tx, starts: readonly QueueStart[]) {
+/** The statement that opens the history rows of queue rows, at most one of each station. */
+export function openHistoryRows(tx: Tx, starts: readonly QueueStart[]) {
   const column = <Value>(value: (start: QueueStart) => Value) => starts.map(value)
   return tx`
     with x as materialized (

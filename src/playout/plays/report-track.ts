@@ -126,13 +126,13 @@ function isRepeat({ play }: StationChange, { artist, title, mediaId }: TrackRepo
 /** A song that was not queued needs a media of the station, an artist or a title. */
 async function requireNamed(tx: Tx, stationId: number, { mediaId, artist, title }: TrackReport) {
   if (mediaId === null && artist === '' && title === '') {
-    const unknown = "sq_id is none of the station's rows, and the song is not named otherwise."
+    const unknown = "sq_id is not one of the station's rows, and the song is not named otherwise."
     throw ApiError.ofFields([{ field: 'sq_id', code: 'not_found', message: unknown }])
   }
   if (mediaId === null) return
   const [media] = await tx`select from media where id = ${mediaId} and station_id = ${stationId}`
   if (media) return
-  const message = "media_id is none of the station's media."
+  const message = "media_id is not one of the station's media."
   throw ApiError.ofFields([{ field: 'media_id', code: 'not_found', message }])
 }
 

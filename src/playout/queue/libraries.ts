@@ -39,19 +39,19 @@ export const openLibraryCache = (most = bytesAtMost): LibraryCache => ({
 })
 
 /** The cached library of a station, which may be out of date; null if there is none. */
-export function findCopy(libraries: LibraryCache, stationId: number): StationLibrary | null {
+export function findCachedLibrary(libraries: LibraryCache, stationId: number): StationLibrary | null {
   return libraries.copies.get(stationId)?.library ?? null
 }
 
 /** Whether the cached library of a locked station is current. */
-export const isCached = (
+export const isLibraryCurrent = (
   libraries: LibraryCache,
   station: { readonly id: number; readonly libraryVersion: number }
-) => findCopy(libraries, station.id)?.version === station.libraryVersion
+) => findCachedLibrary(libraries, station.id)?.version === station.libraryVersion
 
 /** The id of the newest cached play, from which on plays must be read; null if nothing is cached. */
 export function newestCachedPlayId(libraries: LibraryCache, stationId: number): number | null {
-  const copy = findCopy(libraries, stationId)
+  const copy = findCachedLibrary(libraries, stationId)
   return copy && (copy.past.plays.at(-1)?.id ?? 0)
 }
 
@@ -78,7 +78,10 @@ const sizeOf = ({ playlists, past }: StationLibrary) =>
     past.plays.length * bytesPerPlay
   )
 
-/** Raises the version of a station's library for changes that copies cannot follow. */
+/**
+ * Raises the version of a library for a change that is not listed, so that cached copies are read again as a
+ * whole.
+ */
 export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<void> {
   await tx`select count_library_change(${stationId})`
 }

@@ -13,10 +13,13 @@ const windowMs = 26 * hourMs
 const playsAtLeast = 25
 
 /** The settings that determine how far rules look back. */
-export type Reach = Pick<StationFacts, 'duplicateRangeMs' | 'requestThresholdMs'>
+export type LookBackSettings = Pick<StationFacts, 'duplicateRangeMs' | 'requestThresholdMs'>
 
 /** How far the rules of a station look back. Milliseconds. */
-export function lookBackMs({ duplicateRangeMs, requestThresholdMs }: Reach, playlists: readonly Playlist[]) {
+export function lookBackMs(
+  { duplicateRangeMs, requestThresholdMs }: LookBackSettings,
+  playlists: readonly Playlist[]
+) {
   const hasWindows = playlists.some(({ schedule }) => schedule.length > 0)
   return Math.max(leastMs, duplicateRangeMs, requestThresholdMs, hasWindows ? windowMs : 0)
 }

@@ -1,8 +1,8 @@
 import { findPlannedStart, type PlannedStart } from '../../autodj/planned-start.ts'
 import type { StationChange } from '../change-station.ts'
-import { beginFromQueue } from '../plays/plays.ts'
+import { markStart } from '../plays/plays.ts'
 import type { UnplayedRow } from '../rows.ts'
-import { findCopy } from './libraries.ts'
+import { findCachedLibrary } from './libraries.ts'
 
 /**
  * The first queued row, if the library of the station is not cached and the row can start without it. The
@@ -14,20 +14,20 @@ export function findPlannedRow(
   startMs: number
 ): PlannedStart<UnplayedRow> | null {
   const isFilled = station.filledVersion === station.libraryVersion
-  if (!play || !isFilled || isPulledBack || findCopy(services.libraries, station.id)) return null
+  if (!play || !isFilled || isPulledBack || findCachedLibrary(services.libraries, station.id)) return null
   return findPlannedStart(queue, startMs, station.overlapMs)
 }
 
-/** No version of a library: `refillQueues` plans the queue again. */
+/** Equals no version of a library, so that `refillQueues` plans the queue again. */
 const neverFilled = -1
 
-/** Starts a row without a plan; `refillQueues` refills the queue. */
-export function beginPlannedRow(
+/** Marks the start of a row without a plan. `refillQueues` refills the queue later. */
+export function markPlannedStart(
   change: StationChange,
   { row, endsAtMs }: PlannedStart<UnplayedRow>,
   startMs: number
 ) {
-  const start = beginFromQueue(change, row, { atMs: startMs, dueAtMs: Math.round(endsAtMs) }, null)
+  const start = markStart(change, row, { atMs: startMs, dueAtMs: Math.round(endsAtMs) }, null)
   change.mark([], { filled_version: neverFilled })
   return start
 }

@@ -3,23 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../../db/sql.ts'
 import { readStationsUnlocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { cacheLibrary, findCopy } from './libraries.ts'
+import { cacheLibrary, findCachedLibrary } from './libraries.ts'
 import { loadLibraries } from './read-library.ts'
 
 export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries'>
 
-/** Libraries of plays that end within this time are loaded. */
+/** Libraries are loaded for the plays that end within this time. */
 const aheadMs = 30_000
-/** Decoding more of them at once would delay songs that are due. */
+/** Decoding more libraries at once would delay songs that are due. */
 const stationsPerBatch = 5
 /** Share of the time in which libraries are loaded; the rest is left to songs that are due. */
 const busyShare = 0.5
 const stationsAtMost = 10_000
 
 /**
- * Loads the libraries that the next songs need and that are not cached, those of the plays that end first
- * first, one batch at a time. Stops when half of the cache is needed for them, because more would evict
- * libraries that are needed earlier.
+ * Loads the libraries that the next songs need and that are not cached, one batch at a time, in the order in
+ * which the current plays end. Stops when they fill half of the cache, because more would evict libraries
+ * that are needed earlier.
  */
 export async function preloadLibraries(
   services: PreloadServices,
@@ -33,7 +33,7 @@ export async function preloadLibraries(
     signal?.throwIfAborted()
     const batch = stationIds.slice(start, start + stationsPerBatch)
     const startedAtMs = performance.now()
-    const isLoaded = await loadMissing(services, batch, nowMs)
+    const isLoaded = await loadMissingLibraries(services, batch, nowMs)
     bytes += batch.reduce((sum, id) => sum + (libraries.copies.get(id)?.bytes ?? 0), 0)
     if (bytes > libraries.bytesAtMost / 2) return
     if (isLoaded) await sleep((performance.now() - startedAtMs) * (1 / busyShare - 1))
@@ -53,12 +53,12 @@ async function findNextStations(sql: Sql, beforeMs: number): Promise<number[]> {
  * Loads the libraries of stations that are not cached, in one transaction that sees a single state. Returns
  * whether there were any.
  */
-export async function loadMissing(
+export async function loadMissingLibraries(
   { sql, libraries }: PreloadServices,
   stationIds: readonly number[],
   nowMs: number
 ): Promise<boolean> {
-  const missing = stationIds.filter(id => !findCopy(libraries, id))
+  const missing = stationIds.filter(id => !findCachedLibrary(libraries, id))
   if (missing.length === 0) return false
   const loaded = await sql.begin('isolation level repeatable read read only', async tx => {
     const stations = await readStationsUnlocked(tx, missing)
@@ -71,7 +71,7 @@ export async function loadMissing(
   for (const id of missing) {
     const library = loaded.get(id)
     // One that was cached meanwhile is newer.
-    if (library && !findCopy(libraries, id)) cacheLibrary(libraries, id, library)
+    if (library && !findCachedLibrary(libraries, id)) cacheLibrary(libraries, id, library)
   }
   return true
 }

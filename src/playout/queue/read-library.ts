@@ -3,11 +3,11 @@ import { readChangedPlaylists, readLibraryChanges } from '../../db/library-chang
 import { type PastPlay, readLastPlays, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationFacts } from '../rows.ts'
-import { cacheLibrary, findCopy, type LibraryCache, type StationLibrary } from './libraries.ts'
-import { type CachedPast, extendPast, lookBackMs, type Reach, trimPast } from './library-past.ts'
+import { cacheLibrary, findCachedLibrary, type LibraryCache, type StationLibrary } from './libraries.ts'
+import { type CachedPast, extendPast, lookBackMs, type LookBackSettings, trimPast } from './library-past.ts'
 
 /** A station with the version of its library. */
-export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof Reach>
+export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof LookBackSettings>
 
 interface CachedLibraries {
   readonly libraries: LibraryCache
@@ -16,8 +16,8 @@ interface CachedLibraries {
 }
 
 /**
- * Reads the library of a locked station. A cached copy of an older version is brought up to date with what
- * changed since. null: no cache.
+ * Reads the library of a locked station. If an older version is cached, only what changed since is read.
+ * `copies` null: no cache is used.
  */
 export async function readLibrary(
   tx: Tx,
@@ -26,30 +26,32 @@ export async function readLibrary(
   copies: CachedLibraries | null
 ): Promise<StationLibrary> {
   const library =
-    (copies && (await followCopy(tx, station, nowMs, copies))) ?? (await load(tx, station, nowMs))
+    (copies && (await updateCachedLibrary(tx, station, nowMs, copies))) ?? (await load(tx, station, nowMs))
   trimPast(library.past, nowMs - lookBackMs(station, library.playlists))
   if (copies) cacheLibrary(copies.libraries, station.id, library)
   return library
 }
 
-/** The cached library, up to date; null if the whole library must be read. */
-async function followCopy(
+/** Brings the cached library up to date. Returns null if the whole library must be read. */
+async function updateCachedLibrary(
   tx: Tx,
   station: LibraryStation,
   nowMs: number,
   { libraries, plays }: CachedLibraries
 ): Promise<StationLibrary | null> {
-  const copy = findCopy(libraries, station.id)
+  const copy = findCachedLibrary(libraries, station.id)
   // The newest cached play must still exist: a backup may have been restored.
   const seen = copy?.past.plays.at(-1)?.id
   if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
-  // First, because what is read then contains these plays.
+  // Before changes are read, because changed playlists already contain these plays.
   extendPast(copy.past, copy.playlists, plays)
-  return copy.version === station.libraryVersion ? copy : follow(tx, station, nowMs, copy)
+  return copy.version === station.libraryVersion ? copy : readChanges(tx, station, nowMs, copy)
 }
 
-/** Reads what has changed since the version of a copy; null if that is not known. */
-async function follow(
+/**
+ * Reads what has changed since the version of a cached library; null if the list of changes is not complete.
+ */
+async function readChanges(
   tx: Tx,
   station: LibraryStation,
   nowMs: number,
@@ -57,12 +59,12 @@ async function follow(
 ): Promise<StationLibrary | null> {
   const changes = version < station.libraryVersion ? await readLibraryChanges(tx, station.id, version) : null
   if (!changes) return null
-  const followed = await readChangedPlaylists(tx, station.id, playlists, changes)
+  const updated = await readChangedPlaylists(tx, station.id, playlists, changes)
   return {
     version: station.libraryVersion,
-    playlists: followed,
+    playlists: updated,
     // Rules of a changed playlist may look back further.
-    past: changes.playlists.size > 0 ? await loadPast(tx, station, nowMs, followed) : past
+    past: changes.playlists.size > 0 ? await loadPast(tx, station, nowMs, updated) : past
   }
 }
 

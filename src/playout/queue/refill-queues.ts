@@ -1,39 +1,40 @@
+import { forEachConcurrently } from '../../runtime/concurrency.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { inLanes } from '../../runtime/lanes.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { loadMissing } from './preload-libraries.ts'
+import { loadMissingLibraries } from './preload-libraries.ts'
 import { refillQueue } from './queue.ts'
 
-const lanes = 4
-/** Stations whose libraries are loaded at once. */
-const stationsPerLane = 5
+/** Maximum number of groups at a time. */
+const concurrency = 4
+/** Stations whose libraries are loaded together. */
+const stationsPerGroup = 5
 
 const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
 
 /**
- * Refills queues of stations whose library has changed, or whose song started without a plan: those whose
- * song ends first. Returns whether there may be more.
+ * Refills queues of stations whose library has changed, or whose song started without a plan, in the order in
+ * which their songs end. Returns whether there may be more.
  */
 export async function refillQueues(services: PlayoutServices, signal?: AbortSignal): Promise<boolean> {
-  const most = lanes * stationsPerLane
+  const most = concurrency * stationsPerGroup
   const rows = await services.sql<{ id: number }[]>`
     select s.id from stations s join libraries l on l.station_id = s.id
     where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none'
     order by (select h.due_at_ms from song_history h where h.station_id = s.id and h.ended_at_ms is null), s.id
     limit ${most} ${skipLocked(services.sql)}`
   const refillGroup = async (group: readonly { id: number }[]) => {
-    await loadMissing(
+    await loadMissingLibraries(
       services,
       group.map(({ id }) => id),
       engineTimeMs()
     )
     for (const { id } of group) await changeStation(services, id, refill)
   }
-  const groups = Array.from({ length: Math.ceil(rows.length / stationsPerLane) }, (_, index) =>
-    rows.slice(index * stationsPerLane, (index + 1) * stationsPerLane)
+  const groups = Array.from({ length: Math.ceil(rows.length / stationsPerGroup) }, (_, index) =>
+    rows.slice(index * stationsPerGroup, (index + 1) * stationsPerGroup)
   )
-  await inLanes(groups, lanes, refillGroup, signal)
+  await forEachConcurrently(groups, concurrency, refillGroup, signal)
   return rows.length === most
 }

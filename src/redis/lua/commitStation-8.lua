@@ -2,13 +2,13 @@
   Replaces a station's state if no newer one is stored and the station was not deleted, with the counts of its sources, and
   publishes it to the servers.
   KEYS: 1 the station's hash, 2 the positions of its shard, 3 the scores of its shard, 4 the sequence number of its shard,
-        5 the channel of its shard, 6 the identities of the station, 7 the stations of its shard to flush,
-        8 the hash that counts its listeners.
+        5 the channel of its shard, 6 the identities of the station, 7 the unflushed stations of its shard,
+        8 the hash with its listener counts.
   ARGV: 1 the position that was read ('' = there was no state), 2 the least offset, 3 the epoch,
         4 the rest of the new position, 5 the new state, 6 station id, 7 the triggers,
         8 the counts of Postgres (see `CountsBasis`), 9 the time in Unix milliseconds.
-  Returns the new offset and the counts, or nil if the stored state is another one or the station was deleted; then nothing was
-  changed. A change of the counts alone does not make it another one.
+  Returns the new offset and the counts, or nil if another state is stored or the station was deleted; then nothing was
+  changed. A state that differs only in its counts and offset is not another one.
 ]]
 local stored = redis.call('HGET', KEYS[1], 'position') or ''
 local epoch, storedOffset, rest = splitPosition(stored)
@@ -25,7 +25,7 @@ local fields = {}
 local offset = nextOffset(math.max(tonumber(ARGV[2]), storedOffset + 1))
 
 if counting and epoch ~= ARGV[3] then
-  -- Ids of plays may mean others now.
+  -- In another epoch, the same id may belong to another play.
   counting.play = nil
   counting.events = 0
   for _, field in ipairs(redis.call('HKEYS', KEYS[8])) do
@@ -73,22 +73,22 @@ local playId = basis.play ~= cjson.null and basis.play.id or nil
 local play = counting.play
 if play and play.id ~= playId then
   play['end'], play.next = counting.total, playId
-  table.insert(fields, 'ended:' .. whole(play.id))
+  table.insert(fields, 'ended:' .. formatInteger(play.id))
   table.insert(fields, cjson.encode(play))
   counting.play = nil
 end
 if playId and not counting.play then
   startPlay(counting, playId)
-  -- Who left before it was not heard in it.
-  redis.call('ZREMRANGEBYSCORE', KEYS[6], 0, '(' .. whole(isConnected))
+  -- Listeners who disconnected before the play do not count for it.
+  redis.call('ZREMRANGEBYSCORE', KEYS[6], 0, '(' .. formatInteger(connectedScore))
 end
 
-local position = ARGV[3] .. ':' .. whole(offset) .. ':' .. ARGV[4]
+local position = ARGV[3] .. ':' .. formatInteger(offset) .. ':' .. ARGV[4]
 local counts = renderCounts(counting)
 redis.call('HSET', KEYS[1], 'counts', counts)
 redis.call('HSET', KEYS[8], 'counting', cjson.encode(counting), unpack(fields))
 storePosition(position, ARGV[6], offset)
-redis.call('ZADD', KEYS[7], whole(offset), ARGV[6])
+redis.call('ZADD', KEYS[7], formatInteger(offset), ARGV[6])
 redis.call('SPUBLISH', KEYS[5], '{"stationId":' .. ARGV[6] .. ',"position":"' .. position ..
   '","triggers":' .. triggers .. ',"counts":' .. counts .. ',"state":' .. ARGV[5] .. '}')
-return { whole(offset), counts }
+return { formatInteger(offset), counts }

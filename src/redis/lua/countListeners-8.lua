@@ -18,7 +18,7 @@ for key, source in pairs(counting.sources) do
 end
 local problems, matched, seen = {}, {}, {}
 for index, count in ipairs(report.counts) do
-  local key = count.id and count.kind .. ':' .. whole(count.id) or byPath[count.kind .. ':' .. count.path]
+  local key = count.id and count.kind .. ':' .. formatInteger(count.id) or byPath[count.kind .. ':' .. count.path]
   local source = key and counting.sources[key]
   if not source then
     table.insert(problems, (index - 1) .. ' not_found')
@@ -34,17 +34,17 @@ for _, each in ipairs(matched) do
   if each.count.version and each.count.version ~= each.source.version then return { 'outdated', each.key } end
 end
 
--- Notes who connected and who disconnected. Returns whether somebody did.
-local function move(key, source, came, left)
+-- Records which identities connected and disconnected. Returns whether any did.
+local function moveIdentities(key, source, came, left)
   for _, identity in ipairs(came) do
     local member = key .. ' ' .. identity
     local leftMs = redis.call('ZSCORE', KEYS[6], member)
     if not leftMs then source.heard = source.heard + 1 end
-    if not leftMs or tonumber(leftMs) ~= isConnected then source.connected = source.connected + 1 end
-    redis.call('ZADD', KEYS[6], whole(isConnected), member)
+    if not leftMs or tonumber(leftMs) ~= connectedScore then source.connected = source.connected + 1 end
+    redis.call('ZADD', KEYS[6], formatInteger(connectedScore), member)
   end
   for _, identity in ipairs(left) do
-    redis.call('ZADD', KEYS[6], 'XX', whole(nowMs), key .. ' ' .. identity)
+    redis.call('ZADD', KEYS[6], 'XX', formatInteger(nowMs), key .. ' ' .. identity)
     source.connected = math.max(0, source.connected - 1)
   end
   if #came + #left == 0 then return false end
@@ -54,7 +54,7 @@ end
 
 local function connectedTo(key)
   local found = {}
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], whole(isConnected), '+inf')) do
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], formatInteger(connectedScore), '+inf')) do
     if string.sub(member, 1, #key + 1) == key .. ' ' then table.insert(found, string.sub(member, #key + 2)) end
   end
   return found
@@ -64,9 +64,9 @@ local isShown, isMoved = false, false
 for _, each in ipairs(matched) do
   local key, source, count = each.key, each.source, each.count
   if count.version then
-    isMoved = move(key, source, count.came, count.left) or isMoved
+    isMoved = moveIdentities(key, source, count.came, count.left) or isMoved
   elseif source.connected > 0 then
-    isMoved = move(key, source, {}, connectedTo(key)) or isMoved
+    isMoved = moveIdentities(key, source, {}, connectedTo(key)) or isMoved
   end
   if source.total ~= count.total or source.unique ~= count.unique then
     source.total, source.unique = count.total, count.unique
@@ -81,7 +81,7 @@ if report.totals ~= cjson.null then
 else
   for _, source in pairs(counting.sources) do total, unique = total + source.total, unique + source.unique end
 end
-total, unique = math.min(largest, total), math.min(largest, unique)
+total, unique = math.min(maxInt32, total), math.min(maxInt32, unique)
 local was = counting.total
 isShown = isShown or total ~= was or unique ~= counting.unique
 if not isShown and not isMoved then return { 'unchanged', '' } end
@@ -96,7 +96,7 @@ local offset = nextOffset(storedOffset + 1)
 local trigger = total > was and 'listener_gained' or total < was and 'listener_lost' or nil
 if trigger then noteEvent(counting, trigger, nowMs, offset, fields) end
 if isShown then
-  position = epoch .. ':' .. whole(offset) .. ':' .. rest
+  position = epoch .. ':' .. formatInteger(offset) .. ':' .. rest
   local counts = renderCounts(counting)
   redis.call('HSET', KEYS[1], 'counts', counts)
   storePosition(position, stationId, offset)
@@ -104,5 +104,5 @@ if isShown then
     '","triggers":[' .. (trigger and '"' .. trigger .. '"' or '') .. '],"counts":' .. counts .. '}')
 end
 redis.call('HSET', KEYS[8], 'counting', cjson.encode(counting), unpack(fields))
-redis.call('ZADD', KEYS[7], whole(offset), stationId)
+redis.call('ZADD', KEYS[7], formatInteger(offset), stationId)
 return { 'counted', counting.events > 0 and 'events' or '' }

@@ -1,9 +1,9 @@
 --[[
-  What the scripts that count listeners share; it stands before them (src/redis/connection.ts).
+  Shared by the scripts about a station: `src/redis/connection.ts` puts this text before each of them.
 
   The field `counting` of the hash that counts a station's listeners, as JSON:
     total, unique          the station's listeners
-    hasHooks               changes of the total are events for web hooks
+    hasHooks               whether changes of the total are events for web hooks
     sources                by key (`mount:7`): total, unique, path, isShown; connected: identities that are connected;
                            heard: identities of this play; most: the largest unique count in this play;
                            version: raised with each change of the identities
@@ -12,11 +12,11 @@
     events, newestEvent    number of fields `event:OFFSET`, and the newest of them
   Other fields wait for the flush: `ended:ID` the numbers of an ended play, `minute:AT` of a past minute, and
   `event:OFFSET` a change of the total for web hooks.
-  The sorted set of identities has `KEY IDENTITY`, scored with the time of disconnection; see `isConnected`.
+  The sorted set of identities has `KEY IDENTITY`, scored with the time of disconnection, or with `connectedScore`.
 ]]
-local largest = 2147483647
-local isConnected = 9007199254740991
-local mostEvents = 1000
+local maxInt32 = 2147483647
+local connectedScore = 9007199254740991
+local maxEvents = 1000
 
 local function decode(text)
   local isOk, value = pcall(cjson.decode, text or '')
@@ -24,7 +24,7 @@ local function decode(text)
   return nil
 end
 
-local function whole(number) return string.format('%.0f', number) end
+local function formatInteger(number) return string.format('%.0f', number) end
 
 -- `epoch:offset:revision:schema` as its first part, its offset and the rest.
 local function splitPosition(position)
@@ -32,7 +32,7 @@ local function splitPosition(position)
   return epoch or '', tonumber(offset or '0') or 0, rest or ''
 end
 
--- An offset above the stored one and all that were ever sent.
+-- An offset that is at least `least` and above all that were ever sent.
 local function nextOffset(least)
   local time = redis.call('TIME')
   return math.max(least, tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
@@ -43,8 +43,8 @@ local function storePosition(position, stationId, offset)
   redis.call('HSET', KEYS[1], 'position', position)
   redis.call('HSET', KEYS[2], stationId, position)
   local sequence = math.max(tonumber(redis.call('GET', KEYS[4]) or '0') + 1, offset)
-  redis.call('SET', KEYS[4], whole(sequence))
-  redis.call('ZADD', KEYS[3], whole(sequence), stationId)
+  redis.call('SET', KEYS[4], formatInteger(sequence))
+  redis.call('ZADD', KEYS[3], formatInteger(sequence), stationId)
 end
 
 local function startPlay(counting, id)
@@ -64,7 +64,7 @@ local function setTotals(counting, total, unique, nowMs, fields)
   local at = math.floor(nowMs / 60000)
   local minute = counting.minute
   if minute and minute.at < at then
-    table.insert(fields, 'minute:' .. whole(minute.at))
+    table.insert(fields, 'minute:' .. formatInteger(minute.at))
     table.insert(fields, cjson.encode(minute))
     minute = nil
   end
@@ -76,20 +76,20 @@ local function setTotals(counting, total, unique, nowMs, fields)
   counting.total, counting.unique = total, unique
   local play = counting.play
   if not play then return end
-  play.gained = math.min(largest, play.gained + math.max(0, total - was))
-  play.lost = math.min(largest, play.lost + math.max(0, was - total))
+  play.gained = math.min(maxInt32, play.gained + math.max(0, total - was))
+  play.lost = math.min(maxInt32, play.lost + math.max(0, was - total))
   play.peak = math.max(play.peak, total)
 end
 
--- Notes a change of the total for web hooks. If too many wait, the newest one is superseded.
+-- Adds a change of the total for web hooks. If too many are unflushed, it replaces the newest one.
 local function noteEvent(counting, trigger, nowMs, offset, fields)
   if not counting.hasHooks then return end
-  if counting.events < mostEvents then
+  if counting.events < maxEvents then
     counting.events = counting.events + 1
   elseif counting.newestEvent then
     redis.call('HDEL', KEYS[8], counting.newestEvent)
   end
-  counting.newestEvent = 'event:' .. whole(offset)
+  counting.newestEvent = 'event:' .. formatInteger(offset)
   table.insert(fields, counting.newestEvent)
   table.insert(fields, cjson.encode({
     trigger = trigger, atMs = nowMs, total = counting.total, unique = counting.unique
@@ -102,7 +102,7 @@ local function noteUnique(counting)
   if not play then return end
   local sum = 0
   for _, source in pairs(counting.sources) do sum = sum + math.max(source.most, source.heard) end
-  play.unique = math.min(largest, math.max(play.unique, sum, counting.unique))
+  play.unique = math.min(maxInt32, math.max(play.unique, sum, counting.unique))
 end
 
 -- The counts that are shown, as JSON.
@@ -114,10 +114,10 @@ local function renderCounts(counting)
       hls = hls + source.total
     elseif source.isShown then
       local counts = kind == 'mount' and mounts or remotes
-      table.insert(counts, '"' .. id .. '":{"total":' .. whole(source.total) .. ',"unique":' .. whole(source.unique) .. '}')
+      table.insert(counts, '"' .. id .. '":{"total":' .. formatInteger(source.total) .. ',"unique":' .. formatInteger(source.unique) .. '}')
     end
   end
-  return '{"total":' .. whole(counting.total) .. ',"unique":' .. whole(counting.unique) ..
+  return '{"total":' .. formatInteger(counting.total) .. ',"unique":' .. formatInteger(counting.unique) ..
     ',"mounts":{' .. table.concat(mounts, ',') .. '},"remotes":{' .. table.concat(remotes, ',') ..
-    '},"hls":' .. whole(hls) .. '}'
+    '},"hls":' .. formatInteger(hls) .. '}'
 end

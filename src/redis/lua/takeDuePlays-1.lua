@@ -1,5 +1,5 @@
 --[[
-  Removes the plays that are due until a time from the set of scheduled plays, the earliest first, and returns them.
+  Removes the plays that are due by a time from the set of scheduled plays, the earliest first, and returns them.
   KEYS: 1 the scheduled plays.
   ARGV: 1 the time, 2 the maximum number.
   Returns the members.

@@ -8,7 +8,9 @@ import { afterSong, aStation } from '../../support/builders.ts'
 const none: ReadonlySet<number> = new Set()
 const ignore = () => {}
 
-/** A catalogue of silent stations, whose documents are the same in every second; every tenth one is private. */
+/**
+ * A catalogue of silent stations, whose documents are the same in every second; every tenth one is private.
+ */
 function openStations(count: number) {
   const catalogue = openCatalogue('https://radio.example.com')
   for (let id = count; id >= 1; id--)
@@ -53,7 +55,7 @@ test('a long list has the bytes and the entity tag of the list that is rendered 
   expect(rest).toEqual(atOnce?.body.subarray(middle, middle + rest.length))
 })
 
-test('stations of which there are too many are not rendered at once, and remain in order', async () => {
+test('more than 1,000 stations are not rendered at once, and remain in id order', async () => {
   const catalogue = openStations(1_001)
   expect(catalogue.publicList(1)).toBeNull()
   catalogue.remove(2)
@@ -79,42 +81,42 @@ test('requests that wait for a build share it, and later ones get newer states',
   expect(newer.etag).not.toBe(one.etag)
 })
 
-test('a list that is sent slowly is revoked when its memory is needed', async () => {
+test('a list that is sent slowly is evicted when its memory is needed', async () => {
   const catalogue = openStations(1_001)
-  const revoked: number[] = []
+  const evicted: number[] = []
   for (let request = 1; request <= 4; request++)
-    await catalogue.longLists.take(none, () => revoked.push(request))
-  expect(revoked).toEqual([1, 2])
+    await catalogue.longLists.take(none, () => evicted.push(request))
+  expect(evicted).toEqual([1, 2])
   const lists = openStations(1_001).longLists
   for (let request = 1; request <= 4; request++)
-    (await lists.take(none, () => revoked.push(request))).release()
-  expect(revoked).toEqual([1, 2])
+    (await lists.take(none, () => evicted.push(request))).release()
+  expect(evicted).toEqual([1, 2])
 })
 
-test('a packed station has the same state and documents', () => {
+test('a compressed station has the same state and documents', () => {
   const catalogue = openCatalogue('https://radio.example.com')
   const profile = { name: '\u0420\u0430\u0434\u0438\u043e \u{1f4fb}', offlineText: '\0\u00ff' }
   catalogue.put(aStation({ stationId: 1, shown: null, profile }))
   const station = stationOf(catalogue, 1)
   const { state } = station
   const { etag } = station.rest(1)
-  station.pack()
+  station.compress()
   expect(station.rest(1).etag).toBe(etag)
   expect(station.read()).toEqual(state)
-  station.packUnlessUsed()
+  station.compressUnlessUsed()
   expect(station.state).toBe(station.state)
   expect(station.state).toEqual(state)
 })
 
-test('counts that come before and after a station is packed are those of its state', () => {
+test('counts that arrive before and after a station is compressed are those of its state', () => {
   const catalogue = openStations(1)
   const countsOf = (total: number) => ({ total, unique: 1, mounts: {}, remotes: {}, hls: total })
   catalogue.putCounts(stationOf(catalogue, 1), { offset: 7, listeners: countsOf(7) })
   const counted = stationOf(catalogue, 1)
-  counted.pack()
+  counted.compress()
   expect(counted.read()).toMatchObject({ offset: 7, listeners: countsOf(7) })
   catalogue.putCounts(counted, { offset: 8, listeners: countsOf(8) })
   expect(stationOf(catalogue, 1).read()).toMatchObject({ offset: 8, listeners: countsOf(8) })
-  stationOf(catalogue, 1).pack()
+  stationOf(catalogue, 1).compress()
   expect(stationOf(catalogue, 1).state).toMatchObject({ offset: 8, listeners: countsOf(8) })
 })

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { compareIdentities, identitiesAtMost, recognize } from '../../../src/playout/listeners/identities.ts'
+import {
+  compareIdentities,
+  identitiesAtMost,
+  matchStoredHashes
+} from '../../../src/playout/listeners/identities.ts'
 
 const nobody = new Map<string, string>()
 
@@ -14,7 +18,7 @@ test('stored hashes cannot be compared with identities without the salt', () => 
 
 test('a listener who stays over midnight keeps the salt, and a new one gets the new salt', () => {
   const { came: stored } = compareIdentities(nobody, ['a', 'b'], ['monday'])
-  const connected = recognize(new Set(stored), ['b', 'c'], ['tuesday', 'monday'])
+  const connected = matchStoredHashes(new Set(stored), ['b', 'c'], ['tuesday', 'monday'])
   const { came, left } = compareIdentities(connected, ['b', 'c'], ['tuesday', 'monday'])
   expect(came).toEqual(compareIdentities(nobody, ['c'], ['tuesday']).came)
   expect(left).toEqual(compareIdentities(nobody, ['a'], ['monday']).came)
@@ -32,7 +36,7 @@ test('after the changes exactly the reported listeners are connected, by the cac
   fc.assert(
     fc.property(people, people, (before, now) => {
       const was = compareIdentities(nobody, before, ['salt'])
-      for (const known of [was.hashes, recognize(new Set(was.came), now, ['salt'])]) {
+      for (const known of [was.hashes, matchStoredHashes(new Set(was.came), now, ['salt'])]) {
         const { came, left } = compareIdentities(known, now, ['salt'])
         const after = new Set([...was.came.filter(hash => !left.includes(hash)), ...came])
         expect(after).toEqual(new Set(compareIdentities(nobody, now, ['salt']).came))

@@ -194,16 +194,16 @@ test('the status becomes stale without messages and without a connection', () =>
   expect(alone.status(300_000)).toBe('offline')
 })
 
-test('pings confirm a state, unless the server has said that it may be stale', () => {
+test('pings confirm a state, unless the server has published that it is stale', () => {
   const driver = live()
   driver.receive({ type: 'ping' }, 25_000)
   expect(driver.status(59_999)).toBe('live')
   expect(driver.status(60_000)).toBe('stale')
-  const doubtful = live()
+  const stale = live()
   const data = { np, current_time: 100, stale_since: 93 }
-  doubtful.receive({ type: 'publication', data, isDelta: false, offset: 8, epoch: null }, 12_000)
-  doubtful.receive({ type: 'ping' }, 25_000)
-  expect(doubtful.status(25_000)).toBe('stale')
+  stale.receive({ type: 'publication', data, isDelta: false, offset: 8, epoch: null }, 12_000)
+  stale.receive({ type: 'ping' }, 25_000)
+  expect(stale.status(25_000)).toBe('stale')
 })
 
 test('a page is live with the document that the server rendered, and stale if no server answers', () => {

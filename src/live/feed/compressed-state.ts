@@ -24,7 +24,7 @@ const play: Play = {
   song
 }
 
-/** What most states have in common: their field names and usual values. */
+/** The dictionary: field names and values that most states have in common. */
 const typicalState: StationState = {
   stationId: 1,
   epoch: '0123456789abcdef',
@@ -84,9 +84,9 @@ const options: ZlibOptions = {
  * Compresses a state to about a tenth of its JSON text, in about 20 microseconds. The bytes are in a string,
  * whose overhead is a tenth of that of a buffer.
  */
-export const packState = (state: StationState): string =>
+export const compressState = (state: StationState): string =>
   deflateRawSync(JSON.stringify(state), options).toString('latin1')
 
-/** Reverses `packState`. */
-export const unpackState = (packed: string): StationState =>
-  JSON.parse(inflateRawSync(Buffer.from(packed, 'latin1'), options).toString())
+/** Reverses `compressState`. */
+export const decompressState = (compressed: string): StationState =>
+  JSON.parse(inflateRawSync(Buffer.from(compressed, 'latin1'), options).toString())

@@ -1,7 +1,7 @@
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
 import type { LiveStation } from './live-station.ts'
 
-/** A station that is not used for this long, or twice as long, is packed. */
+/** The state of a station is compressed after one to two of these periods without use. */
 const periodMs = 60_000
 
 const intervalMs = 1_000
@@ -9,12 +9,14 @@ const intervalMs = 1_000
 /** Length of a time slice. */
 const sliceMs = 1
 
-/** Packs the stations that nobody uses, a part of them each second. Returns the function that stops it. */
-export function startPacking(all: () => readonly LiveStation[]): () => void {
+/**
+ * Compresses the states of unused stations, a part of them each second. Returns the function that stops it.
+ */
+export function startCompression(all: () => readonly LiveStation[]): () => void {
   let next = 0
   let isRunning = false
 
-  async function packPart(): Promise<void> {
+  async function compressPart(): Promise<void> {
     const stations = all()
     if (next >= stations.length) next = 0
     const part = stations.slice(next, next + Math.ceil((stations.length * intervalMs) / periodMs))
@@ -22,7 +24,7 @@ export function startPacking(all: () => readonly LiveStation[]): () => void {
     const rest = part.values()
     await runInTimeSlices(sliceMs, () => {
       const { done, value: station } = rest.next()
-      station?.packUnlessUsed()
+      station?.compressUnlessUsed()
       return done !== true
     })
   }
@@ -30,7 +32,7 @@ export function startPacking(all: () => readonly LiveStation[]): () => void {
   const timer = setInterval(() => {
     if (isRunning) return
     isRunning = true
-    void packPart().finally(() => (isRunning = false))
+    void compressPart().finally(() => (isRunning = false))
   }, intervalMs)
   return () => clearInterval(timer)
 }
