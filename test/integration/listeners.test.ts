@@ -13,7 +13,7 @@ import {
   type SourceReport
 } from '../../src/playout/listeners/count-listeners.ts'
 import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
-import { publishStation } from '../../src/playout/publish.ts'
+import { publishStation, renewState } from '../../src/playout/publish.ts'
 import { countingKey, shardOf, unflushedKey } from '../../src/redis/keys.ts'
 import { readConnected } from '../../src/redis/listener-store.ts'
 import { readStates } from '../../src/redis/station-store.ts'
@@ -86,6 +86,24 @@ async function openStage(sql: Sql, redisUrl: string) {
     [Symbol.asyncDispose]: () => playout[Symbol.asyncDispose]()
   }
 }
+
+test('reports that change only identities are all flushed while the clock of Redis is behind', async ({
+  sql,
+  redisUrl
+}) => {
+  await using stage = await openStage(sql, redisUrl)
+  const { playout, stationId } = stage
+  const [state] = await readStates(playout.redis, [stationId])
+  await renewState(playout, { stationId, epoch: state?.epoch ?? '', offset: Date.now() + 3_600_000 })
+  for (const identity of ['a', 'b', 'c', 'd']) {
+    await stage.count(atRadio(identity))
+    await stage.flush()
+  }
+  expect(await stage.current()).toMatchObject({ end: 1, unique: 4 })
+  await stage.next()
+  await stage.count(atRadio('e'))
+  expect(await stage.current()).toMatchObject({ start: 1, unique: 2 })
+})
 
 describe('the count of listeners at sources', () => {
   test('is the sum over all sources, including hidden ones', async ({ sql, redisUrl }) => {

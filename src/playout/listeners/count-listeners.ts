@@ -9,7 +9,7 @@ import type { ListenerCount } from '../../station/state.ts'
 import { publishStation } from '../publish.ts'
 import type { PlayoutServices } from '../services.ts'
 import { flushInBackground } from './flush-counts.ts'
-import { computeIdentityChanges } from './identities.ts'
+import { computeIdentityChanges, forgetIdentities } from './identities.ts'
 
 /** The lists of sources in a report, with the kind of their sources. */
 export const kindByList = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
@@ -68,9 +68,15 @@ async function record(
 ): Promise<ReportOutcome> {
   let outcome: ReportOutcome = { status: 'missing' }
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const counts = await computeIdentityChanges(services, stationId, listCounts(report), attempt > 1)
+    const listed = listCounts(report)
+    const counts = await computeIdentityChanges(services, stationId, listed, attempt > 1)
     const sent: CountsReport = { totals: report.totals, counts, ignoresUnknown }
-    outcome = await reportCounts(services.redis, stationId, sent)
+    try {
+      outcome = await reportCounts(services.redis, stationId, sent)
+    } catch (error) {
+      forgetIdentities(services, stationId, listed)
+      throw error
+    }
     if (outcome.status === 'counted' && outcome.hasEvents) flushInBackground(services, stationId)
     // Redis has lost the state, or the station does not exist.
     const isRebuilt = outcome.status === 'missing' && (await publishStation(services, stationId)) !== null

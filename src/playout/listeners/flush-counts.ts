@@ -25,8 +25,8 @@ import type { PlayoutServices } from '../services.ts'
 const stationsPerTransaction = 200
 /** Stations per shard and run; the others follow in the next one. */
 const stationsPerShard = 2_000
-/** How long one process holds the lease of the flush of a shard. About the pause between runs. */
-const leaseMs = 900
+/** How long one process holds the lease of the flush of a shard. Less than the shortest pause between runs. */
+const leaseMs = 700
 
 /** Flushes the shards whose lease no other process holds. Returns the number of stations. */
 export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {

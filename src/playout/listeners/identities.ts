@@ -33,14 +33,13 @@ export async function computeIdentityChanges(
   isOutdated: boolean
 ): Promise<ReportedCount[]> {
   if (counts.every(count => count.identities === undefined)) return [...counts]
-  const keyOf = (count: CountWithKind) =>
-    `${stationId} ${count.kind} ${'id' in count ? count.id : count.path}`
-  const isCached = !isOutdated && counts.every(count => !count.identities || cache.has(keyOf(count)))
+  const isCached =
+    !isOutdated && counts.every(count => !count.identities || cache.has(cacheKey(stationId, count)))
   const salts = await readSalts(sql, engineTimeMs())
   const stored = isCached ? null : await readStoredIdentities(redis, stationId)
   return counts.map(({ identities, ...count }) => {
     if (identities === undefined) return count
-    const key = keyOf(count)
+    const key = cacheKey(stationId, count)
     const known = stored ? stored(count, identities, salts) : cache.get(key)
     // Redis ignores or refuses the count of an unknown source.
     if (!known) return count
@@ -50,6 +49,18 @@ export async function computeIdentityChanges(
     cacheIdentities(cache, key, { version: version + (isChanged ? 1 : 0), hashes })
     return { ...count, version, came, left }
   })
+}
+
+const cacheKey = (stationId: number, count: CountWithKind) =>
+  `${stationId} ${count.kind} ${'id' in count ? count.id : count.path}`
+
+/** Makes the next report read the identities again: Redis may not have those of this one. */
+export function forgetIdentities(
+  { identities: cache }: PlayoutServices,
+  stationId: number,
+  counts: readonly CountWithKind[]
+): void {
+  for (const count of counts) cache.delete(cacheKey(stationId, count))
 }
 
 function cacheIdentities(cache: IdentityCache, key: string, known: KnownIdentities): void {

@@ -22,7 +22,8 @@ local basis = cjson.decode(ARGV[8])
 local nowMs = tonumber(ARGV[9])
 local counting = decode(redis.call('HGET', KEYS[8], 'counting'))
 local fields = {}
-local offset = nextOffset(math.max(tonumber(ARGV[2]), storedOffset + 1))
+local newestOffset = math.max(storedOffset, counting and counting.newestOffset or 0)
+local offset = nextOffset(math.max(tonumber(ARGV[2]), newestOffset + 1))
 
 if counting and epoch ~= ARGV[3] then
   -- In another epoch, the same id may belong to another play.

@@ -92,7 +92,8 @@ noteUnique(counting)
 if isMoved then redis.call('EXPIRE', KEYS[6], 172800) end
 
 local epoch, storedOffset, rest = splitPosition(position)
-local offset = nextOffset(storedOffset + 1)
+local offset = nextOffset(math.max(storedOffset, counting.newestOffset or 0) + 1)
+counting.newestOffset = offset
 local trigger = total > was and 'listener_gained' or total < was and 'listener_lost' or nil
 if trigger then noteEvent(counting, trigger, nowMs, offset, fields) end
 if isShown then

@@ -9,6 +9,7 @@
                            version: raised with each change of the identities
     play                   of the current play: id, start, gained, lost, peak, unique
     minute                 of the newest minute with a change: at, total, unique, most, fewest
+    newestOffset           of the last report; not shown if only identities changed
     events, newestEvent    number of fields `event:OFFSET`, and the newest of them
   Other fields wait for the flush: `ended:ID` the numbers of an ended play, `minute:AT` of a past minute, and
   `event:OFFSET` a change of the total for web hooks.
