@@ -68,9 +68,9 @@ export function openHeartbeats(options: HeartbeatOptions) {
     if (triggers !== null || isStalenessNew || nowMs >= channel.dueAtMs) publish(channel, triggers ?? [])
   }
 
-  /** Whether a channel with rare heartbeats became stale, or stopped being stale, since the last check. */
+  /** Whether a channel became stale, or stopped being stale, since the last check. */
   function hasStalenessChanged(channel: Channel): boolean {
-    const station = channel.heartbeatMs === 0 ? undefined : publications.find(channel)
+    const station = publications.find(channel)
     if (station === undefined) return false
     const before = channel.isStale
     channel.isStale = publications.staleSince(station) !== null
