@@ -9,6 +9,7 @@ import { type PreloadServices, preloadLibraries } from '../src/playout/queue/pre
 import { refillQueues } from '../src/playout/queue/refill-queues.ts'
 import { refreshRemoteLists, type RemoteListServices } from '../src/playout/queue/remote-lists.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
+import { openStationRotation } from '../src/playout/station-rotation.ts'
 import { sweep } from '../src/playout/sweep.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
@@ -17,8 +18,9 @@ import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/re
 /** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
 export function startSweep(services: PlayoutServices, heartbeat: string) {
   const comparison = openStateComparison(services)
+  const rotation = openStationRotation()
   const run = async (signal: AbortSignal) => {
-    await sweep(services, comparison, signal)
+    await sweep(services, comparison, rotation, signal)
     await writeFile(heartbeat, '')
   }
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'sweep failed' })
@@ -32,7 +34,9 @@ export function startCountFlush(services: PlayoutServices) {
 
 /** Refills queues of stations whose library has changed, or whose song started without a plan. */
 export function startRefills(services: PlayoutServices) {
-  const run = async (signal: AbortSignal) => ((await refillQueues(services, signal)) ? 0 : refillPauseMs)
+  const rotation = openStationRotation()
+  const run = async (signal: AbortSignal) =>
+    (await refillQueues(services, rotation, signal)) ? 0 : refillPauseMs
   return repeat(run, { pauseMs: refillPauseMs, log: services.log, failure: 'refilling queues failed' })
 }
 

@@ -10,6 +10,7 @@ import { repairStates } from './publish.ts'
 import { maxClockErrorMs } from './pull-back.ts'
 import { skipLocked } from './rows.ts'
 import type { PlayoutServices } from './services.ts'
+import { openStationRotation, type StationRotation } from './station-rotation.ts'
 
 /** A play is overdue if its job should have ended it this long ago. */
 const graceMs = 700
@@ -21,14 +22,19 @@ const rounds = 10
 
 /**
  * Repairs what jobs and publications have missed. `comparison` finds the stations whose live state differs
- * from the facts. Call it every second, in any number of processes. Rejects between two steps once `signal`
- * is aborted.
+ * from the facts, `rotation` chooses the silent stations that may begin to play. Call it every second, in any
+ * number of processes. Rejects between two steps once `signal` is aborted.
  */
-export async function sweep(services: PlayoutServices, comparison: StateComparison, signal?: AbortSignal) {
+export async function sweep(
+  services: PlayoutServices,
+  comparison: StateComparison,
+  rotation = openStationRotation(),
+  signal?: AbortSignal
+) {
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await pullBackEarly(services, signal)
-  await wakeSilent(services, signal)
+  await wakeSilent(services, rotation, signal)
   await sendInterrupts(services, engineTimeMs())
   await endTimedOutPlays(services, { nowMs: engineTimeMs(), upForMs: process.uptime() * 1000 })
   for (let round = 0; round < rounds && (await raiseRevisionBatch(services.sql)).length > 0; round++);
@@ -57,16 +63,27 @@ async function advancePlays(services: PlayoutServices, isMet: Fragment, signal?:
   return rows.length
 }
 
-async function wakeSilent(services: PlayoutServices, signal?: AbortSignal): Promise<void> {
+async function wakeSilent(
+  services: PlayoutServices,
+  rotation: StationRotation,
+  signal?: AbortSignal
+): Promise<void> {
+  const { sql } = services
+  const nowMs = engineTimeMs()
+  const { isChosen, complete } = rotation.begin(
+    sql,
+    sql`select id from stations where wake_at_ms <= ${nowMs}`
+  )
   const rows = await services.sql<{ id: number }[]>`
     select s.id from stations s left join libraries l on l.station_id = s.id
-    where s.is_enabled and s.backend = 'clock'
+    where s.is_enabled and s.backend = 'clock' and ${isChosen}
       and not exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)
-      and (s.wake_at_ms <= ${engineTimeMs()} or s.wake_version <> coalesce(l.version, 0)
+      and (s.wake_at_ms <= ${nowMs} or s.wake_version <> coalesce(l.version, 0)
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
     limit ${chunk} ${skipLocked(services.sql)}`
   const wake = ({ id }: { id: number }) => advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
   await forEachConcurrently(rows, concurrency, wake, signal)
+  if (rows.length < chunk) complete()
 }
 
 async function publishInChunks(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {

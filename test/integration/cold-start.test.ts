@@ -6,6 +6,8 @@ import { findCachedLibrary, openLibraryCache } from '../../src/playout/queue/lib
 import { preloadLibraries } from '../../src/playout/queue/preload-libraries.ts'
 import { refillQueues } from '../../src/playout/queue/refill-queues.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
+import { openStationRotation } from '../../src/playout/station-rotation.ts'
+import { shards } from '../../src/redis/keys.ts'
 import { test } from '../support/fixtures.ts'
 import { advanceAndRead, openPlayout } from '../support/playout.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
@@ -59,7 +61,7 @@ describe('after a restart', () => {
     expect([state?.shown?.startedAtMs, state?.shown?.song.title]).toEqual([dueAtMs, rows[0]?.title])
     expect(state?.next?.song.title).toBe(rows[1]?.title)
     expect([(await readQueue(sql, stationId)).length, await isFilled(sql, stationId)]).toEqual([2, false])
-    await refillQueues(cold)
+    await refillQueues(cold, openStationRotation())
     const refilled = await readQueue(sql, stationId)
     expect(refilled).toHaveLength(3)
     expect(refilled.slice(0, 2)).toEqual(rows.slice(1))
@@ -78,7 +80,7 @@ describe('after a restart', () => {
     expect(current?.title).toBe(rows[0]?.title)
     expect(current?.startedAtMs).toBe(ended?.endedAtMs)
     expect(current?.startedAtMs).toBeGreaterThanOrEqual(dueAtMs + 20_000)
-    await refillQueues(cold)
+    await refillQueues(cold, openStationRotation())
     const [next] = await readQueue(sql, stationId)
     expect(next?.playsAtMs).toBe((current?.startedAtMs ?? 0) + 60_000)
   })
@@ -110,6 +112,36 @@ describe('after a restart', () => {
     expect(cold.libraries.copies.size).toBe(1)
     expect(await isFilled(sql, stationId)).toBe(true)
   })
+})
+
+test('later runs find what changed at once, and every station within a rotation', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stations = await seedStations(sql, { stations: 4 })
+  const ids = stations.map(({ id }) => id)
+  const [unplanned = 0, changed = 0, forgotten = 0, untouched = 0] = ids
+  for (const id of ids) await advance(playout, { stationId: id, endedShId: 0, cause: 'wake' })
+  const rotation = openStationRotation()
+  await refillQueues(playout, rotation)
+  // A version that is too old to be a recent change.
+  await sql`update libraries set version = version - 100000`
+  await sql`update stations s set filled_version = l.version from libraries l where l.station_id = s.id`
+  const [{ version } = { version: 0 }] = await sql<{ version: number }[]>`
+    select filled_version as version from stations where id = ${untouched}`
+  await sql`update stations set filled_version = -1 where id = ${unplanned}`
+  await sql`update stations set filled_version = 0 where id = ${forgotten}`
+  await sql`update playlists set weight = 7 where station_id = ${changed}`
+  expect(await isFilled(sql, changed)).toBe(false)
+  await refillQueues(playout, rotation)
+  expect([await isFilled(sql, unplanned), await isFilled(sql, changed)]).toEqual([true, true])
+  for (let run = 1; run < shards.length && !(await isFilled(sql, forgotten)); run++)
+    await refillQueues(playout, rotation)
+  expect(await isFilled(sql, forgotten)).toBe(true)
+  expect(await sql`select filled_version as version from stations where id = ${untouched}`).toEqual([
+    { version }
+  ])
 })
 
 describe('libraries are loaded ahead', () => {

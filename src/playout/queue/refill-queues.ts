@@ -3,6 +3,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { skipLocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
+import type { StationRotation } from '../station-rotation.ts'
 import { loadMissingLibraries } from './preload-libraries.ts'
 import { refillQueue } from './queue.ts'
 
@@ -17,13 +18,22 @@ const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged
  * Refills queues of stations whose library has changed, or whose song started without a plan, in the order in
  * which their songs end. Returns whether there may be more.
  */
-export async function refillQueues(services: PlayoutServices, signal?: AbortSignal): Promise<boolean> {
+export async function refillQueues(
+  services: PlayoutServices,
+  rotation: StationRotation,
+  signal?: AbortSignal
+): Promise<boolean> {
+  const { sql } = services
+  const { isChosen, complete } = rotation.begin(
+    sql,
+    sql`select id from stations where filled_version = -1 and is_enabled and backend <> 'none'`
+  )
   const most = concurrency * stationsPerGroup
-  const rows = await services.sql<{ id: number }[]>`
+  const rows = await sql<{ id: number }[]>`
     select s.id from stations s join libraries l on l.station_id = s.id
-    where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none'
+    where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' and ${isChosen}
     order by (select h.due_at_ms from song_history h where h.station_id = s.id and h.ended_at_ms is null), s.id
-    limit ${most} ${skipLocked(services.sql)}`
+    limit ${most} ${skipLocked(sql)}`
   const refillGroup = async (group: readonly { id: number }[]) => {
     await loadMissingLibraries(
       services,
@@ -36,5 +46,6 @@ export async function refillQueues(services: PlayoutServices, signal?: AbortSign
     rows.slice(index * stationsPerGroup, (index + 1) * stationsPerGroup)
   )
   await forEachConcurrently(groups, concurrency, refillGroup, signal)
+  if (rows.length < most) complete()
   return rows.length === most
 }
