@@ -61,5 +61,7 @@ export async function seedStations(
       where h.ended_at_ms is null`
     await tx`update stations set next_seq = 4`
   })
+  // The versions of the libraries were set at the commit.
+  await sql`update stations s set filled_version = l.version from libraries l where l.station_id = s.id`
   await sql`vacuum analyze`
 }

@@ -35,7 +35,7 @@ const port = positiveInteger('PORT', 18_080)
 const tracks = positiveInteger('TRACKS', 60)
 const sampledStations = 1_000
 /** Time to fill the database and to load the libraries. */
-const settleMs = (stations: number) => 20_000 + stations * 7
+const settleMs = (stations: number) => 20_000 + stations * 4
 
 export async function steps(): Promise<void> {
   const points: GrowthPoint[] = []

@@ -11,6 +11,8 @@ import { refillQueue } from './queue.ts'
 const concurrency = 4
 /** Stations whose libraries are loaded together. */
 const stationsPerGroup = 5
+/** Stations that are found at once. With a large backlog, finding them takes longer than refilling a few. */
+const maxStations = 500
 
 const refill = (change: StationChange) => refillQueue(change, { isLibraryChanged: false })
 
@@ -28,12 +30,11 @@ export async function refillQueues(
     sql,
     sql`select id from stations where filled_version = -1 and is_enabled and backend <> 'none'`
   )
-  const most = concurrency * stationsPerGroup
   const rows = await sql<{ id: number }[]>`
     select s.id from stations s join libraries l on l.station_id = s.id
     where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' and ${isChosen}
     order by (select h.due_at_ms from song_history h where h.station_id = s.id and h.ended_at_ms is null), s.id
-    limit ${most} ${skipLocked(sql)}`
+    limit ${maxStations} ${skipLocked(sql)}`
   const refillGroup = async (group: readonly { id: number }[]) => {
     await loadMissingLibraries(
       services,
@@ -46,6 +47,6 @@ export async function refillQueues(
     rows.slice(index * stationsPerGroup, (index + 1) * stationsPerGroup)
   )
   await forEachConcurrently(groups, concurrency, refillGroup, signal)
-  if (rows.length < most) complete()
-  return rows.length === most
+  if (rows.length < maxStations) complete()
+  return rows.length === maxStations
 }
