@@ -4,13 +4,7 @@ import type { Revisions } from '../station/state.ts'
 /** Columns of `stations` that changes write. */
 export type StationColumns = { readonly [Name in StationColumn]?: number | null }
 
-type StationColumn =
-  | 'wake_at_ms'
-  | 'wake_version'
-  | 'next_seq'
-  | 'filled_version'
-  | 'listeners_total'
-  | 'listeners_unique'
+type StationColumn = 'wake_at_ms' | 'wake_version' | 'next_seq' | 'filled_version'
 
 /** What is written to the row of a station. */
 interface StationWrite {

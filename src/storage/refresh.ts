@@ -41,9 +41,9 @@ type LocationRow = StoredLocation & { readonly id: number; readonly quotaBytes: 
 const nearlyFullPercent = 90
 const resolvedPercent = 85
 
-/** Measures storage locations that are due, up to `lanes` at once. Each is leased before it is measured. */
-export async function measureDue(deps: StorageDeps, lanes: number, signal: AbortSignal): Promise<void> {
-  if (lanes === 0 || signal.aborted) return
+/** Measures storage locations that are due, up to `concurrency` at once. Each is leased before it is measured. */
+export async function measureDue(deps: StorageDeps, concurrency: number, signal: AbortSignal): Promise<void> {
+  if (concurrency === 0 || signal.aborted) return
   const row = await leaseNext(deps.sql)
   if (!row) return
   const continueLane = async () => {
@@ -51,7 +51,7 @@ export async function measureDue(deps: StorageDeps, lanes: number, signal: Abort
     await measureDue(deps, 1, signal)
   }
   // The next lane starts only after this one found work: usually nothing is due.
-  await Promise.all([continueLane(), measureDue(deps, lanes - 1, signal)])
+  await Promise.all([continueLane(), measureDue(deps, concurrency - 1, signal)])
 }
 
 async function leaseNext(sql: Sql): Promise<LocationRow | undefined> {

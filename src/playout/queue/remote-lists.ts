@@ -26,31 +26,31 @@ const everyMs = 10 * 60_000
 /** The first pause after a failure; later ones are as long as the list has been failing. */
 const soonestMs = 30_000
 /** Longer than fetching and storing takes. */
-const claimMs = 60_000
+const leaseMs = 60_000
 /** Operators are notified after failures for this long. */
 const alertAfterMs = 60 * 60_000
 /** Lists in parallel, so that one that takes its 10 seconds does not delay all others. */
-const lanes = 4
+const concurrency = 4
 
 const factOf = (id: number) => `remote-list:${id}`
 
-/** A list that this process may fetch until the claim expires. */
-interface ClaimedList {
+/** A list that this process may fetch until its lease expires. */
+interface LeasedList {
   readonly id: number
   readonly stationId: number
   readonly name: string
   readonly station: string
   readonly url: string
-  readonly claimedUntilMs: number
+  readonly leasedUntilMs: number
   readonly failingSinceMs: number | null
   readonly problem: string
   readonly isNew: boolean
 }
 
 /**
- * Fetches remote playlists that are due, the longest due first, and stores their entries. A list is claimed
- * before it is fetched; abandoned claims expire. Returns the number of fetches, failed ones included; rejects
- * when `signal` is aborted.
+ * Fetches remote playlists that are due, the longest due first, and stores their entries. A list is leased
+ * before it is fetched; the lease of a process that was killed expires. Returns the number of fetches, failed
+ * ones included; rejects when `signal` is aborted.
  */
 export async function refreshRemoteLists(
   services: RemoteListServices,
@@ -64,7 +64,7 @@ export async function refreshRemoteLists(
   const lane = async () => {
     for (;;) {
       signal.throwIfAborted()
-      const list = await claim(services.sql, clock())
+      const list = await leaseNext(services.sql, clock())
       if (!list) return
       try {
         await refresh(services, list, await fetchList(list.url, allowed, signal), clock())
@@ -75,14 +75,14 @@ export async function refreshRemoteLists(
       fetched++
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: concurrency }, lane))
   return fetched
 }
 
-/** Claims the list that has been due for the longest time. */
-async function claim(sql: Sql, nowMs: number): Promise<ClaimedList | undefined> {
-  const [list] = await sql<ClaimedList[]>`
-    update playlists p set fetch_at_ms = ${nowMs + claimMs}
+/** Leases the list that has been due for the longest time. */
+async function leaseNext(sql: Sql, nowMs: number): Promise<LeasedList | undefined> {
+  const [list] = await sql<LeasedList[]>`
+    update playlists p set fetch_at_ms = ${nowMs + leaseMs}
     from stations s
     where s.id = p.station_id and p.id = (
       select x.id from playlists x join stations y on y.id = x.station_id
@@ -90,7 +90,7 @@ async function claim(sql: Sql, nowMs: number): Promise<ClaimedList | undefined> 
         and y.is_enabled and y.backend <> 'none'
       order by x.fetch_at_ms limit 1 for no key update of x skip locked)
     returning p.id, s.id as "stationId", p.name, s.name as station, p.remote_url as url,
-      p.fetch_at_ms as "claimedUntilMs", p.failing_since_ms as "failingSinceMs", p.fetch_problem as problem,
+      p.fetch_at_ms as "leasedUntilMs", p.failing_since_ms as "failingSinceMs", p.fetch_problem as problem,
       p.fetched_at_ms = 0 as "isNew"`
   return list
 }
@@ -105,7 +105,7 @@ async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): 
   }
 }
 
-async function refresh(services: RemoteListServices, list: ClaimedList, fetched: RemoteList, nowMs: number) {
+async function refresh(services: RemoteListServices, list: LeasedList, fetched: RemoteList, nowMs: number) {
   if ('problem' in fetched) return noteFailure(services, list, fetched.problem, nowMs)
   const isChanged = await keep(services, list, fetched.songs, nowMs)
   if (list.isNew || list.failingSinceMs !== null) await resolveAlert(services.sql, factOf(list.id))
@@ -115,7 +115,7 @@ async function refresh(services: RemoteListServices, list: ClaimedList, fetched:
 /** Stores the songs of a list. Returns whether they changed. */
 async function keep(
   services: RemoteListServices,
-  list: ClaimedList,
+  list: LeasedList,
   songs: readonly ImportedSong[],
   nowMs: number
 ): Promise<boolean> {
@@ -135,24 +135,24 @@ async function keep(
   })
 }
 
-/** Whether the claim holds: a new address makes the list due at once, which ends the claim. */
-const stillClaimed = (sql: Sql | Tx, { id, claimedUntilMs, url }: ClaimedList) =>
-  sql`id = ${id} and fetch_at_ms = ${claimedUntilMs} and remote_url = ${url}`
+/** Whether the lease holds: a new address makes the list due at once, which ends the lease. */
+const isLeased = (sql: Sql | Tx, { id, leasedUntilMs, url }: LeasedList) =>
+  sql`id = ${id} and fetch_at_ms = ${leasedUntilMs} and remote_url = ${url}`
 
 const jittered = (ms: number) => Math.round(ms * (0.9 + Math.random() * 0.2))
 
-async function noteSuccess(sql: Sql | Tx, list: ClaimedList, nowMs: number): Promise<boolean> {
+async function noteSuccess(sql: Sql | Tx, list: LeasedList, nowMs: number): Promise<boolean> {
   const { count } = await sql`
     update playlists set fetched_at_ms = ${nowMs}, fetch_at_ms = ${nowMs + jittered(everyMs)},
       fetch_problem = '', failing_since_ms = null
-    where ${stillClaimed(sql, list)}`
+    where ${isLeased(sql, list)}`
   return count > 0
 }
 
 /** The entries of the last successful fetch stay. */
 async function noteFailure(
   { sql, log }: RemoteListServices,
-  list: ClaimedList,
+  list: LeasedList,
   problem: string,
   nowMs: number
 ): Promise<void> {
@@ -162,7 +162,7 @@ async function noteFailure(
   const { count } = await sql`
     update playlists set fetch_problem = ${problem}, failing_since_ms = ${sinceMs},
       fetch_at_ms = ${nowMs + jittered(pauseMs)}
-    where ${stillClaimed(sql, list)}`
+    where ${isLeased(sql, list)}`
   if (count === 0) return
   if (problem !== list.problem) log.warn({ playlist: list.id, problem }, 'remote list not fetched')
   if (failingMs < alertAfterMs) return
