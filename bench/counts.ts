@@ -52,7 +52,7 @@ export async function counts(): Promise<void> {
         const measured: Measured[] = []
         for (let run = 0; run < runs; run++) measured.push(await measure(part, ids, keys, program.pid))
         rows.push([formatNumber(stations), part, ...columns(measured)])
-        points.push({ name: part, stations, cpuMs: measured.map(cpuOf) })
+        points.push({ name: part, stations, values: measured.map(cpuOf) })
       }
     } finally {
       printCores()
@@ -60,7 +60,7 @@ export async function counts(): Promise<void> {
       await program.stop()
     }
   }
-  await drawGrowth('counts', 'CPU of a listener report', points)
+  await drawGrowth('counts', { title: 'CPU of a listener report', unit: 'ms' }, points)
   printTable(['stations', 'part', 'reports/s', 'p50, ms', 'p99, ms', 'CPU per report, ms', 'of it'], rows)
 }
 

@@ -13,6 +13,7 @@ import { reportCounts } from '../src/redis/listener-store.ts'
 import { commitState } from '../src/redis/station-store.ts'
 import type { FollowerCommand, FollowerReport } from './feed/follower.ts'
 import { exampleCounts, exampleState } from './feed/states.ts'
+import { drawGrowth, type GrowthPoint } from './growth.ts'
 import { positiveInteger, positiveIntegers } from './settings.ts'
 import { formatNumber } from './statistics.ts'
 import { printTable } from './table.ts'
@@ -32,7 +33,21 @@ const listBuilds = 3
  */
 export async function feed(): Promise<void> {
   const rows: string[][] = []
-  for (const stations of stationCounts) rows.push(await measure(stations))
+  const memory: GrowthPoint[] = []
+  const cores: GrowthPoint[] = []
+  for (const stations of stationCounts) {
+    const measured = await measure(stations)
+    const { started, counted, listed } = measured
+    rows.push(formatRow(stations, measured))
+    const addMemory = (name: string, { rssBytes }: FollowerReport) =>
+      memory.push({ name, stations, values: [rssBytes / 1e6] })
+    addMemory('after the start', started)
+    addMemory('with counts', counted)
+    addMemory('after lists', listed)
+    cores.push({ name: 'counts every 15 s', stations, values: [counted.cores] })
+  }
+  await drawGrowth('feed-memory', { title: 'Memory of a feed', unit: 'MB' }, memory)
+  await drawGrowth('feed-cores', { title: 'CPU of a feed', unit: 'cores' }, cores)
   printTable(
     [
       'stations',
@@ -58,7 +73,7 @@ const megabytes = (bytes: number, digits = 0) => `${formatNumber(bytes / 1e6, di
 const milliseconds = (ms: number) => `${formatNumber(ms)} ms`
 const seconds = (ms: number) => `${formatNumber(ms / 1_000, 1)} s`
 
-async function measure(stations: number): Promise<string[]> {
+async function measure(stations: number): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
   const server = await startRedis(folder)
   const redis = openRedis(await checkRedis(server.url), 'bench')
@@ -73,7 +88,37 @@ async function measure(stations: number): Promise<string[]> {
   }
 }
 
-async function measureFollower(redis: RedisClient, redisUrl: string, stations: number): Promise<string[]> {
+function formatRow(stations: number, measured: Measured): string[] {
+  const { started, idle, counted, countsPerSecond, lists, listed } = measured
+  return [
+    formatNumber(stations),
+    seconds(started.ms),
+    megabytes(started.rssBytes),
+    idle.cores.toFixed(3),
+    formatNumber(countsPerSecond),
+    counted.cores.toFixed(3),
+    formatNumber(counted.bytes / 1e6 / measuredSeconds, 2),
+    milliseconds(counted.longestDelayMs),
+    megabytes(counted.rssBytes),
+    megabytes(counted.heapBytes),
+    megabytes(listed.listBytes),
+    lists.map(({ ms }) => seconds(ms)).join(', '),
+    milliseconds(listed.longestDelayMs),
+    megabytes(listed.rssBytes)
+  ]
+}
+
+interface Measured {
+  readonly started: FollowerReport
+  readonly idle: FollowerReport
+  readonly counted: FollowerReport
+  readonly countsPerSecond: number
+  readonly lists: readonly FollowerReport[]
+  /** After the last list. */
+  readonly listed: FollowerReport
+}
+
+async function measureFollower(redis: RedisClient, redisUrl: string, stations: number): Promise<Measured> {
   // A process of its own, whose memory is not that of this one.
   const file = fileURLToPath(new URL('feed/follower.ts', import.meta.url))
   const child = fork(file, [redisUrl], { execArgv: ['--import', 'tsx'] })
@@ -89,22 +134,7 @@ async function measureFollower(redis: RedisClient, redisUrl: string, stations: n
     const lists: FollowerReport[] = []
     for (let build = 0; build < listBuilds; build++) lists.push(await ask(child, 'list'))
     const listed = lists.at(-1) ?? counted
-    return [
-      formatNumber(stations),
-      seconds(started.ms),
-      megabytes(started.rssBytes),
-      idle.cores.toFixed(3),
-      formatNumber(countsPerSecond),
-      counted.cores.toFixed(3),
-      formatNumber(counted.bytes / 1e6 / measuredSeconds, 2),
-      milliseconds(counted.longestDelayMs),
-      megabytes(counted.rssBytes),
-      megabytes(counted.heapBytes),
-      megabytes(listed.listBytes),
-      lists.map(({ ms }) => seconds(ms)).join(', '),
-      milliseconds(listed.longestDelayMs),
-      megabytes(listed.rssBytes)
-    ]
+    return { started, idle, counted, countsPerSecond, lists, listed }
   } finally {
     child.kill()
   }

@@ -4,15 +4,19 @@ import { fileURLToPath } from 'node:url'
 import { renderChart } from './chart.ts'
 import { median } from './statistics.ts'
 
-/** The cost of a change with a number of stations, in milliseconds of CPU, of each run. */
+/** What was measured with a number of stations in each run. */
 export interface GrowthPoint {
   readonly name: string
   readonly stations: number
-  readonly cpuMs: readonly number[]
+  readonly values: readonly number[]
 }
 
-/** Draws the median costs by number of stations as `plots/{file}.svg`, if there are several numbers. */
-export async function drawGrowth(file: string, title: string, points: readonly GrowthPoint[]): Promise<void> {
+/** Draws the medians by number of stations as `plots/{file}.svg`, if there are several numbers. */
+export async function drawGrowth(
+  file: string,
+  labels: { readonly title: string; readonly unit: string },
+  points: readonly GrowthPoint[]
+): Promise<void> {
   const ticks = [...new Set(points.map(({ stations }) => stations))]
   if (ticks.length < 2) return
   const names = [...new Set(points.map(({ name }) => name))]
@@ -20,16 +24,12 @@ export async function drawGrowth(file: string, title: string, points: readonly G
     name,
     group,
     values: ticks.map(tick =>
-      median(points.find(each => each.name === name && each.stations === tick)?.cpuMs ?? [])
+      median(points.find(each => each.name === name && each.stations === tick)?.values ?? [])
     )
   }))
   const folder = new URL('plots/', import.meta.url)
   await mkdir(folder, { recursive: true })
-  const chart = {
-    title,
-    x: { label: 'stations', ticks },
-    y: { label: 'ms of CPU', isLogarithmic: false },
-    series
-  }
+  const { title, unit } = labels
+  const chart = { title, x: { label: 'stations', ticks }, y: { label: unit, isLogarithmic: false }, series }
   await writeFile(fileURLToPath(new URL(`${file}.svg`, folder)), renderChart(chart))
 }

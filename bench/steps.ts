@@ -42,10 +42,10 @@ export async function steps(): Promise<void> {
   for (const part of selectParts(parts)) {
     const stations = stationsOf[part]
     if (part.startsWith('cost'))
-      points.push({ name: '200 steps/s', stations, cpuMs: await measureCosts(stations) })
+      points.push({ name: '200 steps/s', stations, values: await measureCosts(stations) })
     else await measureRates(stations)
   }
-  await drawGrowth('steps', 'CPU of a step', points)
+  await drawGrowth('steps', { title: 'CPU of a step', unit: 'ms' }, points)
 }
 
 const stepsPerSecond = 200
