@@ -1,39 +1,53 @@
 import type { Fragment, Sql } from '../db/sql.ts'
-import { shards } from '../redis/keys.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 
 /** A transaction may commit this long after it has raised the version of a library, which is a time. */
 const lateCommitMs = 5_000
 
+/** Number of stations in a run. */
+const chunk = 2_000
+
+const maxBigint = '9223372036854775807'
+
 export type StationRotation = ReturnType<typeof openStationRotation>
 
 /**
  * Chooses the stations that a repeated task looks at: all at first, then those whose library changed since the
- * run before, and in turn those of a shard, so that every station is looked at about once a minute. Looking at
- * all stations every second would take a core with 100,000 stations.
+ * run before, and 2,000 others in turn: with 100,000 stations, each is looked at once in 50 runs. Looking at all
+ * of them every second would take a core.
  */
 export function openStationRotation() {
-  let nextShard = 0
   /** When the last complete run began; null before the first. */
   let completeMs: number | null = null
+  /** The last station of that run in turn. */
+  let lastId = 0
+
+  /** The last id of the next stations in turn; null if they are the last ones. */
+  async function findEnd(sql: Sql): Promise<number | null> {
+    const [end] = await sql<{ id: number }[]>`
+      select id from stations where id > ${lastId} order by id offset ${chunk - 1} limit 1`
+    return end?.id ?? null
+  }
 
   return {
     /**
      * Returns a condition for `stations s`. `others`: selects the ids of stations that are always included, by an index.
      * `complete` is to be called if the run has found all stations; otherwise the next one looks at the same.
      */
-    begin: (sql: Sql, others: Fragment): { readonly isChosen: Fragment; readonly complete: () => void } => {
+    begin: async (sql: Sql, others: Fragment): Promise<{ isChosen: Fragment; complete: () => void }> => {
       const beganMs = engineTimeMs()
+      const sinceMs = completeMs
+      const endId = sinceMs === null ? null : await findEnd(sql)
       const isChosen =
-        completeMs === null
+        sinceMs === null
           ? sql`true`
           : sql`s.id in (
-              select station_id from libraries where version > ${completeMs - lateCommitMs}
-              union all select id from stations where id % 64 = ${shards[nextShard] ?? 0}
+              select station_id from libraries where version > ${sinceMs - lateCommitMs}
+              union all select id from stations where id > ${lastId} and id <= ${endId ?? maxBigint}
               union all ${others})`
       const complete = () => {
         completeMs = beganMs
-        nextShard = (nextShard + 1) % shards.length
+        lastId = endId ?? 0
       }
       return { isChosen, complete }
     }

@@ -70,7 +70,7 @@ async function wakeSilent(
 ): Promise<void> {
   const { sql } = services
   const nowMs = engineTimeMs()
-  const { isChosen, complete } = rotation.begin(
+  const { isChosen, complete } = await rotation.begin(
     sql,
     sql`select id from stations where wake_at_ms <= ${nowMs}`
   )

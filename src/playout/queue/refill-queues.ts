@@ -26,7 +26,7 @@ export async function refillQueues(
   signal?: AbortSignal
 ): Promise<boolean> {
   const { sql } = services
-  const { isChosen, complete } = rotation.begin(
+  const { isChosen, complete } = await rotation.begin(
     sql,
     sql`select id from stations where filled_version = -1 and is_enabled and backend <> 'none'`
   )
