@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
+import { Overloaded } from '../../runtime/errors.ts'
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
 import type { LongList } from '../../station/live-view.ts'
 import { engineSeconds, type LiveStation, openHash } from './live-station.ts'
@@ -14,55 +15,87 @@ const pieceLength = 128 * 1024
 /** With more stations, rendered documents are not kept for the next list, because each takes about 5 KB. */
 const maxKeptDocuments = 10_000
 
-/** Maximum number of lists in memory, in addition to the one that is being built. */
-const maxKept = 2
+type BuiltList = Omit<LongList, 'release'> & { readonly compressedBytes: number }
 
-type BuiltList = Omit<LongList, 'release'>
+/** A list in memory. `responses`: closes each response that sends it. */
+interface KeptList extends BuiltList {
+  /** The private stations in it. */
+  readonly key: string
+  readonly builtAtMs: number
+  readonly responses: Set<() => void>
+}
+
+interface LongListOptions {
+  /** Maximum size of the lists in memory, compressed and without the newest. */
+  readonly maxBytes?: number
+  /** A list that is older may be evicted: a client has at least this time to read it. */
+  readonly evictableAfterMs?: number
+}
 
 /**
  * The arrays of `GET /api/nowplaying` on a server with many stations. They are built one after another;
- * requests for the public list that wait for the next build share it. When the memory is needed, the oldest
- * list is evicted, and responses that still send it are closed.
+ * requests for the public list that wait for the next build share it. If the lists that are being sent take
+ * too much memory, those older than a minute are evicted, and responses that still send them are closed.
+ * While none is that old, requests get the newest list instead of a new one.
  */
-export function openLongLists(all: () => readonly LiveStation[]) {
-  /** The lists in memory, oldest first, with a function for each response that closes it. */
-  const kept = new Map<BuiltList, Set<() => void>>()
+export function openLongLists(
+  all: () => readonly LiveStation[],
+  { maxBytes = 96 * 1_048_576, evictableAfterMs = 60_000 }: LongListOptions = {}
+) {
+  /** Oldest first. */
+  const kept = new Set<KeptList>()
   let building: Promise<unknown> = Promise.resolve()
-  let nextPublic: Promise<BuiltList> | null = null
+  let nextPublic: Promise<KeptList> | null = null
 
-  function build(privateIds: ReadonlySet<number>): Promise<BuiltList> {
-    const built = building.then(() => {
-      if (privateIds.size === 0) nextPublic = null
-      return buildList(all(), privateIds)
-    })
-    building = built.catch(() => {})
-    return built
+  const hasRoom = () => [...kept].reduce((sum, { compressedBytes }) => sum + compressedBytes, 0) < maxBytes
+
+  function evictOld(): void {
+    for (const list of kept) {
+      if (hasRoom() || performance.now() - list.builtAtMs < evictableAfterMs) return
+      kept.delete(list)
+      for (const close of list.responses) close()
+    }
   }
 
-  function evictOldest(): void {
-    for (const [built, responses] of kept) {
-      if (kept.size < maxKept) return
-      kept.delete(built)
-      for (const close of responses) close()
+  /** Builds a list, or returns the newest one. Throws 503 if there is no room and no list with these stations. */
+  async function buildOrReuse(key: string, privateIds: ReadonlySet<number>): Promise<KeptList> {
+    evictOld()
+    if (hasRoom()) {
+      const built = await buildList(all(), privateIds)
+      return { ...built, key, builtAtMs: performance.now(), responses: new Set() }
     }
+    const newest = [...kept].findLast(list => list.key === key)
+    if (newest === undefined)
+      throw new Overloaded(5, 'Too many lists are being sent: try again in a few seconds.')
+    return newest
+  }
+
+  /** Waits for its turn. */
+  function provide(key: string, privateIds: ReadonlySet<number>): Promise<KeptList> {
+    const provided = building.then(async () => {
+      if (key === '') nextPublic = null
+      const list = await buildOrReuse(key, privateIds)
+      kept.add(list)
+      return list
+    })
+    building = provided.catch(() => {})
+    return provided
   }
 
   return {
     /** See `longList` of `LiveView`. */
     take: async (privateIds: ReadonlySet<number>, onEvicted: () => void): Promise<LongList> => {
-      const isPublicOnly = privateIds.size === 0
-      const built = await (isPublicOnly ? (nextPublic ??= build(privateIds)) : build(privateIds))
-      if (!kept.has(built)) {
-        evictOldest()
-        kept.set(built, new Set())
-      }
-      const responses = kept.get(built)
-      responses?.add(onEvicted)
+      const key = [...privateIds].join()
+      const list = await (key === '' ? (nextPublic ??= provide(key, privateIds)) : provide(key, privateIds))
+      // Another response may have released it.
+      kept.add(list)
+      list.responses.add(onEvicted)
       const release = () => {
-        responses?.delete(onEvicted)
-        if (responses?.size === 0) kept.delete(built)
+        list.responses.delete(onEvicted)
+        if (list.responses.size === 0) kept.delete(list)
       }
-      return { ...built, release }
+      const { size, read, etag } = list
+      return { size, read, etag, release }
     }
   }
 }
@@ -125,6 +158,7 @@ function openPieces() {
       await adding
       return {
         size,
+        compressedBytes: pieces.reduce((sum, { compressed }) => sum + compressed.length, 0),
         read: async (offset: number): Promise<Uint8Array> => {
           const piece = pieces.findLast(({ start }) => start <= offset)
           if (piece === undefined) return Buffer.alloc(0)

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 
 import { type Catalogue, openCatalogue } from '../../../src/live/feed/catalogue.ts'
 import type { LiveStation } from '../../../src/live/feed/live-station.ts'
+import { openLongLists } from '../../../src/live/feed/long-lists.ts'
 import type { LongList } from '../../../src/station/live-view.ts'
 import { afterSong, aStation } from '../../support/builders.ts'
+import { waitFor } from '../../support/wait.ts'
 
 const none: ReadonlySet<number> = new Set()
 const ignore = () => {}
@@ -81,16 +83,39 @@ test('requests that wait for a build share it, and later ones get newer states',
   expect(newer.etag).not.toBe(one.etag)
 })
 
-test('a list that is sent slowly is evicted when its memory is needed', async () => {
-  const catalogue = openStations(1_001)
+test('lists that are being sent are evicted only when they are old and memory is needed', async () => {
+  const { all } = openStations(1_001)
   const evicted: number[] = []
-  for (let request = 1; request <= 4; request++)
-    await catalogue.longLists.take(none, () => evicted.push(request))
+  const lists = openLongLists(all, { maxBytes: 1, evictableAfterMs: 200 })
+  const first = await lists.take(none, () => evicted.push(1))
+  const second = await lists.take(none, () => evicted.push(2))
+  expect(second.read).toBe(first.read)
+  await expect(lists.take(new Set([10]), ignore)).rejects.toThrow(/Too many lists/)
+  const startedMs = performance.now()
+  await waitFor(async () => (await lists.take(none, ignore)).read !== first.read, {
+    deadlineMs: 5_000,
+    what: 'a new list'
+  })
+  expect(performance.now() - startedMs).toBeGreaterThan(100)
   expect(evicted).toEqual([1, 2])
-  const lists = openStations(1_001).longLists
+})
+
+test('lists with room are built anew, and released lists need no memory', async () => {
+  const evicted: number[] = []
+  const lists = openLongLists(openStations(1_001).all, { evictableAfterMs: 0 })
+  const reads = new Set<unknown>()
   for (let request = 1; request <= 4; request++)
-    (await lists.take(none, () => evicted.push(request))).release()
-  expect(evicted).toEqual([1, 2])
+    reads.add((await lists.take(none, () => evicted.push(request))).read)
+  expect(reads.size).toBe(4)
+  expect(evicted).toEqual([])
+  const small = openLongLists(openStations(1_001).all, { maxBytes: 1 })
+  const etags: string[] = []
+  for (let request = 1; request <= 3; request++) {
+    const list = await small.take(new Set([request * 10]), ignore)
+    etags.push(list.etag)
+    list.release()
+  }
+  expect(new Set(etags).size).toBe(3)
 })
 
 test('a compressed station has the same state and documents', () => {
