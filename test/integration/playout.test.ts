@@ -8,10 +8,12 @@ import { openStateComparison } from '../../src/playout/compare-states.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { publishStation, renewState } from '../../src/playout/publish.ts'
+import { addToQueue } from '../../src/playout/queue/manual-queue.ts'
 import { removeFromQueue } from '../../src/playout/queue/queue.ts'
 import { type StationFacts, lockStation } from '../../src/playout/rows.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { removeOldTombstones } from '../../src/playout/station-removal.ts'
+import type { StationRotation } from '../../src/playout/station-rotation.ts'
 import { sweep } from '../../src/playout/sweep.ts'
 import { positionsKey, shardOf, stationKey } from '../../src/redis/keys.ts'
 import { commitState, removeState, readPositions, readStates } from '../../src/redis/station-store.ts'
@@ -118,6 +120,25 @@ test('every track plays once per pass, whatever is skipped', async ({ sql, redis
   const passes = [0, 7, 14].map(start => plays.slice(start, start + 7).map(play => play.title))
   for (const pass of passes) expect(new Set(pass).size).toBe(7)
   expect(new Set(passes.map(String)).size).toBe(3)
+})
+
+test('a song that is queued on a silent station starts with the next sweep, whichever stations have their turn', async ({
+  sql,
+  redisUrl
+}) => {
+  await using playout = await openPlayout(sql, redisUrl)
+  const stationId = await seedStation(sql, { tracks: 2 })
+  await sql`update playlists set type = 'custom' where station_id = ${stationId}`
+  expect((await advance(playout, wake(stationId))).outcome).toBe('silent')
+  const noTurns: StationRotation = {
+    begin: async (_sql, others) => ({ isChosen: sql`s.id in (${others})`, complete: () => {} })
+  }
+  await sweep(playout, openStateComparison(playout), noTurns)
+  expect(await readHistory(sql, stationId)).toHaveLength(0)
+  const [media] = await sql<{ id: number }[]>`select id from media where station_id = ${stationId} limit 1`
+  await changeStation(playout, stationId, change => addToQueue(change, [media?.id ?? 0]))
+  await sweep(playout, openStateComparison(playout), noTurns)
+  expect(await readHistory(sql, stationId)).toMatchObject([{ endedAtMs: null }])
 })
 
 test('a station without tracks goes offline, and resumes when it has tracks again', async ({

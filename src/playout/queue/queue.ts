@@ -119,6 +119,9 @@ async function fill(
   }
   if (!station.hasAutodj) return
   const plan = planOf(context, nowMs, rejected)
+  // The sweep starts it.
+  if (!play && station.isClocked && context.queue.length + plan.insert.length > 0)
+    mark([], { wake_at_ms: nowMs })
   const dueAtMs = movedEnd(context, plan)
   if (isEmptyPlan(plan) && dueAtMs === null) return
   mark(['queue'])
