@@ -36,6 +36,8 @@ export interface LongList {
 export interface LiveView {
   /** A station by id (all digits) or short name. */
   readonly get: (key: string) => StationState | undefined
+  /** The same as in `all`: without its state, which may have to be decompressed. */
+  readonly find: (key: string) => StationListing | undefined
   /** All stations, in id order. */
   readonly all: () => readonly StationListing[]
   /** The current document of a station; undefined if it does not exist. */

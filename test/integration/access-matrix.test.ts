@@ -6,6 +6,7 @@ import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import type { ApiKey } from '../../src/api/auth/keys.ts'
 import { parseId } from '../../src/api/core/parse.ts'
 import type { ApiRequest } from '../../src/api/core/route.ts'
+import { LiveStation } from '../../src/live/feed/live-station.ts'
 import { ApiError } from '../../src/runtime/errors.ts'
 import {
   type AnyRoute,
@@ -54,10 +55,11 @@ describe('every permission at every route', () => {
       keys: { findFrom: async () => key },
       // For some callers both are found in memory, for others one or both in Postgres.
       live: {
-        get: name =>
-          isRemembered.has(Number(name))
-            ? aStation({ stationId: parseId(name), profile: { isPublic: Number(name) === open } })
-            : undefined
+        find: name => {
+          if (!isRemembered.has(Number(name))) return undefined
+          const profile = { isPublic: Number(name) === open }
+          return LiveStation.of(aStation({ stationId: parseId(name), profile }), 'https://radio.example.com')
+        }
       },
       sql
     })

@@ -375,6 +375,7 @@ function openGate(sql: Sql) {
   const empty = { body: Buffer.from('[]'), etag: 'W/"none"', position: null }
   const live = {
     get: () => undefined,
+    find: () => undefined,
     all: () => [],
     document: () => undefined,
     publicList: () => empty,

@@ -14,7 +14,7 @@ const maxCachedPlayouts = 10_000
 
 interface AuthorizerDeps {
   readonly keys: Pick<Keys, 'findFrom'>
-  readonly live: Pick<LiveView, 'get'>
+  readonly live: Pick<LiveView, 'find'>
   readonly sql: Sql
 }
 
@@ -60,10 +60,10 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
 
   /** Finds a station in memory, or in Postgres if it is new. Throws 404 if the key may not see it. */
   async function findVisible(name: string, key: ApiKey): Promise<StationRow> {
-    const state = live.get(name)
-    if (state) {
-      const { stationId: id, profile } = state
-      if (maySeeStation(key, { id, isPublic: profile.isPublic })) return { id, shortName: profile.shortName }
+    const known = live.find(name)
+    if (known) {
+      const { stationId: id, isPublic, shortName } = known
+      if (maySeeStation(key, { id, isPublic })) return { id, shortName }
     }
     // Also for a hidden station: otherwise the time of the response would reveal that it exists.
     const station = await findStation(sql, name)

@@ -25,7 +25,14 @@ export const nowPlayingList = apiRoute('GET', '/api/nowplaying', 'public', {
   id: 'listNowPlaying',
   tag: 'Now playing',
   summary: 'Now playing on all stations, or on those of a list',
-  query: { ...filters.schemas, ...pageParameters },
+  query: {
+    ...filters.schemas,
+    ...pageParameters,
+    per_page: {
+      ...pageParameters['per_page'],
+      description: `Documents per page, at most ${maxSelected}; 0: all, if there are not more.`
+    }
+  },
   answer: listSchema({ $ref: '#/components/schemas/NowPlaying' }),
   unchanged: 'The entity tag matches.',
   handle(request, services) {
@@ -71,7 +78,7 @@ function chooseResponder(request: ApiRequest, services: ApiServices): ListRespon
 /** Parses the parameter `stations`; null if it is absent. Throws 400 if it names too many. */
 function parseStations(query: URLSearchParams): readonly string[] | null {
   const { stations } = filters.parse(query)
-  if (stations === undefined) return null
+  if (stations === undefined) return query.has('stations') ? [] : null
   const names = [...new Set(stations.split(',').map(name => name.trim()))].filter(name => name !== '')
   if (names.length > maxSelected)
     refuseField(
@@ -85,9 +92,9 @@ function parseStations(query: URLSearchParams): readonly string[] | null {
 /** Returns the ids of the stations that a request names and its key may see, in that order, each once. */
 function findRequested(live: LiveView, names: readonly string[], privateIds: ReadonlySet<number>): number[] {
   const ids = names.flatMap(name => {
-    const state = live.get(name)
-    if (state === undefined) return []
-    return state.profile.isPublic || privateIds.has(state.stationId) ? state.stationId : []
+    const station = live.find(name)
+    if (station === undefined) return []
+    return station.isPublic || privateIds.has(station.stationId) ? station.stationId : []
   })
   return [...new Set(ids)]
 }

@@ -66,7 +66,14 @@ const report = v.pipe(
 type ReportBody = v.InferOutput<typeof report>
 
 const maxStations = 1_000
-const stationName = v.union([number, v.pipe(v.string(), v.maxLength(100))], 'must be an id or a short name.')
+const notAName = 'must be an id or a short name.'
+const stationName = v.union(
+  [
+    v.pipe(v.number(notAName), v.safeInteger(notAName), v.minValue(1, notAName)),
+    v.pipe(v.string(notAName), v.maxLength(100, notAName))
+  ],
+  notAName
+)
 
 /** A report with the id or short name of its station. */
 const stationReport = v.intersect([v.object({ station: stationName }, 'must be an object.'), report])
@@ -139,7 +146,7 @@ const atOnce = 100
 const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
   id: 'reportListenersOfStations',
   tag: 'Listeners',
-  summary: 'Report the listeners of many stations',
+  summary: 'Report the listeners of many stations; the key must be allowed to do so for each of them',
   body: {
     type: 'object',
     properties: {
@@ -208,9 +215,9 @@ async function findReported(
   const ids = new Set<number>()
   for (const [index, { station: name }] of stations.entries()) {
     const field = `stations.${index}.station`
-    const known = live.get(String(name))
+    const known = live.find(String(name))
     const found = known
-      ? { id: known.stationId, isPublic: known.profile.isPublic }
+      ? { id: known.stationId, isPublic: known.isPublic }
       : await findStation(sql, String(name))
     if (!found || !key || !maySeeStation(key, found))
       problems.push(fieldError(field, 'not_found', 'is not a station.'))

@@ -6,6 +6,7 @@ import { engineSeconds } from './live-station.ts'
 export function viewOf(feed: Feed): LiveView {
   return {
     get: idOrName => feed.find(idOrName)?.state,
+    find: feed.find,
     all: feed.all,
     document: (stationId, kind) => feed.get(stationId)?.[kind](engineSeconds()),
     publicDocument: (idOrName, kind) => {
