@@ -10,7 +10,10 @@ import { triggersBetween } from '../station/triggers.ts'
 import type { PlayoutServices } from './services.ts'
 
 const attempts = 10
-/** Longest pause before another attempt, so that a process that publishes at the same time can finish. */
+/**
+ * Longest pause before another attempt, so that a process that publishes at the same time can finish. The
+ * shortest is half of it: all attempts take longer than the 300 ms for which a new epoch may not be replaced.
+ */
 const retryPauseMs = 100
 const nothing: Stored = { position: '', state: null }
 
@@ -35,7 +38,7 @@ export async function publishStation(
     const [result] = await storeAll(services, [{ stored, snapshot }])
     if (result === undefined || result.outcome === 'unreadable') return null
     if (result.outcome !== 'superseded') return result.state
-    await wait(retryPauseMs * Math.random())
+    await wait(retryPauseMs * (0.5 + Math.random() / 2))
   }
   throw new Error(`station ${stationId} changed ${attempts} times while it was being published`)
 }
