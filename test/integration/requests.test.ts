@@ -403,7 +403,12 @@ describe('a request that is due', () => {
 
   async function openPlaying(program: Program): Promise<Station> {
     const station = await openStation(program, { request_delay: 0, request_cooldown: 0 }, { tracks: 20 })
-    await shownWhen(program, station.id, ({ playing_next: next }) => next !== null)
+    // The queue may be filled before the first song starts.
+    await shownWhen(
+      program,
+      station.id,
+      ({ is_online: isOnline, playing_next: next }) => isOnline && next !== null
+    )
     return station
   }
 
