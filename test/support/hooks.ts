@@ -3,6 +3,7 @@ import { BlockList } from 'node:net'
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
+import { engineTimeMs } from '../../src/runtime/engine-time.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
 import { type DeliveryDeps, HostLimits } from '../../src/webhooks/deliveries/deliver.ts'
@@ -96,7 +97,8 @@ export async function raiseSongs(
         {
           fact: `song:${shId}`,
           triggers,
-          happenedAtMs: Date.now()
+          // The time that deliveries go by, which may be a few milliseconds behind the clock.
+          happenedAtMs: engineTimeMs()
         },
         triggersFor
       )
