@@ -12,9 +12,9 @@ const maxBigint = '9223372036854775807'
 export type StationRotation = ReturnType<typeof openStationRotation>
 
 /**
- * Chooses the stations that a repeated task looks at: all at first, then those whose library changed since the
- * run before, and 2,000 others in turn: with 100,000 stations, each is looked at once in 50 runs. Looking at all
- * of them every second would take a core.
+ * Chooses the stations that a repeated task checks: all in the first run, then those whose library changed since
+ * the run before, and the next 2,000 in the order of ids: with 100,000 stations, each is checked every 50 runs.
+ * Checking all of them every second would take a core.
  */
 export function openStationRotation() {
   /** When the last complete run began; null before the first. */
@@ -31,8 +31,8 @@ export function openStationRotation() {
 
   return {
     /**
-     * Returns a condition for `stations s`. `others`: selects the ids of stations that are always included, by an index.
-     * `complete` is to be called if the run has found all stations; otherwise the next one looks at the same.
+     * Returns a condition for `stations s`. `others` selects the ids of stations that are always included; it
+     * needs an index. Call `complete` if the run found all stations; otherwise the next one checks the same.
      */
     begin: async (sql: Sql, others: Fragment): Promise<{ isChosen: Fragment; complete: () => void }> => {
       const beganMs = engineTimeMs()

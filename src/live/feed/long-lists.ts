@@ -57,7 +57,10 @@ export function openLongLists(
     }
   }
 
-  /** Builds a list, or returns the newest one. Throws 503 if there is no room and no list with these stations. */
+  /**
+   * Builds a list, or returns the newest one with these stations if there is no room. Throws 503 if there is
+   * none.
+   */
   async function buildOrReuse(key: string, privateIds: ReadonlySet<number>): Promise<KeptList> {
     evictOld()
     if (hasRoom()) {
@@ -152,6 +155,8 @@ function openPieces() {
       await adding
       const bytes = Buffer.from(text)
       adding = compressAt(size, bytes)
+      // An error is thrown by the next call.
+      adding.catch(() => {})
       size += bytes.length
     },
     end: async () => {

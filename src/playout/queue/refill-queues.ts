@@ -26,6 +26,7 @@ export async function refillQueues(
   signal?: AbortSignal
 ): Promise<boolean> {
   const { sql } = services
+  // -1 is written as in the index `stations_unfilled`, so that Postgres uses it.
   const { isChosen, complete } = await rotation.begin(
     sql,
     sql`select id from stations where filled_version = -1 and is_enabled and backend <> 'none'`
