@@ -3,54 +3,105 @@ import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { findPid, readCpuSeconds, readMemoryBytes } from './cpu.ts'
+import { drawGrowth, type GrowthPoint } from './growth.ts'
 import { listen } from './listener.ts'
 import { startProgram } from './program.ts'
 import { seedLibraries } from './seed-libraries.ts'
-import { positiveInteger } from './settings.ts'
-import { formatNumber, quantile, sortAscending } from './statistics.ts'
+import { positiveInteger, positiveIntegers, runs } from './settings.ts'
+import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const port = positiveInteger('PORT', 18_270)
-const stations = positiveInteger('STATIONS', 2_000)
-/** About 56 steps a second with any number of stations. */
-const songMs = positiveInteger('SONG_MS', stations * 18)
 /** No song ends while stations are seeded. */
 const seedingMs = 3_600_000
-const shape = { playlists: 5, tracks: 200, played: 40, songMs: seedingMs, trackMs: songMs }
-/** Between the seeding and the first end of a song: the sweep schedules the ends of all songs. */
-const settleMs = 15_000 + 4 * stations
-const warmMs = positiveInteger('SECONDS', Math.round(songMs / 1_000)) * 1_000
+const shape = { playlists: 5, tracks: 200, played: 40 }
 const windowMs = 5_000
 const windows = positiveInteger('WINDOWS', 12)
 const targetMs = 100
 
+/** A number of stations, and the length of all their songs: about 56 steps a second with any number of stations. */
+interface Load {
+  readonly stations: number
+  readonly songMs: number
+}
+
+/** Lateness and usage in each window after the kill. */
+interface Restart {
+  readonly before: readonly number[]
+  readonly windows: readonly Window[]
+}
+
+interface Window extends Usage {
+  /** Ascending, in milliseconds. */
+  readonly lateness: readonly number[]
+}
+
 /**
  * Measures a cold start: `npm run bench -- cold`. Songs of all stations end continuously; then the workers
- * are killed and start again with empty caches. Prints steps and lateness for each 5 seconds after the kill,
- * by the time at which a song was due. Lateness is the time from then to the frame of the next song at a
- * client. `STATIONS` sets the number of stations with 1,000 tracks each, `SECONDS` the time before the kill.
+ * are killed and start again with empty caches, `RUNS` times. Prints steps and lateness for each 5 seconds after
+ * the kill, by the time at which a song was due. Lateness is the time from then to the frame of the next song at a
+ * client. `STATIONS` lists the numbers of stations with 1,000 tracks each, `SECONDS` sets the time before a kill.
  */
 export async function cold(): Promise<void> {
+  const points: GrowthPoint[] = []
+  for (const stations of positiveIntegers('STATIONS', [2_000])) {
+    const restarts = await measure({ stations, songMs: positiveInteger('SONG_MS', stations * 18) })
+    for (const [name, from, to] of periods)
+      points.push({ name, size: stations, values: restarts.map(each => p99Of(each.windows.slice(from, to))) })
+  }
+  await drawGrowth('cold', { title: 'Lateness after a restart of the workers (p99)', unit: 'ms' }, points)
+}
+
+/** Groups of windows. */
+const periods = [
+  ['first 5 s', 0, 1],
+  ['5 s to the end', 1, windows]
+] as const
+
+async function measure(load: Load): Promise<readonly Restart[]> {
+  const { stations, songMs } = load
+  const warmMs = positiveInteger('SECONDS', Math.round(songMs / 1_000)) * 1_000
+  /** Between the seeding and the first end of a song: the sweep schedules the ends of all songs. */
+  const settleMs = 15_000 + 4 * stations
   const program = await startProgram(port)
   const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
   try {
     const seedingFromMs = Date.now()
-    await seedLibraries(sql, { stations, ...shape, dueMs: Date.now() + seedingMs })
-    await queueSongs(sql)
-    await enableStations(sql, Date.now() + settleMs)
+    await seedLibraries(sql, {
+      ...shape,
+      stations,
+      songMs: seedingMs,
+      trackMs: songMs,
+      dueMs: Date.now() + seedingMs
+    })
+    await queueSongs(sql, songMs)
+    await enableStations(sql, load, Date.now() + settleMs)
     console.log(`seeded ${stations} stations in ${formatNumber((Date.now() - seedingFromMs) / 1_000)} s`)
     const ids = Array.from({ length: stations }, (_, index) => index + 1)
     const listener = await listen(program.baseUrl, ids)
-    await wait(settleMs + warmMs)
-    const killed = findPid(program.pid, 'workers')
-    const restartAtMs = Date.now()
-    process.kill(killed, 'SIGKILL')
-    const usage = await sampleUsage(program.pid, killed, restartAtMs)
-    // A song that was due at the end may start late.
-    await wait(windowMs)
+    await wait(settleMs)
+    const restarts: Restart[] = []
+    for (let run = 0; run < runs; run++) {
+      await wait(warmMs)
+      const killed = findPid(program.pid, 'workers')
+      const restartAtMs = Date.now()
+      process.kill(killed, 'SIGKILL')
+      const usage = await sampleUsage(program.pid, killed, restartAtMs)
+      // A song that was due at the end may start late.
+      await wait(windowMs)
+      const steps = await readSteps(sql, songMs, restartAtMs - warmMs, restartAtMs + windows * windowMs)
+      const latenessIn = (fromMs: number, toMs: number) => latenessOf(steps, listener.seenAtMs, fromMs, toMs)
+      restarts.push({
+        before: latenessIn(restartAtMs - warmMs, restartAtMs),
+        windows: usage.map((each, index) => {
+          const fromMs = restartAtMs + index * windowMs
+          return { ...each, lateness: latenessIn(fromMs, fromMs + windowMs) }
+        })
+      })
+    }
     listener.close()
-    const rows = await readSteps(sql, restartAtMs - warmMs, restartAtMs + windows * windowMs)
-    report(rows, listener.seenAtMs, restartAtMs, usage)
+    report(load, restarts)
+    return restarts
   } finally {
     await sql.end()
     await program.stop()
@@ -58,7 +109,7 @@ export async function cold(): Promise<void> {
 }
 
 /** Puts three songs into each queue. */
-async function queueSongs(sql: postgres.Sql): Promise<void> {
+async function queueSongs(sql: postgres.Sql, songMs: number): Promise<void> {
   await sql`
     insert into queue (station_id, seq, position, playlist_id, track_id, media_id, pass, cued_at_ms, plays_at_ms,
       duration_ms)
@@ -71,7 +122,11 @@ async function queueSongs(sql: postgres.Sql): Promise<void> {
 }
 
 /** Spreads the ends of the current songs evenly over the length of a song, and enables the stations. */
-async function enableStations(sql: postgres.Sql, firstDueMs: number): Promise<void> {
+async function enableStations(
+  sql: postgres.Sql,
+  { stations, songMs }: Load,
+  firstDueMs: number
+): Promise<void> {
   await sql.begin(async tx => {
     // Other plays, because the ends of the seeded ones are scheduled already.
     await tx`update song_history set ended_at_ms = ${firstDueMs}::bigint - ${songMs}::bigint where ended_at_ms is null`
@@ -100,7 +155,12 @@ interface Step {
 }
 
 /** The plays that started because a song was due within a period, with the due time. */
-async function readSteps(sql: postgres.Sql, fromMs: number, toMs: number): Promise<readonly Step[]> {
+async function readSteps(
+  sql: postgres.Sql,
+  songMs: number,
+  fromMs: number,
+  toMs: number
+): Promise<readonly Step[]> {
   return sql<Step[]>`
     select id, "dueAtMs" from (
       select id, lag(due_at_ms) over (partition by station_id order by id) as "dueAtMs" from song_history
@@ -136,27 +196,25 @@ function findWorkers(root: number): number | null {
   }
 }
 
-function report(
+/** Returns the lateness of the steps that were due within a period and were seen, ascending. */
+function latenessOf(
   steps: readonly Step[],
   seenAtMs: ReadonlyMap<number, number>,
-  restartAtMs: number,
-  usage: readonly Usage[]
-): void {
-  const isIn = ({ dueAtMs }: Step, window: number) =>
-    Math.max(-1, Math.floor((Number(dueAtMs) - restartAtMs) / windowMs)) === window
-  const latenessIn = (window: number) =>
-    sortAscending(
-      steps.flatMap(step => {
-        const atMs = seenAtMs.get(Number(step.id))
-        return atMs === undefined || !isIn(step, window) ? [] : [atMs - Number(step.dueAtMs)]
-      })
-    )
-  const rows = usage.map(({ cpuSeconds, memoryMb }, window) => [
-    `${(window * windowMs) / 1_000} to ${((window + 1) * windowMs) / 1_000}`,
-    ...columns(latenessIn(window)),
-    formatNumber((cpuSeconds - (usage[window - 1]?.cpuSeconds ?? 0)) / (windowMs / 1_000), 2),
-    formatNumber(memoryMb)
-  ])
+  fromMs: number,
+  toMs: number
+): readonly number[] {
+  return sortAscending(
+    steps.flatMap(({ id, dueAtMs }) => {
+      const atMs = seenAtMs.get(Number(id))
+      const isIn = Number(dueAtMs) >= fromMs && Number(dueAtMs) < toMs
+      return atMs === undefined || !isIn ? [] : [atMs - Number(dueAtMs)]
+    })
+  )
+}
+
+const p99Of = (of: readonly Window[]) => quantile(sortAscending(of.flatMap(({ lateness }) => lateness)), 0.99)
+
+function report({ stations, songMs }: Load, restarts: readonly Restart[]): void {
   console.log(
     `\n${stations} stations of ${shape.playlists * shape.tracks} tracks, songs of ${songMs / 1_000} s`
   )
@@ -170,20 +228,40 @@ function report(
       'cores: workers',
       'memory of the workers, MB'
     ],
-    [['before', ...columns(latenessIn(-1)), '', ''], ...rows]
+    [
+      ['before', ...columns(restarts.map(({ before }) => before)), '', ''],
+      ...Array.from({ length: windows }, (_, index) => {
+        const measured = restarts.flatMap(each => each.windows[index] ?? [])
+        const cores = restarts.map(
+          each =>
+            ((each.windows[index]?.cpuSeconds ?? 0) - (each.windows[index - 1]?.cpuSeconds ?? 0)) /
+            (windowMs / 1_000)
+        )
+        return [
+          `${(index * windowMs) / 1_000} to ${((index + 1) * windowMs) / 1_000}`,
+          ...columns(measured.map(({ lateness }) => lateness)),
+          formatSpread(cores, 2),
+          formatSpread(measured.map(({ memoryMb }) => memoryMb))
+        ]
+      })
+    ]
   )
-  const late = usage.findLastIndex((_, window) => !(quantile(latenessIn(window), 0.99) < targetMs))
-  const isReached = late < usage.length - 1
+  for (const restart of restarts) {
+    const late = restart.windows.findLastIndex(({ lateness }) => !(quantile(lateness, 0.99) < targetMs))
+    console.log(
+      late < windows - 1
+        ? `p99 stays below ${targetMs} ms from ${((late + 1) * windowMs) / 1_000} s after the kill`
+        : `p99 does not stay below ${targetMs} ms within ${(windows * windowMs) / 1_000} s`
+    )
+  }
   console.log(
-    isReached
-      ? `p99 stays below ${targetMs} ms from ${((late + 1) * windowMs) / 1_000} s after the kill`
-      : `p99 does not stay below ${targetMs} ms within ${(windows * windowMs) / 1_000} s`
+    `p99 of all steps later than 5 s after the kill: ${formatSpread(restarts.map(each => p99Of(each.windows.slice(1))))} ms`
   )
 }
 
-function columns(lateness: readonly number[]): string[] {
+function columns(measured: readonly (readonly number[])[]): string[] {
   return [
-    formatNumber(lateness.length),
-    ...[0.5, 0.99, 1].map(share => formatNumber(quantile(lateness, share)))
+    formatSpread(measured.map(({ length }) => length)),
+    ...[0.5, 0.99, 1].map(share => formatSpread(measured.map(lateness => quantile(lateness, share))))
   ]
 }

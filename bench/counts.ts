@@ -52,7 +52,7 @@ export async function counts(): Promise<void> {
         const measured: Measured[] = []
         for (let run = 0; run < runs; run++) measured.push(await measure(part, ids, keys, program.pid))
         rows.push([formatNumber(stations), part, ...columns(measured)])
-        points.push({ name: part, stations, values: measured.map(cpuOf) })
+        points.push({ name: part, size: stations, values: measured.map(cpuOf) })
       }
     } finally {
       printCores()

@@ -5,9 +5,10 @@ import postgres from 'postgres'
 
 import { nowMs } from './clock.ts'
 import { readCpuByRole } from './cpu.ts'
+import { drawGrowth, type GrowthPoint } from './growth.ts'
 import { type Program, startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
-import { positiveInteger, runs } from './settings.ts'
+import { positiveInteger, positiveIntegers, runs } from './settings.ts'
 import type { Sampling } from './sockets/commands.ts'
 import { openReceiver, type Receiver } from './sockets/receivers.ts'
 import type { Target } from './sockets/websocket.ts'
@@ -17,7 +18,7 @@ import { printTable } from './table.ts'
 const port = 18_260
 const stationId = 1
 const adminKey = '00000000000bec00:000000000000000000000000000bec00'
-const sockets = positiveInteger('SOCKETS', 95_000)
+const sizes = positiveIntegers('SOCKETS', [95_000])
 const processes = positiveInteger('PROCESSES', 8)
 /** How long the idle sockets are measured. */
 const idleSeconds = positiveInteger('SECONDS', 60)
@@ -29,12 +30,12 @@ const sampling: Sampling = { marker: '"offset":', isLast: true, every: 1 }
 
 /**
  * Measures many sockets of one station on several server processes: `npm run bench -- crowd`. Servers and clients
- * share all cores. `SOCKETS`, `PROCESSES` and `SECONDS` change the load.
+ * share all cores. `SOCKETS` lists the numbers of sockets; `PROCESSES` and `SECONDS` change the load.
  */
 export async function crowd(): Promise<void> {
   const env = { ADMIN_API_KEY: adminKey, SERVER_PROCESSES: String(processes) }
   const program = await startProgram(port, { env })
-  const receivers = Array.from({ length: Math.ceil(sockets / socketsPerReceiver()) }, () =>
+  const receivers = Array.from({ length: Math.ceil(Math.max(...sizes) / socketsPerReceiver()) }, () =>
     openReceiver({ isPinned: false })
   )
   try {
@@ -45,14 +46,35 @@ export async function crowd(): Promise<void> {
     await sql.end()
     await waitUntilShown(program)
     await wait(settleMs)
-    const rows: string[][] = [['none', '-', (await measureIdle(program)).toFixed(2), '-']]
-    for (const [name, options] of subscriptions)
-      rows.push([name, ...(await measure(program, receivers, options))])
-    console.log(`${formatNumber(sockets)} sockets on ${processes} server processes`)
+    const rows: string[][] = [['0', 'none', '-', (await measureIdle(program)).toFixed(2), '-']]
+    const delays: GrowthPoint[] = []
+    const cores: GrowthPoint[] = []
+    for (const size of sizes)
+      for (const [name, options] of subscriptions) {
+        const measured = await measure(program, receivers, size, options)
+        rows.push([
+          formatNumber(size),
+          name,
+          formatNumber(measured.framesPerSecond),
+          measured.cores.toFixed(2),
+          `${formatSpread(measured.delays, 2)} s`
+        ])
+        delays.push({ name, size, values: measured.delays })
+        cores.push({ name, size, values: [measured.cores] })
+      }
     printTable(
-      ['subscription', 'full frames/s, idle', 'cores of the servers, idle', 'change at all sockets'],
+      [
+        'sockets',
+        'subscription',
+        'full frames/s, idle',
+        'cores of the servers, idle',
+        'change at all sockets'
+      ],
       rows
     )
+    const of = `sockets on ${processes} server processes`
+    await drawGrowth('crowd-delay', { title: 'A change at all sockets', unit: 's', of }, delays)
+    await drawGrowth('crowd-cores', { title: 'Servers while nothing changes', unit: 'cores', of }, cores)
   } finally {
     await Promise.all(receivers.map(receiver => receiver.close()))
     await program.stop()
@@ -61,7 +83,7 @@ export async function crowd(): Promise<void> {
 
 const subscriptions = [
   ['plain', { recover: true }],
-  ['`"heartbeat": 60`', { recover: true, heartbeat: 60 }]
+  ['"heartbeat": 60', { recover: true, heartbeat: 60 }]
 ] as const
 
 /** Leaves room for other files of a receiver process. */
@@ -70,19 +92,32 @@ function socketsPerReceiver(): number {
   return Math.max(1_000, Number(limit ?? 1_024) - 1_000)
 }
 
-/** Returns the cells of a row. */
-async function measure(program: Program, receivers: readonly Receiver[], options: object): Promise<string[]> {
-  await openAll(receivers, options)
+interface Measured {
+  /** Full frames a second while nothing changes. */
+  readonly framesPerSecond: number
+  /** Of the servers, while nothing changes. */
+  readonly cores: number
+  /** Seconds until all sockets have a change, for each run. */
+  readonly delays: readonly number[]
+}
+
+async function measure(
+  program: Program,
+  receivers: readonly Receiver[],
+  sockets: number,
+  options: object
+): Promise<Measured> {
+  await openAll(receivers, sockets, options)
   await wait(settleMs)
   await countAll(receivers)
   const cores = await measureIdle(program)
   const frames = (await readAll(receivers)).reduce((sum, report) => sum + report.frames, 0)
-  const changes: number[] = []
-  for (let run = 0; run < runs; run++) changes.push(await measureChange(program, receivers, run))
+  const delays: number[] = []
+  for (let run = 0; run < runs; run++) delays.push(await measureChange(program, receivers, sockets, run))
   await Promise.all(
     receivers.map(async receiver => receiver.run({ type: 'open', target: targetOf({}), count: 0 }))
   )
-  return [formatNumber(frames / idleSeconds), cores.toFixed(2), `${formatSpread(changes, 2)} s`]
+  return { framesPerSecond: frames / idleSeconds, cores, delays }
 }
 
 /** Returns the cores that the servers use. */
@@ -98,11 +133,11 @@ const targetOf = (options: object): Target => ({
   connectMessages: [JSON.stringify({ subs: { [`station:${stationId}`]: options } })]
 })
 
-async function openAll(receivers: readonly Receiver[], options: object): Promise<void> {
+async function openAll(receivers: readonly Receiver[], sockets: number, options: object): Promise<void> {
   const perReceiver = Math.ceil(sockets / receivers.length)
   await Promise.all(
     receivers.map(async (receiver, index) => {
-      const count = Math.min(perReceiver, sockets - index * perReceiver)
+      const count = Math.min(perReceiver, Math.max(0, sockets - index * perReceiver))
       await receiver.run({ type: 'open', target: targetOf(options), count })
     })
   )
@@ -115,7 +150,12 @@ const readAll = async (receivers: readonly Receiver[]) =>
   Promise.all(receivers.map(async receiver => receiver.run({ type: 'read' })))
 
 /** Changes the station, and returns the seconds from the request until the last socket has the change. */
-async function measureChange(program: Program, receivers: readonly Receiver[], run: number): Promise<number> {
+async function measureChange(
+  program: Program,
+  receivers: readonly Receiver[],
+  sockets: number,
+  run: number
+): Promise<number> {
   await countAll(receivers)
   const fromMs = nowMs()
   await reportListeners(program, run)

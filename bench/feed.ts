@@ -40,11 +40,11 @@ export async function feed(): Promise<void> {
     const { started, counted, listed } = measured
     rows.push(formatRow(stations, measured))
     const addMemory = (name: string, { rssBytes }: FollowerReport) =>
-      memory.push({ name, stations, values: [rssBytes / 1e6] })
+      memory.push({ name, size: stations, values: [rssBytes / 1e6] })
     addMemory('after the start', started)
     addMemory('with counts', counted)
     addMemory('after lists', listed)
-    cores.push({ name: 'counts every 15 s', stations, values: [counted.cores] })
+    cores.push({ name: 'counts every 15 s', size: stations, values: [counted.cores] })
   }
   await drawGrowth('feed-memory', { title: 'Memory of a feed', unit: 'MB' }, memory)
   await drawGrowth('feed-cores', { title: 'CPU of a feed', unit: 'cores' }, cores)

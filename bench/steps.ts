@@ -42,7 +42,7 @@ export async function steps(): Promise<void> {
   for (const part of selectParts(parts)) {
     const stations = stationsOf[part]
     if (part.startsWith('cost'))
-      points.push({ name: '200 steps/s', stations, values: await measureCosts(stations) })
+      points.push({ name: '200 steps/s', size: stations, values: await measureCosts(stations) })
     else await measureRates(stations)
   }
   await drawGrowth('steps', { title: 'CPU of a step', unit: 'ms' }, points)
