@@ -128,6 +128,8 @@ async function enableStations(
   firstDueMs: number
 ): Promise<void> {
   await sql.begin(async tx => {
+    // The program updates stations in another order.
+    await tx`lock table stations in share row exclusive mode`
     // Other plays, because the ends of the seeded ones are scheduled already.
     await tx`update song_history set ended_at_ms = ${firstDueMs}::bigint - ${songMs}::bigint where ended_at_ms is null`
     await tx`
