@@ -191,7 +191,14 @@ async function measure(running: Cluster): Promise<void> {
     await redisCli('--cluster', 'add-node', address, first)
     await waitFor(async () => /cluster_known_nodes:4/.test(await added.client.cluster('INFO')))
     await wait(2_000)
-    await redisCli('--cluster', 'rebalance', first, '--cluster-use-empty-masters')
+    await redisCli(
+      '--cluster',
+      'rebalance',
+      first,
+      '--cluster-use-empty-masters',
+      '--cluster-pipeline',
+      '100'
+    )
   })
   await phase(noFault, async () => {})
   await reports.stop()
@@ -356,12 +363,19 @@ interface ShownStation {
   readonly listeners: { readonly total: number }
 }
 
+/** Moving a quarter of the slots takes minutes on a busy machine. */
+const redisCliMs = 600_000
+
 async function redisCli(...args: readonly string[]): Promise<void> {
-  const child = spawn('redis-cli', ['-a', redisPassword, '--no-auth-warning', ...args], { timeout: 180_000 })
+  const child = spawn('redis-cli', ['-a', redisPassword, '--no-auth-warning', ...args], {
+    timeout: redisCliMs
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', data => (output += data))
   const [status] = await once(child, 'exit')
-  if (status !== 0) throw new Error(`redis-cli ${args.join(' ')} failed: ${output.slice(-2_000)}`)
+  const problem =
+    status === null ? `did not end within ${redisCliMs / 1_000} s` : `failed: ${output.slice(-2_000)}`
+  if (status !== 0) throw new Error(`redis-cli ${args.join(' ')} ${problem}`)
 }
 
 /** The first line that a program prints. */
