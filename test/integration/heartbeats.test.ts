@@ -98,7 +98,7 @@ test.for([
     body: JSON.stringify(message)
   })
   expect(answer.status).toBe(400)
-  expect(await answer.text()).toContain(reason)
+  expect(await answer.json()).toMatchObject({ extra_data: { errors: [{ field: 'heartbeat' }] } })
   const refused = openWay('an EventSource with cf_connect', { baseUrl, message })
   expect((await refused.ended).status).toBe(400)
 })

@@ -512,19 +512,22 @@ describe('a list of reports', () => {
     expect(await totalOf(other.id)).toBe(0)
   })
 
-  test.for<[stations: unknown, field: string]>([
-    [undefined, 'stations'],
-    [[], 'stations'],
-    [[{ total: 1 }], 'stations.0.station'],
-    [[{ station: 'nobody', total: 1 }], 'stations.0.station'],
-    [[{ station: 987_654_321, total: 1 }], 'stations.0.station'],
-    [[{ station: true, total: 1 }], 'stations.0.station'],
-    [[{ station: 1 }], 'stations.0.total'],
-    [[{ station: 1, total: -1 }], 'stations.0.total'],
-    [[{ station: 1, total: 1, unique: 2 }], 'stations.0.unique']
-  ])('is refused if it is invalid: %j', async ([stations, field], { program }) => {
+  test.for<[stations: unknown, field: string, code: string]>([
+    [undefined, 'stations', 'required'],
+    [[], 'stations', 'too_short'],
+    [[null], 'stations.0', 'required'],
+    [[{ total: 1 }], 'stations.0.station', 'required'],
+    [[{ station: 'nobody', total: 1 }], 'stations.0.station', 'not_found'],
+    [[{ station: 'a\0b', total: 1 }], 'stations.0.station', 'not_found'],
+    [[{ station: 987_654_321, total: 1 }], 'stations.0.station', 'not_found'],
+    [[{ station: true, total: 1 }], 'stations.0.station', 'invalid_type'],
+    [[{ station: 1 }], 'stations.0.total', 'required'],
+    [[{ station: 1, total: -1 }], 'stations.0.total', 'out_of_range'],
+    [[{ station: 1, total: 1, unique: 2 }], 'stations.0.unique', 'out_of_range']
+  ])('is refused if it is invalid: %j', async ([stations, field, code], { program }) => {
     const answer = await program.ask('PUT', '/api/listeners', { body: { stations } })
-    expect([answer.status, answer.body.extra_data.errors[0].field]).toEqual([400, field])
+    expect(answer.status).toBe(400)
+    expect(answer.body.extra_data.errors).toEqual([{ field, code, message: expect.any(String) }])
   })
 
   test('is refused as a whole if a station is named twice or not allowed for the key', async ({

@@ -41,18 +41,31 @@ export function parseTextId(id = '', pattern: RegExp): string {
   return id
 }
 
+type FoundStation = StationRow & { readonly isPublic: boolean }
+
 /** Finds a station by id (all digits) or short name; null if there is none, after the same time. */
-export async function findStation(
+export const findStation = async (sql: Sql, name: string): Promise<FoundStation | null> =>
+  (await findStations(sql, [name])).get(name) ?? null
+
+const isId = (name: string) => /^(0|[1-9]\d{0,15})$/.test(name)
+
+/** Finds stations by ids (all digits) and short names, in one query. The result has only the names that exist. */
+export async function findStations(
   sql: Sql,
-  name: string
-): Promise<(StationRow & { readonly isPublic: boolean }) | null> {
-  const id = /^(0|[1-9]\d{0,15})$/.test(name) ? Number(name) : null
+  names: readonly string[]
+): Promise<ReadonlyMap<string, FoundStation>> {
+  const ids = names.filter(isId).map(Number)
   // Postgres refuses NUL. A short name is never all digits.
-  const shortName = name.includes('\0') || id !== null ? '' : name
-  const [station] = await sql<(StationRow & { isPublic: boolean })[]>`
+  const shortNames = names.filter(name => !isId(name) && !name.includes('\0'))
+  const found = await sql<FoundStation[]>`
     select id, short_name as "shortName", is_public as "isPublic" from stations
-    where ${id === null ? sql`short_name = ${shortName}` : sql`id = ${id}`} and deleted_at is null`
-  return station ?? null
+    where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
+  return new Map(
+    found.flatMap(station => [
+      [String(station.id), station],
+      [station.shortName, station]
+    ])
+  )
 }
 
 /** Parses an integer of a query; `fallback` if it is absent. Throws 400 with the name of the parameter. */

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import * as v from 'valibot'
 
-import { integer, limitElements } from '../../fields/field.ts'
+import { integer, limitElements, problemText } from '../../fields/field.ts'
 import {
   type ListenerReport,
   recordCounts,
@@ -10,7 +10,7 @@ import {
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
-import { findStation, parseBody } from '../core/parse.ts'
+import { findStations, parseBody } from '../core/parse.ts'
 import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, arrayOf, exactly, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -58,7 +58,7 @@ const report = v.pipe(
     v.check(
       ({ total, unique, mounts, remotes, hls }) =>
         total !== undefined || (unique === undefined && mounts.length + remotes.length + hls.length > 0),
-      'is required with unique, and if no sources are sent.'
+      problemText('required', 'is required with unique, and if no sources are sent.')
     ),
     ['total']
   )
@@ -76,7 +76,10 @@ const stationName = v.union(
 )
 
 /** A report with the id or short name of its station. */
-const stationReport = v.intersect([v.object({ station: stationName }, 'must be an object.'), report])
+const stationReport = v.pipe(
+  v.looseObject({}, 'must be an object.'),
+  v.intersect([v.object({ station: stationName }), report])
+)
 const stationReports = v.object(
   {
     stations: v.pipe(
@@ -211,14 +214,14 @@ async function findReported(
   key: ApiKey | null,
   stations: readonly { readonly station: number | string }[]
 ): Promise<readonly number[]> {
+  const unknown = stations.map(({ station }) => String(station)).filter(name => !live.find(name))
+  const stored = await findStations(sql, unknown)
   const problems: FieldError[] = []
   const ids = new Set<number>()
   for (const [index, { station: name }] of stations.entries()) {
     const field = `stations.${index}.station`
     const known = live.find(String(name))
-    const found = known
-      ? { id: known.stationId, isPublic: known.isPublic }
-      : await findStation(sql, String(name))
+    const found = known ? { id: known.stationId, isPublic: known.isPublic } : stored.get(String(name))
     if (!found || !key || !maySeeStation(key, found))
       problems.push(fieldError(field, 'not_found', 'is not a station.'))
     else if (!allows(key, { permission: access, stationId: found.id, isRead: false }))

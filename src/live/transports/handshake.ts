@@ -51,7 +51,7 @@ export function assertParsable(message: string, field: string): void {
   const parsed = parseSubscribe(message)
   const what = field === '' ? 'The body' : field
   if (parsed === 'tooBig') throw new ApiError('too-large', `${what} is larger than ${maxMessageBytes} bytes.`)
-  if (parsed === 'badHeartbeat') throw malformed(`${disconnectReasons.badHeartbeat.reason}.`, field)
+  if (parsed === 'badHeartbeat') throw malformed(`${disconnectReasons.badHeartbeat.reason}.`, 'heartbeat')
   if (parsed === 'badRequest')
     throw malformed(`${what} must be a subscribe message, such as {"subs": {"station:1": {}}}.`, field)
 }
