@@ -52,6 +52,7 @@ const sources = [
   // The patch may be applied after a build.
   'node_modules/postgres/src',
   'scripts/build.mjs',
+  'scripts/running-programs.mjs',
   'scripts/third-party-licenses.mjs',
   'scripts/uws-binding.mjs'
 ]
@@ -61,6 +62,7 @@ export const webEntries = {
   client: 'web/client/client.ts',
   player: 'web/player/player-page.ts',
   widget: 'web/widget/widget.ts',
+  hls: 'web/elements/hls.ts',
   'player-style': 'web/player/player.css',
   gallery: 'web/gallery/gallery-page.ts',
   'gallery-style': 'web/gallery/gallery.css',

@@ -73,17 +73,18 @@ async function renderDocument({ title, root, styles, scripts = [], head, body }:
 
 /** The headers of a page. Its policy forbids inline code, and other servers except for the streams. */
 export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
-  const { baseUrl, streams = [], hasFrames, isFramed, hasBlobImages, isPrivate } = page
+  const { baseUrl, streams, hasFrames, isFramed, hasBlobImages, isPrivate } = page
   // Links start with BASE_URL, but a page can be opened under another name of the server.
   const { origin } = new URL(baseUrl)
-  const media = new Set([origin, ...streams.flatMap(({ url }) => toOrigins(url))])
+  const media = new Set([origin, ...(streams ?? []).flatMap(({ url }) => toOrigins(url))])
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
     `img-src 'self' ${origin}${hasBlobImages ? ' blob:' : ''}`,
-    `media-src 'self' ${[...media].join(' ')}`,
+    // HLS is played from a media source, whose address is a blob.
+    `media-src 'self' ${[...media].join(' ')}${streams === undefined ? '' : ' blob:'}`,
     `connect-src 'self' ${origin} ${origin.replace(/^http/, 'ws')}`,
     ...(hasFrames ? [`frame-src 'self' ${origin}`] : []),
     "base-uri 'none'",

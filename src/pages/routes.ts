@@ -51,7 +51,7 @@ const correctionRoutes = [
 /** The pages, and the files that they and other websites load. */
 export const pageRoutes: readonly Route<ApiServices>[] = [
   assetRoute,
-  ...['widget.js', 'client.js', 'client.d.ts'].map(name => fileRoute(name)),
+  ...['widget.js', 'client.js', 'client.d.ts', 'hls.js'].map(name => fileRoute(name)),
   // Browsers request this icon for everything that is not a page.
   fileRoute('icon.svg', '/favicon.ico'),
   dashboardRoute,

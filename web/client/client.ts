@@ -11,6 +11,7 @@ import type { followStation as Declared, Fetch, Snapshot, Transport, WebSocketCl
 import { openEmitter } from './listeners.ts'
 import { openPolling } from './polling.ts'
 import { timerDueAtMs, type ConnectionEffect, type FollowInput, applyInput } from './step.ts'
+import { openTimeline } from './timeline.ts'
 
 const openers: Readonly<Record<Transport, StartConnection>> = {
   websocket: openWebSocket,
@@ -41,6 +42,7 @@ export const followStation: typeof Declared = options => {
   const now = openLocalTime(byMs => take({ type: 'jumped', byMs }))
   const listeners = openEmitter()
   let state = initialState(transports, now(), { staleAfterMs, known })
+  const timeline = options.delay === undefined ? null : openTimeline(options.delay)
   let snapshot = createSnapshot(state, now())
   let close: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -78,10 +80,23 @@ export const followStation: typeof Declared = options => {
     const before = snapshot
     snapshot = createSnapshot(state, atMs)
     clearTimeout(timer)
-    const delayMs = Math.min(timerDueAtMs(state), nextStatusChangeMs(state, atMs)) - atMs
+    const isEnded = state.phase.type === 'ended'
+    const checkAtMs = timeline === null || isEnded ? Infinity : timeline.nextCheckMs(atMs)
+    const delayMs = Math.min(timerDueAtMs(state), nextStatusChangeMs(state, atMs), checkAtMs) - atMs
     if (delayMs < Infinity)
       timer = setTimeout(() => take({ type: 'timer' }), Math.min(Math.max(delayMs, 0) + 1, maxTimerMs))
     listeners.emitChanges(before, snapshot)
+  }
+
+  function createSnapshot(from: FollowState, atMs: number): Snapshot {
+    const { document, confirmedAtMs, phase, clock } = from
+    const times = { atMs, aheadMs: clock.aheadMs ?? 0 }
+    return {
+      ...statusAt(from, atMs),
+      via: phase.type === 'open' ? phase.transport : null,
+      np: timeline === null ? (document?.np ?? null) : timeline.show(document, times),
+      trueAtMs: confirmedAtMs === null ? null : Date.now() - (atMs - confirmedAtMs)
+    }
   }
 
   const wake = () => take({ type: 'woken' })
@@ -101,22 +116,12 @@ export const followStation: typeof Declared = options => {
       return snapshot
     },
     on: (name, listener) => listeners.on(name, listener),
-    progress: () => progressAt(snapshot.np, serverTimeMs()),
+    progress: () => progressAt(snapshot.np, serverTimeMs() - (timeline?.delayMs ?? 0)),
     serverTimeMs,
     wake,
     close: () => {
       for (const [type, listener] of globalListeners) globals.removeEventListener?.(type, listener)
       take({ type: 'closed' })
     }
-  }
-}
-
-function createSnapshot(state: FollowState, atMs: number): Snapshot {
-  const { document, confirmedAtMs, phase } = state
-  return {
-    ...statusAt(state, atMs),
-    via: phase.type === 'open' ? phase.transport : null,
-    np: document?.np ?? null,
-    trueAtMs: confirmedAtMs === null ? null : Date.now() - (atMs - confirmedAtMs)
   }
 }

@@ -30,6 +30,12 @@ export interface FollowOptions {
   readonly transports?: readonly Transport[]
   /** After this time without updates and pings, in milliseconds, the status is `stale`. Default: 35,000. */
   readonly staleAfterMs?: number
+  /**
+   * Returns how many seconds the sound that the listener hears is behind the live edge; 0 while nothing plays. If it is
+   * given, the document, the events and the progress are those of what is heard: they are held back for that time, up to
+   * 120 seconds. It is called several times a second.
+   */
+  readonly delay?: () => number
   /** The document to start with, from a page that the server rendered. */
   readonly known?: Known
   /** The class to use instead of the global one, which Node 20 does not have. */
@@ -54,7 +60,7 @@ export interface Snapshot {
   readonly reason: Reason | null
   /** The transport of the connection; null while there is none. */
   readonly via: Transport | null
-  /** The newest document; null before the first one. It is current while the status is `live`. */
+  /** The newest document, or with `delay` the one of what is heard; null before the first one. It is current while the status is `live`. */
   readonly np: NowPlaying | null
   /** When the document was last known to be current, by `Date.now()`; null if never. */
   readonly trueAtMs: number | null
@@ -86,7 +92,7 @@ export interface Follower {
     name: Name,
     listener: (event: FollowerEvents[Name]) => void
   ): () => void
-  /** The position in the current song now, by the server's clock; null if nothing plays. */
+  /** The position in the current song now, by the server's clock and the delay; null if nothing plays. */
   progress(): Progress | null
   /** The server's clock, in milliseconds. */
   serverTimeMs(): number

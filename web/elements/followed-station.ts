@@ -91,8 +91,14 @@ const isSame = (one: FollowOptions | null, other: FollowOptions | null) =>
   one?.apiKey === other?.apiKey &&
   String(one?.server) === String(other?.server)
 
-/** Followers by their options, with the number of elements that use each. */
-const followers = new Map<string, { readonly follower: Follower; users: number }>()
+/** A follower with the delays of the elements that use it: of what one of them plays, all show what is heard. */
+interface SharedFollower {
+  readonly follower: Follower
+  readonly delays: (() => number)[]
+}
+
+/** By the options. */
+const followers = new Map<string, SharedFollower>()
 
 /** Reconnects all waiting followers at once, because the server is known to respond. */
 export function wakeFollowers(): void {
@@ -101,21 +107,36 @@ export function wakeFollowers(): void {
 
 /** Returns the follower that elements of the page share, until `release` is called once. */
 function shareFollower(options: FollowOptions) {
-  const { server, station, apiKey = '', transports = [] } = options
-  const key = JSON.stringify([String(server ?? ''), String(station), apiKey, transports])
-  const shared = followers.get(key) ?? { follower: followStation(options), users: 0 }
+  const { server, station, apiKey = '', transports = [], delay: ownDelay } = options
+  const key = JSON.stringify([
+    String(server ?? ''),
+    String(station),
+    apiKey,
+    transports,
+    ownDelay !== undefined
+  ])
+  const shared = followers.get(key) ?? openShared(options)
   followers.set(key, shared)
-  shared.users++
+  const delay = ownDelay ?? noDelay
+  shared.delays.push(delay)
   return {
     follower: shared.follower,
     release: () => {
-      shared.users--
+      shared.delays.splice(shared.delays.indexOf(delay), 1)
       // An element that is moved leaves the page and returns at once.
       queueMicrotask(() => {
-        if (shared.users > 0 || followers.get(key) !== shared) return
+        if (shared.delays.length > 0 || followers.get(key) !== shared) return
         followers.delete(key)
         shared.follower.close()
       })
     }
   }
+}
+
+const noDelay = () => 0
+
+function openShared(options: FollowOptions): SharedFollower {
+  const delays: (() => number)[] = []
+  const delay = () => Math.max(0, ...delays.map(read => read()))
+  return { follower: followStation(options.delay === undefined ? options : { ...options, delay }), delays }
 }

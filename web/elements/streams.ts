@@ -4,9 +4,14 @@ import type { Mount, Remote, Station } from '../client/interface.ts'
 export interface Stream {
   readonly url: string
   readonly label: string
+  readonly isHls: boolean
 }
 
-const hlsType = 'application/vnd.apple.mpegurl'
+/** Whether a script can feed HLS to the browser. Otherwise, only browsers that support HLS themselves can play it. */
+export const hasMediaSource = () => 'ManagedMediaSource' in globalThis || 'MediaSource' in globalThis
+
+const canPlayHls = (canPlay: (type: string) => boolean) =>
+  hasMediaSource() || canPlay('application/vnd.apple.mpegurl')
 
 const types: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
@@ -30,10 +35,10 @@ export function listStreams(station: Station, canPlay: (type: string) => boolean
   const streams = sources.map((source, index) => {
     const label = labels[index] ?? ''
     const isAmbiguous = labels.indexOf(label) !== labels.lastIndexOf(label)
-    return { url: source.url, label: isAmbiguous ? `${label} (${locate(source)})` : label }
+    return { url: source.url, label: isAmbiguous ? `${label} (${locate(source)})` : label, isHls: false }
   })
-  if (station.hls_url === '' || !canPlay(hlsType)) return streams
-  const hls = { url: station.hls_url, label: 'HLS' }
+  if (station.hls_url === '' || !canPlayHls(canPlay)) return streams
+  const hls = { url: station.hls_url, label: 'HLS', isHls: true }
   return station.hls_is_default ? [hls, ...streams] : [...streams, hls]
 }
 

@@ -7,6 +7,7 @@ import { artUrl, serverUrl } from '../elements/addresses.ts'
 import { isActive, openAudioPlayer } from '../elements/audio-player.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
+import { openHlsLoader } from '../elements/hls-loader.ts'
 import { describeStatus, type StationLine } from '../elements/status-line.ts'
 import { listStreams } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
@@ -23,7 +24,7 @@ class CuewirePlayer extends LitElement {
 
   readonly #station = followFor(
     this,
-    () => this.options,
+    () => this.options && { ...this.options, delay: this.#delay },
     snapshot =>
       updateMediaSession(snapshot, this.#name, this.#artUrl, {
         play: this.#play,
@@ -35,10 +36,21 @@ class CuewirePlayer extends LitElement {
   /** The last name of the station, which may no longer exist. */
   #name = ''
   #historyLength = 0
-  readonly #audio = openAudioPlayer(new Audio(), () => {
-    updatePlaybackState(this.#audio.sound)
-    this.requestUpdate()
-  })
+  readonly #media = new Audio()
+  readonly #audio = openAudioPlayer(
+    this.#media,
+    () => {
+      updatePlaybackState(this.#audio.sound)
+      this.requestUpdate()
+    },
+    openHlsLoader(
+      this.#media,
+      () => serverUrl(import.meta.url),
+      () => this.#station.serverTimeMs()
+    )
+  )
+
+  readonly #delay = () => this.#audio.delay()
 
   constructor() {
     super()
@@ -175,7 +187,7 @@ class CuewirePlayer extends LitElement {
     if (np === null) return
     const streams = listStreams(np.station, this.#audio.canPlay)
     const stream = streams.find(({ url }) => url === this.selected) ?? streams[0]
-    if (stream) this.#audio.play(stream.url)
+    if (stream) this.#audio.play(stream)
   }
 }
 

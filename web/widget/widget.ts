@@ -4,6 +4,7 @@ import type { FollowOptions } from '../client/interface.ts'
 import { artUrl, serverUrl } from '../elements/addresses.ts'
 import { openAudioPlayer } from '../elements/audio-player.ts'
 import { followFor } from '../elements/followed-station.ts'
+import { openHlsLoader } from '../elements/hls-loader.ts'
 import { describeStatus } from '../elements/status-line.ts'
 import { listStreams } from '../elements/streams.ts'
 import { badgeView, cardView, fullView } from './views.ts'
@@ -46,7 +47,16 @@ export class CuewireNowPlaying extends LitElement {
     () => this.#options(),
     detail => this.dispatchEvent(new CustomEvent('cuewire-change', { detail, bubbles: true, composed: true }))
   )
-  readonly #audio = openAudioPlayer(new Audio(), () => this.requestUpdate())
+  readonly #media = new Audio()
+  readonly #audio = openAudioPlayer(
+    this.#media,
+    () => this.requestUpdate(),
+    openHlsLoader(
+      this.#media,
+      () => new URL(this.server),
+      () => this.#followed.serverTimeMs()
+    )
+  )
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
@@ -69,16 +79,18 @@ export class CuewireNowPlaying extends LitElement {
       button: {
         sound: this.#audio.sound,
         canStart: stream !== undefined && np?.is_online === true,
-        play: () => stream && this.#audio.play(stream.url),
+        play: () => stream && this.#audio.play(stream),
         stop: () => this.#audio.stop()
       }
     })
   }
 
+  readonly #delay = () => this.#audio.delay()
+
   /** Null if the attributes are invalid. */
   #options(): FollowOptions | null {
     const { station, server, apiKey } = this
-    return station === '' || !URL.canParse(server) ? null : { station, server, apiKey }
+    return station === '' || !URL.canParse(server) ? null : { station, server, apiKey, delay: this.#delay }
   }
 
   #invalidStatus() {

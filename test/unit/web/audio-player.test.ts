@@ -1,18 +1,24 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { type AudioOutput, openAudioPlayer } from '../../../web/elements/audio-player.ts'
+import { type AttachHls, type AudioOutput, openAudioPlayer } from '../../../web/elements/audio-player.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
+const mp3 = (url: string) => ({ url, isHls: false })
+const noHls = () => Promise.reject(new Error('no HLS'))
+
 /** A player of a fake audio element, in which a new stream rejects the promise of the previous one. */
-function openTestPlayer() {
+function openTestPlayer({ attachHls = noHls }: { attachHls?: AttachHls } = {}) {
   const events = new EventTarget()
   const started: string[] = []
+  const received = { seconds: 0 }
   let abort = () => {}
   const output: AudioOutput = {
     src: '',
     volume: 1,
+    currentTime: 0,
+    buffered: { length: 1, end: () => received.seconds },
     play: async () => {
       abort()
       started.push(output.src)
@@ -27,13 +33,13 @@ function openTestPlayer() {
     addEventListener: (type, listener) => events.addEventListener(type, listener)
   }
   const dispatch = (type: string) => events.dispatchEvent(new Event(type))
-  return { player: openAudioPlayer(output, () => {}), output, started, dispatch }
+  return { player: openAudioPlayer(output, () => {}, attachHls), output, started, dispatch, received }
 }
 
 test('a stream that replaces one that is connecting is started once', async () => {
   const { player, started, dispatch } = openTestPlayer()
-  player.play('one')
-  player.play('two')
+  player.play(mp3('one'))
+  player.play(mp3('two'))
   await vi.advanceTimersByTimeAsync(1_000)
   dispatch('playing')
   await vi.advanceTimersByTimeAsync(60_000)
@@ -42,7 +48,7 @@ test('a stream that replaces one that is connecting is started once', async () =
 
 test('a stream that fails is retried with growing backoff, and then fails permanently', async () => {
   const { player, output, started, dispatch } = openTestPlayer()
-  player.play('one')
+  player.play(mp3('one'))
   for (const pauseMs of [1_000, 2_000, 4_000]) {
     const before = started.length
     dispatch('error')
@@ -59,7 +65,7 @@ test('a stream that fails is retried with growing backoff, and then fails perman
 
 test('a stream that is silent fails, at its start and later', async () => {
   const { player, started, dispatch } = openTestPlayer()
-  player.play('one')
+  player.play(mp3('one'))
   await vi.advanceTimersByTimeAsync(14_999 + 1_000)
   expect(started.length).toBe(1)
   await vi.advanceTimersByTimeAsync(1)
@@ -77,7 +83,7 @@ test('a stream that is silent fails, at its start and later', async () => {
 
 test('a stream that plays only briefly each time is not retried forever', async () => {
   const { player, started, dispatch } = openTestPlayer()
-  player.play('one')
+  player.play(mp3('one'))
   for (let round = 0; round < 10; round++) {
     dispatch('playing')
     dispatch('ended')
@@ -92,7 +98,7 @@ test('a stream that was stopped or blocked is not retried', async () => {
     [() => player.stop(), 'silent'],
     [() => player.forbid(), 'forbidden']
   ] as const) {
-    player.play('one')
+    player.play(mp3('one'))
     const before = started.length
     dispatch('error')
     end()
@@ -103,4 +109,44 @@ test('a stream that was stopped or blocked is not retried', async () => {
   player.stop()
   player.forbid()
   expect(player.sound).toBe('silent')
+})
+
+test('the delay is what was received and not heard yet, with pieces that arrive late', async () => {
+  const { player, dispatch, received } = openTestPlayer()
+  expect(player.delay()).toBe(0)
+  player.play(mp3('one'))
+  received.seconds = 4
+  expect(player.delay()).toBe(0)
+  dispatch('playing')
+  const delays = [8.5, 8.3, 8.4].map(seconds => {
+    received.seconds = seconds
+    return player.delay()
+  })
+  expect(delays).toEqual([8.5, 8.5, 8.5])
+  received.seconds = 0
+  dispatch('waiting')
+  expect(player.delay()).toBe(8.5)
+  player.stop()
+  expect(player.delay()).toBe(0)
+})
+
+test('the delay of HLS is that of the stream, and a stream that was stopped while it loaded is closed', async () => {
+  const closed: string[] = []
+  const attachHls: AttachHls = async url => ({ delay: () => 12, close: () => void closed.push(url) })
+  const { player, dispatch } = openTestPlayer({ attachHls })
+  player.play({ url: 'live', isHls: true })
+  await vi.advanceTimersByTimeAsync(1)
+  dispatch('playing')
+  expect(player.delay()).toBe(12)
+  player.play({ url: 'other', isHls: true })
+  player.stop()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(closed).toEqual(['live', 'other'])
+})
+
+test('HLS that cannot be loaded is retried, and then fails permanently', async () => {
+  const { player } = openTestPlayer()
+  player.play({ url: 'live', isHls: true })
+  await vi.advanceTimersByTimeAsync(7_001)
+  expect(player.sound).toBe('failed')
 })
