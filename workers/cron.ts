@@ -26,6 +26,7 @@ import { removeOldSchemaStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
 import { removeOrphanDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
+import { raiseFailureAlerts } from '../src/webhooks/deliveries/failure-alerts.ts'
 
 /** A scheduled task; returns the number of records it changed. Times are UTC. */
 interface Task {
@@ -71,7 +72,13 @@ const tasks: readonly Task[] = [
     at: '47 * * * *',
     run: (_sql, _nowMs, _days, services) => removeOldTombstones(services)
   },
-  { name: 'silence alerts', at: '*/10 * * * * *', jitterMs: 3_000, run: raiseSilenceAlerts }
+  {
+    name: 'silence alerts',
+    at: '*/10 * * * * *',
+    jitterMs: 1_000,
+    run: (sql, nowMs) => raiseSilenceAlerts(sql, nowMs, process.uptime() * 1_000)
+  },
+  { name: 'web hook alerts', at: '*/10 * * * * *', jitterMs: 1_000, run: raiseFailureAlerts }
 ]
 
 /** Starts the scheduled tasks. All processes run them: each task is idempotent. */

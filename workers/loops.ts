@@ -13,6 +13,7 @@ import { openStationRotation } from '../src/playout/station-rotation.ts'
 import { sweep } from '../src/playout/sweep.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
+import { updateDiskAlerts } from '../src/storage/disk-alerts.ts'
 import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
 
 /** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
@@ -49,6 +50,7 @@ export function startPreload(services: PreloadServices & Pick<PlayoutServices, '
 }
 
 const volumesMs = 60_000
+const diskAlertsMs = 10_000
 /** More than one, because measuring a bucket may take minutes. */
 const storageConcurrency = 4
 
@@ -63,6 +65,12 @@ export function startStorageScan(parts: StorageDeps) {
     await measureDue(parts, storageConcurrency, signal)
   }
   return repeat(run, { pauseMs: 1_000, log: parts.log, failure: 'measuring storage failed' })
+}
+
+/** Notifies operators of volumes that are nearly full. */
+export function startDiskAlerts({ sql, config: { DATA_DIR: dataFolder }, log }: StorageDeps) {
+  const run = (signal: AbortSignal) => updateDiskAlerts(sql, dataFolder, signal)
+  return repeat(run, { pauseMs: diskAlertsMs, log, failure: 'checking the disks failed' })
 }
 
 /** Fetches remote playlists that are due. */

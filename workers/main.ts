@@ -12,6 +12,7 @@ import {
   startCountFlush,
   startHlsLog,
   startPolls,
+  startDiskAlerts,
   startPreload,
   startRefills,
   startRemoteLists,
@@ -32,6 +33,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('refills', startRefills(services))
   const secrets = await openDatabaseSecrets(services.sql, config)
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
+  stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
   const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config
   if (path !== undefined)

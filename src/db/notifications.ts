@@ -26,14 +26,24 @@ export interface NewAlert {
 export async function raiseAlert(sql: Sql | Tx, raised: NewAlert): Promise<boolean> {
   const { count } = await sql`
     with fact as (
-      insert into open_facts (fact) values (${raised.fact}) on conflict (fact) do nothing returning fact
+      insert into open_facts (fact, notification_id) values (${raised.fact}, gen_random_uuid()::text)
+      on conflict (fact) do nothing returning notification_id
     )
-    insert into notifications (title, body, type, source)
-    select left(${raised.title}, 200), ${raised.body}, ${raised.type}, ${raised.source} from fact`
+    insert into notifications (notification_id, title, body, type, source)
+    select notification_id, left(${raised.title}, 200), ${raised.body}, ${raised.type}, ${raised.source} from fact`
   return count > 0
 }
 
-/** Resolves an alert, so that it can be raised again. */
-export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<void> {
-  await sql`delete from open_facts where fact = ${fact}`
+/**
+ * Resolves an alert, so that it can be raised again. A database trigger adds the time to its notification. Returns
+ * whether it was raised.
+ */
+export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<boolean> {
+  const { count } = await sql`delete from open_facts where fact = ${fact}`
+  return count > 0
+}
+
+/** Formats a time for a notification: `2026-07-08 12:00 UTC`. */
+export function formatMinute(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -90,3 +90,24 @@ async function writeStatusEvent(tx: Tx, stationId: number, nowMs: number, filter
   const event = { fact: `${trigger}:${status.atMs}`, triggers: [trigger] as const, happenedAtMs: nowMs }
   return writeEvent(tx, snapshot, event, filter)
 }
+
+/**
+ * Writes the event that the streaming server of a station is away or back, unless nothing plays anyway. The relay
+ * delivers it. `sinceMs`: since when the server was away.
+ */
+export async function writeServerEvent(
+  tx: Tx,
+  stationId: number,
+  event: {
+    readonly trigger: 'station_offline' | 'station_online'
+    readonly sinceMs: number
+    readonly nowMs: number
+  },
+  filter: TriggerFilter
+): Promise<void> {
+  const [snapshot] = await readSnapshots(tx, [stationId])
+  if (!snapshot || !isOnline(snapshot)) return
+  const { trigger, sinceMs, nowMs } = event
+  const fact = `server:${trigger}:${sinceMs}`
+  await writeEvent(tx, snapshot, { fact, triggers: [trigger], happenedAtMs: nowMs }, filter)
+}

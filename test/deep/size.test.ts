@@ -81,7 +81,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['settings', few, lock],
     ['settings of a playout', few, asPlayout],
     ['facts', few, () => readSnapshots(sql, [1, silent, small])],
-    ['silence', few, () => raiseSilenceAlerts(sql, nowMs)],
+    ['silence', few, () => raiseSilenceAlerts(sql, nowMs, 60_000)],
     ['advance', 35_000, () => advance(playout, { stationId: 1, endedShId: 0, cause: 'wake' })],
     ['sweep', 35_000, () => sweep(playout, openStateComparison(playout))],
     [

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config.ts'
 import { raiseAlert, resolveAlert } from '../../src/db/notifications.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/db/retention.ts'
 import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
+import { raiseFailureAlerts } from '../../src/webhooks/deliveries/failure-alerts.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { addRemotePlaylist } from '../support/remote-playlist.ts'
@@ -504,44 +505,111 @@ describe('alerts', () => {
     expect(await raiseAlert(sql, fact)).toBe(true)
   })
 
+  test('an alert that is resolved says so in its notification', async ({ sql }) => {
+    await raiseAlert(sql, {
+      fact: 'x',
+      title: 'A problem',
+      body: 'It is bad.',
+      type: 'danger',
+      source: 'playout'
+    })
+    expect(await resolveAlert(sql, 'x')).toBe(true)
+    expect(await resolveAlert(sql, 'x')).toBe(false)
+    const [row] = await sql<{ type: string; body: string }[]>`select type, body from notifications`
+    expect(row?.type).toBe('success')
+    expect(row?.body).toMatch(/^It is bad\. Resolved at \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/)
+  })
+
   test('a silent station raises one alert, and another one after it has played', async ({ sql }) => {
     const id = await seedStation(sql)
     const nowMs = Date.now()
-    const titles = async () =>
-      (await sql<{ title: string }[]>`select title from notifications`).map(({ title }) => title)
+    const raise = (atMs: number) => raiseSilenceAlerts(sql, atMs, 60_000)
     const play = (startedAtMs: number, endedAtMs: number | null) => sql`
       insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
       values (${id}, md5('x'), ${startedAtMs}, ${endedAtMs})`
     const minute = 60_000
-    expect(await raiseSilenceAlerts(sql, nowMs)).toBe(0)
+    expect(await raise(nowMs)).toBe(0)
     await play(nowMs, nowMs + minute)
-    expect(await raiseSilenceAlerts(sql, nowMs + 2 * minute)).toBe(0)
-    expect(await raiseSilenceAlerts(sql, nowMs + 2 * minute + 1)).toBe(1)
-    expect(await raiseSilenceAlerts(sql, nowMs + 3 * minute)).toBe(0)
-    expect(await titles()).toEqual([expect.stringContaining('Station 1')])
-    const [row] = await sql<{ type: string; source: string }[]>`select type, source from notifications`
-    expect(row).toEqual({ type: 'danger', source: 'playout' })
+    expect(await raise(nowMs + minute + 15_000)).toBe(0)
+    expect(await raise(nowMs + minute + 15_001)).toBe(1)
+    expect(await raise(nowMs + 3 * minute)).toBe(0)
+    expect(await sql`select title, type, source from notifications`).toEqual([
+      { title: 'A station went silent: Station 1', type: 'danger', source: 'playout' }
+    ])
 
     await play(nowMs + 4 * minute, null)
-    expect(await raiseSilenceAlerts(sql, nowMs + 9 * minute)).toBe(0)
+    expect(await raise(nowMs + 9 * minute)).toBe(0)
     await sql`update song_history set ended_at_ms = ${nowMs + 10 * minute} where ended_at_ms is null`
-    expect(await raiseSilenceAlerts(sql, nowMs + 10 * minute)).toBe(0)
-    expect(await raiseSilenceAlerts(sql, nowMs + 12 * minute)).toBe(1)
-    expect(await titles()).toHaveLength(2)
+    expect(await raise(nowMs + 10 * minute)).toBe(0)
+    expect(await raise(nowMs + 12 * minute)).toBe(1)
+    expect(await sql`select from notifications`).toHaveLength(2)
   })
 
-  test('a disabled station and one without a clock raise no alert of silence', async ({ sql }) => {
+  test('a playout that no longer calls raises one alert, which is resolved when it calls again', async ({
+    sql
+  }) => {
+    const id = await seedStation(sql)
+    await sql`update stations set backend = 'liquidsoap' where id = ${id}`
+    await sql`insert into song_history (station_id, song_id, started_at_ms) values (${id}, md5('x'), 0)`
+    const seen = (atMs: number) => sql`
+      insert into playouts (station_id, seen_at_ms, takes_commands) values (${id}, ${atMs}, true)
+      on conflict (station_id) do update set seen_at_ms = excluded.seen_at_ms`
+    await seen(100_000)
+    expect(await raiseSilenceAlerts(sql, 118_000, 60_000)).toBe(0)
+    // Playouts call again soon after the start of this process.
+    expect(await raiseSilenceAlerts(sql, 200_000, 29_000)).toBe(0)
+    expect(await raiseSilenceAlerts(sql, 118_001, 60_000)).toBe(1)
+    expect(await raiseSilenceAlerts(sql, 130_000, 60_000)).toBe(0)
+    await seen(131_000)
+    expect(await raiseSilenceAlerts(sql, 132_000, 60_000)).toBe(0)
+    expect(await sql`select from open_facts`).toHaveLength(0)
+    expect(await sql`select title, type from notifications`).toEqual([
+      { title: 'A playout does not respond: Station 1', type: 'success' }
+    ])
+  })
+
+  test('a disabled station and one without a backend raise no alert of silence', async ({ sql }) => {
     const [off, steered] = [await seedStation(sql), await seedStation(sql)]
     await sql`insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
       select unnest(${[off, steered]}::bigint[]), md5('x'), 0, 1`
     await sql`update stations set is_enabled = false where id = ${off}`
     await sql`update stations set backend = 'none' where id = ${steered}`
-    expect(await raiseSilenceAlerts(sql, Date.now())).toBe(0)
+    const raise = () => raiseSilenceAlerts(sql, Date.now(), 60_000)
+    expect(await raise()).toBe(0)
     await sql`update stations set is_enabled = true, backend = 'clock'`
-    expect(await raiseSilenceAlerts(sql, Date.now())).toBe(2)
+    expect(await raise()).toBe(2)
     await sql`delete from stations where id = ${off}`
     await sql`update stations set is_enabled = false`
-    expect(await raiseSilenceAlerts(sql, Date.now())).toBe(0)
+    expect(await raise()).toBe(0)
+    expect(await sql`select from open_facts`).toHaveLength(0)
+  })
+
+  test('a web hook that keeps failing raises one alert, which is resolved when it delivers', async ({
+    sql
+  }) => {
+    const stationId = await seedStation(sql)
+    const set = (failures: number, isEnabled = true) => sql`
+      update webhooks set consecutive_failures = ${failures}, is_enabled = ${isEnabled},
+        failing_since_ms = ${failures === 0 ? null : 60_000}, last_status = 503`
+    await sql`insert into webhooks (station_id, name, type) values (${stationId}, 'Bot', 'generic')`
+    await set(1)
+    expect(await raiseFailureAlerts(sql)).toBe(0)
+    await set(2)
+    expect([await raiseFailureAlerts(sql), await raiseFailureAlerts(sql)]).toEqual([1, 0])
+    expect(await sql`select title, type, body from notifications`).toEqual([
+      {
+        title: 'A web hook fails: Bot, Station 1',
+        type: 'warning',
+        body: expect.stringContaining('since 1970-01-01 00:01 UTC. It last responded with status 503.')
+      }
+    ])
+    await set(0)
+    expect(await raiseFailureAlerts(sql)).toBe(0)
+    expect(await sql`select from open_facts`).toHaveLength(0)
+    await set(3)
+    expect(await raiseFailureAlerts(sql)).toBe(1)
+    await set(3, false)
+    expect(await raiseFailureAlerts(sql)).toBe(0)
     expect(await sql`select from open_facts`).toHaveLength(0)
   })
 

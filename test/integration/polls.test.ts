@@ -13,7 +13,6 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 const second = 1_000
-const minute = 60 * second
 const startMs = Date.now()
 const password = 'open sesame'
 
@@ -86,40 +85,50 @@ describe('with 0, 1 and 2 sources', () => {
   })
 })
 
-test('a server that fails keeps its counts for ten minutes, and an alert is raised after five', async ({
+test('a server that fails raises an alert after seconds, keeps its counts for a minute, and tells web hooks', async ({
   radio,
   sql
 }) => {
-  const notified = async () =>
-    (await sql<{ title: string }[]>`select title from notifications`).map(row => row.title)
+  const notified = () => sql`select title, type from notifications`
+  const [hook] = await sql<{ id: number }[]>`
+    insert into webhooks (station_id, name, type, triggers, is_enabled)
+    values (${radio.stationId}, 'status', 'generic', '["station_offline", "station_online"]', true) returning id`
+  const triggers = async () =>
+    (
+      await sql<{ triggers: string[] }[]>`
+      select triggers from webhook_deliveries where webhook_id = ${hook?.id ?? 0} order by id`
+    ).map(row => row.triggers)
   await radio.setServer(radio.stationId, radio.icecast.url, { password })
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc, other] })
   await radio.pollAt(0)
   radio.icecast.answer((_, response) => response.writeHead(503).end())
-  for (let atMs = 6 * second; atMs < 5 * minute; atMs += 20 * second) await radio.pollAt(atMs)
-  expect(await radio.counted()).toMatchObject({ all: '2/2' })
+  await radio.pollAt(6 * second)
+  await radio.pollAt(12 * second)
   expect(await notified()).toEqual([])
-  const { failures, failingSinceMs, problem } = await radio.stateOf(radio.stationId)
+  const { failingSinceMs, problem } = await radio.stateOf(radio.stationId)
   expect({ failingSinceMs, problem }).toEqual({
     failingSinceMs: startMs + 6 * second,
     problem: 'The server responded with status 503.'
   })
-  // The backoff grows: 5, 10, 20, 40 and then 60 seconds.
-  expect(failures).toBeLessThan(10)
-  await radio.pollAt(9 * minute)
+  await radio.pollAt(18 * second)
+  const title = expect.stringMatching(/^A streaming server does not respond: Station/)
+  expect(await notified()).toEqual([{ title, type: 'danger' }])
+  expect(await triggers()).toEqual([['station_offline']])
+  await radio.pollAt(40 * second)
   expect(await radio.counted()).toMatchObject({ all: '2/2', '/radio.mp3': '2/2' })
-  expect(await notified()).toEqual([expect.stringMatching(/^A streaming server does not respond: Station/)])
-  await radio.pollAt(11 * minute)
+  await radio.pollAt(70 * second)
   expect(await radio.counted()).toMatchObject({ all: '0/0', '/radio.mp3': '0/0' })
   radio.icecast.send({ path: '/radio.mp3', listeners: [vlc] })
-  await radio.pollAt(13 * minute)
+  // The backoff grows to at most 22 seconds, so the recovery is noticed within 30.
+  await radio.pollAt(95 * second)
   expect(await radio.counted()).toMatchObject({ all: '1/1' })
   expect(await radio.stateOf(radio.stationId)).toMatchObject({
     failures: 0,
     failingSinceMs: null,
     problem: ''
   })
-  expect(await notified()).toHaveLength(1)
+  expect(await notified()).toEqual([{ title, type: 'success' }])
+  expect(await triggers()).toEqual([['station_offline'], ['station_online']])
   expect(await sql`select from open_facts where fact like 'poll:%'`).toHaveLength(0)
 })
 
@@ -241,9 +250,9 @@ test('concurrent processes poll each server once, and an expired lease is polled
   await Promise.all([radio.poller.drain(), others.poller.drain()])
   expect(radio.icecast.asked).toHaveLength(30)
   // The lease of a process that was killed.
-  await sql`update polls set due_at_ms = ${startMs + 12 * second} where station_id = ${stations[0]?.id ?? 0}`
+  await sql`update polls set due_at_ms = ${startMs + 6 * second} where station_id = ${stations[0]?.id ?? 0}`
   expect(await radio.pollAt(4 * second)).toBe(0)
-  expect(await radio.pollAt(13 * second)).toBe(1)
+  expect(await radio.pollAt(7 * second)).toBe(1)
 })
 
 test('a response that arrives after the address changed is ignored', async ({ radio, sql }) => {

@@ -284,7 +284,8 @@ describe('a list that fails', () => {
     expect(await sql`select from open_facts`).toHaveLength(0)
     list.server.answer(fail)
     for (const atMs of [125, 190]) await list.refresh(atMs * minute)
-    expect(await alertsOf(sql)).toEqual([news, news])
+    const resolved = { ...news, type: 'success', body: expect.stringContaining(`${news.body} Resolved at `) }
+    expect(await alertsOf(sql)).toEqual([resolved, news])
   })
 
   test('has no failure state after it is disabled', async ({ list, sql }) => {

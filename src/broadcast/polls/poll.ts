@@ -1,12 +1,14 @@
 import type { LimitFunction } from 'p-limit'
 
-import { type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.ts'
+import { beginForStation } from '../../db/begin-for-station.ts'
+import { formatMinute, type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import { sealingPurpose } from '../../fields/field.ts'
 import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
 import { observeStream } from '../../playout/plays/observe-stream.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import { writeServerEvent } from '../../playout/triggers.ts'
 import { withAbortTimeout } from '../../runtime/deadline.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { type Stream, StreamingServerError } from '../stream.ts'
@@ -45,7 +47,7 @@ export async function runPoll(
   const nowMs = clock()
   await deps.writeLimit(() => storeFindings(deps, poll, findings, nowMs))
   if (poll.failingSinceMs !== null) {
-    await resolveAlert(deps.sql, pollAlertName(poll.id))
+    await resolveAbsence(deps, poll, nowMs)
     deps.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server responds again')
   }
   const isBusy = findings.total > 0 || (poll.isMainSource && (poll.hasNoBackend || poll.isLive))
@@ -122,7 +124,7 @@ async function handleFailure(
   const failures = poll.failures + 1
   if (problem !== poll.problem)
     deps.log.warn({ station: poll.stationId, remote: poll.remoteId, problem }, 'streaming server poll failed')
-  if (nowMs - sinceMs >= alertAfterMs) await raiseAlert(deps.sql, composeAlert(poll, problem))
+  if (nowMs - sinceMs >= alertAfterMs) await reportAbsence(deps, poll, problem, { sinceMs, nowMs })
   if (nowMs - sinceMs >= countsTtlMs) await storeAbsence(deps, poll, nowMs)
   const dueAtMs = retryAtMs(startedAtMs, failures, Math.random())
   return { ...poll, dueAtMs, answeredAtMs: null, failingSinceMs: sinceMs, failures, problem }
@@ -135,13 +137,44 @@ function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<v
   return deps.writeLimit(() => storeFindings(deps, poll, { ...findings, observed }, atMs))
 }
 
-const composeAlert = ({ id, station, name }: LeasedPoll, problem: string): NewAlert => ({
+/**
+ * Raises the alert of a server that does not respond. Without its own server nobody hears a station, so its web hooks
+ * get `station_offline`, although what it plays is known.
+ */
+async function reportAbsence(
+  { sql, triggersFor }: PollDeps,
+  poll: LeasedPoll,
+  problem: string,
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number }
+): Promise<void> {
+  await beginForStation(sql, poll.stationId, async tx => {
+    if (!(await raiseAlert(tx, composeAlert(poll, problem, sinceMs)))) return
+    if (poll.remoteId === null)
+      await writeServerEvent(tx, poll.stationId, { trigger: 'station_offline', sinceMs, nowMs }, triggersFor)
+  })
+}
+
+/** Resolves the alert, and tells web hooks that the station is back. */
+async function resolveAbsence(
+  { sql, triggersFor }: PollDeps,
+  poll: LeasedPoll,
+  nowMs: number
+): Promise<void> {
+  await beginForStation(sql, poll.stationId, async tx => {
+    const wasRaised = await resolveAlert(tx, pollAlertName(poll.id))
+    if (!wasRaised || poll.remoteId !== null) return
+    const sinceMs = poll.failingSinceMs ?? nowMs
+    await writeServerEvent(tx, poll.stationId, { trigger: 'station_online', sinceMs, nowMs }, triggersFor)
+  })
+}
+
+const composeAlert = ({ id, station, name }: LeasedPoll, problem: string, sinceMs: number): NewAlert => ({
   fact: pollAlertName(id),
   title: `A streaming server does not respond: ${station}${name === '' ? '' : `, ${name}`}`,
   body:
-    `The server has not responded for five minutes. ${problem} ` +
-    'Its last listener counts remain valid for ten minutes and are then set to 0.',
-  type: 'warning',
+    `The server has not responded since ${formatMinute(sinceMs)}. ${problem} ` +
+    'Its last listener counts are shown for a minute, and are then 0.',
+  type: name === '' ? 'danger' : 'warning',
   source: 'broadcast'
 })
 
@@ -171,14 +204,18 @@ async function storeEncoding(
 const minuteMs = 60_000
 /** With listeners or a broadcast; without; and after five minutes without. */
 const busyPeriodMs = 5_000
-const idlePeriodMs = 15_000
-const restPeriodMs = 30_000
+const idlePeriodMs = 10_000
+const restPeriodMs = 15_000
 const restAfterMs = 5 * minuteMs
-const maxBackoffMs = minuteMs
+/** A server that is back is noticed, and its alert resolved, within 30 seconds. */
+const maxBackoffMs = 22_000
+/** A server may be busy: the first failures are not spread out. */
+const failuresBeforeBackoff = 3
 
-const alertAfterMs = 5 * minuteMs
+/** Three polls that are refused, or two that time out: within 30 seconds, also of a server that is polled rarely. */
+const alertAfterMs = 8_000
 /** How long the counts of the last successful poll stay valid. */
-const countsTtlMs = 10 * minuteMs
+const countsTtlMs = minuteMs
 
 /** Returns when to poll again after a success, and since when the server is idle. `chance` is from 0 to 1. */
 export function scheduleAfterSuccess(
@@ -192,9 +229,9 @@ export function scheduleAfterSuccess(
   return { dueAtMs: startedAtMs + addJitter(periodMs, chance), idleSinceMs: sinceMs }
 }
 
-/** Returns when to poll again after this many failures in a row: exponential backoff up to a minute. */
+/** Returns when to poll again after this many failures in a row: exponential backoff up to 22 seconds. */
 export function retryAtMs(startedAtMs: number, failures: number, chance: number): number {
-  const backoffMs = Math.min(maxBackoffMs, busyPeriodMs * 2 ** (failures - 1))
+  const backoffMs = Math.min(maxBackoffMs, busyPeriodMs * 2 ** Math.max(0, failures - failuresBeforeBackoff))
   return startedAtMs + addJitter(backoffMs, chance)
 }
 

@@ -12,24 +12,24 @@ test('a busy server is polled every five seconds', () => {
   })
 })
 
-test('an idle server is polled every 15 seconds, after five minutes every 30', () => {
+test('an idle server is polled every 10 seconds, after five minutes every 15', () => {
   expect(scheduleAfterSuccess(1_000, { isBusy: false, idleSinceMs: null }, 0.5)).toEqual({
-    dueAtMs: 16_000,
+    dueAtMs: 11_000,
     idleSinceMs: 1_000
   })
   const sinceMs = 1_000
   expect(scheduleAfterSuccess(5 * minute, { isBusy: false, idleSinceMs: sinceMs }, 0.5).dueAtMs).toBe(
-    5 * minute + 15_000
+    5 * minute + 10_000
   )
   expect(scheduleAfterSuccess(6 * minute, { isBusy: false, idleSinceMs: sinceMs }, 0.5)).toEqual({
-    dueAtMs: 6 * minute + 30_000,
+    dueAtMs: 6 * minute + 15_000,
     idleSinceMs: sinceMs
   })
 })
 
-test('the backoff grows with each failure, up to a minute', () => {
-  const backoffs = [1, 2, 3, 4, 5, 50].map(failures => retryAtMs(0, failures, 0.5))
-  expect(backoffs).toEqual([5_000, 10_000, 20_000, 40_000, minute, minute])
+test('the backoff grows after three failures, up to 22 seconds', () => {
+  const backoffs = [1, 2, 3, 4, 5, 6, 50].map(failures => retryAtMs(0, failures, 0.5))
+  expect(backoffs).toEqual([5_000, 5_000, 5_000, 10_000, 20_000, 22_000, 22_000])
 })
 
 test('jitter is at most a tenth', () => {

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import { updateDiskAlerts } from '../../src/storage/disk-alerts.ts'
+import { test } from '../support/fixtures.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+
+const megabyte = 2 ** 20
+
+/** Mounts a volume of 16 MB; null where that is not allowed. */
+async function mountVolume() {
+  const folder = await openTempFolder()
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder.path], { stdio: 'ignore' })
+  } catch {
+    await folder[Symbol.asyncDispose]()
+    return null
+  }
+  return {
+    path: folder.path,
+    async [Symbol.asyncDispose]() {
+      execFileSync('umount', [folder.path])
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+}
+
+test('a disk that is nearly full raises one alert, which is resolved when it has space again', async ({
+  sql,
+  skip
+}) => {
+  await using volume = await mountVolume()
+  if (volume === null) return skip('volumes cannot be mounted here')
+  const update = () => updateDiskAlerts(sql, volume.path, new AbortController().signal)
+  const read = () => sql`select title, type, source from notifications`
+  const title = expect.stringContaining(`A disk is nearly full: ${volume.path} on `)
+  const file = join(volume.path, 'recording')
+  await update()
+  expect(await read()).toEqual([])
+  await writeFile(file, Buffer.alloc(15.5 * megabyte))
+  await update()
+  await update()
+  expect(await read()).toEqual([{ title, type: 'danger', source: 'storage' }])
+  // A little space is not enough, so that it does not flap.
+  await truncate(file, 15.1 * megabyte)
+  await update()
+  expect(await read()).toEqual([{ title, type: 'danger', source: 'storage' }])
+  await truncate(file, 0)
+  await update()
+  expect(await read()).toEqual([{ title, type: 'success', source: 'storage' }])
+  return undefined
+})
+
+test('a folder that does not exist is skipped', async ({ sql }) => {
+  await updateDiskAlerts(sql, '/nowhere/at/all', new AbortController().signal)
+  expect(await sql`select from notifications`).toHaveLength(0)
+})
