@@ -30,7 +30,7 @@ import { playlistRoutes, playlists } from './playlists/playlists.ts'
 import { scheduleRoute } from './playlists/schedule.ts'
 import { liquidsoapCommandRoutes } from './playout/liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
-import { liquidsoapRoutes, liquidsoapScriptRoute } from './playout/liquidsoap.ts'
+import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.ts'
 import { listenerReportRoutes, listenersReportedSchema } from './playout/listener-reports.ts'
 import { playoutKeyRoute, playoutKeySchema } from './playout/playout-caller.ts'
 import { playoutRoutes } from './playout/playout.ts'
@@ -84,7 +84,7 @@ const documented: readonly ApiRoute[] = [
   ...liquidsoapRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,
-  liquidsoapScriptRoute,
+  ...liquidsoapScriptRoutes,
   ...webhookRoutes,
   ...webhookActionRoutes,
   webhookTestRoute,

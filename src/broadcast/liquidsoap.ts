@@ -10,6 +10,8 @@ export interface ScriptStation {
   readonly name: string
   readonly description: string
   readonly url: string
+  /** The title of a streamer who has sent none. */
+  readonly liveText: string
   readonly crossfadeType: 'normal' | 'smart' | 'none'
   /** Seconds. */
   readonly crossfade: number
@@ -18,27 +20,44 @@ export interface ScriptStation {
   readonly mounts: readonly EncodedMount[]
 }
 
-const template = readFileSync(projectFile('assets/radio/station.liq'), 'utf8')
+const script = readFileSync(projectFile('assets/radio/station.liq'), 'utf8')
+const standby = readFileSync(projectFile('assets/radio/standby.liq'), 'utf8')
 
 /** Renders the Liquidsoap script of a station, which calls Cuewire at `baseUrl` by default. */
 export function renderScript(station: ScriptStation, baseUrl: string): string {
-  const icecast = parseUrl(station.frontendUrl)
-  const host = icecast?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
   const settings = [
-    ['station_name', quoteText(station.name)],
+    ...commonSettings(station),
     ['station_description', quoteText(station.description)],
     ['station_url', quoteText(station.url)],
     ['api_path', quoteText(`/api/internal/${station.id}/liquidsoap`)],
     ['default_url', quoteText(baseUrl)],
-    ['default_icecast_host', quoteText(host)],
-    ['default_icecast_port', quoteText(icecast?.port || '8000')],
     ['crossfade_type', quoteText(station.crossfadeType)],
-    ['crossfade_seconds', formatFloat(station.crossfade)]
-  ].map(([name, value]) => `${name} = ${value}`)
-  const mounts = station.mounts.map(renderMount)
+    ['crossfade_seconds', formatFloat(station.crossfade)],
+    ['live_text', quoteText(station.liveText)]
+  ]
+  return fillIn(script, settings, station.mounts)
+}
+
+/** Renders the script of its standby, to whose mounts Icecast moves listeners while the other script does not run. */
+export const renderStandby = (station: ScriptStation): string =>
+  fillIn(standby, commonSettings(station), station.mounts)
+
+/** The settings of both scripts, by variable. */
+function commonSettings({ name, frontendUrl }: ScriptStation): string[][] {
+  const icecast = parseUrl(frontendUrl)
+  const host = icecast?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
+  return [
+    ['station_name', quoteText(name)],
+    ['default_icecast_host', quoteText(host)],
+    ['default_icecast_port', quoteText(icecast?.port || '8000')]
+  ]
+}
+
+function fillIn(template: string, settings: string[][], mounts: readonly EncodedMount[]): string {
+  const lines = settings.map(([name, value]) => `${name} = ${value}`)
   // A script without outputs exits; streamers and reports need none.
-  const outputs = mounts.length === 0 ? ['output.dummy(titled)'] : mounts
-  return fillSection(fillSection(template, 'The station', settings), 'The mounts', outputs)
+  const outputs = mounts.length === 0 ? ['output.dummy(radio)'] : mounts.map(renderMount)
+  return fillSection(fillSection(template, 'The station', lines), 'The mounts', outputs)
 }
 
 /** Replaces the lines between `# ---- <title> ----` and the next `# ----`. */

@@ -1,4 +1,9 @@
-import { renderAnnotatedUri, renderScript, type ScriptStation } from '../../broadcast/liquidsoap.ts'
+import {
+  renderAnnotatedUri,
+  renderScript,
+  renderStandby,
+  type ScriptStation
+} from '../../broadcast/liquidsoap.ts'
 import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
 import { recordPlayoutCall } from '../../playout/playouts/commands.ts'
 import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
@@ -105,29 +110,45 @@ const file = definePlayoutRoutes({
 
 export const liquidsoapRoutes = [...nextSong, ...feedback, ...file]
 
-export const liquidsoapScriptRoute = apiRoute(
-  'GET',
-  '/api/admin/station/:id/liquidsoap',
-  'administer stations',
-  {
-    id: 'getLiquidsoapScript',
+/** A route that renders a script of a station. */
+const scriptRoute = (
+  path: string,
+  doc: { readonly id: string; readonly summary: string },
+  render: (station: ScriptStation, baseUrl: string) => string
+) =>
+  apiRoute('GET', `/api/admin/station/:id/${path}`, 'administer stations', {
+    ...doc,
     tag: 'Playout',
-    summary: 'The Liquidsoap script of the station, without secrets',
     answer: { type: 'string' },
     contentTypes: ['text/plain'],
     async handle({ params }, { reads: sql, config }) {
       const [station] = await sql<ScriptStation[]>`
-      select s.id, s.name, s.description, s.url, s.crossfade_type as "crossfadeType", s.crossfade::float8 as crossfade,
-        s.frontend_url as "frontendUrl", coalesce((
-          select jsonb_agg(jsonb_build_object('path', x.name, 'format', x.autodj_format, 'bitrate', x.autodj_bitrate,
-            'isListed', x.is_public) order by x.id)
-          from hls_streams x where x.station_id = s.id and x.enable_autodj and x.relay_url = ''), '[]') as mounts
-      from stations s where s.id = ${parseId(params['id'])}`
+        select s.id, s.name, s.description, s.url, s.live_text as "liveText", s.crossfade_type as "crossfadeType",
+          s.crossfade::float8 as crossfade, s.frontend_url as "frontendUrl", coalesce((
+            select jsonb_agg(jsonb_build_object('path', x.name, 'format', x.autodj_format, 'bitrate', x.autodj_bitrate,
+              'isListed', x.is_public) order by x.id)
+            from hls_streams x where x.station_id = s.id and x.enable_autodj and x.relay_url = ''), '[]') as mounts
+        from stations s where s.id = ${parseId(params['id'])}`
       if (!station) throw new ApiError('not-found')
       return {
-        body: renderScript(station, config.BASE_URL),
+        body: render(station, config.BASE_URL),
         headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
       }
     }
-  }
-)
+  })
+
+export const liquidsoapScriptRoutes = [
+  scriptRoute(
+    'liquidsoap',
+    { id: 'getLiquidsoapScript', summary: 'The Liquidsoap script of the station, without secrets' },
+    renderScript
+  ),
+  scriptRoute(
+    'liquidsoap/standby',
+    {
+      id: 'getStandbyScript',
+      summary: 'The Liquidsoap script of its standby, which is heard while the other one does not run'
+    },
+    renderStandby
+  )
+]

@@ -15,6 +15,7 @@ const station: ScriptStation = {
   name: 'Harbour FM',
   description: 'Slow radio by the sea',
   url: 'https://harbour.example.com/',
+  liveText: 'Live Broadcast',
   crossfadeType: 'smart',
   crossfade: 2.5,
   frontendUrl: 'http://icecast:8010',
@@ -109,7 +110,7 @@ describe('a script', () => {
   test('has the mounts of the station; without any it has a dummy output', () => {
     const mounts = (text: string) => text.match(/^(?:send_to|output\.dummy)\(.*$/gm)
     expect(mounts(script)).toEqual(['send_to(mount="/radio.mp3", is_public=false, %mp3(bitrate=192))'])
-    expect(mounts(renderScript({ ...station, mounts: [] }, 'http://x'))).toEqual(['output.dummy(titled)'])
+    expect(mounts(renderScript({ ...station, mounts: [] }, 'http://x'))).toEqual(['output.dummy(radio)'])
   })
 
   test('defaults to Icecast on localhost', () => {
