@@ -4,11 +4,12 @@
  *
  *     icecast2 -c FOLDER/icecast.xml
  *     set -a; . FOLDER/liquidsoap.env; liquidsoap FOLDER/station.liq
+ *     set -a; . FOLDER/liquidsoap.env; liquidsoap FOLDER/standby.liq
  *
  * Passwords and keys are created once and stored there. A station without a playable song gets some melodies.
  * Idempotent. Uses only Node.
  *
- *     CUEWIRE_URL               http://127.0.0.1:8080   URL of Cuewire
+ *     CUEWIRE_URL               http://127.0.0.1:8080   URL of Cuewire; without it and DATA_DIR, of the one that runs here
  *     DATA_DIR                  .data                   its data folder, with the admin key and the media
  *     ADMIN_API_KEY                                     the admin key, if it is not in DATA_DIR/admin-key
  *     RADIO_STATION             demo                    short name of the station, created if missing
@@ -25,11 +26,16 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { addMelodies } from './radio/library.mjs'
+import { chooseProgram } from './running-programs.mjs'
 
 const env = (name, fallback) => process.env[name] || fallback
-const dataFolder = resolve(env('DATA_DIR', '.data'))
+const running = await chooseProgram().catch(error => {
+  console.error(`radio-setup: ${error.message}`)
+  process.exit(1)
+})
+const dataFolder = resolve(env('DATA_DIR', running?.dataDir ?? '.data'))
 const folder = resolve(env('RADIO_DIR', join(dataFolder, 'radio')))
-const cuewire = env('CUEWIRE_URL', 'http://127.0.0.1:8080').replace(/\/+$/, '')
+const cuewire = env('CUEWIRE_URL', running?.url ?? 'http://127.0.0.1:8080').replace(/\/+$/, '')
 const host = env('ICECAST_HOST', '127.0.0.1')
 const port = env('ICECAST_PORT', '8000')
 const listenUrl = env('RADIO_LISTEN_URL', 'http://localhost:8000').replace(/\/+$/, '')
@@ -38,6 +44,7 @@ const waitMs = 120_000
 const requestMs = 15_000
 
 async function main() {
+  log(`using the Cuewire at ${cuewire}, with DATA_DIR ${dataFolder}`)
   await waitForCuewire()
   const key = await adminKey()
   const call = (method, path, body) => request(method, path, { 'X-API-Key': key }, body)
@@ -49,7 +56,7 @@ async function main() {
   await addMelodies({
     call: async (method, path, body) => requireSuccess(await call(method, path, body), `${method} ${path}`),
     station,
-    mediaFolder: join(dataFolder, 'stations', String(station.id), 'media'),
+    mediaFolder: mediaFolderOf(station.id),
     melodySeconds,
     log
   })
@@ -63,9 +70,9 @@ async function main() {
     }),
     'the station'
   )
-  await setListenUrls(call, station.id)
+  const mounts = await showMounts(call, station.id, secrets)
   await ensurePlayoutKey(call, station.id, secrets)
-  await writeFiles(call, station.id, secrets)
+  await writeFiles(call, station.id, { secrets, mounts })
   log(`${station.name}: ${listenUrl}/radio.mp3 once Icecast and Liquidsoap run with the files in ${folder}`)
 }
 
@@ -123,17 +130,27 @@ async function readSecrets() {
   return { playoutKey: '', sourcePassword: newSecret(), adminPassword: newSecret(), ...stored }
 }
 
-/** Sets the listen URL of mounts without one. */
-async function setListenUrls(call, stationId) {
-  const mounts = requireSuccess(
-    await call('GET', `/api/station/${stationId}/hls_streams`),
-    'the list of mounts'
-  )
-  for (const { id, name, custom_listen_url: url } of mounts) {
-    if (url !== '') continue
-    const body = { custom_listen_url: listenUrl + name }
-    requireSuccess(await call('PUT', `/api/station/${stationId}/hls_stream/${id}`, body), `the mount ${name}`)
+const mediaFolderOf = stationId => join(dataFolder, 'stations', String(stationId), 'media')
+
+/**
+ * Sets the listen URL of mounts without one and of those that an earlier run has set, and shows the mount of the demo.
+ * Returns the paths of mounts with sound.
+ */
+async function showMounts(call, stationId, secrets) {
+  const path = `/api/station/${stationId}/hls_stream`
+  const mounts = requireSuccess(await call('GET', `${path}s`), 'the list of mounts')
+  for (const { id, name, custom_listen_url: url, is_visible_on_public_pages: isVisible } of mounts) {
+    const isOwn = url === '' || url === secrets.listenUrl + name
+    if (!isOwn || (url === listenUrl + name && isVisible)) continue
+    const body = {
+      custom_listen_url: listenUrl + name,
+      ...(isVisible ? {} : { is_visible_on_public_pages: true })
+    }
+    requireSuccess(await call('PUT', `${path}/${id}`, body), `the mount ${name}`)
   }
+  secrets.listenUrl = listenUrl
+  await writeSecret('secrets.json', `${JSON.stringify(secrets, null, 2)}\n`)
+  return mounts.filter(({ enable_autodj: hasSound }) => hasSound).map(({ name }) => name)
 }
 
 /**
@@ -156,15 +173,18 @@ async function ensurePlayoutKey(call, stationId, secrets) {
   await writeSecret('secrets.json', `${JSON.stringify(secrets, null, 2)}\n`)
 }
 
-async function writeFiles(call, stationId, secrets) {
-  const script = requireSuccess(await call('GET', `/api/admin/station/${stationId}/liquidsoap`), 'the script')
-  await write('station.liq', script, 0o644)
+async function writeFiles(call, stationId, { secrets, mounts }) {
+  const path = `/api/admin/station/${stationId}/liquidsoap`
+  await write('station.liq', requireSuccess(await call('GET', path), 'the script'), 0o644)
+  await write('standby.liq', requireSuccess(await call('GET', `${path}/standby`), 'the standby'), 0o644)
   const variables = {
     CUEWIRE_URL: cuewire,
     CUEWIRE_PLAYOUT_KEY: secrets.playoutKey,
     ICECAST_HOST: host,
     ICECAST_PORT: port,
-    ICECAST_SOURCE_PASSWORD: secrets.sourcePassword
+    ICECAST_SOURCE_PASSWORD: secrets.sourcePassword,
+    // Played while Cuewire or the script is away; tones are heard instead if it does not exist.
+    CUEWIRE_MEDIA: mediaFolderOf(stationId)
   }
   const lines = Object.entries(variables).map(([name, value]) => `${name}='${value.replaceAll("'", '')}'\n`)
   await writeSecret('liquidsoap.env', lines.join(''))
@@ -176,10 +196,23 @@ async function writeFiles(call, stationId, secrets) {
     ADMIN_PASSWORD: secrets.adminPassword
   }
   const template = await readFile(new URL('../assets/radio/icecast.xml', import.meta.url), 'utf8')
+  const filled = template.replace(/@([A-Z_]+)@/g, (_, name) => asXml(places[name]))
   await writeSecret(
     'icecast.xml',
-    template.replace(/@([A-Z_]+)@/g, (_, name) => asXml(places[name]))
+    filled.replace('<!-- fallbacks -->', () => mounts.map(renderFallback).join(''))
   )
+}
+
+/** Moves the listeners of a mount to its standby, and back. */
+function renderFallback(path) {
+  const name = asXml(path)
+  return `<mount type="normal">
+    <mount-name>${name}</mount-name>
+    <charset>UTF-8</charset>
+    <fallback-mount>/standby${name}</fallback-mount>
+    <fallback-override>1</fallback-override>
+  </mount>
+  `
 }
 
 function asXml(text) {

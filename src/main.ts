@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 
+import { registerProgram } from '../scripts/running-programs.mjs'
 import { adminKeyFile, ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import { type Config, parseConfig } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
@@ -80,6 +81,8 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   await Promise.all(processes)
   signal.throwIfAborted()
 
+  const address = { url: `http://127.0.0.1:${config.PORT}`, dataDir: lock.folder }
+  opened.defer('entry for other commands', await registerProgram(address))
   announceStart(config, log, newKey)
   if (config.MEDIA_DIR && mediaStationId !== null) {
     const importing = importFolder(databaseUrl, mediaStationId, config.MEDIA_DIR, log, signal)

@@ -47,7 +47,11 @@ export async function createDemoStation(sql: Sql): Promise<number> {
 
 async function findOrCreateDemo(tx: Tx, description = ''): Promise<{ id: number; isNew: boolean }> {
   const created = await insertStation(tx, { shortName: 'demo', name: 'Cuewire Demo', description })
-  if (created !== null) return { id: created, isNew: true }
+  if (created !== null) {
+    // Nothing streams until `npm run radio` shows it.
+    await tx`update hls_streams set is_visible_on_public_pages = false where station_id = ${created}`
+    return { id: created, isNew: true }
+  }
   const [known] = await tx<{ id: number }[]>`select id from stations where short_name = 'demo'`
   if (!known) throw new Error('the demo station was deleted')
   return { id: known.id, isNew: false }

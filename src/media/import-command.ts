@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { WriteStream } from 'node:tty'
 import { parseArgs } from 'node:util'
 
+import { chooseProgram } from '../../scripts/running-programs.mjs'
 import { type Config, parseConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openSql, type Sql } from '../db/sql.ts'
@@ -39,7 +40,7 @@ async function runImport(
   const config = parseConfig(env)
   await checkPaths([...paths, ...allowed])
 
-  const counts = await withDatabase(config, stderr, async sql => {
+  const counts = await withDatabase(config, { env, stderr }, async sql => {
     const stationId = await findOrCreateStation(sql, request.station, request.create)
     const progress =
       stdout instanceof WriteStream
@@ -61,16 +62,23 @@ async function runImport(
 }
 
 /**
- * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR,
- * else the Postgres of DATA_DIR, which it starts and stops. The last case is reported on `stderr`.
+ * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
+ * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. What
+ * was not set is reported on `stderr`. Throws an `OperatorError` if several run.
  */
 async function withDatabase<Result>(
   config: Config,
-  stderr: NodeJS.WritableStream,
+  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
   use: (sql: Sql) => Promise<Result>
 ): Promise<Result> {
   const url = config.DATABASE_URL || (await findRunningServices(config.DATA_DIR))?.databaseUrl
   if (url) return withConnection(url, use)
+  const running = env['DATA_DIR'] ? null : await findProgram(env)
+  const services = running && (await findRunningServices(running.dataDir))
+  if (running && services) {
+    stderr.write(`Using the Cuewire at ${running.url}, with DATA_DIR ${running.dataDir}.\n`)
+    return withConnection(services.databaseUrl, use)
+  }
   await using lock = await lockDataDir(config.DATA_DIR)
   stderr.write(
     `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
@@ -78,6 +86,11 @@ async function withDatabase<Result>(
   await using postgres = await startPostgres(join(lock.folder, 'postgres'))
   return await withConnection(postgres.url, use)
 }
+
+const findProgram = (env: CommandContext['env']) =>
+  chooseProgram(env).catch((error: unknown) => {
+    throw new OperatorError(String(error instanceof Error ? error.message : error), { cause: error })
+  })
 
 async function withConnection<Result>(url: string, use: (sql: Sql) => Promise<Result>): Promise<Result> {
   const sql = openSql(url, { max: 2, name: 'import' })
@@ -141,7 +154,8 @@ files that are new or changed.
               PATHs; may be repeated. Files elsewhere are reported and skipped
   --help      show this help
 
-The database is that of DATABASE_URL, else that of the running Cuewire, else the one in DATA_DIR.
+The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
+that runs on this machine, else the one in DATA_DIR.
 `
 
 /** Parses the command line; null if help is requested. Throws an `OperatorError` with the usage. */

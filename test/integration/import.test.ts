@@ -396,7 +396,7 @@ test('the demo station is created once, with titles and durations', async ({ sql
       autodj_bitrate: 128,
       autodj_format: 'mp3',
       is_default: true,
-      is_visible_on_public_pages: true
+      is_visible_on_public_pages: false
     }
   ])
 })

@@ -1,0 +1,216 @@
+/**
+ * Runs a radio beside `npm start`: `npm run radio`. Sets up and starts Icecast, Liquidsoap and its standby for a station
+ * until Ctrl-C, and prints where to listen. Uses the Cuewire that runs on this machine, or that of `DATA_DIR` or
+ * `CUEWIRE_URL`; the other variables are those of `radio-setup.mjs`, and:
+ *
+ *     ICECAST LIQUIDSOAP        icecast2, icecast; liquidsoap   the programs
+ *     ICECAST_PORT HARBOR_PORT  8000 8005                       or the next free ports
+ *
+ * The output of the programs is in RADIO_DIR: icecast.log, liquidsoap.log, standby.log.
+ */
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import { chooseProgram } from './running-programs.mjs'
+
+const scripts = dirname(fileURLToPath(import.meta.url))
+const env = (name, fallback) => process.env[name] || fallback
+const startedAt = performance.now()
+const findMs = 60_000
+const soundMs = 60_000
+const stopMs = 10_000
+/** Delays before a program that ended is started again. */
+const firstBackoffMs = 1_000
+const maxBackoffMs = 30_000
+const isRoot = process.getuid?.() === 0
+
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stopping.abort())
+
+async function main() {
+  const icecast = findProgram('ICECAST', ['icecast2', 'icecast'])
+  const liquidsoap = findProgram('LIQUIDSOAP', ['liquidsoap'])
+  const { url, dataDir } = await waitForCuewire()
+  log(`using the Cuewire at ${url}, with DATA_DIR ${dataDir}`)
+  const folder = resolve(env('RADIO_DIR', join(dataDir, 'radio')))
+  const port = await findFreePort(Number(env('ICECAST_PORT', '8000')))
+  const harborPort = await findFreePort(Number(env('HARBOR_PORT', '8005')), [port])
+  const listenUrl = env('RADIO_LISTEN_URL', `http://localhost:${port}`)
+  const settings = {
+    ...process.env,
+    CUEWIRE_URL: url,
+    DATA_DIR: dataDir,
+    RADIO_DIR: folder,
+    RADIO_LISTEN_URL: listenUrl,
+    ICECAST_PORT: String(port)
+  }
+  await setUp(settings)
+
+  const variables = {
+    ...process.env,
+    HARBOR_PORT: String(harborPort),
+    ...readVariables(join(folder, 'liquidsoap.env'))
+  }
+  const asRoot = isRoot ? ['settings.init.allow_root.set(true)'] : []
+  const programs = [
+    keepRunning('icecast', [icecast, '-c', join(folder, 'icecast.xml')], { folder, env: process.env }),
+    ...['station', 'standby'].map(name =>
+      keepRunning(
+        name === 'station' ? 'liquidsoap' : name,
+        [liquidsoap, ...asRoot, join(folder, `${name}.liq`)],
+        {
+          folder,
+          env: variables
+        }
+      )
+    )
+  ]
+  announceSound({ url, port, listenUrl, harborPort, folder }).catch(error => {
+    if (!stopping.signal.aborted) console.error(`radio: ${error.message}`)
+  })
+  await Promise.all(programs)
+}
+
+/** Returns the path of a program. Ends with the command that installs it if it is missing. */
+function findProgram(variable, names) {
+  const folders = env('PATH', '').split(delimiter)
+  const wanted = process.env[variable] ? [process.env[variable]] : names
+  for (const name of wanted)
+    for (const path of name.includes('/') ? [name] : folders.map(folder => join(folder, name)))
+      if (existsSync(path)) return path
+  throw new Error(`${wanted[0]} is not installed. On Debian: sudo apt-get install icecast2 liquidsoap`)
+}
+
+/** Finds the program to use, which may have been started at the same time. */
+async function waitForCuewire() {
+  const isGiven = process.env.CUEWIRE_URL && process.env.DATA_DIR
+  if (isGiven) return { url: process.env.CUEWIRE_URL, dataDir: resolve(process.env.DATA_DIR) }
+  for (let isTold = false; ; isTold = true) {
+    const program = await chooseProgram()
+    if (program !== null) return program
+    if (performance.now() - startedAt > findMs)
+      fail('no Cuewire runs on this machine: start it with `npm start`, or set CUEWIRE_URL and DATA_DIR')
+    if (!isTold) log('waiting for a Cuewire: start it with `npm start` in another terminal')
+    await pause(500, undefined, { signal: stopping.signal })
+  }
+}
+
+async function setUp(settings) {
+  const child = spawn(process.execPath, [join(scripts, 'radio-setup.mjs')], {
+    env: settings,
+    stdio: 'inherit',
+    signal: stopping.signal
+  })
+  const code = await new Promise((end, reject) => child.once('error', reject).once('exit', end))
+  if (code !== 0) fail('the setup failed')
+}
+
+/** Lines of the form `NAME='value'`. */
+function readVariables(file) {
+  const found = readFileSync(file, 'utf8').matchAll(/^(\w+)='(.*)'$/gm)
+  return Object.fromEntries([...found].map(([, name, value]) => [name, value]))
+}
+
+/** Runs a program, and starts it again when it ends. Resolves when it was stopped. */
+async function keepRunning(name, [command, ...args], { folder, env: variables }) {
+  for (
+    let backoffMs = firstBackoffMs;
+    !stopping.signal.aborted;
+    backoffMs = Math.min(2 * backoffMs, maxBackoffMs)
+  ) {
+    const output = openSync(join(folder, `${name}.log`), 'w', 0o600)
+    const ranFrom = performance.now()
+    const child = spawn(command, args, { env: variables, stdio: ['ignore', output, output] })
+    closeSync(output)
+    const stop = () => {
+      child.kill('SIGTERM')
+      setTimeout(() => child.kill('SIGKILL'), stopMs).unref()
+    }
+    stopping.signal.addEventListener('abort', stop, { once: true })
+    const code = await new Promise(end => child.once('error', end).once('exit', end))
+    stopping.signal.removeEventListener('abort', stop)
+    if (stopping.signal.aborted) return
+    if (performance.now() - ranFrom > maxBackoffMs) backoffMs = firstBackoffMs
+    log(
+      `${name} ended (${code}); starting it again in ${backoffMs / 1_000} s. See ${join(folder, `${name}.log`)}`
+    )
+    await pause(backoffMs, undefined, { signal: stopping.signal }).catch(() => {})
+  }
+}
+
+/** Prints where to listen once the first mount has sound. */
+async function announceSound({ url, port, listenUrl, harborPort, folder }) {
+  const station = env('RADIO_STATION', 'demo')
+  for (
+    const endsAt = performance.now() + soundMs;
+    ;
+    await pause(250, undefined, { signal: stopping.signal })
+  ) {
+    const mount = await findMount(port)
+    if (mount !== null) {
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+      console.log(`
+On air after ${seconds} s.
+
+  listen        ${url.replace('127.0.0.1', 'localhost')}/public/${station}
+  stream        ${listenUrl}${mount}
+  go live       port ${harborPort}, mount /live, with the name and password of a streamer
+
+  Ctrl-C stops Icecast and Liquidsoap.
+`)
+      return
+    }
+    if (performance.now() > endsAt)
+      throw new Error(`no sound after ${soundMs / 1_000} s: see ${join(folder, 'liquidsoap.log')}`)
+  }
+}
+
+async function findMount(port) {
+  const limit = AbortSignal.timeout(2_000)
+  const response = await fetch(`http://127.0.0.1:${port}/status-json.xsl`, { signal: limit }).catch(
+    () => null
+  )
+  const { icestats } = (await response?.json().catch(() => null)) ?? {}
+  const paths = [icestats?.source ?? []].flat().map(({ listenurl: address }) => new URL(address).pathname)
+  return paths.find(path => !path.startsWith('/standby/')) ?? null
+}
+
+/** Returns the port, or the next one that nobody listens on. */
+async function findFreePort(first, taken = []) {
+  for (let port = first; port < first + 100; port++)
+    if (!taken.includes(port) && (await isFree(port))) return port
+  throw new Error(`no port from ${first} to ${first + 99} is free`)
+}
+
+function isFree(port) {
+  return new Promise(done => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: 1_000 })
+    const end = free => {
+      socket.destroy()
+      done(free)
+    }
+    socket
+      .once('connect', () => end(false))
+      .once('error', () => end(true))
+      .once('timeout', () => end(false))
+  })
+}
+
+function log(sentence) {
+  console.log(`radio: ${sentence}`)
+}
+
+function fail(sentence) {
+  console.error(`radio: ${sentence}`)
+  process.exit(1)
+}
+
+try {
+  await main()
+} catch (error) {
+  if (!stopping.signal.aborted) fail(error.message)
+}
