@@ -133,8 +133,8 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     await using rejected = goLive(radio, 'wren', 'no idea')
     await waitFor(() => rejected.problem() !== '', { ...soon, what: 'the refusal' })
     await using wren = goLive(radio, 'wren', 'pw wren')
-    const connectedMs = await logged('wren has connected')
-    expect((await liveFrom('DJ wren')) - connectedMs).toBeLessThan(1_000)
+    const heardMs = await logged('wren is heard')
+    expect((await liveFrom('DJ wren')) - heardMs).toBeLessThan(1_000)
     expect(await wren.tellTitle('The Low Signals - Night Ferry')).toBe(200)
     await waitFor(() => watch.shown.at(-1)?.value.endsWith('The Low Signals - Night Ferry') ?? false, {
       ...soon,
@@ -148,11 +148,12 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     const leftMs = Date.now()
     await wren.leave()
     await using lark = goLive(radio, 'lark', 'pw lark')
-    const nextMs = await logged('lark has connected')
+    const nextMs = await logged('lark is heard')
     expect((await liveFrom('DJ lark')) - nextMs).toBeLessThan(1_000)
     const wrenEndedMs =
       watch.live.find(({ value, atMs }) => value !== 'DJ wren' && atMs > leftMs)?.atMs ?? Infinity
-    expect(wrenEndedMs - leftMs).toBeLessThan(1_000)
+    // A second of their sound is buffered.
+    expect(wrenEndedMs - leftMs).toBeLessThan(3_000)
     expect(await lark.tellTitle('Mira Solano - Tides')).toBe(200)
     await waitFor(() => watch.shown.at(-1)?.value.endsWith('Mira Solano - Tides') ?? false, {
       ...soon,
@@ -161,7 +162,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
 
     const overMs = Date.now()
     await lark.leave()
-    expect((await liveFrom('')) - overMs).toBeLessThan(1_000)
+    expect((await liveFrom('')) - overMs).toBeLessThan(3_000)
     await waitFor(() => watch.newest().now_playing.streamer === '', { ...soon, what: 'the next song' })
     const plays = await playsOf(program, radio)
     const names = plays.map(({ streamer }) => streamer)

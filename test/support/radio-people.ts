@@ -14,11 +14,11 @@ export interface LiveStreamer extends AsyncDisposable {
   readonly problem: () => string
 }
 
-/** Connects as a streamer with a sine tone. The radio decides whether to accept it. */
-export function goLive({ liquidsoap }: Radio, user: string, password: string): LiveStreamer {
+/** Connects as a streamer with a sine tone of `hertz`. The radio decides whether to accept it. */
+export function goLive({ liquidsoap }: Radio, user: string, password: string, hertz = 660): LiveStreamer {
   const place = `127.0.0.1:${liquidsoap.port}`
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`
-  const sound = ['-re', '-f', 'lavfi', '-i', 'sine=frequency=660:sample_rate=44100']
+  const sound = ['-re', '-f', 'lavfi', '-i', `sine=frequency=${hertz}:sample_rate=44100`]
   const encoded = ['-ac', '2', '-b:a', '64k', '-content_type', 'audio/mpeg', '-f', 'mp3']
   const child = spawn(
     ffmpeg,

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -37,10 +37,12 @@ export interface RadioProgram {
 
 export interface Radio extends AsyncDisposable {
   readonly stationId: number
-  /** The files of scripts/radio-setup.mjs: station.liq, liquidsoap.env, icecast.xml, secrets.json. */
+  /** The files of scripts/radio-setup.mjs: station.liq, standby.liq, liquidsoap.env, icecast.xml, secrets.json. */
   readonly folder: string
   readonly icecast: RadioProgram
   readonly liquidsoap: RadioProgram
+  /** Not started with the others. Its port is not used. */
+  readonly standby: RadioProgram
   /** The password of the Icecast user `admin`. */
   readonly adminPassword: string
   readonly mountUrl: (path?: string) => string
@@ -62,6 +64,10 @@ export interface RadioOptions {
   /** The settings of the station, before the script is rendered. */
   readonly station?: object
   readonly melodySeconds?: number
+  /** Adds songs before the setup, which then adds no melodies. */
+  readonly addSongs?: (stationId: number) => Promise<void>
+  /** A folder to which Liquidsoap also writes HLS: `live.m3u8`, with segments of two seconds. */
+  readonly hlsFolder?: string
   /**
    * Additional variables of Liquidsoap: `CUEWIRE_MEDIA`, another `CUEWIRE_URL`, a wrong
    * `ICECAST_SOURCE_PASSWORD`.
@@ -78,7 +84,14 @@ const endMs = 10_000
  */
 export async function openRadio(
   program: Pick<RunningProgram, 'baseUrl' | 'dataDir' | 'ask'>,
-  { shortName = 'radio', station = {}, melodySeconds = 8, variables = {} }: RadioOptions = {}
+  {
+    shortName = 'radio',
+    station = {},
+    melodySeconds = 8,
+    addSongs,
+    hlsFolder,
+    variables = {}
+  }: RadioOptions = {}
 ): Promise<Radio> {
   const temp = await openTempFolder()
   const [port, harborPort] = [await findFreePort(), await findFreePort()]
@@ -86,6 +99,7 @@ export async function openRadio(
     body: { name: shortName, short_name: shortName, crossfade: 1, ...station }
   })
   const stationId: number = made.body.id
+  await addSongs?.(stationId)
   const { PATH } = process.env
   await promisify(execFile)(process.execPath, [setup], {
     env: {
@@ -102,6 +116,7 @@ export async function openRadio(
     }
   })
   const inFolder = (name: string) => join(temp.path, name)
+  if (hlsFolder !== undefined) await appendFile(inFolder('station.liq'), renderHls(hlsFolder))
   const [settings, secrets] = await Promise.all(
     ['liquidsoap.env', 'secrets.json'].map(name => readFile(inFolder(name), 'utf8'))
   )
@@ -122,16 +137,22 @@ export async function openRadio(
     // If Icecast is down, Liquidsoap has tried to connect.
     isUp: log => /Connection setup was successful|Will try again/.test(log)
   })
+  const standby = programOf(0, {
+    words: [liquidsoap, rules.join(' '), inFolder('standby.liq')],
+    env: { PATH, ...variablesOf(settings ?? ''), ...variables },
+    isUp: log => log.includes('Connection setup was successful')
+  })
   const radio: Radio = {
     stationId,
     folder: temp.path,
     icecast: server,
     liquidsoap: player,
+    standby,
     adminPassword,
     mountUrl: (path = '/radio.mp3') => baseUrl + path,
     mounts: async () => shownMounts(await (await status()).json()),
     async [Symbol.asyncDispose]() {
-      await Promise.all([player.kill(), server.kill()])
+      await Promise.all([player.kill(), standby.kill(), server.kill()])
       await temp[Symbol.asyncDispose]()
     }
   }
@@ -145,6 +166,12 @@ export async function openRadio(
   }
   return radio
 }
+
+const renderHls = (folder: string) => `
+output.file.hls(
+  playlist="live.m3u8", segment_duration=2., segments=5, segments_overhead=5, "${folder}",
+  [("sound", %ffmpeg(format="mpegts", %audio(codec="aac", b="128k")))], titled)
+`
 
 interface Started {
   readonly words: readonly string[]
