@@ -6,7 +6,7 @@ import { type PlayOrRow, isInterrupting, type Playlist, previousPlay, type Slot 
 import type { LogEntry } from './log-entry.ts'
 import { findPools, firstIndexIn, nextBatch, type TrackPool } from './pools.ts'
 import { shuffleKey } from './random.ts'
-import { cellAt, songKeysAt } from './tracks.ts'
+import { cellAt, overlapAt, songKeysAt } from './tracks.ts'
 
 /** A chosen song, as a play without a start time. Without a playlist it is a listener's request. */
 export interface ChosenSong extends Omit<PlayOrRow, 'startsAtMs'> {
@@ -155,6 +155,7 @@ function chooseTrack({ playlist, due }: PickInput, index: number, pass: number |
     isVisible: !playlist.isJingle,
     isInterrupt: isInterrupting(playlist),
     durationMs: cellAt(tracks.durations, index),
+    overlapMs: overlapAt(tracks, index),
     uri: tracks.uris[index] ?? ''
   }
 }

@@ -9,6 +9,17 @@ export function airtimeMs(durationMs: number): number {
   return durationMs === 0 ? unknownDurationMs : Math.max(minAirtimeMs, durationMs)
 }
 
+/**
+ * How long a play overlaps with the next one. If the songs of a station do not overlap, this does not depend on
+ * the play.
+ */
+export function overlapWithNextMs(
+  { overlapMs }: Pick<PlayOrRow, 'overlapMs'>,
+  stationOverlapMs: number
+): number {
+  return stationOverlapMs === 0 ? 0 : (overlapMs ?? stationOverlapMs)
+}
+
 /** When the next track starts. A track that is shorter than the overlap is not faded into the next. */
 export function nextStartMs(startMs: number, durationMs: number, overlapMs: number): number {
   const airMs = airtimeMs(durationMs)

@@ -60,6 +60,8 @@ export interface PlayOrRow {
   readonly startsAtMs: number
   /** 0: unknown. */
   readonly durationMs: number
+  /** How long it overlaps with the next one; null or absent: as long as the station defines. */
+  readonly overlapMs?: number | null
 }
 
 /** A row that an operator removed from the queue. The rules of its playlist count it as played. */
@@ -81,7 +83,7 @@ export interface LibraryPast {
 }
 
 /** A listener's request that has not been played; it may be in the queue. */
-export interface PendingRequest extends Pick<PlayOrRow, 'song' | 'durationMs'> {
+export interface PendingRequest extends Pick<PlayOrRow, 'song' | 'durationMs' | 'overlapMs'> {
   readonly id: number
   readonly mediaId: number
   readonly dueAtMs: number

@@ -1,4 +1,4 @@
-import { airtimeMs, nextStartMs } from './durations.ts'
+import { airtimeMs, nextStartMs, overlapWithNextMs } from './durations.ts'
 import type { QueuedRow } from './queue-draft.ts'
 
 /** A queued row that starts as it was planned. */
@@ -26,7 +26,7 @@ export function findPlannedStart<Row extends QueuedRow>(
   const untilMs = next ? next.startsAtMs : row.startsAtMs + airtimeMs(row.durationMs)
   if (startMs < row.startsAtMs - toleranceMs || startMs >= untilMs) return null
   if (startMs > row.startsAtMs + toleranceMs && isBoundToTime(row)) return null
-  const endsAtMs = nextStartMs(startMs, row.durationMs, overlapMs)
+  const endsAtMs = nextStartMs(startMs, row.durationMs, overlapWithNextMs(row, overlapMs))
   return { row, endsAtMs: next?.isInterrupt ? Math.min(endsAtMs, untilMs) : endsAtMs }
 }
 

@@ -1,5 +1,5 @@
 import type { ChosenSong, Decision } from './candidates.ts'
-import { nextStartMs, streamDurationAt } from './durations.ts'
+import { nextStartMs, overlapWithNextMs, streamDurationAt } from './durations.ts'
 import { findNextInterrupt, type InterruptiblePlay } from './interrupt.ts'
 import type { PlayOrRow, Library, Playlist, Slot } from './library.ts'
 import type { LogEntry, MoveReason } from './log-entry.ts'
@@ -180,7 +180,8 @@ function planRows(draft: QueueDraft, [row, ...others]: readonly DraftRow[]): voi
   if (!row.isSent || draft.countedRows === 0) draft.countedRows++
   const cuedAtMs = row.isSent ? row.cuedAtMs : draft.previousStartMs
   planned.push({ ...row, cuedAtMs, startsAtMs: atMs, durationMs })
-  const endMs = nextStartMs(atMs, durationMs, input.library.rules.overlapMs)
+  const overlapMs = overlapWithNextMs(row, input.library.rules.overlapMs)
+  const endMs = nextStartMs(atMs, durationMs, overlapMs)
   draft.previousStartMs = atMs
   draft.atMs = (hasRoom(draft) ? findInterruptMs(draft, row, atMs, endMs) : null) ?? endMs
   if (planned.length === 1) draft.firstEndsMs = draft.atMs

@@ -36,7 +36,7 @@ export function isRequestLimitReached({ library, rowsBefore }: Slot): boolean {
 
 /** The decision to play a request. */
 export function decideToPlay(request: PendingRequest, log: readonly LogEntry[]): Decision {
-  const { id, mediaId, song, durationMs } = request
+  const { id, mediaId, song, durationMs, overlapMs = null } = request
   const track = {
     playlistId: null,
     trackId: null,
@@ -48,6 +48,7 @@ export function decideToPlay(request: PendingRequest, log: readonly LogEntry[]):
     isVisible: true,
     isInterrupt: false,
     durationMs,
+    overlapMs,
     uri: ''
   }
   return {

@@ -29,9 +29,14 @@ export interface Tracks {
   readonly byId: Int32Array | null
   /** 1 if the same media occurs earlier in the list; null: no media occurs twice. */
   readonly duplicates: Uint8Array | null
+  /** How long tracks overlap with the next one, in milliseconds, or `noOverlap`; null: no track has such a time. */
+  readonly overlaps: Int32Array | null
   /** URLs of the entries of a remote list; empty for songs of the library. */
   readonly uris: readonly string[]
 }
+
+/** A track that overlaps as long as the station defines. */
+export const noOverlap = -1
 
 export interface TrackRow extends SongKeys {
   readonly id: number
@@ -39,6 +44,7 @@ export interface TrackRow extends SongKeys {
   readonly durationMs: number
   readonly lastPass: number
   readonly lastAiredMs: number
+  readonly overlapMs?: number
   readonly uri?: string
 }
 
@@ -56,6 +62,9 @@ export function buildTracks(rows: readonly TrackRow[]): Tracks {
     durations: Int32Array.from(rows, row => row.durationMs),
     lastPass: Int32Array.from(rows, row => row.lastPass),
     lastAired: Float64Array.from(rows, row => row.lastAiredMs),
+    overlaps: rows.some(row => row.overlapMs !== undefined)
+      ? Int32Array.from(rows, row => row.overlapMs ?? noOverlap)
+      : null,
     uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
   })
 }
@@ -64,7 +73,7 @@ export function buildTracks(rows: readonly TrackRow[]): Tracks {
  * Adds what is derived from the columns, and copies them to one buffer: with thousands of playlists, small
  * buffers would take twice the memory.
  */
-export function indexTracks({ uris, ...columns }: Omit<Tracks, 'byId' | 'duplicates'>): Tracks {
+export function indexTracks({ overlaps, uris, ...columns }: Omit<Tracks, 'byId' | 'duplicates'>): Tracks {
   const { ids, media, artists } = columns
   const areSmall = [ids, media].every(column => column.every(id => id < 2 ** 32))
   const Ids: ColumnType<IdColumn> = areSmall ? Uint32Array : Float64Array
@@ -91,6 +100,7 @@ export function indexTracks({ uris, ...columns }: Omit<Tracks, 'byId' | 'duplica
     lastPass: copy(Int32Array, columns.lastPass),
     byId: orderById(ids),
     duplicates: flagDuplicates(media),
+    overlaps,
     uris
   }
 }
@@ -128,6 +138,12 @@ export function trackIndex(tracks: Tracks, trackId: number): number {
   return -1
 }
 
+/** How long a track overlaps with the next one; null: as the station defines it. */
+export function overlapAt({ overlaps }: Tracks, index: number): number | null {
+  const overlapMs = overlaps?.[index] ?? noOverlap
+  return overlapMs === noOverlap ? null : overlapMs
+}
+
 export function songKeysAt(tracks: Tracks, index: number): SongKeys {
   const from = index === 0 ? 0 : cellAt(tracks.artistsEnd, index - 1)
   return {
@@ -162,6 +178,7 @@ export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boo
   ) => Float64Array.from(sources, ({ from, index }) => cellAt(from[name], index))
   const artists = sources.map(({ from, index }) => songKeysAt(from, index).artists)
   let artistsEnd = 0
+  const overlaps = sources.map(({ from, index }) => overlapAt(from, index))
   const hasUris = tracks.uris.length > 0 || fresh.uris.length > 0
   return indexTracks({
     ids: column('ids'),
@@ -174,6 +191,9 @@ export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boo
     durations: Int32Array.from(column('durations')),
     lastPass: Int32Array.from(column('lastPass')),
     lastAired: column('lastAired'),
+    overlaps: overlaps.some(each => each !== null)
+      ? Int32Array.from(overlaps, each => each ?? noOverlap)
+      : null,
     uris: hasUris ? sources.map(({ from, index }) => from.uris[index] ?? '') : []
   })
 }

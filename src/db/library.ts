@@ -37,7 +37,8 @@ export async function readPlaylists(
           from playlists p join playlist_tracks t on t.playlist_id = p.id
           where p.station_id = s.id and p.is_enabled and p.type <> 'custom' and ${isRead}
         ), m as materialized (
-          select id, song_key, title_key, artist_keys, duration_ms, path, remote_playlist_id is not null as is_remote
+          select id, song_key, title_key, artist_keys, duration_ms, cue_in_ms, cue_out_ms, start_next_ms, path,
+            remote_playlist_id is not null as is_remote
           from media where station_id = s.id
         )
         select t.playlist_id as "playlistId", ${packedTracks(sql)}

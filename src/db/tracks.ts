@@ -1,8 +1,11 @@
-import { cellAt, indexTracks, type Tracks } from '../autodj/tracks.ts'
+import { cellAt, indexTracks, noOverlap, type Tracks } from '../autodj/tracks.ts'
+import { onAirOf, overlapOf } from './cue-columns.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** Columns of a playlist's tracks, each a Postgres array of bigint in binary form. */
-export type PackedTracks = { readonly uris: string[] } & Readonly<Record<PackedColumn | 'artists', Buffer>>
+export type PackedTracks = { readonly uris: string[] } & Readonly<Record<PackedColumn | 'artists', Buffer>> &
+  // Of the tracks whose songs have a start of the next one; null without any.
+  Readonly<Record<'overlapping' | 'overlaps', Buffer | null>>
 
 type PackedColumn =
   | 'ids'
@@ -18,25 +21,30 @@ type PackedColumn =
 /** Aggregates the tracks `t` (with `is_remote`) and their media `m` into columns, much faster than rows. */
 export const packedTracks = (sql: Sql | Tx) => sql`
   ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`t.position::bigint`)} as positions, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
-  ${column(sql, sql`coalesce(m.title_key, 0)`)} as titles, ${column(sql, sql`m.duration_ms::bigint`)} as durations,
+  ${column(sql, sql`coalesce(m.title_key, 0)`)} as titles, ${column(sql, sql`${onAirOf(sql)}::bigint`)} as durations,
   ${column(sql, sql`least(t.last_pass, 2147483647)`)} as passes, ${column(sql, sql`coalesce(t.last_aired_ms, 0)`)} as aired,
   ${column(sql, sql`coalesce(cardinality(m.artist_keys), 0)::bigint`)} as "artistCounts",
   coalesce(string_agg(array_send(m.artist_keys), ''::bytea ${inOrder(sql)})
     filter (where cardinality(m.artist_keys) > 0), '') as artists,
+  ${column(sql, sql`t.id`, ofOverlapping(sql))} as overlapping,
+  ${column(sql, sql`coalesce(${overlapOf(sql)}, ${noOverlap})::bigint`, ofOverlapping(sql))} as overlaps,
   coalesce(array_agg(m.path ${inOrder(sql)}) filter (where t.is_remote), '{}') as uris`
 
 type Fragment = ReturnType<typeof inOrder>
 
 const inOrder = (sql: Sql | Tx) => sql`order by t.position, t.id`
-const column = (sql: Sql | Tx, value: Fragment) => sql`array_send(array_agg(${value} ${inOrder(sql)}))`
+const column = (sql: Sql | Tx, value: Fragment, only = sql``) =>
+  sql`array_send(array_agg(${value} ${inOrder(sql)}) ${only})`
+const ofOverlapping = (sql: Sql | Tx) => sql`filter (where m.start_next_ms is not null)`
 
 /** Parses the result of `packedTracks`. */
 export function unpackTracks(packed: PackedTracks): Tracks {
   const counts = readArray(packed.artistCounts)
   let artists = 0
   const artistsEnd = Int32Array.from(counts, count => (artists += count))
+  const ids = readArray(packed.ids)
   return indexTracks({
-    ids: readArray(packed.ids),
+    ids,
     positions: Int32Array.from(readArray(packed.positions)),
     media: readArray(packed.media),
     songs: readArray(packed.songs),
@@ -46,8 +54,17 @@ export function unpackTracks(packed: PackedTracks): Tracks {
     durations: Int32Array.from(readArray(packed.durations)),
     lastPass: Int32Array.from(readArray(packed.passes)),
     lastAired: readArray(packed.aired),
+    overlaps: readOverlaps(packed, ids),
     uris: packed.uris
   })
+}
+
+/** The overlap of each track; `noOverlap` is stored as it is. */
+function readOverlaps({ overlapping, overlaps }: PackedTracks, ids: Float64Array): Int32Array | null {
+  if (!overlapping || !overlaps) return null
+  const [known, values] = [readArray(overlapping), readArray(overlaps)]
+  let next = 0
+  return Int32Array.from(ids, id => (id === known[next] ? cellAt(values, next++) : noOverlap))
 }
 
 /** Dimensions, flags, element type, length, lower bound; then for each element its length and 8 bytes. */

@@ -1,7 +1,8 @@
-import { airtimeMs, nextStartMs } from '../autodj/durations.ts'
+import { airtimeMs, nextStartMs, overlapWithNextMs } from '../autodj/durations.ts'
 import type { AutodjRules, PendingRequest, RemovedRow } from '../autodj/library.ts'
 import type { QueuedRow } from '../autodj/queue-draft.ts'
 import { openZone } from '../autodj/zone.ts'
+import { onAirOf, overlapOf } from '../db/cue-columns.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Trigger } from '../station/triggers.ts'
 
@@ -139,6 +140,8 @@ export interface OpenPlay {
   readonly playlistId: number | null
   readonly startedAtMs: number
   readonly durationMs: number
+  /** How long it overlaps with the next one; null: as long as the station defines. */
+  readonly overlapMs: number | null
   /** When the clock ends it; null: only a report does. */
   readonly dueAtMs: number | null
   /** It interrupted another play, so interrupts that were due before do not cut it. */
@@ -154,10 +157,12 @@ export interface OpenPlay {
 export function readOpenPlays(tx: Tx, stationIds: readonly number[]): Promise<OpenPlay[]> {
   return tx<OpenPlay[]>`
     select h.station_id as "stationId", h.id, h.song_id as "songId", h.playlist_id as "playlistId",
-      h.started_at_ms as "startedAtMs", h.duration_ms as "durationMs", h.due_at_ms as "dueAtMs",
+      h.started_at_ms as "startedAtMs", h.duration_ms as "durationMs", ${overlapOf(tx)} as "overlapMs",
+      h.due_at_ms as "dueAtMs",
       h.artist, h.title, h.streamer, h.is_bridged as "isProvisional",
       coalesce(p.backend_options like '%interrupt%', false) as "isInterrupt"
     from song_history h left join playlists p on p.id = h.playlist_id
+      left join lateral (select * from media where id = h.media_id limit 1) m on true
     where h.station_id = any(${[...stationIds]}::bigint[]) and h.ended_at_ms is null`
 }
 
@@ -172,8 +177,8 @@ export function naturalEndMs({ startedAtMs, durationMs }: OpenPlay): number {
 }
 
 /** When the next play begins if nothing cuts this one; a playout crossfades. */
-export function nextPlayAtMs({ startedAtMs, durationMs }: OpenPlay, overlapMs: number): number {
-  return nextStartMs(startedAtMs, durationMs, overlapMs)
+export function nextPlayAtMs(play: OpenPlay, stationOverlapMs: number): number {
+  return nextStartMs(play.startedAtMs, play.durationMs, overlapWithNextMs(play, stationOverlapMs))
 }
 
 export interface UnplayedRow extends QueuedRow {
@@ -188,7 +193,7 @@ export async function readQueues(tx: Tx, stationIds: readonly number[]): Promise
       q.track_id as "trackId", q.media_id as "mediaId", q.pass, q.request_id as "requestId",
       q.occurrence_ms as "occurrenceMs", q.is_visible as "isVisible", q.is_interrupt as "isInterrupt",
       q.is_sent as "isSent", q.is_manual as "isManual", q.batch, q.duration_ms as "durationMs",
-      q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "startsAtMs", ${keysOf(tx)}
+      ${overlapOf(tx)} as "overlapMs", q.cued_at_ms as "cuedAtMs", q.plays_at_ms as "startsAtMs", ${keysOf(tx)}
     from queue q ${itsMedia(tx, 'q')}
     where q.station_id = any(${[...stationIds]}::bigint[]) and q.played_at_ms is null and q.skipped_at_ms is null
     order by q.station_id, q.is_sent desc, q.position`
@@ -204,7 +209,8 @@ const requestsAtMost = 500
 /** The requests that were not played, in order of submission. */
 export async function readRequests(tx: Tx, stationIds: readonly number[]): Promise<RequestRow[]> {
   const rows = await tx<(Omit<RequestRow, 'song'> & KeysRow)[]>`
-    select r.station_id as "stationId", r.id, r.media_id as "mediaId", m.duration_ms as "durationMs",
+    select r.station_id as "stationId", r.id, r.media_id as "mediaId", ${onAirOf(tx)} as "durationMs",
+      ${overlapOf(tx)} as "overlapMs",
       r.due_at_ms as "dueAtMs", r.skip_delay as "skipsDelay", ${keysOf(tx)}
     from requests r ${itsMedia(tx, 'r')}
     where r.station_id = any(${[...stationIds]}::bigint[]) and r.state in ('pending', 'queued')

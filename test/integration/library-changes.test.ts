@@ -60,6 +60,10 @@ const edits = {
   editMedia: (tx, id, at, to) => tx`
     update media set duration_ms = ${to * 1_000}, title_key = ${to}, artist_keys = ${[to, to + 1].slice(to % 3)}
     where id in (${pick(tx, 'media', id, at)})`,
+  editCues: (tx, id, at, to) => tx`
+    update media set cue_in_ms = ${to * 10}, cue_out_ms = ${to % 2 === 0 ? null : 500 + to},
+      start_next_ms = ${to % 3 === 0 ? null : 490 + to}
+    where id in (${pick(tx, 'media', id, at)})`,
   play: (tx, id, at, to) => tx`
     with track as (
       update playlist_tracks t set last_pass = greatest(last_pass, ${to}),
@@ -116,7 +120,14 @@ const editLists = (names: readonly EditName[]) =>
 const everyEdit = Object.keys(edits).filter((name): name is EditName => name in edits)
 /** Edits that lock only rows that they insert. */
 const additions: readonly EditName[] = ['addMedia']
-const trackEdits: readonly EditName[] = ['addTrack', 'removeTrack', 'moveTrack', 'editMedia', 'addMedia']
+const trackEdits: readonly EditName[] = [
+  'addTrack',
+  'removeTrack',
+  'moveTrack',
+  'editMedia',
+  'editCues',
+  'addMedia'
+]
 
 /** Alone, rolled back, or with another one that begins later. */
 type Transaction =

@@ -1,3 +1,4 @@
+import { onAirOf } from '../../db/cue-columns.ts'
 import type { Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { songId, songText } from '../../songs/song.ts'
@@ -145,7 +146,7 @@ export function startUnscheduled(
   const isNamed = mediaId === null || artist !== '' || title !== ''
   return tx`
     with m as (
-      select id, song_id, artist, title, album, genre, isrc, duration_ms from media
+      select id, song_id, artist, title, album, genre, isrc, ${onAirOf(tx)} as duration_ms from media m
       where station_id = ${station.id} and remote_playlist_id is null
         and ${mediaId === null ? tx`song_id = ${id}` : tx`id = ${mediaId}`}
       order by id limit 1

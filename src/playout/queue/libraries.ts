@@ -74,7 +74,8 @@ function forget(libraries: LibraryCache, stationId: number): void {
 
 const sizeOf = ({ playlists, past }: StationLibrary) =>
   playlists.reduce(
-    (sum, { tracks }) => sum + bytesPerPlaylist + tracks.ids.length * bytesPerTrack,
+    (sum, { tracks: { ids, overlaps } }) =>
+      sum + bytesPerPlaylist + ids.length * bytesPerTrack + (overlaps?.byteLength ?? 0),
     past.plays.length * bytesPerPlay
   )
 

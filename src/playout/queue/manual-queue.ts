@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../autodj/log-entry.ts'
+import { onAirOf } from '../../db/cue-columns.ts'
 import type { Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -24,7 +25,7 @@ export async function addToQueue(
   const [queue, songs] = await Promise.all([
     readQueues(tx, [stationId]),
     tx<{ id: number; durationMs: number }[]>`
-      select m.id, m.duration_ms as "durationMs"
+      select m.id, ${onAirOf(tx)} as "durationMs"
       from unnest(${[...mediaIds]}::bigint[]) with ordinality as wanted (id, place)
       join media m on m.id = wanted.id and m.station_id = ${stationId} order by wanted.place`
   ])

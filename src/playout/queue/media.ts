@@ -1,5 +1,9 @@
+import { cueCacheKeyOf, cuesOf, cuesToRow, onAirOf } from '../../db/cue-columns.ts'
 import type { Tx } from '../../db/sql.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { completeCuePoints, type CuePoints } from '../../songs/cue-points.ts'
 import type { StationChange } from '../change-station.ts'
+import { refillQueue } from './queue.ts'
 
 /** Marks the parts that show a media. A media that is not shown is not published. */
 export async function markPartsOf({ tx, station, mark }: StationChange, mediaId: number): Promise<void> {
@@ -29,12 +33,17 @@ export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number)
     where h.station_id = ${stationId} and h.ended_at_ms is null and h.media_id = m.id and m.id = ${mediaId}`
 }
 
-/** Copies the length of a media to its queued rows, except those that were sent to the playout. */
-export async function updateQueuedDurations(tx: Tx, stationId: number, mediaId: number): Promise<void> {
+/** Copies the length of a media on air to its queued rows; to those that were sent to the playout if `isSent`. */
+export async function updateQueuedDurations(
+  tx: Tx,
+  stationId: number,
+  mediaId: number,
+  { isSent = false } = {}
+): Promise<void> {
   await tx`
-    update queue q set duration_ms = m.duration_ms from media m
+    update queue q set duration_ms = ${onAirOf(tx)} from media m
     where q.station_id = ${stationId} and q.media_id = m.id and m.id = ${mediaId}
-      and q.played_at_ms is null and q.skipped_at_ms is null and not q.is_sent`
+      and q.played_at_ms is null and q.skipped_at_ms is null and (${isSent} or not q.is_sent)`
 }
 
 /** Removes the rows that playlists queued of a media, except those that were sent to the playout. */
@@ -48,4 +57,29 @@ export async function removeQueuedMedia(
     where station_id = ${station.id} and media_id = ${mediaId} and playlist_id = any(${[...playlistIds]}::bigint[])
       and played_at_ms is null and skipped_at_ms is null and not is_sent`
   if (count > 0) mark(['queue'])
+}
+
+/**
+ * Stores cue points that the playout measured of a media, where none are known, and applies them to its queued
+ * rows. Throws 404 if no media has the cache key: it was deleted, or its file was replaced.
+ */
+export async function storeMeasuredCues(
+  change: StationChange,
+  cacheKey: string,
+  measured: CuePoints
+): Promise<void> {
+  const { tx, station } = change
+  const [media] = await tx<{ id: number; durationMs: number; cues: CuePoints }[]>`
+    select m.id, m.duration_ms as "durationMs", ${cuesOf(tx)} as cues from media m
+    where m.station_id = ${station.id} and m.unique_id = ${cacheKey.replace(/-\d+$/, '')}
+      and m.remote_playlist_id is null and ${cueCacheKeyOf(tx)} = ${cacheKey}
+    for no key update`
+  if (!media) throw new ApiError('not-found', 'No song of the station has this cache key.')
+  const cues = completeCuePoints(media.cues, measured, media.durationMs)
+  if (cues === media.cues) return
+  await tx`update media set ${tx(cuesToRow(cues))} where id = ${media.id}`
+  // The playout also plays those rows by these cue points that it has already loaded.
+  await updateQueuedDurations(tx, station.id, media.id, { isSent: true })
+  await markPartsOf(change, media.id)
+  await refillQueue(change)
 }

@@ -80,6 +80,25 @@ describe('the expected times at 1000 seconds', () => {
     expect(rows.map(({ cuedAtMs }) => cuedAtMs / 1_000)).toEqual(cuedAt)
   })
 
+  test('follow the overlap of a single row, unless songs do not overlap', () => {
+    const queue = [8_000, 0, undefined].map((overlapMs, index) =>
+      aRow(
+        index + 1,
+        aPlay(index, 0, { durationMs: 100_000, ...(overlapMs === undefined ? {} : { overlapMs }) }),
+        {
+          isManual: true
+        }
+      )
+    )
+    const startsWith = (overlapMs: number) => {
+      const library = aLibrary({ playlists: [], rules: { overlapMs } })
+      const plan = planQueue(aSituation({ library, nowMs, queue, running: { endsAtMs: nowMs } }))
+      return applyPlan(queue, plan).map(({ startsAtMs }) => (startsAtMs - nowMs) / 1_000)
+    }
+    expect(startsWith(3_000)).toEqual([0, 92, 192])
+    expect(startsWith(0)).toEqual([0, 100, 200])
+  })
+
   test('do not change the time at which a row was sent', () => {
     const queue = [
       aRow(1, aPlay(1, nowMs), { isSent: true, cuedAtMs: 950_123 }),

@@ -1,7 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { buildTracks, forkTracks, trackIndex, markAired, songKeysAt } from '../../../src/autodj/tracks.ts'
+import {
+  buildTracks,
+  forkTracks,
+  trackIndex,
+  markAired,
+  overlapAt,
+  replaceTracks,
+  songKeysAt
+} from '../../../src/autodj/tracks.ts'
 import { aTrack, noonMs } from '../../support/autodj/library.ts'
 
 const rows = fc
@@ -30,6 +38,15 @@ test('a track that is not in the list is not found', () => {
       expect(trackIndex(buildTracks(list), id)).toBe(-1)
     })
   )
+})
+
+test('overlaps are kept when tracks are replaced, and need no memory without any', () => {
+  const tracks = buildTracks([aTrack(1), aTrack(2, { overlapMs: 0 }), aTrack(3, { overlapMs: 4_000 })])
+  expect([0, 1, 2, 3].map(index => overlapAt(tracks, index))).toEqual([null, 0, 4_000, null])
+  const isThird = (index: number) => index === 2
+  const replaced = replaceTracks(tracks, isThird, buildTracks([]))
+  expect([0, 1].map(index => overlapAt(replaced, index))).toEqual([null, 0])
+  expect(replaceTracks(tracks, index => index > 0, buildTracks([])).overlaps).toBeNull()
 })
 
 test('plays are marked in the copy only, and never go back', () => {
