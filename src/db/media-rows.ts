@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
+import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** A cover of songs; its key is `hash`. */
@@ -12,12 +13,22 @@ export interface Artwork {
   bytes: Buffer
 }
 
+/** A song of the library. */
+export interface KnownSong extends ImportedSong {
+  /** Whether its import read cue points, fades and gain. */
+  readonly hasCuesRead: boolean
+}
+
+/** The tags that imports read. */
+const tagVersion = 1
+
 /** Finds the songs of a station at these paths, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
-  const songs = await sql<ImportedSong[]>`
-    select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
-      artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs"
-    from media where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
+  const songs = await sql<KnownSong[]>`
+    select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs", ${cuesOf(sql)} as cues,
+      artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs",
+      tag_version = ${tagVersion} as "hasCuesRead"
+    from media m where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
   return new Map(songs.map(song => [song.path, song]))
 }
 
@@ -39,7 +50,10 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended('cuewire import', ${stationId}))`
 }
 
-/** Inserts songs with distinct paths and updates those whose path is known. Returns the numbers. */
+/**
+ * Inserts songs with distinct paths and updates those whose path is known, except cue points that an operator
+ * set. Returns the numbers.
+ */
 export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong[]) {
   if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0 }
   const rows = songs.map(song => ({
@@ -58,24 +72,36 @@ export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong
     duration_ms: song.durationMs,
     artwork_hash: song.coverHash,
     size_bytes: song.sizeBytes,
-    modified_ms: song.modifiedMs
+    modified_ms: song.modifiedMs,
+    ...cuesToRow(song.cues),
+    tag_version: tagVersion
   }))
   const written = await tx<{ is_new: boolean }[]>`
     insert into media ${tx(rows)}
     on conflict (station_id, path) where remote_playlist_id is null do update set
       song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys,
       artist = excluded.artist, title = excluded.title, album = excluded.album, genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
-      artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms
+      artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms,
+      ${tx.unsafe(importedCues.map(({ column, value }) => `${column} = ${value}`).join(', '))},
+      tag_version = excluded.tag_version
     where
       (media.song_id, media.artist, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,
-       media.artwork_hash, media.size_bytes, media.modified_ms)
+       media.artwork_hash, media.size_bytes, media.modified_ms, media.tag_version,
+       ${tx.unsafe(importedCues.map(({ column }) => `media.${column}`).join(', '))})
       is distinct from
       (excluded.song_id, excluded.artist, excluded.title, excluded.album, excluded.genre, excluded.isrc,
-       excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms)
+       excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms,
+       excluded.tag_version, ${tx.unsafe(importedCues.map(({ value }) => value).join(', '))})
     returning media.xmax = 0 as is_new`
   const added = written.filter(row => row.is_new).length
   return { added, updated: written.length - added, unchanged: songs.length - written.length }
 }
+
+/** The columns of cue points, and the values that an import stores. */
+const importedCues = Object.values(cueColumns).map(column => ({
+  column,
+  value: `case when '${column}' = any(media.operator_cues) then media.${column} else excluded.${column} end`
+}))
 
 /** Finds the station's first playlist of this name, or creates it. */
 export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {

@@ -14,13 +14,16 @@ import { BufferSizeError } from 'strtok3'
 import type { Artwork } from '../db/media-rows.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
+import type { CuePoints } from '../songs/cue-points.ts'
 import { detectImageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, maxLengths, type SongTags, toDurationMs } from '../songs/song.ts'
+import { readCueTags } from './cue-tags.ts'
 import { FileTokenizer, UnusableFileError } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
 
 export interface AudioFile extends SongTags {
   cover: Artwork | null
+  cues: CuePoints
 }
 
 const timeoutMs = 10_000
@@ -29,7 +32,7 @@ const maxScannedBytes = 64 * 1024 * 1024
 const maxCoverBytes = 5 * 1024 * 1024
 
 /**
- * Reads tags, duration and cover of a regular file; its content determines the format. Takes at most about
+ * Reads tags, duration, cue points and cover of a regular file; its content determines the format. Takes at most about
  * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. Throws an
  * `UnusableFileError` for any problem of the file.
  */
@@ -58,13 +61,14 @@ async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> 
   if (tokenizer.size === 0) throw new UnusableFileError('it is empty')
   const start = Buffer.alloc(Math.min(tokenizer.size, 32 * 1024))
   await tokenizer.peekBuffer(start, { mayBeLess: true })
-  const { format, common } = await parse(tokenizer, start)
+  const { format, common, native } = await parse(tokenizer, start)
   if (format.codec === undefined && !format.sampleRate) throw new UnusableFileError('it contains no audio')
   if (format.hasVideo === true && format.hasAudio !== true)
     throw new UnusableFileError('it is a video without sound')
   const durationMs = await findDurationMs(tokenizer, format)
   if (durationMs === 0) throw new UnusableFileError('its duration is zero or unknown')
-  return { ...readTags(common, path), durationMs, cover: chooseCover(common.picture ?? []) }
+  const cues = readCueTags(native, durationMs)
+  return { ...readTags(common, path), durationMs, cues, cover: chooseCover(common.picture ?? []) }
 }
 
 async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMetadata> {
@@ -94,7 +98,7 @@ async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['
   return toDurationMs(scanned.format.duration) || declaredMs
 }
 
-function readTags(common: ICommonTagsResult, path: string): Omit<AudioFile, 'durationMs' | 'cover'> {
+function readTags(common: ICommonTagsResult, path: string): Omit<SongTags, 'durationMs'> {
   const { artist = '', title = '', album = '', genre = [], isrc = [] } = common
   return {
     artist: cleanLine(artist, maxLengths.artist),

@@ -6,6 +6,7 @@ import { openSql, type Sql, type Tx } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
+import { noCuePoints } from '../songs/cue-points.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
 
@@ -62,7 +63,7 @@ function toSong({ path, title, length }: (typeof catalogue.tracks)[number]): Imp
   const [minutes = 0, seconds = 0] = length.split(':').map(Number)
   const durationMs = (minutes * 60 + seconds) * 1_000
   const tags = { artist, title, album, genre, isrc: '', lyrics: '', durationMs }
-  return { path, ...tags, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+  return { path, ...tags, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
 }
 
 /** Imports a folder into the station's playlist `Rotation`, in the background. Errors are logged. */

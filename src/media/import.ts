@@ -4,6 +4,7 @@ import {
   findMedia,
   findOrCreatePlaylist,
   insertArtwork,
+  type KnownSong,
   lockImports,
   mediaIdsOf,
   upsertMedia
@@ -102,7 +103,7 @@ interface UsableItem {
 
 async function readItem(
   item: ScannedItem,
-  known: Map<string, ImportedSong>,
+  known: Map<string, KnownSong>,
   realRoots: readonly string[]
 ): Promise<UsableItem | { readonly path: string; readonly reason: string }> {
   if (item.type === 'unusable') return item
@@ -110,9 +111,12 @@ async function readItem(
   const old = known.get(path)
   if (item.type === 'remote') return { path, song: buildRemoteSong(item.entry, old) }
   const { sizeBytes, modifiedMs } = item
-  if (old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs) return { path, song: null }
+  const isSame = old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs
+  if (isSame && old.hasCuesRead) return { path, song: null }
   try {
     const { cover, ...tags } = await readAudioFile(path, realRoots)
+    // Of a file that an earlier release imported, only the cue points are new. An operator may have changed the rest.
+    if (isSame) return { path, song: { ...old, cues: tags.cues } }
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
     return { path, song, cover }
   } catch (error) {

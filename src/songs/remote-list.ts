@@ -1,4 +1,5 @@
 import { parseUrl } from '../outbound/networks.ts'
+import { noCuePoints } from './cue-points.ts'
 import { parseLibraryPath } from './library-path.ts'
 import { parsePlaylist, type PlaylistEntry } from './playlist-file.ts'
 import { type ImportedSong, titleFromPath } from './song.ts'
@@ -49,6 +50,7 @@ const noTags: Omit<ImportedSong, 'path' | 'title'> = {
   isrc: '',
   lyrics: '',
   durationMs: 0,
+  cues: noCuePoints,
   coverHash: null,
   sizeBytes: 0,
   modifiedMs: 0

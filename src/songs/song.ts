@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
 import { decodePercent, parseUrl } from '../outbound/networks.ts'
+import type { CuePoints } from './cue-points.ts'
 
 /** The tags of a song. Texts are clean and truncated; empty: unknown. */
 export interface SongTags {
@@ -18,6 +19,7 @@ export interface SongTags {
 /** A song of a station's library. Its key is `path`: a real path, URL or catalog name. */
 export interface ImportedSong extends SongTags {
   path: string
+  cues: CuePoints
   /** The key of its cover in the artwork table. */
   coverHash: string | null
   sizeBytes: number

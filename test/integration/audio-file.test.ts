@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { readAudioFile } from '../../src/media/audio-file.ts'
-import { apic, id3Frame, mp3, png, wav } from '../support/audio-bytes.ts'
+import { noCuePoints } from '../../src/songs/cue-points.ts'
+import { apic, id3Frame, mp3, png, txxx, wav } from '../support/audio-bytes.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 
 /** Reads bytes as a file of this name. */
@@ -26,9 +27,10 @@ describe('a tagged file', () => {
     ['m4a', '', 'La la', true],
     ['wav', '', '', false]
   ] as const)('%s', async ([kind, isrc, lyrics, hasCover]) => {
-    const { cover, durationMs, ...tags } = await readAudioFile(new URL(`tagged.${kind}`, folder).pathname, [
-      '/'
-    ])
+    const { cover, durationMs, cues, ...tags } = await readAudioFile(
+      new URL(`tagged.${kind}`, folder).pathname,
+      ['/']
+    )
     expect(tags).toEqual({
       artist: 'Test Tones',
       title: 'Middle A',
@@ -40,6 +42,7 @@ describe('a tagged file', () => {
     expect(durationMs).toBeGreaterThanOrEqual(1_000)
     expect(durationMs).toBeLessThan(1_600)
     expect(cover?.contentType).toBe(hasCover ? 'image/png' : undefined)
+    expect(cues).toEqual(noCuePoints)
   })
 })
 
@@ -77,6 +80,16 @@ test('texts are bounded and contain no control characters or lone surrogates', a
   expect(title).toBe('a b\uFFFDc')
   expect(album).toBe('\u{1F600}'.repeat(200))
   expect([genre.length, isrc.length]).toEqual([255, 32])
+})
+
+test('cue points and gain are read from tags of any case', async () => {
+  const frames = [
+    txxx('LIQ_CUE_IN', '0.25'),
+    txxx('liq_cue_out', '1'),
+    txxx('replaygain_track_gain', '-7.5 dB')
+  ]
+  const { cues } = await read(mp3({}, 40, frames))
+  expect(cues).toEqual({ ...noCuePoints, cueInMs: 250, cueOutMs: 1_000, amplifyDb: -7.5 })
 })
 
 test('several genres are joined', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { upsertMedia } from '../../src/db/media-rows.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Sql } from '../../src/db/sql.ts'
+import { noCuePoints } from '../../src/songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../src/songs/duplicate-keys.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
@@ -37,7 +38,7 @@ test('songs that are imported have keys, and others when they are imported under
 }) => {
   const stationId = await seedStation(sql, { tracks: 0 })
   const nothing = { album: '', genre: '', isrc: '', lyrics: '', durationMs: 0 }
-  const song = { ...nothing, path: 'a.mp3', coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+  const song = { ...nothing, path: 'a.mp3', cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
   const names = [
     { artist: 'Alpha feat. Beta', title: 'One' },
     { artist: '', title: '' },

@@ -9,7 +9,7 @@ import { insertStation } from '../../src/db/stations.ts'
 import { createDemoStation } from '../../src/media/demo.ts'
 import { importMedia, type ImportEvent } from '../../src/media/import.ts'
 import { songId } from '../../src/songs/song.ts'
-import { apic, mp3, png, wav } from '../support/audio-bytes.ts'
+import { apic, mp3, png, txxx, wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { sized } from '../support/tier.ts'
@@ -125,6 +125,42 @@ test('a file of the same size and modification time is not opened again', async 
   await utimes(path, time, time)
   expect(await run(folder)).toMatchObject({ updated: 0, unchanged: 1 })
   expect(await titles(sql)).toEqual(['One'])
+})
+
+const cueColumns = 'cue_in_ms cue_out_ms start_next_ms fade_in_ms fade_out_ms amplify_db'.split(' ')
+
+/** The cue points of the only song, without those that are unknown. */
+async function cuesIn(sql: Sql) {
+  const [song = {}] = await sql`select ${sql(cueColumns)} from media`
+  return Object.fromEntries(Object.entries(song).filter(([, value]) => value !== null))
+}
+
+test('cue points and gain follow the tags of a changed file, except those that an operator set', async ({
+  sql
+}) => {
+  const path = join(await scratchFolder(), 'a.mp3')
+  await writeFile(path, mp3({}, 40, [txxx('liq_cue_in', '0.25'), txxx('REPLAYGAIN_TRACK_GAIN', '-3 dB')]))
+  const { run } = await openImport(sql)
+  await run(path)
+  expect(await cuesIn(sql)).toEqual({ cue_in_ms: 250, amplify_db: -3 })
+  await sql`update media set cue_in_ms = 500, operator_cues = '{cue_in_ms}', fade_in_ms = 100`
+  expect(await run(path)).toMatchObject({ unchanged: 1 })
+  expect(await cuesIn(sql)).toEqual({ cue_in_ms: 500, fade_in_ms: 100, amplify_db: -3 })
+  await writeFile(path, mp3({}, 50, [txxx('liq_cue_in', '0.1'), txxx('liq_fade_out', '0.2')]))
+  expect(await run(path)).toMatchObject({ updated: 1 })
+  expect(await cuesIn(sql)).toEqual({ cue_in_ms: 500, fade_out_ms: 200 })
+})
+
+test('a file that an earlier release imported is read once more for its cue points only', async ({ sql }) => {
+  const path = join(await scratchFolder(), 'a.mp3')
+  await writeFile(path, mp3({ TIT2: 'Tag' }, 40, [txxx('liq_cue_in', '0.25')]))
+  const { run } = await openImport(sql)
+  await run(path)
+  await sql`update media set tag_version = 0, cue_in_ms = null, title = 'Edited'`
+  expect(await run(path)).toMatchObject({ updated: 1, unchanged: 0 })
+  expect(await cuesIn(sql)).toEqual({ cue_in_ms: 250 })
+  expect(await titles(sql)).toEqual(['Edited'])
+  expect(await run(path)).toMatchObject({ updated: 0, unchanged: 1 })
 })
 
 test('a cover shared by many songs is stored once', async ({ sql }) => {

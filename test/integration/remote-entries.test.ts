@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { upsertMedia } from '../../src/db/media-rows.ts'
 import type { Sql } from '../../src/db/sql.ts'
+import { noCuePoints } from '../../src/songs/cue-points.ts'
 import { test } from '../support/fixtures.ts'
 import type { Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
@@ -74,7 +75,7 @@ describe('an entry of a fetched list', () => {
     const { id, entry } = await openStation(sql)
     const before = await sql`select * from media where id = ${entry.id}`
     const tags = { title: 'Own', album: '', genre: '', isrc: '', lyrics: '', durationMs: 0 }
-    const song = { ...tags, path: address, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+    const song = { ...tags, path: address, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
     const upsert = (artist: string) => sql.begin(tx => upsertMedia(tx, id, [{ ...song, artist }]))
     expect(await upsert('A')).toEqual({ added: 1, updated: 0, unchanged: 0 })
     expect(await upsert('B')).toEqual({ added: 0, updated: 1, unchanged: 0 })

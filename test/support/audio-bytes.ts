@@ -40,6 +40,11 @@ export function id3Frame(id: string, content: Buffer): Buffer {
   return Buffer.concat([header, content])
 }
 
+/** A tag of any name. */
+export function txxx(name: string, value: string): Buffer {
+  return id3Frame('TXXX', Buffer.from(`\0${name}\0${value}`, 'latin1'))
+}
+
 /** A front cover as an APIC frame. */
 export function apic(image: Buffer, type = 'image/png'): Buffer {
   return id3Frame('APIC', Buffer.concat([Buffer.from(`\0${type}\0\u0003\0`, 'latin1'), image]))
