@@ -9,7 +9,7 @@ import type { Answer, Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 
 const recordKeys =
-  'id unique_id song_id art path title artist album genre isrc lyrics text length size mtime playlists custom_fields'
+  'id unique_id song_id art path title artist album genre isrc lyrics text length size mtime playlists custom_fields extra_metadata'
 
 const aSong = {
   path: 'ishizaka/aria.mp3',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import * as v from 'valibot'
 
+import { cuesOf } from '../../db/cue-columns.ts'
 import { artIdFragment } from '../../db/snapshots.ts'
 import { custom, readOnly, integer, listOf, maskedAddress, problemText, text } from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
@@ -13,6 +14,7 @@ import {
 } from '../../playout/queue/media.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import { type CuePoint, noCuePoints } from '../../songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
@@ -21,6 +23,13 @@ import { findUnknown } from '../core/accept.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
+import {
+  extraMetadataField,
+  findChangedCues,
+  findExtraMetadataProblems,
+  toExtraMetadata,
+  updateCuePoints
+} from './extra-metadata.ts'
 import { findMediaFolder } from './media-folder.ts'
 
 /** A stored field that the server computes; input is ignored. */
@@ -96,7 +105,8 @@ export const files = resource({
       }),
       isStored: false
     },
-    custom_fields: { ...customFieldsField, isStored: false }
+    custom_fields: { ...customFieldsField, isStored: false },
+    extra_metadata: { ...extraMetadataField, isStored: false }
   },
   search: ['title', 'artist', 'album', 'path'],
   sort: ['id', 'path', 'title', 'artist', 'album', 'genre'],
@@ -107,8 +117,11 @@ export const files = resource({
 
 type FileFields = typeof files.fields
 
+/** They determine how long a song is heard, and when the next one starts. */
+const timingCues: ReadonlySet<CuePoint> = new Set<CuePoint>(['cueInMs', 'cueOutMs', 'startNextMs'])
+
 /** The fields without a column, for a row that was deleted meanwhile. */
-const absent = { art: '', length: 0, size: 0, mtime: 0, playlists: [], custom_fields: {} }
+const absent = { art: '', length: 0, size: 0, mtime: 0, playlists: [], custom_fields: {}, cues: noCuePoints }
 
 const hooks: ResourceHooks<FileFields> = {
   async beforeWrite(write) {
@@ -121,7 +134,8 @@ const hooks: ResourceHooks<FileFields> = {
     const problems = [
       ...(await checkPath(write)),
       ...(await findUnknownPlaylists(write)),
-      ...(await findUnknownFields(write.tx, values.custom_fields))
+      ...(await findUnknownFields(write.tx, values.custom_fields)),
+      ...(await checkCuePoints(write))
     ]
     if (!before && values.title === '' && values.artist === '') values.title = titleFromPath(values.path)
     values.unique_id = before?.unique_id ?? randomBytes(12).toString('hex')
@@ -129,6 +143,7 @@ const hooks: ResourceHooks<FileFields> = {
     values.song_id = isSameSong ? before.song_id : songId(songText(values.artist, values.title))
     values.playlists = [...new Set(values.playlists)].toSorted((a, b) => a - b)
     values.custom_fields = { ...before?.custom_fields, ...values.custom_fields }
+    values.extra_metadata = { ...before?.extra_metadata, ...values.extra_metadata }
     return problems
   },
   async afterWrite({ tx, change, before, values }, id) {
@@ -144,18 +159,21 @@ const hooks: ResourceHooks<FileFields> = {
     if (isRenamed)
       await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
         where id = ${id}`
-    if (before && isResized) await updateQueuedDurations(tx, station.id, id)
+    const changedCues = findChangedCues(before?.extra_metadata ?? {}, values.extra_metadata)
+    if (changedCues.length > 0) await updateCuePoints(tx, id, values.extra_metadata, changedCues)
+    const isRetimed = isResized || changedCues.some(name => timingCues.has(name))
+    if (before && isRetimed) await updateQueuedDurations(tx, station.id, id)
     await updateCustomFieldValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
     const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
     if (before) await markPartsOf(change, id)
-    if (isMoved || (before && isResized)) await refillQueue(change)
+    if (isMoved || (before && isRetimed)) await refillQueue(change)
   },
   async render(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof absent)[]>`
       select m.id, ${artIdFragment(sql)} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
-        m.modified_ms / 1000 as mtime,
+        m.modified_ms / 1000 as mtime, ${cuesOf(sql)} as cues,
         coalesce((select jsonb_agg(distinct t.playlist_id order by t.playlist_id)
           from playlist_tracks t where t.media_id = m.id), '[]') as playlists,
         coalesce((select jsonb_object_agg(f.short_name, coalesce(x.value, ''))
@@ -164,9 +182,9 @@ const hooks: ResourceHooks<FileFields> = {
       from media m where m.id = any(${ids}::bigint[])`
     const byId = new Map(found.map(({ id, ...computedFields }) => [id, computedFields]))
     return rows.map(({ id, artist, title }) => {
-      const fields = byId.get(id) ?? absent
+      const { cues, ...fields } = byId.get(id) ?? absent
       const art = artUrl(fields.art, station?.shortName ?? '', services.config.BASE_URL)
-      return { ...fields, art, text: songText(artist, title) }
+      return { ...fields, art, text: songText(artist, title), extra_metadata: toExtraMetadata(cues) }
     })
   }
 }
@@ -187,6 +205,16 @@ async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
   if ('problem' in result) return [fieldError('path', 'invalid_format', result.problem)]
   values.path = result.path
   return []
+}
+
+/** Checks the cue points against each other and the length, if one of them is changed. */
+async function checkCuePoints({ tx, before, values }: Write<FileFields>): Promise<FieldError[]> {
+  const extraMetadata = { ...before?.extra_metadata, ...values.extra_metadata }
+  if (before?.length !== values.length) return findExtraMetadataProblems(extraMetadata, values.length * 1_000)
+  if (findChangedCues(before.extra_metadata, extraMetadata).length === 0) return []
+  const [stored] = await tx<{ durationMs: number }[]>`
+    select duration_ms as "durationMs" from media where id = ${before.id}`
+  return findExtraMetadataProblems(extraMetadata, stored?.durationMs ?? 0)
 }
 
 async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>): Promise<FieldError[]> {
