@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 
 import { parseUrl } from '../outbound/networks.ts'
-import type { SentSong } from '../playout/playouts/send-next-song.ts'
+import type { AutocueOptions, SentSong } from '../playout/playouts/send-next-song.ts'
 import { projectFile } from '../runtime/program-files.ts'
+import { type CuePoints, fitCuePoints } from '../songs/cue-points.ts'
 
 /** The settings of a station's script. The script reads secrets from its environment. */
 export interface ScriptStation {
@@ -131,21 +132,60 @@ export function formatFloat(value: number): string {
 }
 
 /** Renders a song as a Liquidsoap request URI: `annotate:title="...",...:media:path`. */
-export function renderAnnotatedUri(song: Omit<SentSong, 'stream'>): string {
+export function renderAnnotatedUri(song: Omit<SentSong, 'stream' | 'durationMs'>): string {
+  const cues = fitCuePoints(song.cues, song.fileMs)
   const annotations = {
     title: song.title,
     artist: song.artist,
-    duration: song.durationMs === 0 ? '' : (song.durationMs / 1000).toFixed(2),
+    duration: song.fileMs === 0 ? '' : (song.fileMs / 1000).toFixed(2),
     song_id: song.songId,
     media_id: song.mediaId,
     playlist_id: song.playlistId ?? '',
     jingle_mode: song.isJingle ? 'true' : '',
     request_id: song.requestId ?? '',
-    sq_id: song.queueId
+    sq_id: song.queueId,
+    ...cueAnnotations(cues),
+    ...(song.autocue ? autocueAnnotations(cues, song.fileMs, song.autocue) : {})
   }
   const pairs = Object.entries(annotations)
     .filter(([name, value]) => value !== '' || name === 'title' || name === 'artist')
     .map(([name, value]) => `${name}="${escapeQuotes(String(value).replace(/\p{Cc}+/gu, ' '))}"`)
   const uri = /^https?:\/\//i.test(song.path) ? song.path : `media:${song.path}`
   return `annotate:${pairs.join(',')}:${uri}`
+}
+
+const formatCue = (ms: number | null) => (ms === null ? '' : (ms / 1000).toFixed(3))
+
+/** The annotations that operators of Liquidsoap read by default. Unknown cues are empty. */
+function cueAnnotations({ cueInMs, cueOutMs, startNextMs, fadeInMs, fadeOutMs, amplifyDb }: CuePoints) {
+  return {
+    liq_cue_in: formatCue(cueInMs),
+    liq_cue_out: formatCue(cueOutMs),
+    liq_cross_start_next: formatCue(startNextMs),
+    liq_fade_in: formatCue(fadeInMs),
+    liq_fade_out: formatCue(fadeOutMs),
+    liq_amplify: amplifyDb === null ? '' : `${amplifyDb.toFixed(2)} dB`
+  }
+}
+
+/**
+ * The annotations for scripts of AzuraCast. Without `azuracast_autocue` the script computes the cue points of
+ * the song and stores them under the cache key; with it, it requires cue points and fades.
+ */
+function autocueAnnotations(cues: CuePoints, fileMs: number, { cacheKey, fadeMs }: AutocueOptions) {
+  const { cueInMs, cueOutMs, startNextMs, fadeInMs, fadeOutMs } = cues
+  const isKnown = [cueInMs, cueOutMs, startNextMs, fadeInMs, fadeOutMs].some(ms => ms !== null)
+  const startMs = cueInMs ?? 0
+  const endMs = cueOutMs ?? fileMs
+  if (!isKnown || endMs === 0) return { azuracast_cache_key: cacheKey }
+  const defaultFadeMs = Math.min(fadeMs, endMs - startMs)
+  return {
+    azuracast_cache_key: cacheKey,
+    azuracast_autocue: 'true',
+    autocue_cue_in: formatCue(startMs),
+    autocue_cue_out: formatCue(endMs),
+    autocue_fade_in: formatCue(fadeInMs ?? defaultFadeMs),
+    autocue_fade_out: formatCue(fadeOutMs ?? defaultFadeMs),
+    autocue_start_next: formatCue(startNextMs)
+  }
 }

@@ -111,6 +111,33 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     }
   )
 
+  test(
+    'plays songs from their cue in, and the next one from its start',
+    { timeout: 180_000 },
+    async ({ program }) => {
+      await using radio = await openRadio(program, { shortName: 'cues', melodySeconds: 10 })
+      await using watch = watchRadio(program, radio)
+      const files = `/api/station/${radio.stationId}/files`
+      for (const { id } of (await program.ask('GET', files)).body) {
+        const extra_metadata = { cue_in: 1, cue_out: 9, cross_start_next: 6, fade_in: 0.2, amplify: -3 }
+        const path = `/api/station/${radio.stationId}/file/${id}`
+        expect((await program.ask('PUT', path, { body: { extra_metadata } })).status).toBe(200)
+      }
+      // Songs that were sent before play from start to end.
+      await waitFor(() => watch.newest().now_playing.duration === 8, {
+        deadlineMs: 60_000,
+        what: 'a cue point'
+      })
+      await songs(watch, 4)
+      const plays = await playsOf(program, radio)
+      const seconds = plays
+        .slice(-5, -1)
+        .map(({ startedAtMs, endedAtMs }) => ((endedAtMs ?? 0) - startedAtMs) / 1_000)
+      for (const each of seconds.slice(1)) expect(each).toBeCloseTo(5, 0)
+      expect(radio.liquidsoap.log()).not.toContain('rror')
+    }
+  )
+
   test('is taken over by streamers and returned to AutoDJ', { timeout: 180_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'live', melodySeconds: 20 })
     const path = `/api/station/${radio.stationId}/streamers`

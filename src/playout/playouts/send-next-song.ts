@@ -1,6 +1,8 @@
+import { cueCacheKeyOf, cuesOf } from '../../db/cue-columns.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import type { CuePoints } from '../../songs/cue-points.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { refillQueue } from '../queue/queue.ts'
 import { readQueues, type UnplayedRow } from '../rows.ts'
@@ -16,12 +18,25 @@ export interface SentSong {
   readonly songId: string
   readonly artist: string
   readonly title: string
+  /** On air. */
   readonly durationMs: number
+  /** The length of the file; 0: unknown. */
+  readonly fileMs: number
+  readonly cues: CuePoints
+  /** Set if the playout computes the cue points of songs that have none. */
+  readonly autocue: AutocueOptions | null
   readonly isJingle: boolean
   /** A file of the library, or an address. */
   readonly path: string
   /** Seconds to load ahead, for a stream without an end, which is played for its duration. */
   readonly stream: { readonly bufferSeconds: number } | null
+}
+
+export interface AutocueOptions {
+  /** Names the media and its file version when the playout stores what it has computed. */
+  readonly cacheKey: string
+  /** The length of fades that are not known. */
+  readonly fadeMs: number
 }
 
 /**
@@ -57,11 +72,17 @@ export async function markSent({ tx, mark }: StationChange, queueId: number, now
 export async function readSong(tx: Tx | Sql, queueId: number): Promise<SentSong | null> {
   const [song] = await tx<SentSong[]>`
     select q.id as "queueId", m.id as "mediaId", q.playlist_id as "playlistId", q.request_id as "requestId",
-      m.song_id as "songId", m.artist, m.title, q.duration_ms as "durationMs", not q.is_visible as "isJingle",
+      m.song_id as "songId", m.artist, m.title, q.duration_ms as "durationMs",
+      case when m.duration_ms = 0 and m.cue_out_ms is null then q.duration_ms else m.duration_ms end as "fileMs",
+      ${cuesOf(tx)} as cues,
+      case when s.enable_auto_cue and m.remote_playlist_id is null then jsonb_build_object('cacheKey', ${cueCacheKeyOf(tx)},
+        'fadeMs', case s.crossfade_type when 'none' then 0 else round((s.crossfade * 1000)::numeric) end) end as autocue,
+      not q.is_visible as "isJingle",
       coalesce(nullif(q.autodj_custom_uri, ''), m.path) as path,
       case when p.source = 'remote_url' and p.remote_type <> 'playlist'
         then jsonb_build_object('bufferSeconds', p.remote_buffer) end as stream
-    from queue q join media m on m.id = q.media_id left join playlists p on p.id = q.playlist_id
+    from queue q join media m on m.id = q.media_id join stations s on s.id = q.station_id
+      left join playlists p on p.id = q.playlist_id
     where q.id = ${queueId}`
   return song ?? null
 }
