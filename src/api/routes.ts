@@ -28,6 +28,7 @@ import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists/playlists.ts'
 import { scheduleRoute } from './playlists/schedule.ts'
+import { autocueRoute } from './playout/autocue.ts'
 import { liquidsoapCommandRoutes } from './playout/liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
 import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.ts'
@@ -84,6 +85,7 @@ const documented: readonly ApiRoute[] = [
   ...liquidsoapRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,
+  autocueRoute,
   ...liquidsoapScriptRoutes,
   ...webhookRoutes,
   ...webhookActionRoutes,
