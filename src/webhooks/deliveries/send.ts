@@ -3,11 +3,12 @@ import type { BlockList } from 'node:net'
 import type { Config } from '../../config.ts'
 import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../outbound/networks.ts'
+import { parseRetryAfter } from '../../outbound/retry-after.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { redactSecrets, secretValues } from '../redact.ts'
 import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
 import { type Mailer, openMailer } from './mailer.ts'
-import { type AttemptResult, type DeliveryFaultReason, parseRetryAfter } from './outcome.ts'
+import type { AttemptResult, DeliveryFaultReason } from './outcome.ts'
 
 /** What sending needs. */
 export interface SendDeps {

@@ -4,8 +4,7 @@ import {
   type AttemptResult,
   maxAttempts,
   type HookHealth,
-  outcomeOf,
-  parseRetryAfter
+  outcomeOf
 } from '../../../src/webhooks/deliveries/outcome.ts'
 
 const minute = 60_000
@@ -88,21 +87,5 @@ describe('an attempt', () => {
     expect(outcomeOf(failed(), 1, ill(99, atMs), 0.5).disabled).toContain('100')
     expect(outcomeOf(failed(), 1, ill(5, atMs - 120 * hour + 101), 0.5).disabled).toBeNull()
     expect(outcomeOf(failed(), 1, ill(5, atMs - 120 * hour), 0.5).disabled).toContain('five days')
-  })
-})
-
-describe('Retry-After', () => {
-  const cases: [name: string, status: number, header: string | undefined, ms: number | null][] = [
-    ['seconds', 429, '120', 120_000],
-    ['blanks around', 503, ' 7 ', 7_000],
-    ['a date', 502, new Date(atMs + 9_000).toUTCString(), 9_000],
-    ['a date that is over', 504, new Date(atMs - 9_000).toUTCString(), 0],
-    ['a status that gives it no meaning', 500, '120', null],
-    ['none', 429, undefined, null],
-    ['nonsense', 429, 'soon', null],
-    ['a negative number', 429, '-5', null]
-  ]
-  test.each(cases)('%s', (_, status, header, ms) => {
-    expect(parseRetryAfter(status, header, atMs)).toBe(ms)
   })
 })
