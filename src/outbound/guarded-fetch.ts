@@ -20,6 +20,8 @@ export interface GuardedRequest {
   /** Maximum size of the body; 1 MiB by default. */
   readonly maxBytes?: number
   readonly whenTooLarge?: 'fail' | 'truncate'
+  /** Redirects are never followed: by default they are a fault. */
+  readonly whenRedirected?: 'fail' | 'return'
   readonly signal?: AbortSignal
 }
 
@@ -40,8 +42,8 @@ const perAddressMs = 1_400
 
 /**
  * Sends a request to a URL that an operator entered. Never contacts forbidden addresses: the name is resolved
- * once, and only its checked addresses are used, without a proxy. Returns the response with any status except
- * a redirect. Throws a `FetchFault` without one, and the reason of the signal once it is aborted.
+ * once, and only its checked addresses are used, without a proxy. Returns the response with any status; a
+ * redirect only if requested. Throws a `FetchFault` without one, and the reason of the signal once it is aborted.
  */
 export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedResponse> {
   const { allowed, timeoutMs = 10_000 } = request
@@ -132,11 +134,11 @@ function limitConnection(
 
 async function readResponse(
   response: http.IncomingMessage,
-  { maxBytes = defaultMaxBytes, whenTooLarge = 'fail' }: GuardedRequest
+  { maxBytes = defaultMaxBytes, whenTooLarge = 'fail', whenRedirected = 'fail' }: GuardedRequest
 ): Promise<GuardedResponse> {
   const { statusCode: status = 0, headers } = response
   if (status < 200) throw new FetchFault('http', { status })
-  if (status >= 300 && status < 400) throw new FetchFault('redirect', { status })
+  if (status >= 300 && status < 400 && whenRedirected === 'fail') throw new FetchFault('redirect', { status })
   const checkSize = (bytes: number) => {
     if (whenTooLarge === 'fail' && bytes > maxBytes) throw new FetchFault('too_large', { status })
   }

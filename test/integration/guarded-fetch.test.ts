@@ -141,6 +141,10 @@ describe('no connection is made', () => {
     for (const status of [301, 302, 303, 307, 308, 304]) {
       server.answer((_, response) => response.writeHead(status, { Location: target.url }).end())
       expect(await faultOf(server.url)).toMatchObject({ word: 'redirect', status })
+      expect(await get(server.url, { whenRedirected: 'return' })).toMatchObject({
+        status,
+        headers: { location: target.url }
+      })
     }
     expect(target.asked).toEqual([])
   })
