@@ -274,6 +274,10 @@ describe('a change of a song is published at once', () => {
     })
     const shown = await shownWhen(program, id, body => body.now_playing.song.artist === 'Corrected', 1_000)
     expect(shown.now_playing.sh_id).toBe(document.now_playing.sh_id)
+    const [keys] = await program.sql`
+      select h.title_key = m.title_key and h.artist_keys = m.artist_keys as "areSame"
+      from song_history h join media m on m.id = h.media_id where h.id = ${document.now_playing.sh_id}`
+    expect(keys).toEqual({ areSame: true })
 
     await program.ask('POST', `/api/station/${id}/backend/skip`)
     await program.ask('PUT', path, { body: { artist: 'Later', lyrics: 'lo lo' } })

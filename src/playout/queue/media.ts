@@ -28,7 +28,7 @@ export async function markPartsOf({ tx, station, mark }: StationChange, mediaId:
 export async function renameOpenPlay(tx: Tx, stationId: number, mediaId: number): Promise<void> {
   await tx`
     update song_history h set song_id = m.song_id, artist = m.artist, title = m.title, album = m.album,
-      genre = m.genre, isrc = m.isrc
+      genre = m.genre, isrc = m.isrc, title_key = m.title_key, artist_keys = m.artist_keys
     from media m
     where h.station_id = ${stationId} and h.ended_at_ms is null and h.media_id = m.id and m.id = ${mediaId}`
 }
