@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
@@ -21,6 +21,11 @@ export interface KnownSong extends ImportedSong {
 
 /** The tags that imports read. */
 const tagVersion = 1
+
+/** A cover with its key, the hash of the bytes. */
+export function createArtwork(bytes: Buffer, contentType: string): Artwork {
+  return { hash: createHash('sha256').update(bytes).digest('hex'), contentType, bytes }
+}
 
 /** Finds the songs of a station at these paths, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]) {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
 import {
@@ -11,7 +10,7 @@ import {
 } from 'music-metadata'
 import { BufferSizeError } from 'strtok3'
 
-import type { Artwork } from '../db/media-rows.ts'
+import { type Artwork, createArtwork } from '../db/media-rows.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import type { CuePoints } from '../songs/cue-points.ts'
@@ -128,8 +127,7 @@ function chooseCover(pictures: IPicture[]): Artwork | null {
     const contentType = detectImageType(data)
     if (contentType === null || data.length > maxCoverBytes) continue
     // Copied, so that the large buffer it may be a part of is freed.
-    const bytes = Buffer.from(data)
-    return { hash: createHash('sha256').update(bytes).digest('hex'), contentType, bytes }
+    return createArtwork(Buffer.from(data), contentType)
   }
   return null
 }
