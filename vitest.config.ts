@@ -37,6 +37,7 @@ const waitingFiles = new RegExp(
     'autodj',
     'client',
     'contention',
+    'cover-lookups',
     'feed',
     'files',
     'guarded-fetch',

@@ -98,6 +98,7 @@ const schema = v.object({
   DRAIN_SECONDS: v.optional(numberWithin(0, 300), '0'),
   TRUSTED_PROXIES: v.optional(networks, ''),
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
+  COVER_LOOKUP: v.optional(v.picklist(['off', 'musicbrainz'], 'is neither off nor musicbrainz'), 'off'),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'])),
   MAIL_FROM: v.optional(
     v.pipe(v.string(), v.email('is not a mail address')),
@@ -143,6 +144,10 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     const problems = result.issues.map(issue => `${v.getDotPath(issue)} ${issue.message}`)
     throw new OperatorError(`invalid configuration: ${problems.join('; ')}`)
   }
+  if (result.output.COVER_LOOKUP !== 'off' && result.output.BASE_URL === undefined)
+    throw new OperatorError(
+      'invalid configuration: COVER_LOOKUP needs BASE_URL, the contact that MusicBrainz requires in each request'
+    )
   const base = result.output.BASE_URL ?? `http://localhost:${result.output.PORT}`
   return Object.freeze({ ...result.output, BASE_URL: base.replace(/\/+$/, '') })
 }

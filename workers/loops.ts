@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { type HlsLogOptions, openHlsLog } from '../src/broadcast/hls/hls-log.ts'
 import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
+import type { CoverSource } from '../src/covers/find-cover.ts'
+import { lookUpNextCover } from '../src/covers/look-up-next.ts'
 import { openStateComparison } from '../src/playout/compare-states.ts'
 import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
 import { type PreloadServices, preloadLibraries } from '../src/playout/queue/preload-libraries.ts'
@@ -79,6 +81,14 @@ export function startRemoteLists(services: RemoteListServices) {
     await refreshRemoteLists(services, engineTimeMs(), signal)
   }
   return repeat(run, { pauseMs: 3_000, log: services.log, failure: 'fetching remote playlists failed' })
+}
+
+/** Looks up covers of songs on air. */
+export function startCoverLookups(services: PlayoutServices, source: CoverSource) {
+  const run = async (signal: AbortSignal) => {
+    await lookUpNextCover(services, source, engineTimeMs(), signal)
+  }
+  return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'looking up covers failed' })
 }
 
 const maxHlsPauseMs = 2_000

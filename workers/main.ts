@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { parseConfig } from '../src/config.ts'
+import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
 import { reportReady } from '../src/runtime/children.ts'
 import { runService } from '../src/runtime/service.ts'
 import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
@@ -10,6 +11,7 @@ import { startAdvanceWorker } from './advance.ts'
 import { startCron } from './cron.ts'
 import {
   startCountFlush,
+  startCoverLookups,
   startHlsLog,
   startPolls,
   startDiskAlerts,
@@ -35,6 +37,8 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
+  if (config.COVER_LOOKUP === 'musicbrainz')
+    stopLater('cover lookups', startCoverLookups(services, createMusicBrainzSource(config.BASE_URL)))
   const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config
   if (path !== undefined)
     stopLater('HLS log', startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000 }))

@@ -6,6 +6,9 @@ const dayMs = 86_400_000
 const notificationsMs = 90 * dayMs
 const queueMs = 7 * dayMs
 const commandsMs = 60_000
+const coverLookupsMs = 30 * dayMs
+/** Their covers take about a gigabyte. */
+const coverLookupsAtMost = 20_000
 
 /** Retention in days; 0: forever. */
 export type RetentionDays = Pick<
@@ -33,14 +36,29 @@ async function removeEnded(sql: Sql, table: 'song_history' | 'broadcasts', befor
   return beforeMs === null ? 0 : removeOldest(sql, table, 'started_at_ms', where)
 }
 
-/** Removes covers that no song refers to. Returns the number. */
+/** Removes covers that no song and no lookup refers to. Returns the number. */
 export function removeUnusedArtwork(sql: Sql): Promise<number> {
   return removed(
     () => sql`
       delete from artwork where ctid = any(array(
         select ctid from artwork a where not exists (select from media m where m.artwork_hash = a.hash)
+          and not exists (select from cover_lookups c where c.artwork_hash = a.hash)
         ${batchLimit(sql)} for update skip locked))`
   )
+}
+
+/**
+ * Removes lookups of covers of songs that were not on air for 30 days after the lookup became due again, and the
+ * oldest ones beyond 20,000. Returns the number.
+ */
+export async function removeOldCoverLookups(sql: Sql, nowMs: number): Promise<number> {
+  const old = await removeOlder(sql, 'cover_lookups', 'due_at_ms', nowMs - coverLookupsMs)
+  const excess = await removed(
+    () => sql`
+      delete from cover_lookups where ctid = any(array(
+        select ctid from cover_lookups order by due_at_ms desc offset ${coverLookupsAtMost} ${batchLimit(sql)}))`
+  )
+  return old + excess
 }
 
 /** Removes played and removed rows of the queue after a week. Returns the number. */

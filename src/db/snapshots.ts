@@ -35,7 +35,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
   const song = (row: 'h' | 'm') => sql`json_build_object(
     'id', ${sql(row)}.song_id, 'artist', ${sql(row)}.artist, 'title', ${sql(row)}.title,
     'album', ${sql(row)}.album, 'genre', ${sql(row)}.genre, 'isrc', ${sql(row)}.isrc,
-    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)}, 'customFields', ${mediaFieldValuesFragment(sql)})`
+    'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql, row)}, 'customFields', ${mediaFieldValuesFragment(sql)})`
   const statement = sql<SnapshotRow[]>`
     select s.id as "stationId", s.epoch, s.history_length as "historyLength",
       json_build_object('station', s.station_revision, 'playback', s.playback_revision,
@@ -94,7 +94,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
 /** The media `m` as a song of the state. */
 export function songFragment(sql: Sql | Tx) {
   return sql`json_build_object('id', m.song_id, 'artist', m.artist, 'title', m.title, 'album', m.album,
-    'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artIdFragment(sql)},
+    'genre', m.genre, 'isrc', m.isrc, 'lyrics', m.lyrics, 'artId', ${artIdFragment(sql, 'm')},
     'customFields', ${mediaFieldValuesFragment(sql)})`
 }
 
@@ -111,9 +111,14 @@ export function mediaFieldValuesFragment(sql: Sql | Tx) {
     else '{}' end`
 }
 
-/** The last part of the cover's path: unique id of the media and a version of the picture. */
-export function artIdFragment(sql: Sql | Tx) {
-  return sql`case when m.artwork_hash is null then '' else m.unique_id || '-' || left(m.artwork_hash, 8) end`
+/**
+ * The last part of the path of a cover: the unique id of the media `m`, or of a lookup if the media has no cover,
+ * and a version of the picture. The lookup is that of the song of a play `h` or of the media.
+ */
+export function artIdFragment(sql: Sql | Tx, song: 'h' | 'm') {
+  return sql`case when m.artwork_hash is not null then m.unique_id || '-' || left(m.artwork_hash, 8) else coalesce((
+    select c.unique_id || '-' || left(c.artwork_hash, 8) from cover_lookups c
+    where c.title_key = ${sql(song)}.title_key and c.artist_keys = ${sql(song)}.artist_keys), '') end`
 }
 
 function snapshotOf({

@@ -23,6 +23,7 @@ test('an empty environment results in the documented defaults', () => {
     DRAIN_SECONDS: 0,
     TRUSTED_PROXIES: [],
     WEBHOOK_ALLOWED_NETWORKS: [],
+    COVER_LOOKUP: 'off',
     MAIL_FROM: 'cuewire@localhost.localdomain',
     STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
     HLS_SEGMENT_SECONDS: 4,
@@ -38,6 +39,14 @@ test('BASE_URL defaults to the port, and has no trailing slash', () => {
 test('networks are addresses with or without a prefix length', () => {
   const networks = parseConfig({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8,192.168.1.7' })
   expect(networks.WEBHOOK_ALLOWED_NETWORKS).toEqual(['10.0.0.0/8', 'fd00::/8', '192.168.1.7'])
+})
+
+test('COVER_LOOKUP needs a BASE_URL, because requests name a contact', () => {
+  const BASE_URL = 'https://radio.example.com'
+  expect(parseConfig({ COVER_LOOKUP: 'musicbrainz', BASE_URL }).COVER_LOOKUP).toBe('musicbrainz')
+  expect(parseConfig({ COVER_LOOKUP: 'off' }).COVER_LOOKUP).toBe('off')
+  expect(() => parseConfig({ COVER_LOOKUP: 'musicbrainz' })).toThrow('COVER_LOOKUP needs BASE_URL')
+  expect(() => parseConfig({ COVER_LOOKUP: 'on', BASE_URL })).toThrow('COVER_LOOKUP is neither')
 })
 
 test.for([

@@ -56,7 +56,8 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
 })
 
 /**
- * The cover of a song: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. Any version is found.
+ * The cover of a song: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, of a media of the station
+ * or of a lookup (`src/covers`). Any version is found.
  * A song that is unknown (players request `-1`) or has no cover has the built-in picture.
  */
 const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
@@ -72,8 +73,11 @@ const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
       if (uniqueId === undefined) return null
       const [found] = await sql<Omit<Picture, 'isVersioned'>[]>`
         select a.bytes, a.content_type as "contentType"
-        from media m join artwork a on a.hash = m.artwork_hash
-        where m.unique_id = ${uniqueId} and m.station_id = ${stationId}`
+        from (
+          select artwork_hash from media where unique_id = ${uniqueId} and station_id = ${stationId}
+          union all
+          select artwork_hash from cover_lookups where unique_id = ${uniqueId}
+        ) found join artwork a on a.hash = found.artwork_hash`
       return found ? { ...found, isVersioned: version !== undefined } : null
     })
 })

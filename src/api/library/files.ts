@@ -172,7 +172,7 @@ const hooks: ResourceHooks<FileFields> = {
   async render(rows, { sql, services, station }) {
     const ids = rows.map(({ id }) => id)
     const found = await sql<({ id: number } & typeof absent)[]>`
-      select m.id, ${artIdFragment(sql)} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
+      select m.id, ${artIdFragment(sql, 'm')} as art, m.duration_ms / 1000 as length, m.size_bytes as size,
         m.modified_ms / 1000 as mtime, ${cuesOf(sql)} as cues,
         coalesce((select jsonb_agg(distinct t.playlist_id order by t.playlist_id)
           from playlist_tracks t where t.media_id = m.id), '[]') as playlists,

@@ -149,7 +149,7 @@ const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as sh_id, h.started_at_ms / 1000 as played_at, ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request,
     jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
-      'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql)},
+      'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql, 'h')},
       'customFields', ${mediaFieldValuesFragment(sql)}) as song,
     ${customFieldListFragment(sql)} as "customFields",
     jsonb_build_object('listeners_start', h.listeners_start, 'listeners_end', h.listeners_end,
