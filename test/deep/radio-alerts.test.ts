@@ -59,7 +59,7 @@ describe.skipIf(whyNoRadio() !== null)(
           config: { webhook_url: receiver.url }
         }
         const made = await ask('POST', path, { body })
-        expect([made.status, made.body.message]).toEqual([200, expect.anything()])
+        expect(made.status).toBe(200)
         await waitFor(() => receiver.asked.length > 0, { ...within, what: 'the first delivery' })
         await until(hook, isRaised, 'raised')
         receiver.answer('')

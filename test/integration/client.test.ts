@@ -153,6 +153,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   'In Node': /^(Nils Okada: Paper Lanterns|websocket 0)$/,
   'Snapshot and status': /^up to date$/,
   Progress: /^\d+ of 215$/,
+  'What is heard': /^heard now: Nils Okada - Paper Lanterns$/,
   Events: /^first: Paper Lanterns$/,
   'Private stations': /^Nils Okada - Paper Lanterns$/
 }

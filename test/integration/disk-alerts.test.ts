@@ -45,7 +45,7 @@ test('a disk that is nearly full raises one alert, which is resolved when it has
   await update()
   expect(await read()).toEqual([{ title, type: 'danger', source: 'storage' }])
   // A little space is not enough, so that it does not flap.
-  await truncate(file, 15.1 * megabyte)
+  await truncate(file, 15.25 * megabyte)
   await update()
   expect(await read()).toEqual([{ title, type: 'danger', source: 'storage' }])
   await truncate(file, 0)

@@ -90,9 +90,10 @@ test('a server that fails raises an alert after seconds, keeps its counts for a 
   sql
 }) => {
   const notified = () => sql`select title, type from notifications`
+  await sql`insert into song_history (station_id, song_id, started_at_ms) values (${radio.stationId}, md5('x'), ${startMs})`
   const [hook] = await sql<{ id: number }[]>`
-    insert into webhooks (station_id, name, type, triggers, is_enabled)
-    values (${radio.stationId}, 'status', 'generic', '["station_offline", "station_online"]', true) returning id`
+    insert into webhooks (station_id, name, type, triggers, config) values (${radio.stationId}, 'status', 'generic',
+      '["station_offline", "station_online"]', '[{"name": "webhook_url", "value": "https://hooks.example.com/"}]') returning id`
   const triggers = async () =>
     (
       await sql<{ triggers: string[] }[]>`
