@@ -70,10 +70,14 @@ export async function readEar(page: Page): Promise<EarReport> {
   return page.evaluate<EarReport>('window.ear')
 }
 
-/** Frequencies that were heard for `leastMs` or longer, with the times at which they began. */
+/**
+ * Frequencies that were heard for `leastMs` or longer, with the times at which they began. A sound that goes on after silence,
+ * because the player had to buffer, is the same one.
+ */
 export function stableSounds({ heard }: EarReport, leastMs: number): readonly Moment[] {
   return heard
     .filter(({ atMs }, index) => (heard[index + 1]?.atMs ?? Infinity) - atMs >= leastMs)
+    .filter(({ value }) => value !== 'silence')
     .filter(({ value }, index, stable) => value !== stable[index - 1]?.value)
     .map(({ value, atMs }) => ({ value, atMs: atMs - windowMs / 2 }))
 }

@@ -9,7 +9,13 @@ interface HlsOptions {
   readonly onFailure: () => void
 }
 
-/** Plays an HLS stream in a media element. */
+/** How long a position of the live edge counts. */
+const edgeWindowMs = 60_000
+
+/**
+ * Plays an HLS stream in a media element. Its delay is the time of the server minus the program date time of what plays.
+ * Without program date times, the live edge is where the playlist ended when it was found earliest in the last minute.
+ */
 export function attachHls(
   media: HTMLMediaElement,
   url: string,
@@ -20,13 +26,21 @@ export function attachHls(
   hls.on(Events.ERROR, (_, { fatal }) => {
     if (fatal) onFailure()
   })
+  let edges: readonly { readonly atMs: number; readonly seconds: number }[] = []
+  hls.on(Events.LEVEL_UPDATED, (_, { details }) => {
+    const atMs = performance.now()
+    const recent = edges.filter(edge => atMs - edge.atMs < edgeWindowMs)
+    edges = [...recent, { atMs, seconds: details.edge - atMs / 1_000 }]
+  })
   hls.loadSource(url)
   hls.attachMedia(media)
   return {
     delay(): number | null {
-      const { playingDate, latency } = hls
+      const { playingDate } = hls
       if (playingDate !== null) return (serverTimeMs() - playingDate.getTime()) / 1_000
-      return latency > 0 ? latency : null
+      if (edges.length === 0) return null
+      const edge = Math.max(...edges.map(({ seconds }) => seconds)) + performance.now() / 1_000
+      return edge - media.currentTime
     },
     close: () => hls.destroy()
   }
