@@ -130,6 +130,15 @@ describe.skipIf(whyNoRadio() !== null)('a listener that stays connected', () => 
       process.stdout.write(`heard ${seconds} s; silences: ${silences.join(', ') || 'none'}\n`)
       expect(seconds).toBeGreaterThan(awayMs / 1_000 + 50)
       expect(silences.filter(length => length > 0.5)).toEqual([])
+
+      // The listeners of an Icecast that dies have to connect again.
+      await radio.icecast.kill()
+      await radio.icecast.start()
+      const isBack = async () => (await radio.mounts()).some(({ path }) => path === '/radio.mp3')
+      await waitFor(isBack, { ...soon, what: 'the mount after the restart of Icecast' })
+      const again = await record(radio.mountUrl(), join(folder.path, 'again.mp3'))
+      await waitFor(() => again.bytes() > 100_000, { ...soon, what: 'sound' })
+      await again.stop()
     }
   )
 })
