@@ -162,6 +162,11 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     await using wren = goLive(radio, 'wren', 'pw wren')
     const heardMs = await logged('wren is heard')
     expect((await liveFrom('DJ wren')) - heardMs).toBeLessThan(1_000)
+    // Without a title of the streamer, the stream has the same text as now playing.
+    const isUntitled = () =>
+      watch.streamed.at(-1)?.value === 'Live Broadcast' &&
+      watch.newest().now_playing.song.text === 'Live Broadcast'
+    await waitFor(isUntitled, { ...soon, what: 'the live text' })
     expect(await wren.tellTitle('The Low Signals - Night Ferry')).toBe(200)
     await waitFor(() => watch.shown.at(-1)?.value.endsWith('The Low Signals - Night Ferry') ?? false, {
       ...soon,
@@ -191,6 +196,8 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     await lark.leave()
     expect((await liveFrom('')) - overMs).toBeLessThan(3_000)
     await waitFor(() => watch.newest().now_playing.streamer === '', { ...soon, what: 'the next song' })
+    const isSame = () => watch.streamed.at(-1)?.value === watch.newest().now_playing.song.text
+    await waitFor(isSame, { ...soon, what: 'its title in the stream' })
     const plays = await playsOf(program, radio)
     const names = plays.map(({ streamer }) => streamer)
     expect(names.filter((name, at) => name !== names[at - 1])).toEqual(['', 'DJ wren', 'DJ lark', ''])

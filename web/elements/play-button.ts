@@ -1,4 +1,4 @@
-import { html, svg } from 'lit'
+import { html, nothing, svg } from 'lit'
 
 import { isActive, type SoundState } from './audio-player.ts'
 
@@ -12,22 +12,25 @@ const stopIcon = iconView(svg`<rect x="6" y="6" width="12" height="12" rx="2" />
 
 export interface PlayControls {
   readonly sound: SoundState
-  /** Whether the stream can be started. It can always be stopped. */
-  readonly canStart: boolean
+  /** Whether there is a stream; otherwise there is no button. */
+  readonly hasStream: boolean
+  /** Whether the station is on air. What plays can always be stopped. */
+  readonly isOnline: boolean
   readonly play: () => void
   readonly stop: () => void
 }
 
 /** The button that starts and stops the stream. */
-export function playButtonView({ sound, canStart, play, stop }: PlayControls) {
+export function playButtonView({ sound, hasStream, isOnline, play, stop }: PlayControls) {
   const isOn = isActive(sound)
+  if (!isOn && !hasStream) return nothing
   return html`<button
     class="play"
     part="play"
     type="button"
     data-sound=${sound}
     aria-label=${isOn ? 'Stop' : sound === 'failed' ? 'Listen: the stream did not respond' : 'Listen'}
-    ?disabled=${!isOn && !canStart}
+    ?disabled=${!isOn && !isOnline}
     @click=${isOn ? stop : play}
   >
     ${isOn ? stopIcon : playIcon}

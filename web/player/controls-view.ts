@@ -18,10 +18,10 @@ export interface Controls {
 export function controlsView(controls: Controls) {
   const { streams, isOnline, audio, play } = controls
   const { sound } = audio
-  const canStart = streams.length > 0 && isOnline
-  const isUsable = isActive(sound) || canStart
+  const hasStream = streams.length > 0
+  const isUsable = isActive(sound) || (hasStream && isOnline)
   return html`<div class="controls">
-    ${playButtonView({ sound, canStart, play, stop: () => audio.stop() })}
+    ${playButtonView({ sound, hasStream, isOnline, play, stop: () => audio.stop() })}
     <div class="sound">
       <p class="sound-text" role="status">${isUsable ? soundText[sound] : ''}</p>
       ${streams.length > 1 ? streamsView(controls) : html`<p class="stream">${streams[0]?.label ?? (isActive(sound) ? '' : 'No stream')}</p>`}

@@ -78,7 +78,8 @@ export class CuewireNowPlaying extends LitElement {
       art: np === null ? '' : artUrl(np.now_playing.song.art, { server, apiKey }, np),
       button: {
         sound: this.#audio.sound,
-        canStart: stream !== undefined && np?.is_online === true,
+        hasStream: stream !== undefined,
+        isOnline: np?.is_online === true,
         play: () => stream && this.#audio.play(stream),
         stop: () => this.#audio.stop()
       }
