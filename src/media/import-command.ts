@@ -63,8 +63,8 @@ async function runImport(
 
 /**
  * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
- * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. What
- * was not set is reported on `stderr`. Throws an `OperatorError` if several run.
+ * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. Without DATA_DIR,
+ * the choice is reported on `stderr`. Throws an `OperatorError` if several run.
  */
 async function withDatabase<Result>(
   config: Config,

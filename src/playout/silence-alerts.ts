@@ -7,7 +7,7 @@ const unseenAfterMs = 18_000
 /** After a start of this process, playouts need some time to call again. */
 const settledAfterMs = 30_000
 /** Maximum number of alerts per run. */
-const most = 500
+const maxAlerts = 500
 
 const prefix = 'station-silent:'
 
@@ -58,7 +58,7 @@ export async function raiseSilenceAlerts(sql: Sql, nowMs: number, upForMs: numbe
     from stations s
     where s.is_enabled and ${isUnseen} and ${hasOpenPlay}
       and not exists (select from open_facts f where f.fact = ${prefix} || s.id)
-    order by id limit ${most}`
+    order by id limit ${maxAlerts}`
   let raised = 0
   for (const { id, name, problem, sinceMs } of found) {
     const { title, body } = alerts[problem]

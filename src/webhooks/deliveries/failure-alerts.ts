@@ -4,7 +4,7 @@ import type { Sql } from '../../db/sql.ts'
 /** The first retry comes after five seconds, the second after five minutes. */
 const failuresToAlert = 2
 /** Maximum number of alerts per run. */
-const most = 500
+const maxAlerts = 500
 
 const prefix = 'webhook-failing:'
 
@@ -21,7 +21,7 @@ export async function raiseFailureAlerts(sql: Sql): Promise<number> {
     from webhooks w join stations s on s.id = w.station_id
     where w.is_enabled and w.consecutive_failures >= ${failuresToAlert} and w.failing_since_ms is not null
       and not exists (select from open_facts f where f.fact = ${prefix} || w.id)
-    order by w.id limit ${most}`
+    order by w.id limit ${maxAlerts}`
   let raised = 0
   for (const { id, name, station, sinceMs, status } of failing) {
     const answer = status === 0 ? 'It does not respond' : `It last responded with status ${status}`
