@@ -70,7 +70,7 @@ async function main() {
     }),
     'the station'
   )
-  const mounts = await showMounts(call, station.id, secrets)
+  const mounts = await showMounts(call, station, secrets)
   await ensurePlayoutKey(call, station.id, secrets)
   await writeFiles(call, station.id, { secrets, mounts })
   log(`${station.name}: ${listenUrl}/radio.mp3 once Icecast and Liquidsoap run with the files in ${folder}`)
@@ -136,15 +136,17 @@ const mediaFolderOf = stationId => join(dataFolder, 'stations', String(stationId
  * Sets the listen URL of mounts without one and of those that an earlier run has set, and shows the mount of the demo.
  * Returns the paths of mounts with sound.
  */
-async function showMounts(call, stationId, secrets) {
-  const path = `/api/station/${stationId}/hls_stream`
+async function showMounts(call, station, secrets) {
+  const path = `/api/station/${station.id}/hls_stream`
   const mounts = requireSuccess(await call('GET', `${path}s`), 'the list of mounts')
   for (const { id, name, custom_listen_url: url, is_visible_on_public_pages: isVisible } of mounts) {
     const isOwn = url === '' || url === secrets.listenUrl + name
-    if (!isOwn || (url === listenUrl + name && isVisible)) continue
+    if (!isOwn || url === listenUrl + name) continue
+    // The mount of the demo is hidden until it has sound. Other mounts may be hidden by an operator.
+    const isHiddenDemo = station.short_name === 'demo' && url === '' && !isVisible
     const body = {
       custom_listen_url: listenUrl + name,
-      ...(isVisible ? {} : { is_visible_on_public_pages: true })
+      ...(isHiddenDemo ? { is_visible_on_public_pages: true } : {})
     }
     requireSuccess(await call('PUT', `${path}/${id}`, body), `the mount ${name}`)
   }

@@ -117,12 +117,14 @@ function readVariables(file) {
 
 /** Runs a program, and starts it again when it ends. Resolves when it was stopped. */
 async function keepRunning(name, [command, ...args], { folder, env: variables }) {
+  let isFirst = true
   for (
     let backoffMs = firstBackoffMs;
     !stopping.signal.aborted;
     backoffMs = Math.min(2 * backoffMs, maxBackoffMs)
   ) {
-    const output = openSync(join(folder, `${name}.log`), 'w', 0o600)
+    const output = openSync(join(folder, `${name}.log`), isFirst ? 'w' : 'a', 0o600)
+    isFirst = false
     const ranFrom = performance.now()
     const child = spawn(command, args, { env: variables, stdio: ['ignore', output, output] })
     closeSync(output)
@@ -131,12 +133,14 @@ async function keepRunning(name, [command, ...args], { folder, env: variables })
       setTimeout(() => child.kill('SIGKILL'), stopMs).unref()
     }
     stopping.signal.addEventListener('abort', stop, { once: true })
-    const code = await new Promise(end => child.once('error', end).once('exit', end))
+    const reason = await new Promise(end =>
+      child.once('error', end).once('exit', (code, signal) => end(signal ?? `code ${code}`))
+    )
     stopping.signal.removeEventListener('abort', stop)
     if (stopping.signal.aborted) return
     if (performance.now() - ranFrom > maxBackoffMs) backoffMs = firstBackoffMs
     log(
-      `${name} ended (${code}); starting it again in ${backoffMs / 1_000} s. See ${join(folder, `${name}.log`)}`
+      `${name} ended (${reason}); starting it again in ${backoffMs / 1_000} s. See ${join(folder, `${name}.log`)}`
     )
     await pause(backoffMs, undefined, { signal: stopping.signal }).catch(() => {})
   }

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** The folder depends on the environment, so that tests have their own. */
 const folderOf = env => join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cuewire', 'running')
@@ -56,8 +56,9 @@ function isAlive(pid) {
 export async function chooseProgram(env = process.env) {
   const programs = await findPrograms(env)
   const { DATA_DIR: dataDir, CUEWIRE_URL: url } = env
+  const wantedUrl = url?.replace(/\/+$/, '').replace('//localhost:', '//127.0.0.1:')
   const matching = programs.filter(
-    each => (!dataDir || each.dataDir === dataDir) && (!url || each.url === url.replace(/\/+$/, ''))
+    each => (!dataDir || each.dataDir === resolve(dataDir)) && (!url || each.url === wantedUrl)
   )
   if (matching.length < 2) return matching[0] ?? null
   const list = matching.map(each => `DATA_DIR=${each.dataDir} (${each.url})`).join(', ')

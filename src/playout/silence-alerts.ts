@@ -36,11 +36,11 @@ const alerts = {
  * alerts.
  */
 export async function raiseSilenceAlerts(sql: Sql, nowMs: number, upForMs: number): Promise<number> {
-  const unseenSinceMs = upForMs < settledAfterMs ? 0 : nowMs - unseenAfterMs
   const hasOpenPlay = sql`exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)`
   const isUnseen = sql`s.backend = 'liquidsoap' and exists (
     select from playouts p where p.station_id = s.id and p.takes_commands and p.left_at_ms is null
-      and p.seen_at_ms < ${unseenSinceMs})`
+      and p.seen_at_ms < ${nowMs - unseenAfterMs})`
+  const mayBeRaised = upForMs >= settledAfterMs
   await sql`
     delete from open_facts f where starts_with(f.fact, ${prefix}) and not exists (
       select from stations s where f.fact = ${prefix} || s.id and s.is_enabled and s.backend <> 'none'
@@ -56,7 +56,7 @@ export async function raiseSilenceAlerts(sql: Sql, nowMs: number, upForMs: numbe
     union all
     select s.id, s.name, (select seen_at_ms from playouts p where p.station_id = s.id), 'playoutUnseen'
     from stations s
-    where s.is_enabled and ${isUnseen} and ${hasOpenPlay}
+    where ${mayBeRaised} and s.is_enabled and ${isUnseen} and ${hasOpenPlay}
       and not exists (select from open_facts f where f.fact = ${prefix} || s.id)
     order by id limit ${maxAlerts}`
   let raised = 0

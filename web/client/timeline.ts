@@ -98,6 +98,18 @@ const checkMs = 250
 
 export type Timeline = ReturnType<typeof openTimeline>
 
+/** Returns 0 if the function of the page throws. The error is reported as uncaught, as by an event target. */
+function tryReadDelay(readDelay: () => number): number {
+  try {
+    return readDelay()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+    return 0
+  }
+}
+
 /** Selects the documents to show at a delay, which `readDelay` returns in seconds. */
 export function openTimeline(readDelay: () => number) {
   let entries: readonly TimelineEntry[] = []
@@ -114,7 +126,7 @@ export function openTimeline(readDelay: () => number) {
       document: Omit<Known, 'timeMs'> | null,
       { atMs, aheadMs }: { readonly atMs: number; readonly aheadMs: number }
     ): NowPlaying | null {
-      const seconds = readDelay()
+      const seconds = tryReadDelay(readDelay)
       delayMs = seconds > 0 ? Math.min(seconds * 1_000, maxDelayMs) : 0
       if (document === null) entries = []
       else if (document.epoch !== newest?.epoch || document.offset !== newest.offset)

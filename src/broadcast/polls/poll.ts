@@ -148,7 +148,10 @@ async function reportAbsence(
   { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number }
 ): Promise<void> {
   await beginForStation(sql, poll.stationId, async tx => {
-    if (!(await raiseAlert(tx, composeAlert(poll, problem, sinceMs)))) return
+    // The settings of the server may have changed while this poll was in flight.
+    const [leased] =
+      await tx`select from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs} for update`
+    if (!leased || !(await raiseAlert(tx, composeAlert(poll, problem, sinceMs)))) return
     if (poll.remoteId === null)
       await writeServerEvent(tx, poll.stationId, { trigger: 'station_offline', sinceMs, nowMs }, triggersFor)
   })
