@@ -9,13 +9,13 @@
  * The output of the programs is in RADIO_DIR: icecast.log, liquidsoap.log, standby.log.
  */
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-import { chooseProgram } from './running-programs.mjs'
+import { chooseProgram, isAlive } from './running-programs.mjs'
 
 const scripts = dirname(fileURLToPath(import.meta.url))
 const env = (name, fallback) => process.env[name] || fallback
@@ -37,6 +37,7 @@ async function main() {
   const { url, dataDir } = await waitForCuewire()
   log(`using the Cuewire at ${url}, with DATA_DIR ${dataDir}`)
   const folder = resolve(env('RADIO_DIR', join(dataDir, 'radio')))
+  lockFolder(folder)
   const port = await findFreePort(Number(env('ICECAST_PORT', '8000')))
   const harborPort = await findFreePort(Number(env('HARBOR_PORT', '8005')), [port])
   const listenUrl = env('RADIO_LISTEN_URL', `http://localhost:${port}`)
@@ -73,6 +74,17 @@ async function main() {
     if (!stopping.signal.aborted) console.error(`radio: ${error.message}`)
   })
   await Promise.all(programs)
+}
+
+/** Throws if a radio runs with this folder. Two would play different songs for one station. */
+function lockFolder(folder) {
+  const file = join(folder, 'radio.pid')
+  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
+  if (pid > 0 && isAlive(pid))
+    throw new Error(`a radio already runs with ${folder} (pid ${pid}): stop it first`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(file, String(process.pid))
+  process.once('exit', () => rmSync(file, { force: true }))
 }
 
 /** Returns the path of a program. Ends with the command that installs it if it is missing. */
@@ -183,7 +195,7 @@ async function findMount(port) {
   return paths.find(path => !path.startsWith('/standby/')) ?? null
 }
 
-/** Returns the port, or the next one that nobody listens on. */
+/** Returns the port, or the next free one. */
 async function findFreePort(first, taken = []) {
   for (let port = first; port < first + 100; port++)
     if (!taken.includes(port) && (await isFree(port))) return port

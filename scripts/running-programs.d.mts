@@ -14,3 +14,4 @@ export declare function registerProgram(
 ): Promise<() => Promise<void>>
 export declare function findPrograms(env?: Environment): Promise<readonly RunningProgram[]>
 export declare function chooseProgram(env?: Environment): Promise<RunningProgram | null>
+export declare function isAlive(pid: number): boolean

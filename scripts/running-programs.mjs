@@ -40,7 +40,8 @@ async function readProgram(file) {
   return null
 }
 
-function isAlive(pid) {
+/** Whether a process runs. */
+export function isAlive(pid) {
   try {
     process.kill(pid, 0)
     return true

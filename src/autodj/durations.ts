@@ -9,10 +9,7 @@ export function airtimeMs(durationMs: number): number {
   return durationMs === 0 ? unknownDurationMs : Math.max(minAirtimeMs, durationMs)
 }
 
-/**
- * How long a play overlaps with the next one. If the songs of a station do not overlap, this does not depend on
- * the play.
- */
+/** Returns the overlap of a play with the next one: its own, else that of the station. 0 if the station has none. */
 export function overlapWithNextMs(
   { overlapMs }: Pick<PlayOrRow, 'overlapMs'>,
   stationOverlapMs: number

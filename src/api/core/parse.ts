@@ -49,7 +49,7 @@ export const findStation = async (sql: Sql, name: string): Promise<FoundStation 
 
 const isId = (name: string) => /^(0|[1-9]\d{0,15})$/.test(name)
 
-/** Finds stations by ids (all digits) and short names, in one query. The result has only the names that exist. */
+/** Finds stations by ids (all digits) and short names, in one query. Returns them by name, without unknown names. */
 export async function findStations(
   sql: Sql,
   names: readonly string[]

@@ -56,9 +56,9 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
 })
 
 /**
- * The cover of a song: `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`, of a media of the station
- * or of a lookup (`src/covers`). Any version is found.
- * A song that is unknown (players request `-1`) or has no cover has the built-in picture.
+ * The cover of a song, `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. The id is that of a file of the
+ * station or of a lookup (`src/covers`); the version is ignored. Returns the built-in picture if the song is unknown
+ * (players request `-1`) or has no cover.
  */
 const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
   id: 'getArt',

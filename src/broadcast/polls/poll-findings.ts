@@ -17,9 +17,15 @@ export interface PollFindings {
 function matchStreams(poll: LeasedPoll, streams: readonly Stream[]): (Stream | null)[] {
   const { kind, url, mounts } = poll
   if (poll.remoteId !== null) return [findRemoteStream(kind, url, streams) ?? null]
-  if (kind === 'icecast') return mounts.map(({ path }) => streams.find(each => each.path === path) ?? null)
+  if (kind === 'icecast') return mounts.map(({ path }) => findMountStream(path, streams))
   // Shoutcast numbers its streams in the order of the mounts.
   return mounts.map((_, index) => streams.find(each => each.id === index + 1) ?? null)
+}
+
+/** Finds the stream of a mount. While it has no source, its listeners are on the mount of the standby. */
+function findMountStream(path: string, streams: readonly Stream[]): Stream | null {
+  const find = (wanted: string) => streams.find(stream => stream.path === wanted)
+  return find(path) ?? find(`/standby${path}`) ?? null
 }
 
 /** Returns the streams that a poll is about. */

@@ -138,7 +138,7 @@ function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<v
 }
 
 /**
- * Raises the alert of a server that does not respond. Without its own server nobody hears a station, so its web hooks
+ * Raises the alert of a server that does not respond. A station without its own server has no listeners, so its web hooks
  * get `station_offline`, although what it plays is known.
  */
 async function reportAbsence(

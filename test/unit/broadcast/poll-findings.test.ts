@@ -64,6 +64,13 @@ test('mounts are matched by path; one that the server does not have has no liste
   })
 })
 
+test('while a mount has no source, the listeners of its standby are counted', () => {
+  const standby = aStream({ path: '/standby/main.mp3', total: 4, unique: 4 })
+  const totalWith = (streams: readonly Stream[]) => interpretStreams(aPoll({}), streams).report.mounts[0]
+  expect(totalWith([standby, ogg])).toMatchObject({ id: 11, total: 4 })
+  expect(totalWith([standby, mp3])).toMatchObject({ id: 11, total: 3 })
+})
+
 test('the observed stream is the default mount, else the first that is connected', () => {
   const observed = (...streams: Stream[]) => interpretStreams(aPoll({}), streams).observed
   expect(observed(mp3, ogg)?.title).toBe('Ogg')
