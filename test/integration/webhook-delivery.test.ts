@@ -123,7 +123,7 @@ describe('an event', () => {
     await sql`update webhooks set holder = 'dead', held_until_ms = ${heldUntilMs} where id = ${id}`
     expect(await deliverDue(deliveryDeps(sql), id)).toBeNull()
     expect(receiver.asked).toHaveLength(1)
-    await sql`update webhooks set held_until_ms = ${Date.now() - 1} where id = ${id}`
+    await sql`update webhooks set held_until_ms = ${Date.now() - 60_000} where id = ${id}`
     await deliverDue(deliveryDeps(sql), id)
     expect(new Set(receiver.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(receiver.asked).toHaveLength(2)
