@@ -8,7 +8,7 @@
  *
  * The output of the programs is in RADIO_DIR: icecast.log, liquidsoap.log, standby.log.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, dirname, join, resolve } from 'node:path'
@@ -32,14 +32,16 @@ const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stopping.abort())
 
 async function main() {
+  const firstPorts = { icecast: readPort('ICECAST_PORT', 8_000), harbor: readPort('HARBOR_PORT', 8_005) }
   const icecast = findProgram('ICECAST', ['icecast2', 'icecast'])
   const liquidsoap = findProgram('LIQUIDSOAP', ['liquidsoap'])
   const { url, dataDir } = await waitForCuewire()
   log(`using the Cuewire at ${url}, with DATA_DIR ${dataDir}`)
   const folder = resolve(env('RADIO_DIR', join(dataDir, 'radio')))
   lockFolder(folder)
-  const port = await findFreePort(Number(env('ICECAST_PORT', '8000')))
-  const harborPort = await findFreePort(Number(env('HARBOR_PORT', '8005')), [port])
+  await stopOrphans(folder)
+  const port = await findFreePort(firstPorts.icecast)
+  const harborPort = await findFreePort(firstPorts.harbor, [port])
   const listenUrl = env('RADIO_LISTEN_URL', `http://localhost:${port}`)
   const settings = {
     ...process.env,
@@ -87,6 +89,57 @@ function lockFolder(folder) {
   process.once('exit', () => rmSync(file, { force: true }))
 }
 
+/** The processes of the programs, by name. They outlive a `npm run radio` that is killed. */
+const pids = new Map()
+const pidsFile = folder => join(folder, 'programs.json')
+
+function setPid(folder, name, pid) {
+  if (pid === undefined) pids.delete(name)
+  else pids.set(name, pid)
+  writeFileSync(pidsFile(folder), JSON.stringify(Object.fromEntries(pids)))
+}
+
+/** Stops the programs that a radio with this folder left behind: those of its processes that use the folder. */
+async function stopOrphans(folder) {
+  const orphans = Object.entries(readPids(folder)).filter(([, pid]) => readCommand(pid).includes(folder))
+  if (orphans.length === 0) return
+  log(`stopping the ${orphans.map(([name]) => name).join(', ')} of a radio that was killed`)
+  const areRunning = () => orphans.filter(([, pid]) => readCommand(pid).includes(folder))
+  for (const [, pid] of orphans) kill(pid, 'SIGTERM')
+  for (const endsAt = performance.now() + stopMs; areRunning().length > 0; await pause(100))
+    if (performance.now() > endsAt) for (const [, pid] of areRunning()) kill(pid, 'SIGKILL')
+}
+
+function readPids(folder) {
+  try {
+    return JSON.parse(readFileSync(pidsFile(folder), 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+/** The command line of a process; empty if it has ended. */
+function readCommand(pid) {
+  const { status, stdout } = spawnSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' })
+  return status === 0 && !stdout.trimStart().startsWith('Z') ? stdout : ''
+}
+
+function kill(pid, signal) {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has just ended.
+  }
+}
+
+function readPort(variable, fallback) {
+  const text = env(variable, String(fallback))
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`${variable} must be a number from 1 to 65535 (got "${text}")`)
+  return port
+}
+
 /** Returns the path of a program. Ends with the command that installs it if it is missing. */
 function findProgram(variable, names) {
   const folders = env('PATH', '').split(delimiter)
@@ -101,12 +154,12 @@ function findProgram(variable, names) {
 async function waitForCuewire() {
   const isGiven = process.env.CUEWIRE_URL && process.env.DATA_DIR
   if (isGiven) return { url: process.env.CUEWIRE_URL, dataDir: resolve(process.env.DATA_DIR) }
-  for (let isTold = false; ; isTold = true) {
+  for (let isLogged = false; ; isLogged = true) {
     const program = await chooseProgram()
     if (program !== null) return program
     if (performance.now() - startedAt > findMs)
       fail('no Cuewire runs on this machine: start it with `npm start`, or set CUEWIRE_URL and DATA_DIR')
-    if (!isTold) log('waiting for a Cuewire: start it with `npm start` in another terminal')
+    if (!isLogged) log('waiting for a Cuewire: start it with `npm start` in another terminal')
     await pause(500, undefined, { signal: stopping.signal })
   }
 }
@@ -140,6 +193,7 @@ async function keepRunning(name, [command, ...args], { folder, env: variables })
     const ranFrom = performance.now()
     const child = spawn(command, args, { env: variables, stdio: ['ignore', output, output] })
     closeSync(output)
+    setPid(folder, name, child.pid)
     const stop = () => {
       child.kill('SIGTERM')
       setTimeout(() => child.kill('SIGKILL'), stopMs).unref()
@@ -149,6 +203,7 @@ async function keepRunning(name, [command, ...args], { folder, env: variables })
       child.once('error', end).once('exit', (code, signal) => end(signal ?? `code ${code}`))
     )
     stopping.signal.removeEventListener('abort', stop)
+    setPid(folder, name, undefined)
     if (stopping.signal.aborted) return
     if (performance.now() - ranFrom > maxBackoffMs) backoffMs = firstBackoffMs
     log(

@@ -54,6 +54,23 @@ test('a disk that is nearly full raises one alert, which is resolved when it has
   return undefined
 })
 
+test('the alert of a storage location that was deleted is resolved', async ({ sql, skip }) => {
+  await using volume = await mountVolume()
+  if (volume === null) return skip('volumes cannot be mounted here')
+  const update = () => updateDiskAlerts(sql, '/nowhere/at/all', new AbortController().signal)
+  const read = () => sql`select type from notifications`
+  await writeFile(join(volume.path, 'recording'), Buffer.alloc(15.5 * megabyte))
+  await sql`
+    insert into storage_locations (type, adapter, path) values ('station_recordings', 'local', ${volume.path})`
+  await update()
+  await update()
+  expect(await read()).toEqual([{ type: 'danger' }])
+  await sql`delete from storage_locations where path = ${volume.path}`
+  await update()
+  expect(await read()).toEqual([{ type: 'success' }])
+  return undefined
+})
+
 test('a folder that does not exist is skipped', async ({ sql }) => {
   await updateDiskAlerts(sql, '/nowhere/at/all', new AbortController().signal)
   expect(await sql`select from notifications`).toHaveLength(0)
