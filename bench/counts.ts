@@ -3,10 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
+import { parseConfig } from '../src/config.ts'
+import { recordSourceCounts } from '../src/playout/listeners/count-listeners.ts'
+import { openLog } from '../src/runtime/log.ts'
+import { openServices } from '../src/services.ts'
 import { measureCores } from './cores.ts'
 import { readCpuByRole } from './cpu.ts'
 import { drawGrowth, type GrowthPoint } from './growth.ts'
-import { startProgram } from './program.ts'
+import { type Program, startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
 import { positiveInteger, positiveIntegers, runs, seconds, selectParts } from './settings.ts'
 import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
@@ -19,18 +23,23 @@ const sizes = positiveIntegers('STATIONS', [1_000])
 /** Reports a second of the part `rate`. */
 const rate = positiveInteger('RATE', 4_000)
 const listed = 100
+/** Concurrent writes of a workers process that polls. */
+const pollers = 4
+/** The last counts are flushed within a second. */
+const flushMs = 1_500
 /** Queues are filled meanwhile. */
 const warmUpMs = 15_000
 /** Releases before 0.2.0 limit the writes of a key to 100 a second. */
 const keyCount = positiveInteger('KEYS', 1)
-const parts = ['single', 'list', 'rate'] as const
+const parts = ['single', 'list', 'rate', 'polled'] as const
 
 type Part = (typeof parts)[number]
 
 /**
  * Measures reports of listeners of which each changes a count: `npm run bench -- counts`. `single`: a request for
- * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate. Prints the rate, the
- * response times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `KEYS`, `RUNS`, `SECONDS` and
+ * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate; `polled`: reports from this
+ * process, four at a time as by the pollers, without the request to a streaming server. Prints the rate, the response
+ * times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `KEYS`, `RUNS`, `SECONDS` and
  * `PARTS` change the load.
  */
 export async function counts(): Promise<void> {
@@ -50,7 +59,10 @@ export async function counts(): Promise<void> {
       await sql`analyze`
       for (const part of selectParts(parts)) {
         const measured: Measured[] = []
-        for (let run = 0; run < runs; run++) measured.push(await measure(part, ids, keys, program.pid))
+        for (let run = 0; run < runs; run++)
+          measured.push(
+            part === 'polled' ? await measurePolled(program) : await measure(part, ids, keys, program.pid)
+          )
         rows.push([formatNumber(stations), part, ...columns(measured)])
         points.push({ name: part, size: stations, values: measured.map(cpuOf) })
       }
@@ -127,10 +139,55 @@ async function measure(
       : Array.from({ length: connections }, () => repeatedly(send, untilMs))
   await Promise.all(lanes)
   const elapsedS = (performance.now() - fromMs) / 1_000
-  // The last counts are flushed within a second.
-  await wait(1_500)
+  await wait(flushMs)
   const after = readCpuByRole(pid)
   agent.destroy()
+  return summarize(reports, times, elapsedS, before, after)
+}
+
+/** The same reports as a poller's, which has a source of the station and no totals. */
+async function measurePolled(program: Program): Promise<Measured> {
+  const log = await openLog('bench', 'error')
+  const config = parseConfig({ DATABASE_URL: program.databaseUrl, REDIS_URL: program.redisUrl })
+  await using services = await openServices(config, log, 'bench', pollers)
+  const mounts = await services.sql<{ id: number; stationId: number }[]>`
+    select id, station_id as "stationId" from hls_streams order by station_id`
+  const times: number[] = []
+  let next = 0
+  const send = async () => {
+    const { id, stationId } = mounts[next++ % mounts.length] ?? { id: 1, stationId: 1 }
+    total = (total + 1) % 1_000_000
+    const startMs = performance.now()
+    await recordSourceCounts(services, stationId, {
+      mounts: [{ id, total, unique: total }],
+      remotes: [],
+      hls: []
+    })
+    times.push(performance.now() - startMs)
+  }
+  const before = { ...readCpuByRole(program.pid), poller: ownCpuSeconds() }
+  const fromMs = performance.now()
+  await Promise.all(Array.from({ length: pollers }, () => repeatedly(send, fromMs + seconds * 1_000)))
+  const elapsedS = (performance.now() - fromMs) / 1_000
+  await wait(flushMs)
+  return summarize(times.length, times, elapsedS, before, {
+    ...readCpuByRole(program.pid),
+    poller: ownCpuSeconds()
+  })
+}
+
+const ownCpuSeconds = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000_000
+}
+
+function summarize(
+  reports: number,
+  times: readonly number[],
+  elapsedS: number,
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>
+): Measured {
   const sorted = sortAscending(times)
   const cpu = Object.entries(after).filter(([role]) => role !== 'other')
   return {

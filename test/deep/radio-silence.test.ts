@@ -20,6 +20,8 @@ import { startWorkers } from '../support/worker-process.ts'
 
 /** How long Cuewire is away. */
 const awayMs = sized({ quick: 45_000, deep: 45_000, soak: 600_000 })
+/** How long the recording goes on after that. */
+const afterMs = sized({ quick: 20_000, deep: 20_000, soak: 240_000 })
 const soon = { deadlineMs: 30_000 }
 
 /** A listener that writes what it hears to a file, and is never reconnected. */
@@ -69,7 +71,7 @@ async function findSilences(file: string): Promise<{ silences: readonly number[]
 describe.skipIf(whyNoRadio() !== null)('a listener that stays connected', () => {
   test(
     'hears no silence while Cuewire is away, Liquidsoap restarts and streamers take over',
-    { timeout: awayMs + 400_000 },
+    { timeout: awayMs + afterMs + 400_000 },
     async ({ databaseUrl, redisUrl, sql }) => {
       await using folder = await openTempFolder()
       const variables = { PORT: String(await findFreePort()) }
@@ -120,7 +122,7 @@ describe.skipIf(whyNoRadio() !== null)('a listener that stays connected', () => 
       await pause(awayMs)
       using second = await serve()
       const secondWorkers = work()
-      await pause(20_000)
+      await pause(afterMs)
       expect(second.process.exitCode).toBeNull()
 
       expect(listener.isConnected()).toBe(true)
