@@ -120,7 +120,9 @@ function readPids(folder) {
 
 /** The command line of a process; empty if it has ended. */
 function readCommand(pid) {
-  const { status, stdout } = spawnSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' })
+  const { status, stdout } = spawnSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], {
+    encoding: 'utf8'
+  })
   return status === 0 && !stdout.trimStart().startsWith('Z') ? stdout : ''
 }
 
