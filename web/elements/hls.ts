@@ -1,6 +1,7 @@
 import HlsPlayer, { Events } from 'hls.js/light'
 
 import type { HlsAttachment } from './audio-player.ts'
+import { openLiveEdge } from './live-edge.ts'
 
 interface HlsOptions {
   /** The clock that program date times are compared with. */
@@ -9,12 +10,11 @@ interface HlsOptions {
   readonly onFailure: () => void
 }
 
-/** How long a position of the live edge counts. */
-const edgeWindowMs = 60_000
+const timeoutMs = 5_000
 
 /**
  * Plays an HLS stream in a media element. Its delay is the time of the server minus the program date time of what plays.
- * Without program date times, the live edge is where the playlist ended when it was found earliest in the last minute.
+ * Without program date times, it is the distance to the live edge.
  */
 export function attachHls(
   media: HTMLMediaElement,
@@ -26,11 +26,20 @@ export function attachHls(
   hls.on(Events.ERROR, (_, { fatal }) => {
     if (fatal) onFailure()
   })
-  let edges: readonly { readonly atMs: number; readonly seconds: number }[] = []
+  const liveEdge = openLiveEdge({
+    now: () => performance.now(),
+    wait: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        setTimeout(() => (signal.aborted ? reject(signal.reason) : resolve()), ms)
+      }),
+    async fetchText(address, signal) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+      const response = await fetch(address, { cache: 'no-store', signal: limit })
+      return response.text()
+    }
+  })
   hls.on(Events.LEVEL_UPDATED, (_, { details }) => {
-    const atMs = performance.now()
-    const recent = edges.filter(edge => atMs - edge.atMs < edgeWindowMs)
-    edges = [...recent, { atMs, seconds: details.edge - atMs / 1_000 }]
+    if (details.live && !details.hasProgramDateTime) liveEdge.update(details)
   })
   hls.loadSource(url)
   hls.attachMedia(media)
@@ -38,10 +47,12 @@ export function attachHls(
     delay(): number | null {
       const { playingDate } = hls
       if (playingDate !== null) return (serverTimeMs() - playingDate.getTime()) / 1_000
-      if (edges.length === 0) return null
-      const edge = Math.max(...edges.map(({ seconds }) => seconds)) + performance.now() / 1_000
-      return edge - media.currentTime
+      const edge = liveEdge.position()
+      return edge === null ? null : edge - media.currentTime
     },
-    close: () => hls.destroy()
+    close() {
+      liveEdge.close()
+      hls.destroy()
+    }
   }
 }
