@@ -207,15 +207,20 @@ const onlyNeededOfBullMQ = {
   }
 }
 
-/** Bundles the web files; the result is reproducible. Adds their source files to `inputs`. */
+/**
+ * Bundles the web files; the result is reproducible. The dashboard is split into parts, which it loads when
+ * they are shown; every other script is one file. Adds their source files to `inputs`.
+ */
 async function bundleWeb(esbuild, folder, inputs) {
-  const { outputFiles, metafile } = await esbuild.build({
+  const { dashboard, ...single } = webEntries
+  const options = {
     absWorkingDir: folder,
     metafile: true,
-    entryPoints: webEntries,
     outdir: '/assets',
     entryNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
+    // Parts belong to one release: `part-` tells the server not to send those of another.
+    chunkNames: 'part-[name]-[hash]',
     bundle: true,
     minify: true,
     write: false,
@@ -228,8 +233,13 @@ async function bundleWeb(esbuild, folder, inputs) {
     // Initial values of fields are assigned, so that they reach the accessors of Lit.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     logLevel: 'silent'
-  })
-  addInputs(inputs, metafile)
+  }
+  const builds = await Promise.all([
+    esbuild.build({ ...options, entryPoints: single }),
+    esbuild.build({ ...options, entryPoints: { dashboard }, splitting: true })
+  ])
+  for (const { metafile } of builds) addInputs(inputs, metafile)
+  const outputFiles = builds.flatMap(build => build.outputFiles)
   const declarations = readFileSync(join(folder, 'web/client/interface.ts'))
   return [
     ...outputFiles.map(({ path, contents }) => ({ name: path.slice('/assets/'.length), contents })),

@@ -15,7 +15,10 @@ export interface WebFile extends CachedResponse {
 export const getWebFiles = loadOnce(async () => {
   const names: string[] = JSON.parse(await readFile(builtFile('web/files.json'), 'utf8'))
   const files = await Promise.all(names.map(readWebFile))
-  const byName = new Map(files.map(file => [removeHash(file.name), file]))
+  const parts = new Map(files.filter(({ name }) => isPart(name)).map(file => [file.name, file]))
+  const byName = new Map(
+    files.filter(({ name }) => !isPart(name)).map(file => [removeHash(file.name), file])
+  )
   return {
     /** Finds a file by its name without the hash, `player.js`. Throws if it does not exist. */
     get(name: string): WebFile {
@@ -23,10 +26,16 @@ export const getWebFiles = loadOnce(async () => {
       if (file === undefined) throw new Error(`unknown web file: ${name}`)
       return file
     },
-    /** Finds a file by its name with the hash of this or of another version of the program. */
-    findHashed: (name: string): WebFile | undefined => byName.get(removeHash(name))
+    /**
+     * Finds a file by its name with the hash of this or of another version of the program. Parts of a script
+     * fit only the version that they were built with.
+     */
+    findHashed: (name: string): WebFile | undefined =>
+      isPart(name) ? parts.get(name) : byName.get(removeHash(name))
   }
 })
+
+const isPart = (name: string) => name.startsWith('part-')
 
 const removeHash = (name: string) => name.replace(/-[A-Z2-7]{8}(\.\w+)$/, '$1')
 

@@ -31,6 +31,16 @@ test('a file with a stable name has all encodings, is cached for minutes and rev
   expect([again.status, again.body.length]).toEqual([304, 0])
 })
 
+test('a part of the dashboard is cached forever, and a part of another version is not found', async ({ stage }) => {
+  const page = (await askPlainly(`${stage.baseUrl}/`)).body.toString()
+  const [entry = ''] = /assets\/dashboard-[A-Z2-7]{8}\.js/.exec(page) ?? []
+  const script = (await askPlainly(`${stage.baseUrl}/${entry}`)).body.toString()
+  const [part = ''] = /part-now-page-[A-Z2-7]{8}\.js/.exec(script) ?? []
+  const { status, headers } = await askPlainly(`${stage.baseUrl}/assets/${part}`)
+  expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable'])
+  expect((await askPlainly(`${stage.baseUrl}/assets/part-now-page-AAAAAAAA.js`)).status).toBe(404)
+})
+
 test('the type declarations of the client are served', async ({ stage }) => {
   const { status, body } = await askPlainly(`${stage.baseUrl}/client.d.ts`)
   expect(status).toBe(200)

@@ -16,6 +16,9 @@ const requirements = {
   manageNotifications: ['write', 'administer settings']
 } as const satisfies Readonly<Record<string, readonly [access: 'read' | 'write', permission: string]>>
 
+/** What the dashboard shows or offers if the key has the permission. */
+export type Feature = keyof typeof requirements
+
 const retryMs = 10_000
 
 /**
@@ -52,7 +55,7 @@ export function watchPermissions(host: ReactiveControllerHost, station: () => st
   })
   return {
     /** False until the permissions are known. */
-    allows: (feature: keyof typeof requirements): boolean => {
+    allows: (feature: Feature): boolean => {
       if (permissions === null) return false
       const [access, permission] = requirements[feature]
       const name = String(station())

@@ -8,7 +8,8 @@ import { healthSchema, queuesSchema, statusView } from '../installation/installa
 import { notify } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
-import { parseRoute } from '../ui/route.ts'
+import { type DashboardRoute, parseRoute } from '../ui/route.ts'
+import { installationViews, stationViews, type View } from '../views.ts'
 import { signedInEvent } from './sign-in.ts'
 
 const intervalMs = 5_000
@@ -67,8 +68,9 @@ export class CuewireDashboard extends LightElement {
 
   #mainView(key: string) {
     const route = this.#route
-    if (route.view === 'not-found') return notFoundView
-    if (route.view === 'station' && key !== '')
+    if (!isKnownView(route)) return notFoundView
+    if (key === '') return html`<stations-view .isOperator=${false}></stations-view>`
+    if (route.view === 'station')
       return keyed(
         route.station,
         html`<station-view
@@ -77,12 +79,11 @@ export class CuewireDashboard extends LightElement {
           .isOutdated=${!this.#isServerAvailable}
         ></station-view>`
       )
-    const installationView = html`<installation-view
+    return html`<installation-frame
+      .section=${route.section}
       .health=${this.#health.value}
       .queues=${this.#queues.value?.queues ?? null}
-    ></installation-view>`
-    return html`<stations-view .isOperator=${key !== ''}></stations-view>
-      ${key === '' ? nothing : installationView}`
+    ></installation-frame>`
   }
 
   protected override willUpdate(): void {
@@ -94,7 +95,7 @@ export class CuewireDashboard extends LightElement {
   }
 
   protected override updated(): void {
-    if (this.#route.view === 'not-found') setPageTitle('Page not found')
+    if (!isKnownView(this.#route)) setPageTitle('Page not found')
   }
 
   /** Scrolls to the top, and focuses the heading for screen readers. */
@@ -118,6 +119,13 @@ export class CuewireDashboard extends LightElement {
     this.#signOut()
     notify(this, { text: 'The API key is no longer valid. Sign in again.', isError: true })
   }
+}
+
+/** Whether the route names a view that exists. */
+function isKnownView(route: DashboardRoute): route is Exclude<DashboardRoute, { view: 'not-found' }> {
+  if (route.view === 'not-found') return false
+  const views: readonly View[] = route.view === 'station' ? stationViews : installationViews
+  return views.some(({ section }) => section === route.section)
 }
 
 const notFoundView = html`<h1 class="headline" tabindex="-1">Page not found</h1>

@@ -9,6 +9,7 @@ import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-elem
 import { forbiddenView } from '../ui/panel.ts'
 import { type StationSection, stationLink } from '../ui/route.ts'
 import { formatZoneName, getZoneClock } from '../ui/time.ts'
+import { stationViews, type View } from '../views.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
@@ -56,88 +57,29 @@ export class StationView extends LightElement {
   }
 
   #tabsView() {
-    const { allows, isKnown } = this.#permissions
     return html`<nav class="tabs" aria-label="Station">
-      ${this.#tabView('now', 'Now')} ${allows('viewQueue') ? this.#tabView('schedule', 'Schedule') : nothing}
-      ${allows('viewHooks') ? this.#tabView('hooks', 'Web hooks') : nothing}
-      ${isKnown && this.#canViewLiveShows ? this.#tabView('streamers', 'Live shows') : nothing}
+      ${stationViews.filter(view => this.#isAllowed(view)).map(view => this.#tabView(view))}
     </nav>`
   }
 
-  get #canViewLiveShows(): boolean {
-    return this.#permissions.allows('viewStreamers') || this.#permissions.allows('viewReports')
-  }
-
-  #tabView(section: StationSection, text: string) {
+  #tabView({ section, title }: View<StationSection>) {
     const isCurrent = section === this.section
     return html`<a href=${stationLink(this.station, section)} aria-current=${isCurrent ? 'page' : 'false'}
-      >${text}</a
+      >${title}</a
     >`
   }
 
+  #isAllowed({ features }: View): boolean {
+    return features.length === 0 || features.some(this.#permissions.allows)
+  }
+
   #sectionView(np: NowPlaying) {
-    const { allows, isKnown } = this.#permissions
-    const forbidden = isKnown ? forbiddenView : nothing
-    const { station } = this
-    const { timezone: zone, is_public: isPublic } = np.station
-    const refreshKey = refreshKeyOf(np)
-    switch (this.section) {
-      case 'now': {
-        const canManage = allows('controlPlayback')
-        const chart = html`<day-chart .station=${station} .zone=${zone}></day-chart>`
-        const queue = html`<station-queue
-          .station=${station}
-          .zone=${zone}
-          .isPrivate=${!isPublic}
-          .canManage=${canManage}
-          .refreshKey=${refreshKey}
-        ></station-queue>`
-        const history = html`<station-history
-          .station=${station}
-          .zone=${zone}
-          .refreshKey=${refreshKey}
-        ></station-history>`
-        return html`<div class="columns">
-          <on-air .station=${station} .canSkip=${canManage} .isOutdated=${this.isOutdated}></on-air>
-          ${allows('viewReports') ? chart : nothing} ${allows('viewQueue') ? queue : nothing}
-          ${allows('viewReports') ? history : nothing}
-        </div>`
-      }
-      case 'schedule': {
-        const playlists = html`<station-playlists .station=${station}></station-playlists>`
-        return html`<div class="stack">
-          <station-schedule .station=${station} .zone=${zone}></station-schedule>
-          ${allows('viewQueue') ? playlists : forbidden}
-        </div>`
-      }
-      case 'hooks':
-        if (!allows('viewHooks')) return forbidden
-        return html`<station-hooks
-          .station=${station}
-          .zone=${zone}
-          .canManage=${allows('manageHooks')}
-          .refreshKey=${refreshKey}
-        ></station-hooks>`
-      case 'streamers': {
-        if (!this.#canViewLiveShows) return forbidden
-        const streamers = html`<station-streamers
-          .station=${station}
-          .live=${np.live}
-          .refreshKey=${refreshKey}
-        ></station-streamers>`
-        const broadcasts = html`<broadcast-list
-          .station=${station}
-          .zone=${zone}
-          .refreshKey=${refreshKey}
-        ></broadcast-list>`
-        return html`<div class="stack">
-          ${allows('viewStreamers') ? streamers : nothing} ${allows('viewReports') ? broadcasts : nothing}
-          ${allows('viewQueue') ? html`<poll-list .station=${station}></poll-list>` : nothing}
-        </div>`
-      }
-      default:
-        return this.section satisfies never
-    }
+    const view = stationViews.find(({ section }) => section === this.section)
+    if (view === undefined) return nothing
+    if (!this.#isAllowed(view)) return this.#permissions.isKnown ? forbiddenView : nothing
+    const { station, isOutdated } = this
+    const page = { station, np, isOutdated, zone: np.station.timezone, refreshKey: refreshKeyOf(np) }
+    return html`<view-loader .view=${view} .page=${page}></view-loader>`
   }
 }
 

@@ -12,6 +12,12 @@ export class LightElement extends LitElement {
   }
 }
 
+/** Defines custom elements by their names. Views that share an element both define it. */
+export function defineElements(elements: Readonly<Record<string, CustomElementConstructor>>): void {
+  for (const [name, element] of Object.entries(elements))
+    if (customElements.get(name) === undefined) customElements.define(name, element)
+}
+
 /** Declares properties whose changes render the element again. They are not attributes. */
 export const reactiveProperties = (...names: readonly string[]): PropertyDeclarations =>
   Object.fromEntries(names.map(name => [name, { attribute: false }]))

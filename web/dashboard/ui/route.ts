@@ -1,25 +1,63 @@
-const sections = ['now', 'schedule', 'hooks', 'streamers'] as const
-export type StationSection = (typeof sections)[number]
+const stationSections = [
+  'now',
+  'media',
+  'playlists',
+  'schedule',
+  'queue',
+  'reports',
+  'hooks',
+  'streamers',
+  'mounts',
+  'remotes',
+  'sftp',
+  'settings'
+] as const
+export type StationSection = (typeof stationSections)[number]
+
+const installationSections = [
+  'stations',
+  'keys',
+  'people',
+  'storage',
+  'fields',
+  'news',
+  'audit',
+  'system',
+  'start'
+] as const
+export type InstallationSection = (typeof installationSections)[number]
 
 /** The view that the fragment of the URL names. */
 export type DashboardRoute =
-  | { readonly view: 'stations' }
+  | { readonly view: 'installation'; readonly section: InstallationSection }
   | { readonly view: 'not-found' }
   | { readonly view: 'station'; readonly station: string; readonly section: StationSection }
 
+/** Parses `#/{section}` and `#/station/{short name}/{section}`; the first section of both is the default. */
 export function parseRoute(hash: string): DashboardRoute {
   const path = hash.replace(/^#/, '')
-  if (path === '' || path === '/') return { view: 'stations' }
-  const [, view, name = '', sectionName = '', ...rest] = path.split('/')
-  const section = sections.find(each => each === (sectionName || 'now'))
-  if (view !== 'station' || name === '' || section === undefined || rest.length > 0)
-    return { view: 'not-found' }
+  if (path === '') return { view: 'installation', section: 'stations' }
+  const [, view = '', name = '', sectionName = '', ...rest] = path.split('/')
+  if (rest.length > 0) return { view: 'not-found' }
+  if (view === 'station') return parseStationRoute(name, sectionName)
+  const section = installationSections.find(each => each === (view || 'stations'))
+  if (section === undefined || name !== '' || sectionName !== '') return { view: 'not-found' }
+  return { view: 'installation', section }
+}
+
+function parseStationRoute(name: string, sectionName: string): DashboardRoute {
+  const section = stationSections.find(each => each === (sectionName || 'now'))
+  if (name === '' || section === undefined) return { view: 'not-found' }
   try {
-    return { view, station: decodeURIComponent(name), section }
+    return { view: 'station', station: decodeURIComponent(name), section }
   } catch {
     return { view: 'not-found' }
   }
 }
+
+/** The link to a section of the installation. */
+export const installationLink = (section: InstallationSection): string =>
+  section === 'stations' ? '#/' : `#/${section}`
 
 /** The link to a station. */
 export const stationLink = (station: string, section: StationSection = 'now'): string =>

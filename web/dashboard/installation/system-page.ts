@@ -3,12 +3,14 @@ import * as v from 'valibot'
 
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import type { InstallationHealth, QueueStatus } from './installation-status.ts'
+import { NotificationList } from './notification-list.ts'
+import { SystemHealth } from './system-health.ts'
 
 /** Notifications, storage and health of the installation. */
-export class InstallationView extends LightElement {
+class SystemPage extends LightElement {
   static override properties = reactiveProperties('health', 'queues')
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
@@ -40,7 +42,7 @@ const storageLocationsSchema = v.array(
 type StorageLocation = v.InferOutput<typeof storageLocationsSchema>[number]
 
 /** The used and available space of the storage locations. */
-export class StorageGauges extends LightElement {
+class StorageGauges extends LightElement {
   readonly #locations = pollResource(this, {
     schema: storageLocationsSchema,
     path: () => 'api/admin/storage_locations',
@@ -93,3 +95,10 @@ const types: Readonly<Record<string, string>> = {
   station_recordings: 'Recordings',
   station_podcasts: 'Podcasts'
 }
+
+defineElements({
+  'notification-list': NotificationList,
+  'storage-gauges': StorageGauges,
+  'system-health': SystemHealth,
+  'system-page': SystemPage
+})

@@ -1,0 +1,15 @@
+import type { NowPlaying } from '../../client/interface.ts'
+import { watchPermissions } from '../api/permissions.ts'
+import { reactiveProperties, StationElement } from './light-element.ts'
+
+/** The page of a section of a station. The frame sets its properties. */
+export class StationPage extends StationElement {
+  static override properties = reactiveProperties('np', 'isOutdated')
+  declare station: string
+  declare np: NowPlaying
+  /** Whether the server does not respond. */
+  declare isOutdated: boolean
+
+  /** What the key allows for this station. */
+  protected readonly permissions = watchPermissions(this, () => this.station)
+}
