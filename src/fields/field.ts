@@ -248,7 +248,8 @@ export const secret = (options: TextOptions): Field<string> => writeOnly(text({ 
 
 /** Makes a field write-only. */
 export function writeOnly<Value>(field: Field<Value>): Field<Value> {
-  return { ...withNote(field, 'Write-only: reads "".'), kind: 'secret' }
+  const noted = withNote(field, 'Write-only: reads "".')
+  return { ...noted, schema: { ...noted.schema, writeOnly: true }, kind: 'secret' }
 }
 
 /** Makes a secret one of which only a hash is stored. */
@@ -278,5 +279,7 @@ export function readOnly<Value>({
   return { ...field, kind: 'read-only', isStored }
 }
 
-/** Makes a field constant after creation. */
-export const fixed = <Value>(field: Field<Value>): Field<Value> => ({ ...field, isFixed: true })
+/** Makes a field constant after creation; `x-fixed` in its schema tells forms. */
+export function fixed<Value>(field: Field<Value>): Field<Value> {
+  return { ...field, schema: { ...field.schema, 'x-fixed': true }, isFixed: true }
+}

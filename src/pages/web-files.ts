@@ -16,9 +16,7 @@ export const getWebFiles = loadOnce(async () => {
   const names: string[] = JSON.parse(await readFile(builtFile('web/files.json'), 'utf8'))
   const files = await Promise.all(names.map(readWebFile))
   const parts = new Map(files.filter(({ name }) => isPart(name)).map(file => [file.name, file]))
-  const byName = new Map(
-    files.filter(({ name }) => !isPart(name)).map(file => [removeHash(file.name), file])
-  )
+  const byName = new Map(files.filter(({ name }) => !isPart(name)).map(file => [removeHash(file.name), file]))
   return {
     /** Finds a file by its name without the hash, `player.js`. Throws if it does not exist. */
     get(name: string): WebFile {

@@ -31,7 +31,9 @@ test('a file with a stable name has all encodings, is cached for minutes and rev
   expect([again.status, again.body.length]).toEqual([304, 0])
 })
 
-test('a part of the dashboard is cached forever, and a part of another version is not found', async ({ stage }) => {
+test('a part of the dashboard is cached forever, and a part of another version is not found', async ({
+  stage
+}) => {
   const page = (await askPlainly(`${stage.baseUrl}/`)).body.toString()
   const [entry = ''] = /assets\/dashboard-[A-Z2-7]{8}\.js/.exec(page) ?? []
   const script = (await askPlainly(`${stage.baseUrl}/${entry}`)).body.toString()

@@ -15,15 +15,40 @@ export interface View<Section = string> {
   readonly hasOwnHeading?: boolean
 }
 
+const loadResources = () => import('./resources/resource-pages.ts')
+
 /** The views of the installation, in the order of the navigation. Others are not found. */
 export const installationViews: readonly View<InstallationSection>[] = [
   { section: 'stations', title: 'Stations', features: [], element: 'stations-view', hasOwnHeading: true },
+  { section: 'keys', title: 'API keys', features: ['viewKeys'], element: 'keys-page', load: loadResources },
+  {
+    section: 'storage',
+    title: 'Storage',
+    features: ['viewStorage'],
+    element: 'storage-page',
+    load: loadResources
+  },
+  {
+    section: 'fields',
+    title: 'Custom fields',
+    features: ['viewFields'],
+    element: 'fields-page',
+    load: loadResources
+  },
+  { section: 'news', title: 'News', features: [], element: 'news-page', load: loadResources },
   {
     section: 'system',
     title: 'System',
     features: [],
     element: 'system-page',
     load: () => import('./installation/system-page.ts')
+  },
+  {
+    section: 'start',
+    title: 'First steps',
+    features: ['manageStations'],
+    element: 'start-page',
+    load: () => import('./start/start-page.ts')
   }
 ]
 
@@ -44,6 +69,13 @@ export const stationViews: readonly View<StationSection>[] = [
     load: () => import('./schedule/schedule-page.ts')
   },
   {
+    section: 'streamers',
+    title: 'Live shows',
+    features: ['viewStreamers', 'viewReports'],
+    element: 'streamers-page',
+    load: () => import('./station/streamers-page.ts')
+  },
+  {
     section: 'hooks',
     title: 'Web hooks',
     features: ['viewHooks'],
@@ -51,10 +83,25 @@ export const stationViews: readonly View<StationSection>[] = [
     load: () => import('./web-hooks/hooks-page.ts')
   },
   {
-    section: 'streamers',
-    title: 'Live shows',
-    features: ['viewStreamers', 'viewReports'],
-    element: 'streamers-page',
-    load: () => import('./station/streamers-page.ts')
+    section: 'mounts',
+    title: 'Mounts',
+    features: ['viewQueue'],
+    element: 'mounts-page',
+    load: loadResources
+  },
+  {
+    section: 'remotes',
+    title: 'Relays',
+    features: ['viewRemotes'],
+    element: 'remotes-page',
+    load: loadResources
+  },
+  { section: 'sftp', title: 'SFTP', features: ['viewMedia'], element: 'sftp-page', load: loadResources },
+  {
+    section: 'settings',
+    title: 'Settings',
+    features: ['viewStations'],
+    element: 'settings-page',
+    load: () => import('./resources/settings-page.ts')
   }
 ]

@@ -15,12 +15,23 @@ import {
 import { addGenerated, type HookConfig, isDraft, isRedacted, redactConfig } from '../../webhooks/config.ts'
 import { cancelDeliveries, disabledAlert } from '../../webhooks/deliveries/deliveries.ts'
 import type { HookType } from '../../webhooks/types/hook-type.ts'
-import { describeSettings, hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
+import {
+  describeSettings,
+  describeTypes,
+  hookTypeNames,
+  hookTypeOf
+} from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type WriteRequest, resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
 import { hasListenerTriggers, markListenerHooks, resetHookFailures } from './webhook-row.ts'
+
+const configField = namedChanges({
+  max: 50,
+  about: `Settings of its type; a web hook without settings is a draft. ${describeSettings()}`,
+  example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
+})
 
 /** The web hooks of a station, called on events. */
 export const webhooks = resource({
@@ -45,11 +56,7 @@ export const webhooks = resource({
         about: 'The events to deliver; empty: all events that its type allows.'
       }
     ),
-    config: namedChanges({
-      max: 50,
-      about: `Settings of its type; a web hook without settings is a draft. ${describeSettings()}`,
-      example: [{ key: 'webhook_url', value: 'https://example.com/hooks/radio' }]
-    }),
+    config: { ...configField, accepts: { ...configField.accepts, 'x-types': describeTypes() } },
     metadata: readOnly<NamedValue[]>({
       schema: { type: 'array', items: namedValueSchema },
       about: 'state (active, draft, retired or auto_disabled), and the results of deliveries.'

@@ -1,3 +1,4 @@
+import { bodySchema } from '../../fields/form.ts'
 import { isDraft } from '../config.ts'
 import type { TriggerFilter } from '../outbox.ts'
 import { googleAnalyticsV4, matomoAnalytics } from './analytics.ts'
@@ -48,6 +49,14 @@ export function describeSettings(): string {
     .filter(({ isRetired }) => !isRetired)
     .map(({ name, settings }) => `${name}: ${Object.entries(settings).map(describeSetting).join(', ')}`)
   return `By type (* required, in brackets the default): ${types.join('; ')}.`
+}
+
+/** The settings (as the schema of an object) and triggers of every type, for forms. */
+export function describeTypes() {
+  const current = hookTypes.filter(({ isRetired }) => !isRetired)
+  return Object.fromEntries(
+    current.map(({ name, settings, triggers }) => [name, { settings: bodySchema(settings), triggers }])
+  )
 }
 
 function describeSetting([key, { fallback, kind }]: [string, SettingFields[string]]): string {

@@ -6,15 +6,31 @@ export class ApiError extends Error {
   readonly status: number
   /** Whether the request had no key or an invalid one. */
   readonly isUnauthenticated: boolean
+  /** The problems of single fields of the body. */
+  readonly fieldErrors: readonly FieldError[]
 
-  constructor(message: string, status = 0, isUnauthenticated = false) {
+  constructor(
+    message: string,
+    status = 0,
+    isUnauthenticated = false,
+    fieldErrors: readonly FieldError[] = []
+  ) {
     super(message)
     this.status = status
     this.isUnauthenticated = isUnauthenticated
+    this.fieldErrors = fieldErrors
   }
 }
 
-const errorBodySchema = v.object({ message: v.string(), type: v.optional(v.string(), '') })
+const fieldErrorSchema = v.object({ field: v.string(), message: v.string() })
+/** A problem of one field. `field` is its dotted path in the body, with which the message begins. */
+export type FieldError = v.InferOutput<typeof fieldErrorSchema>
+
+const errorBodySchema = v.object({
+  message: v.string(),
+  type: v.optional(v.string(), ''),
+  extra_data: v.fallback(v.object({ errors: v.array(fieldErrorSchema) }), { errors: [] })
+})
 
 /** Parses an error response. `formatted_message` is HTML and is ignored. */
 export function parseApiError(status: number, body: unknown, retryAfter: string | null): ApiError {
@@ -26,7 +42,7 @@ export function parseApiError(status: number, body: unknown, retryAfter: string 
   const isUnauthenticated = output.type === 'NotLoggedInException'
   if (status === 403 && !isUnauthenticated)
     return new ApiError('This API key does not have permission to do that.', status)
-  return new ApiError(output.message, status, isUnauthenticated)
+  return new ApiError(output.message, status, isUnauthenticated, output.extra_data.errors)
 }
 
 /** Converts whatever was thrown; anything but an `ApiError` counts as an unreachable server. */

@@ -52,12 +52,28 @@ export async function callApi<Schema extends v.GenericSchema>(
   }
 }
 
-async function fetchJson(
+/** Reads a text of the API, such as a script. Throws an `ApiError`. */
+export async function callText(path: string): Promise<string> {
+  const response = await send(path, {}).catch((error: unknown) => {
+    throw toApiError(error)
+  })
+  if (!response.ok) throw parseApiError(response.status, await response.json().catch(() => null), null)
+  return response.text()
+}
+
+async function fetchJson(path: string, options: CallOptions): Promise<unknown> {
+  const response = await send(path, options)
+  const json: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw parseApiError(response.status, json, response.headers.get('Retry-After'))
+  return json
+}
+
+function send(
   path: string,
   { method = 'GET', body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
-): Promise<unknown> {
+): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs)
-  const response = await fetch(new URL(path, serverBaseUrl), {
+  return fetch(new URL(path, serverBaseUrl), {
     method,
     headers: {
       ...(key === '' ? {} : { 'X-API-Key': key }),
@@ -68,9 +84,6 @@ async function fetchJson(
     credentials: 'omit',
     referrerPolicy: 'no-referrer'
   })
-  const json: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw parseApiError(response.status, json, response.headers.get('Retry-After'))
-  return json
 }
 
 const actionResultSchema = v.object({ message: v.string() })

@@ -28,7 +28,7 @@ export class SystemHealth extends LightElement {
 
   protected override render() {
     return panelView(
-      { id: 'system', title: 'System', resource: this.#stats },
+      { id: 'system', title: 'Health', resource: this.#stats },
       html`${this.#healthView()} ${this.#queuesView()} ${this.#countsView()}`
     )
   }

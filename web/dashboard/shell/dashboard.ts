@@ -1,4 +1,4 @@
-import { html, nothing } from 'lit'
+import { html } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
@@ -9,6 +9,7 @@ import { notify } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
 import { type DashboardRoute, parseRoute } from '../ui/route.ts'
+import { mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
 import { installationViews, stationViews, type View } from '../views.ts'
 import { signedInEvent } from './sign-in.ts'
 
@@ -18,6 +19,7 @@ const timeoutMs = 4_000
 
 /** The page: header, installation status, the view of the route, notices. */
 export class CuewireDashboard extends LightElement {
+  #hash = location.hash
   #route = parseRoute(location.hash)
   readonly #health = pollResource(this, {
     schema: healthSchema,
@@ -36,7 +38,7 @@ export class CuewireDashboard extends LightElement {
   constructor() {
     super()
     this.addEventListener(signedInEvent, () => this.requestUpdate())
-    addEventListener('hashchange', this.#onNavigation)
+    addEventListener('hashchange', () => void this.#onNavigation())
     document.addEventListener(keyRejectedEvent, this.#onKeyRejected)
   }
 
@@ -98,11 +100,20 @@ export class CuewireDashboard extends LightElement {
     if (!isKnownView(this.#route)) setPageTitle('Page not found')
   }
 
-  /** Scrolls to the top, and focuses the heading for screen readers. */
-  readonly #onNavigation = () => {
-    this.#route = parseRoute(location.hash)
+  /** Shows the view of the URL, unless the operator wants to keep unsaved changes of the current one. */
+  readonly #onNavigation = async () => {
+    const { hash } = location
+    if (hash === this.#hash) return
+    if (!(await mayDiscardChanges())) {
+      history.pushState(null, '', this.#hash === '' ? '#/' : this.#hash)
+      return
+    }
+    this.#hash = hash
+    this.#route = parseRoute(hash)
     this.requestUpdate()
+    document.dispatchEvent(new Event(viewChangedEvent))
     requestAnimationFrame(() => {
+      // For screen readers.
       scrollTo(0, 0)
       this.querySelector('h1')?.focus({ preventScroll: true })
     })

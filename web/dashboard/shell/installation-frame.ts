@@ -18,9 +18,7 @@ export class InstallationFrame extends LightElement {
 
   protected override render() {
     const { allows, isKnown } = this.#permissions
-    const allowed = installationViews.filter(
-      ({ features }) => features.length === 0 || features.some(allows)
-    )
+    const allowed = installationViews.filter(({ features }) => features.length === 0 || features.some(allows))
     const view = installationViews.find(({ section }) => section === this.section)
     if (view === undefined) return nothing
     return html`<nav class="tabs" aria-label="Installation">

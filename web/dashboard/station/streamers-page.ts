@@ -1,5 +1,7 @@
 import { html, nothing } from 'lit'
 
+import { ResourceList } from '../resources/resource-list.ts'
+import { streamers as streamerAccounts } from '../resources/station-resources.ts'
 import { defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { BroadcastList, PollList, StationStreamers } from './live-shows.ts'
@@ -14,13 +16,15 @@ class StreamersPage extends StationPage {
       .live=${this.np.live}
       .refreshKey=${refreshKey}
     ></station-streamers>`
+    const accounts = html`<resource-list .resource=${streamerAccounts} .station=${station}></resource-list>`
     const broadcasts = html`<broadcast-list
       .station=${station}
       .zone=${zone}
       .refreshKey=${refreshKey}
     ></broadcast-list>`
     return html`<div class="stack">
-      ${allows('viewStreamers') ? streamers : nothing} ${allows('viewReports') ? broadcasts : nothing}
+      ${allows('viewStreamers') ? streamers : nothing} ${allows('manageStreamers') ? accounts : nothing}
+      ${allows('viewReports') ? broadcasts : nothing}
       ${allows('viewQueue') ? html`<poll-list .station=${station}></poll-list>` : nothing}
     </div>`
   }
@@ -29,6 +33,7 @@ class StreamersPage extends StationPage {
 defineElements({
   'broadcast-list': BroadcastList,
   'poll-list': PollList,
+  'resource-list': ResourceList,
   'station-streamers': StationStreamers,
   'streamers-page': StreamersPage
 })

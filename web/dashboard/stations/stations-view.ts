@@ -4,11 +4,13 @@ import * as v from 'valibot'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { isPublishedData } from '../../client/message.ts'
+import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import type { InstallationHealth, QueueStatus } from '../installation/installation-status.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
-import { stationLink } from '../ui/route.ts'
+import { installationLink, stationLink } from '../ui/route.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
 import { stationStatusEvent } from './station-card.ts'
 
@@ -16,6 +18,10 @@ import { stationStatusEvent } from './station-card.ts'
 const pageSize = 60
 /** The search field appears from this number of stations on. */
 const minSearchable = 13
+/** The table is the default from this number of stations on. */
+const minTabular = 25
+/** The rows of the table shown at first, and added by each click on "Show more". */
+const tablePageSize = 300
 /** More stations off the air are counted instead of named. */
 const maxNamedOffline = 5
 
@@ -29,14 +35,22 @@ export class StationsView extends LightElement {
     'search',
     'showsOnlyOffline',
     'maxCards',
-    'statusChanges'
+    'statusChanges',
+    'layout',
+    'health',
+    'queues'
   )
+  declare health: InstallationHealth | null
+  declare queues: readonly QueueStatus[] | null
   isOperator = false
   search = ''
   showsOnlyOffline = false
   maxCards = pageSize
   statusChanges = 0
+  /** What the visitor chose; null: by the number of stations. */
+  layout = storedLayout()
 
+  readonly #permissions = watchPermissions(this, () => '')
   readonly #stations = pollResource(this, {
     schema: nowPlayingListSchema,
     path: () => 'api/nowplaying',
@@ -60,31 +74,64 @@ export class StationsView extends LightElement {
     )
     const emptyText = this.showsOnlyOffline ? 'No matching station is off the air.' : 'No station matches.'
     const moreText = `Show more of ${formatCount(found.length, 'station')}`
+    const isTable = (this.layout ?? (value.length < minTabular ? 'cards' : 'table')) === 'table'
+    const shown = found.slice(0, isTable ? this.maxCards - pageSize + tablePageSize : this.maxCards)
     return html`
       <header class="overview">
         <h1 class="headline" tabindex="-1">${describeStations(value)}</h1>
         <p class="overview-text">${this.#offlineView(value)}${describeAudience(value)}</p>
         ${value.length < minSearchable ? nothing : this.#searchView()}
+        ${this.#actionsView(value.length, isTable)}
       </header>
+      ${
+        this.isOperator
+          ? html`<installation-summary .health=${this.health} .queues=${this.queues}></installation-summary>`
+          : nothing
+      }
       ${error === null ? nothing : loadStateView(this.#stations)}
-      <ul class="cards" aria-label="Stations">
-        ${repeat(
-          found.slice(0, this.maxCards),
-          ({ station }) => station.id,
-          np =>
-            html`<li>
-              <station-card
-                .listed=${np}
-                .listedAtMs=${this.#stations.readAtMs}
-                .isListStale=${error !== null}
-                .isOperator=${this.isOperator}
-              ></station-card>
-            </li>`
-        )}
-      </ul>
+      ${
+        isTable
+          ? html`<station-table .stations=${shown} .isOperator=${this.isOperator}></station-table>`
+          : this.#cardsView(shown, error !== null)
+      }
       ${found.length === 0 && value.length > 0 ? html`<p class="quiet">${emptyText}</p>` : nothing}
-      ${found.length > this.maxCards ? buttonView(moreText, () => (this.maxCards += pageSize)) : nothing}
+      ${
+        found.length > shown.length
+          ? buttonView(moreText, () => (this.maxCards += isTable ? tablePageSize : pageSize))
+          : nothing
+      }
     `
+  }
+
+  #cardsView(stations: readonly NowPlaying[], isListStale: boolean) {
+    return html`<ul class="cards" aria-label="Stations">
+      ${repeat(
+        stations,
+        ({ station }) => station.id,
+        np =>
+          html`<li>
+            <station-card
+              .listed=${np}
+              .listedAtMs=${this.#stations.readAtMs}
+              .isListStale=${isListStale}
+              .isOperator=${this.isOperator}
+            ></station-card>
+          </li>`
+      )}
+    </ul>`
+  }
+
+  #actionsView(count: number, isTable: boolean) {
+    const canManage = this.isOperator && this.#permissions.allows('manageStations')
+    const change = () => {
+      this.layout = isTable ? 'cards' : 'table'
+      localStorage.setItem(layoutKey, this.layout)
+    }
+    if (count < 2 && !canManage) return nothing
+    return html`<p class="list-actions">
+      ${count < 2 ? nothing : buttonView(isTable ? 'Show as cards' : 'Show as a table', change)}
+      ${canManage ? html`<a class="button" href=${installationLink('start')}>New station</a>` : nothing}
+    </p>`
   }
 
   protected override updated(): void {
@@ -122,6 +169,13 @@ export class StationsView extends LightElement {
       }}
     />`
   }
+}
+
+const layoutKey = 'cuewire-stations'
+
+function storedLayout(): 'cards' | 'table' | null {
+  const stored = localStorage.getItem(layoutKey)
+  return stored === 'cards' || stored === 'table' ? stored : null
 }
 
 /** Removes the list of public stations from the page; null if there is none or it was removed before. */

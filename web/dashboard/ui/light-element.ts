@@ -18,6 +18,13 @@ export function defineElements(elements: Readonly<Record<string, CustomElementCo
     if (customElements.get(name) === undefined) customElements.define(name, element)
 }
 
+/** Adds the styles of a view to the page. */
+export function adoptStyles(text: string): void {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(text)
+  document.adoptedStyleSheets.push(sheet)
+}
+
 /** Declares properties whose changes render the element again. They are not attributes. */
 export const reactiveProperties = (...names: readonly string[]): PropertyDeclarations =>
   Object.fromEntries(names.map(name => [name, { attribute: false }]))

@@ -1,7 +1,10 @@
 import { html, nothing } from 'lit'
+import * as v from 'valibot'
 
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { openRecordForm, type RecordScene, removeRecord } from '../resources/record-actions.ts'
+import { webHooks } from '../resources/web-hooks.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { reactiveProperties } from '../ui/light-element.ts'
@@ -28,7 +31,9 @@ const maxRows = 500
 /** A test may try the receiver several times. */
 const testTimeoutMs = 45_000
 
-/** Dispatched when a hook was enabled or disabled. */
+const recordSchema = v.record(v.string(), v.unknown())
+
+/** Dispatched when a hook was changed, copied or deleted. */
 export const hookChangedEvent = 'cuewire-hook-changed'
 
 const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
@@ -54,14 +59,15 @@ export class HookCard extends HookElement {
   protected override render() {
     const { id, type, triggers, state } = this.hook
     const last = findLastAttempted(this.#deliveries.value?.rows ?? [])
-    const hasButtons = this.canManage && state !== 'draft' && state !== 'retired'
+    const canSend = state !== 'draft' && state !== 'retired'
     return html`<section class="panel hook" aria-labelledby="hook-${id}">
       <header class="panel-head">
         <div>
           <h3 class="hook-name" id="hook-${id}">${this.#title}</h3>
           <p class="quiet">${type.replaceAll('_', ' ')} · ${formatTriggers(triggers)}</p>
         </div>
-        ${chipView(hookChip(this.hook, last?.state ?? null))} ${hasButtons ? this.#buttonsView() : nothing}
+        ${chipView(hookChip(this.hook, last?.state ?? null))}
+        ${this.canManage ? this.#buttonsView(canSend) : nothing}
       </header>
       <hook-failure
         .station=${this.station}
@@ -74,13 +80,47 @@ export class HookCard extends HookElement {
     </section>`
   }
 
-  #buttonsView() {
+  #buttonsView(canSend: boolean) {
     const { inFlight } = this.#actions
     const options = (name: string) => ({ isBusy: inFlight === name, isDisabled: inFlight !== null })
-    return html`<div class="button-row">
+    const sendViews = html`
       ${buttonView(this.hook.is_enabled ? 'Disable' : 'Enable', () => this.#toggle(), options('toggle'))}
       ${buttonView(inFlight === 'test' ? 'Sending…' : 'Send a test', () => this.#test(), options('test'))}
+    `
+    return html`<div class="button-row">
+      ${canSend ? sendViews : nothing} ${buttonView('Edit', () => this.#edit(), options('edit'))}
+      ${buttonView('Copy', () => this.#copy(), options('copy'))}
+      ${buttonView('Delete', () => this.#remove(), options('remove'))}
     </div>`
+  }
+
+  get #scene(): RecordScene {
+    return { host: this, resource: webHooks, station: String(this.station), refresh: this.#refreshHooks }
+  }
+
+  readonly #refreshHooks = async () => {
+    this.dispatchEvent(new Event(hookChangedEvent, { bubbles: true }))
+  }
+
+  #edit(): Promise<void> {
+    return this.#actions.run('edit', async () => {
+      await openRecordForm(this.#scene, await callApi(recordSchema, this.hookPath), false)
+      return ''
+    })
+  }
+
+  /** The server copies a hook, because the page does not know its secrets. */
+  #copy(): Promise<void> {
+    const copy = async () => {
+      await callApi(v.unknown(), `${this.hookPath}/clone`, { method: 'POST' })
+      await this.#refreshHooks()
+      return 'The copy is disabled, and has no secrets.'
+    }
+    return this.#actions.run('copy', copy)
+  }
+
+  #remove(): Promise<void> {
+    return removeRecord(this.#scene, this.#actions, { ...this.hook })
   }
 
   #deliveriesView() {

@@ -75,7 +75,15 @@ test('a URL fragment leads to the view that it names, or to none', () => {
   expect(parseRoute('#/system')).toEqual({ view: 'installation', section: 'system' })
   expect(parseRoute('#/station/a%2Fb/hooks')).toEqual({ view: 'station', station: 'a/b', section: 'hooks' })
   expect(parseRoute('#/station/demo/')).toEqual({ view: 'station', station: 'demo', section: 'now' })
-  const invalid = ['#/x', '#/system/x', '#/station', '#/station/', '#/station/a/x', '#/station/a/now/x', '#/station/%']
+  const invalid = [
+    '#/x',
+    '#/system/x',
+    '#/station',
+    '#/station/',
+    '#/station/a/x',
+    '#/station/a/now/x',
+    '#/station/%'
+  ]
   expect(invalid.map(hash => parseRoute(hash).view)).toEqual(invalid.map(() => 'not-found'))
 })
 

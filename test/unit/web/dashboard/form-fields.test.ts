@@ -1,0 +1,141 @@
+import * as v from 'valibot'
+import { expect, test } from 'vitest'
+
+import {
+  choice,
+  custom,
+  fixed,
+  flag,
+  integer,
+  listOf,
+  secret,
+  text,
+  webAddress
+} from '../../../../src/fields/field.ts'
+import { bodySchema as renderBodySchema } from '../../../../src/fields/form.ts'
+import { namedValues } from '../../../../src/fields/named-values.ts'
+import { bodySchema, toFormFields, toLabel } from '../../../../web/dashboard/forms/form-field.ts'
+import {
+  describeProblem,
+  findField,
+  initialValues,
+  pairsToText,
+  textToPairs,
+  toBody
+} from '../../../../web/dashboard/forms/form-values.ts'
+
+const schema = renderBodySchema({
+  name: text({ min: 1, max: 100, about: 'The name.', example: 'Main' }),
+  type: fixed(choice(['mp3', 'ogg'], { about: 'The format.' })),
+  is_enabled: flag({ fallback: true, about: 'Whether it plays.' }),
+  bitrate: integer({ min: 0, max: 320, fallback: 128, about: 'kbit/s.' }),
+  listenUrl: webAddress({ max: 255, about: 'The address.' }),
+  admin_password: secret({ max: 255, about: 'The password.' }),
+  privateKey: secret({ max: 16_384, isLong: true, about: 'The key.' }),
+  comments: text({ max: 2_000, fallback: '', isLong: true, about: 'Notes.' }),
+  triggers: listOf(v.picklist(['a', 'b']), {
+    max: 5,
+    items: { type: 'string', enum: ['a', 'b'] },
+    about: ''
+  }),
+  tags: listOf(v.string(), { max: 5, items: { type: 'string' }, about: '' }),
+  config: namedValues({ max: 5, about: 'Settings.' }),
+  items: custom<object>(
+    v.custom<object>(() => true),
+    { fallback: {}, schema: { type: 'object' }, about: '' }
+  )
+})
+const fields = toFormFields(v.parse(bodySchema, schema))
+const fieldNamed = (name: string) => fields.find(field => field.name === name)
+
+test('each kind of property gets its field; those that need their own editor get none', () => {
+  expect(Object.fromEntries(fields.map(({ name, kind }) => [name, kind]))).toEqual({
+    name: 'text',
+    type: 'select',
+    is_enabled: 'switch',
+    bitrate: 'number',
+    listenUrl: 'url',
+    admin_password: 'secret',
+    privateKey: 'long-secret',
+    comments: 'long-text',
+    triggers: 'choices',
+    tags: 'lines',
+    config: 'pairs'
+  })
+  expect(fieldNamed('name')).toMatchObject({
+    isRequired: true,
+    placeholder: 'Main',
+    description: 'The name.'
+  })
+  expect(fieldNamed('type')).toMatchObject({ isFixed: true, fallback: 'mp3' })
+  expect(fieldNamed('bitrate')).toMatchObject({ min: 0, max: 320, fallback: 128 })
+  expect(fieldNamed('admin_password')?.description).toBe('The password.')
+  expect(['is_enabled', 's3Endpoint', 'enable_autodj', 'listenUrl'].map(toLabel)).toEqual([
+    'Enabled',
+    'S3 endpoint',
+    'Enable AutoDJ',
+    'Listen URL'
+  ])
+})
+
+test('a new record has the required fields and what differs from the defaults', () => {
+  const start = initialValues(fields, null)
+  expect(toBody(fields, start, null)).toEqual({ name: '', type: 'mp3' })
+  expect(toBody(fields, { ...start, name: 'Main', bitrate: '64', triggers: ['a'] }, null)).toEqual({
+    name: 'Main',
+    type: 'mp3',
+    bitrate: 64,
+    triggers: ['a']
+  })
+})
+
+test('a change has only what was changed; a secret is kept unless one is entered', () => {
+  const record = {
+    name: 'Main',
+    type: 'ogg',
+    is_enabled: false,
+    bitrate: 128,
+    admin_password: '',
+    comments: 'x'
+  }
+  const start = initialValues(fields, record)
+  expect(toBody(fields, start, start)).toEqual({})
+  expect(toBody(fields, { ...start, type: 'mp3', bitrate: '', admin_password: 'new' }, start)).toEqual({
+    bitrate: null,
+    admin_password: 'new'
+  })
+  expect(toBody(fields, { ...start, bitrate: 'many' }, start)).toEqual({ bitrate: 'many' })
+})
+
+test('members of an object are edited as fields of their own', () => {
+  const [field] = toFormFields(
+    { properties: { url: v.parse(bodySchema, schema).properties['name'] ?? never() }, required: [] },
+    'config.'
+  )
+  const members = field ? [field] : []
+  const start = initialValues(members, { config: [{ key: 'url', value: 'https://a' }] })
+  expect(start).toEqual({ 'config.url': 'https://a' })
+  expect(toBody(members, { 'config.url': 'https://b' }, start)).toEqual({ config: { url: 'https://b' } })
+})
+
+test('a problem belongs to the field with its path or the start of it, and names it as the form does', () => {
+  expect(findField(fields, 'triggers.0')?.name).toBe('triggers')
+  expect(findField(fields, 'unknown.0')).toBeUndefined()
+  const url = findField(fields, 'listenUrl')
+  expect(url && describeProblem(url, 'listenUrl', 'listenUrl must not be empty.')).toBe(
+    'Listen URL must not be empty.'
+  )
+})
+
+test('named values are lines of text', () => {
+  const pairs = [
+    { key: 'a', value: '1=2' },
+    { key: 'b', value: '' }
+  ]
+  expect(pairsToText(pairs)).toBe('a=1=2\nb=')
+  expect(textToPairs('a = 1=2\n\n b')).toEqual(pairs)
+})
+
+function never(): never {
+  throw new Error('the schema has no such property')
+}

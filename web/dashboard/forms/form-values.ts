@@ -1,0 +1,101 @@
+import type { FormField } from './form-field.ts'
+
+/** The values of a form by the names of its fields. Numbers are text as long as they are edited. */
+export type FormValues = Readonly<Record<string, unknown>>
+
+export type ApiRecord = Readonly<Record<string, unknown>>
+
+/** The values with which a form starts: those of the record, or the defaults. Secrets are empty. */
+export function initialValues(fields: readonly FormField[], record: ApiRecord | null): FormValues {
+  return Object.fromEntries(
+    fields.map(field => {
+      const stored = record === null ? undefined : readPath(record, field.name)
+      return [field.name, isSecret(field) ? '' : (stored ?? field.fallback)]
+    })
+  )
+}
+
+export const isSecret = ({ kind }: FormField): boolean => kind === 'secret' || kind === 'long-secret'
+
+/** Reads `config.url` of `{config: [{key: 'url', value}]}` or of `{config: {url}}`. */
+function readPath(record: ApiRecord, name: string): unknown {
+  const [key = '', member] = name.split('.')
+  const value = record[key]
+  if (member === undefined) return value
+  const entries = Array.isArray(value)
+    ? value.map(each => [each.key, each.value])
+    : Object.entries(value ?? {})
+  return entries.find(([each]) => each === member)?.[1]
+}
+
+/**
+ * The body that stores the values: for a new record (`before` is null) what differs from the defaults, else
+ * what was changed. An emptied field that has a default is reset to it.
+ */
+export function toBody(
+  fields: readonly FormField[],
+  values: FormValues,
+  before: FormValues | null
+): Readonly<Record<string, unknown>> {
+  const body: Record<string, unknown> = {}
+  for (const field of fields) {
+    const value = values[field.name]
+    const reference = before === null ? field.fallback : before[field.name]
+    const isNeeded = before === null && field.isRequired
+    if (field.isFixed && before !== null) continue
+    if (!isNeeded && isSame(value, reference)) continue
+    assign(body, field.name, toInput(field, value))
+  }
+  return body
+}
+
+export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+function toInput({ kind }: FormField, value: unknown): unknown {
+  if (kind !== 'number' || typeof value !== 'string') return value
+  const text = value.trim()
+  if (text === '') return null
+  // The server names the problem of a text that is no number.
+  return Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+function assign(body: Record<string, unknown>, name: string, value: unknown): void {
+  const [key = '', member] = name.split('.')
+  if (member === undefined) body[key] = value
+  else body[key] = { ...Object(body[key]), [member]: value }
+}
+
+/** The field that a problem belongs to: the one with its path, or with the start of it. */
+export function findField(fields: readonly FormField[], path: string): FormField | undefined {
+  const parts = path.split('.')
+  for (let length = parts.length; length > 0; length--) {
+    const name = parts.slice(0, length).join('.')
+    const found = fields.find(field => field.name === name)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Names the field in a problem as the form does: `url must not be empty.` is `URL must not be empty.` */
+export function describeProblem({ label }: FormField, path: string, message: string): string {
+  return message.startsWith(`${path} `) ? label + message.slice(path.length) : message
+}
+
+/** `name=value` in each line, from a list of named values. */
+export const pairsToText = (pairs: unknown): string =>
+  Array.isArray(pairs) ? pairs.map(({ key, value }) => `${key}=${value}`).join('\n') : ''
+
+/** Parses `name=value` in each line; a line without `=` is a name with an empty value. */
+export function textToPairs(text: string): { key: string; value: string }[] {
+  return toLines(text).map(line => {
+    const [key = '', ...rest] = line.split('=')
+    return { key: key.trim(), value: rest.join('=').trim() }
+  })
+}
+
+/** The lines that are not blank, trimmed. */
+export const toLines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')

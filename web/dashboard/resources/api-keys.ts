@@ -1,0 +1,126 @@
+import * as v from 'valibot'
+
+import { callApi } from '../api/call-api.ts'
+import { loadRawSchema } from '../forms/body-schemas.ts'
+import type { FormField } from '../forms/form-field.ts'
+import type { ApiRecord } from '../forms/form-values.ts'
+import { type Chip, chipView } from '../ui/controls.ts'
+import { formatAge, formatCount } from '../ui/text.ts'
+import { copyWith, type ResourceView, textOf } from './resource.ts'
+
+const path = '/api/v1/main/api-keys'
+
+const stationsSchema = v.array(
+  v.object({ station: v.object({ id: v.number(), name: v.string(), shortcode: v.string() }) })
+)
+
+/** The permissions that a key may have for one station. */
+const keySchema = v.object({
+  properties: v.object({
+    station_permissions: v.object({
+      items: v.object({
+        properties: v.object({ permissions: v.object({ items: v.object({ enum: v.array(v.string()) }) }) })
+      })
+    })
+  })
+})
+
+const grantsSchema = v.array(v.object({ station: v.number(), permissions: v.array(v.string()) }))
+
+const permissionsIn = (record: ApiRecord): string[] =>
+  v.parse(v.fallback(v.array(v.string()), []), record['permissions'])
+
+const grantsIn = (record: ApiRecord) => v.parse(v.fallback(grantsSchema, []), record['station_permissions'])
+
+function describePermissions(record: ApiRecord): string {
+  const everywhere = permissionsIn(record)
+  const byStation = grantsIn(record)
+  const names = everywhere.length > 3 ? [formatCount(everywhere.length, 'permission')] : everywhere
+  return [
+    ...names,
+    ...(byStation.length > 0 ? [`for ${formatCount(byStation.length, 'station')}`] : [])
+  ].join(', ')
+}
+
+function keyChip(record: ApiRecord): Chip {
+  if (record['revoked_at'] !== 0) return { text: 'Revoked', tone: 'warning' }
+  const expiresAt = Number(record['expires_at'])
+  if (expiresAt !== 0 && expiresAt * 1_000 < Date.now()) return { text: 'Expired', tone: 'warning' }
+  return { text: 'Valid', tone: 'good' }
+}
+
+const lastUse = (record: ApiRecord): string =>
+  record['last_used_at'] === 0 ? 'never used' : `last used ${formatAge(Number(record['last_used_at']))}`
+
+/** A key is for the installation with all stations, or for one station, which has fewer permissions. */
+async function openFields(fields: FormField[]) {
+  const [listed, raw] = await Promise.all([
+    callApi(stationsSchema, 'api/nowplaying'),
+    loadRawSchema('post', path)
+  ])
+  const ofStation = v.parse(keySchema, raw).properties.station_permissions.items.properties.permissions.items
+    .enum
+  const stationOptions = listed.map(({ station: { id, name } }) => ({ value: String(id), label: name }))
+  const [name, ...others] = fields
+  if (name === undefined) return () => fields
+  const scope: FormField = {
+    ...name,
+    name: 'station',
+    label: 'For',
+    description: 'The stations that the key has access to.',
+    kind: 'select',
+    isRequired: false,
+    fallback: '',
+    options: [{ value: '', label: 'The installation and all stations' }, ...stationOptions]
+  }
+  return (read: (field: string) => unknown) => {
+    const isOfStation = (read('station') ?? '') !== ''
+    return [name, scope, ...others].map(field => {
+      if (field.name === 'expires_at')
+        return { ...field, kind: 'moment' as const, description: 'When it expires; empty: never.' }
+      if (field.name !== 'permissions' || !isOfStation) return field
+      return { ...field, options: field.options.filter(({ value }) => ofStation.includes(value)) }
+    })
+  }
+}
+
+/** The form has one list of permissions; the API has one for everywhere, and one for each station. */
+function toRequest({ station = '', permissions = [], ...body }: ApiRecord): ApiRecord {
+  if (station === '') return { ...body, permissions }
+  return { ...body, station_permissions: [{ station: Number(station), permissions }] }
+}
+
+/** The keys of programs. A key is shown once; it cannot be changed, only revoked. */
+export const apiKeys: ResourceView = {
+  title: 'API keys',
+  noun: 'API key',
+  emptyText: 'There are no API keys.',
+  paths: { list: path, one: `${path}/{key}` },
+  rowsKey: 'api_keys',
+  write: 'manageKeys',
+  columns: [
+    { title: 'Name', view: record => textOf(record, 'name') },
+    { title: 'Starts with', style: 'wide', view: record => textOf(record, 'identifier').slice(0, 8) },
+    { title: 'Permissions', style: 'wide', view: describePermissions },
+    { title: 'Use', style: 'wide', view: lastUse },
+    { title: 'State', view: record => chipView(keyChip(record)) }
+  ],
+  nameOf: record => textOf(record, 'name'),
+  openFields,
+  canEdit: false,
+  toCopy: copyWith(record => {
+    const [grant] = grantsIn(record)
+    const scope =
+      grant === undefined ? {} : { station: String(grant.station), permissions: grant.permissions }
+    return { name: `${textOf(record, 'name')} (copy)`, expires_at: 0, ...scope }
+  }),
+  toRequest,
+  describeLoss: record =>
+    `Programs that use this key (${textOf(record, 'identifier').slice(0, 8)}…, ${lastUse(record)}) are refused within a second: ${describePermissions(record) || 'no permissions'}. This cannot be undone.`,
+  removal: { verb: 'Revoke', path: `${path}/revoke/{key}` },
+  canRemove: record => record['revoked_at'] === 0,
+  findSecret: response => {
+    const { success, output } = v.safeParse(v.object({ key: v.string() }), response)
+    return success ? ['The new API key', output.key] : null
+  }
+}

@@ -1,0 +1,91 @@
+import { html } from 'lit'
+import * as v from 'valibot'
+
+import { callApi } from '../api/call-api.ts'
+import { copyWith, flagChip, type ResourceView, textOf, toText } from './resource.ts'
+
+/** Metadata that operators define for the songs of all stations. */
+export const customFields: ResourceView = {
+  title: 'Custom fields',
+  noun: 'custom field',
+  emptyText: 'There are no custom fields. They add metadata to songs, such as the mood.',
+  paths: { list: '/api/admin/custom_fields', one: '/api/admin/custom_field/{id}' },
+  write: 'manageFields',
+  columns: [
+    { title: 'Name', view: record => textOf(record, 'name') },
+    { title: 'Short name', view: record => html`<code>${textOf(record, 'short_name')}</code>` },
+    { title: 'Read from tag', style: 'wide', view: record => textOf(record, 'auto_assign') || '–' }
+  ],
+  nameOf: record => textOf(record, 'name'),
+  toCopy: copyWith(record => ({ name: `${textOf(record, 'name')} (copy)`, short_name: '' })),
+  describeLoss: record =>
+    `The values of “${textOf(record, 'name')}” of all songs of all stations are lost, and players no longer get them.`
+}
+
+/** Articles for operators and websites. */
+export const news: ResourceView = {
+  title: 'News',
+  noun: 'article',
+  emptyText: 'There are no articles. Every API key can read what is published here.',
+  paths: { list: '/api/v1/main/news', one: '/api/v1/main/news/{article_id}' },
+  idKey: 'article_id',
+  rowsKey: 'articles',
+  write: 'manageNews',
+  columns: [
+    { title: 'Title', view: record => textOf(record, 'title') },
+    { title: 'Type', style: 'wide', view: record => textOf(record, 'type') },
+    { title: 'State', view: record => flagChip(record['is_published'], 'Published', 'Draft') }
+  ],
+  nameOf: record => textOf(record, 'title'),
+  toCopy: copyWith(record => ({ title: `${textOf(record, 'title')} (copy)`, is_published: false })),
+  describeLoss: record => `The article of ${textOf(record, 'body').length} characters is lost.`
+}
+
+const adapterFields: Readonly<Record<string, RegExp>> = {
+  local: /^(?!s3|dropbox|sftp)/,
+  s3: /^(?!dropbox|sftp)/,
+  dropbox: /^(?!s3|sftp)/,
+  sftp: /^(?!s3|dropbox)/
+}
+
+const checkTimeoutMs = 30_000
+
+/** Folders and buckets for media, recordings, podcasts and backups. */
+export const storageLocations: ResourceView = {
+  title: 'Storage locations',
+  noun: 'storage location',
+  emptyText:
+    'There are no storage locations. Stations then keep their media in the data folder of the server.',
+  paths: { list: '/api/admin/storage_locations', one: '/api/admin/storage_location/{id}' },
+  write: 'manageStorage',
+  columns: [
+    { title: 'Location', view: record => textOf(record, 'uri') },
+    { title: 'Content', style: 'wide', view: record => textOf(record, 'type').replace('station_', '') },
+    { title: 'Used', style: 'count', view: record => textOf(record, 'storageUsed') },
+    {
+      title: 'Stations',
+      style: 'wide',
+      view: ({ stations }) => (Array.isArray(stations) ? stations.join(', ') : '')
+    }
+  ],
+  nameOf: record => textOf(record, 'uri'),
+  openFields(fields) {
+    const shown = fields.filter(({ name }) => name !== 'storageQuotaBytes')
+    return read => {
+      const pattern = adapterFields[toText(read('adapter')) || 'local'] ?? /^/
+      return shown.filter(({ name }) => pattern.test(name))
+    }
+  },
+  describeLoss: ({ stations, ...record }) =>
+    `Its ${textOf(record, 'storageUsed') || 'files'} stay where they are; the settings and the stored passwords are lost.${Array.isArray(stations) && stations.length > 0 ? ` It is used by ${stations.join(', ')}, so it can only be deleted after these stations use another one.` : ''}`,
+  actions: [
+    {
+      label: 'Check',
+      async run(record) {
+        const path = `api/admin/storage_location/${textOf(record, 'id')}?check=1`
+        await callApi(v.unknown(), path, { method: 'PUT', body: {}, timeoutMs: checkTimeoutMs })
+        return `${textOf(record, 'uri')} can be read and written.`
+      }
+    }
+  ]
+}

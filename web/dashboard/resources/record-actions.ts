@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+
+import { toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import { openFormDialog, openSecretDialog } from '../forms/form-dialog.ts'
+import type { ApiRecord } from '../forms/form-values.ts'
+import { type ActionRunner, notify } from '../ui/actions.ts'
+import { isolateBidi } from '../ui/text.ts'
+import { fillPath, idOf, loadFields, type ResourceView } from './resource.ts'
+
+/** Where an action on a record takes place. */
+export interface RecordScene {
+  /** Dispatches the notices. */
+  readonly host: EventTarget
+  readonly resource: ResourceView
+  /** '' for resources of the installation. */
+  readonly station: string
+  /** Reads the records after a change. */
+  readonly refresh: () => Promise<unknown>
+  /** Called with the response to a creation. */
+  readonly onCreated?: (response: unknown) => void
+}
+
+/** Opens the form of a record. A new one starts as a copy of `record`, if there is one. */
+export async function openRecordForm(
+  scene: RecordScene,
+  record: ApiRecord | null,
+  isNew: boolean
+): Promise<void> {
+  const { resource, station } = scene
+  await openFormDialog({
+    title: isNew ? `New ${resource.noun}` : `Edit ${isolateBidi(resource.nameOf(record ?? {}))}`,
+    select: await loadFields(resource, station),
+    record,
+    isNew,
+    save: body => saveRecord(scene, body, isNew ? null : record)
+  })
+}
+
+/** Creates a record, or changes the given one. */
+export async function saveRecord(
+  scene: RecordScene,
+  body: ApiRecord,
+  record: ApiRecord | null
+): Promise<void> {
+  const { host, resource, station, refresh, onCreated } = scene
+  const { paths, toRequest, findSecret, noun } = resource
+  const request = toRequest?.(body) ?? body
+  if (record !== null && Object.keys(request).length === 0) return
+  const path =
+    record === null ? fillPath(paths.list, station) : fillPath(paths.one, station, idOf(resource, record))
+  const method = record === null ? 'POST' : 'PUT'
+  const response = await callApi(v.unknown(), path, { method, body: request })
+  await refresh()
+  const secret = record === null ? findSecret?.(response) : null
+  if (secret) openSecretDialog(...secret)
+  const done = record === null ? `${noun.charAt(0).toUpperCase()}${noun.slice(1)} created.` : 'Saved.'
+  if (!secret) notify(host, { text: done, isError: false })
+  if (record === null) onCreated?.(response)
+}
+
+/** Deletes a record after the operator has confirmed what is lost. */
+export async function removeRecord(
+  { resource, station, refresh }: RecordScene,
+  actions: ActionRunner,
+  record: ApiRecord
+): Promise<void> {
+  const { removal, paths } = resource
+  const verb = removal?.verb ?? 'Delete'
+  const name = isolateBidi(resource.nameOf(record))
+  const path = fillPath(removal?.path ?? paths.one, station, idOf(resource, record))
+  let text = ''
+  await actions.run('describe', async () => {
+    text = await resource.describeLoss(record, station)
+    return ''
+  })
+  if (text === '') return
+  const remove = async () => {
+    try {
+      await callApi(v.unknown(), path, { method: removal === undefined ? 'DELETE' : 'POST' })
+    } catch (error) {
+      // Someone else has deleted it.
+      if (toApiError(error).status !== 404) throw error
+    }
+    await refresh()
+    return `${verb}d: ${name}`
+  }
+  await actions.run('remove', remove, { title: `${verb} “${name}”?`, text, verb })
+}

@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+
+import { toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import type { Feature } from '../api/permissions.ts'
+import { loadBodySchema } from '../forms/body-schemas.ts'
+import { type FormField, toFormFields } from '../forms/form-field.ts'
+import type { ApiRecord } from '../forms/form-values.ts'
+import type { FieldSelection } from '../forms/record-form.ts'
+import { chipView } from '../ui/controls.ts'
+
+/** A column of a list of records; `view` returns text or a template. */
+export interface Column {
+  readonly title: string
+  readonly view: (record: ApiRecord) => unknown
+  /** `wide` is hidden on phones, `count` is aligned to the right. */
+  readonly style?: 'wide' | 'count'
+}
+
+export interface RowAction {
+  readonly label: string
+  /** Returns a message for the operator. */
+  readonly run: (record: ApiRecord, station: string) => Promise<string>
+}
+
+/** A resource of the API that operators list, create, edit, copy and delete. Paths are those of OpenAPI. */
+export interface ResourceView {
+  /** `Mounts`, and `mount` in sentences and buttons. */
+  readonly title: string
+  readonly noun: string
+  /** What the records are for, shown while there are none. */
+  readonly emptyText: string
+  readonly paths: { readonly list: string; readonly one: string }
+  /** The member of a record that identifies it, `id` by default. */
+  readonly idKey?: string
+  /** The member of a response that contains the records, `rows` by default. */
+  readonly rowsKey?: string
+  readonly write: Feature
+  readonly columns: readonly [Column, ...Column[]]
+  readonly nameOf: (record: ApiRecord) => string
+  /** Chooses and completes the fields of the form; by default all that a form can show. */
+  readonly openFields?: (fields: FormField[], station: string) => Promise<FieldSelection> | FieldSelection
+  /** Whether records can be changed; they can by default. */
+  readonly canEdit?: boolean
+  /** Returns the start of a copy: a record with another name. Without it there are no copies. */
+  readonly toCopy?: (record: ApiRecord) => ApiRecord
+  /** Converts the body of the form to that of the API. */
+  readonly toRequest?: (body: ApiRecord) => ApiRecord
+  /** What a deletion loses, in one or two sentences with names and numbers. */
+  readonly describeLoss: (record: ApiRecord, station: string) => Promise<string> | string
+  /** How a record is deleted, if it is not `DELETE` on its path. */
+  readonly removal?: { readonly verb: string; readonly path: string }
+  readonly canRemove?: (record: ApiRecord) => boolean
+  readonly actions?: readonly RowAction[]
+  /** The title and the text of a secret that only the response to a creation contains. */
+  readonly findSecret?: (response: unknown) => readonly [title: string, secret: string] | null
+}
+
+/** Fills a path of OpenAPI: `{station_id}` is the station, any other parameter the id of the record. */
+export function fillPath(path: string, station: string, id: unknown = ''): string {
+  return path
+    .slice(1)
+    .replace('{station_id}', encodeURIComponent(station))
+    .replace(/\{\w+\}/, encodeURIComponent(String(id)))
+}
+
+export const idOf = ({ idKey = 'id' }: ResourceView, record: ApiRecord): string => String(record[idKey])
+
+/** Loads the description of the fields, and returns the selection for a form. */
+export async function loadFields(resource: ResourceView, station: string): Promise<FieldSelection> {
+  const fields = toFormFields(await loadBodySchema('post', resource.paths.list))
+  return resource.openFields?.(fields, station) ?? (() => fields)
+}
+
+const pageSchema = v.object({ total: v.number() })
+
+/** Counts the records of a list; null if the key may not read them. */
+export async function countRecords(path: string): Promise<number | null> {
+  try {
+    return (await callApi(pageSchema, `${path}?per_page=1`)).total
+  } catch (error) {
+    if (toApiError(error).status === 403) return null
+    throw error
+  }
+}
+
+/** The text of a member of a record. */
+export const textOf = (record: ApiRecord, name: string): string => toText(record[name])
+
+/** The text of a text, a number or a flag; '' for anything else. */
+export const toText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+
+/** The chip of a flag. */
+export const flagChip = (isOn: unknown, on: string, off: string) =>
+  chipView(isOn === true ? { text: on, tone: 'good' } : { text: off, tone: 'neutral' })
+
+/** Starts a copy with some other values: its name, and what only one record can have. */
+export const copyWith =
+  (changes: (record: ApiRecord) => ApiRecord) =>
+  (record: ApiRecord): ApiRecord => ({ ...record, ...changes(record) })

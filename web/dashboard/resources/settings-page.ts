@@ -1,0 +1,115 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import type { ApiRecord } from '../forms/form-values.ts'
+import { type FieldSelection, RecordForm } from '../forms/record-form.ts'
+import { notifyError, openActionRunner } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { defineElements, reactiveProperties } from '../ui/light-element.ts'
+import { installationLink, stationLink } from '../ui/route.ts'
+import { StationPage } from '../ui/station-page.ts'
+import { playoutView } from './playout-setup.ts'
+import { openRecordForm, type RecordScene, removeRecord, saveRecord } from './record-actions.ts'
+import { loadFields } from './resource.ts'
+import { stations } from './stations.ts'
+
+const recordSchema = v.record(v.string(), v.unknown())
+const namedSchema = v.object({ short_name: v.string() })
+
+/** The settings of a station, and its deletion. What is typed stays until it is saved. */
+class SettingsPage extends StationPage {
+  static override properties = reactiveProperties('loaded', 'problem')
+  loaded: { readonly record: ApiRecord; readonly select: FieldSelection } | null = null
+  problem = ''
+  readonly #actions = openActionRunner(this)
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    void this.#load()
+  }
+
+  protected override render() {
+    const { loaded } = this
+    if (loaded === null)
+      return this.problem === ''
+        ? html`<p class="quiet" aria-busy="true">…</p>`
+        : html`<p class="trouble">
+            ${this.problem} ${buttonView('Try again', () => this.#load(), { style: 'link' })}
+          </p>`
+    const { record, select } = loaded
+    const canManage = this.permissions.allows('manageStations')
+    const options = { isDisabled: this.#actions.inFlight !== null }
+    return html`<div class="stack">
+      ${record['backend'] === 'liquidsoap' ? playoutView(Number(record['id']), this.#actions) : nothing}
+      <section class="panel" aria-labelledby="settings">
+        <header class="panel-head">
+          <h2 class="heading" id="settings">Settings</h2>
+          ${
+            canManage
+              ? html`${buttonView('Copy', () => this.#copy(record), options)}
+                ${buttonView('Delete', () => this.#remove(record), options)}`
+              : nothing
+          }
+        </header>
+        <record-form
+          .select=${select}
+          .record=${record}
+          .isNew=${false}
+          .save=${(body: ApiRecord) => this.#save(body, record)}
+        ></record-form>
+      </section>
+    </div>`
+  }
+
+  get #scene(): RecordScene {
+    return {
+      host: this,
+      resource: stations,
+      station: '',
+      refresh: () => this.#load(),
+      onCreated: response => {
+        location.hash = stationLink(v.parse(namedSchema, response).short_name, 'settings')
+      }
+    }
+  }
+
+  async #load(): Promise<void> {
+    this.problem = ''
+    try {
+      const [record, select] = await Promise.all([
+        callApi(recordSchema, `api/admin/station/${this.np.station.id}`),
+        loadFields(stations, '')
+      ])
+      this.loaded = { record, select }
+    } catch (error) {
+      this.problem = toApiError(error).message
+      if (this.loaded !== null) notifyError(this, error)
+    }
+  }
+
+  async #save(body: ApiRecord, record: ApiRecord): Promise<void> {
+    await saveRecord(this.#scene, body, record)
+    const name = this.loaded?.record['short_name']
+    if (typeof name === 'string' && name !== record['short_name'])
+      location.replace(stationLink(name, 'settings'))
+  }
+
+  #copy(record: ApiRecord): Promise<void> {
+    return this.#actions.run('copy', async () => {
+      await openRecordForm(this.#scene, stations.toCopy?.(record) ?? record, true)
+      return ''
+    })
+  }
+
+  #remove(record: ApiRecord): Promise<void> {
+    return removeRecord({ ...this.#scene, refresh: leaveStation }, this.#actions, record)
+  }
+}
+
+async function leaveStation(): Promise<void> {
+  location.hash = installationLink('stations')
+}
+
+defineElements({ 'record-form': RecordForm, 'settings-page': SettingsPage })
