@@ -61,19 +61,19 @@ export class InstallationSummary extends LightElement {
         unread === null || unread.total === 0
           ? nothing
           : html`<ul>
-              ${unread.notifications.map(
-                ({ title, type, created_at: at }) =>
-                  html`<li class="line" data-type=${type}>
-                    <span class="row-title">${title}</span><span class="quiet">${formatAge(at)}</span>
-                  </li>`
-              )}
-            </ul>`
+                ${unread.notifications.map(
+                  ({ title, type, created_at: at }) =>
+                    html`<li class="line" data-type=${type}>
+                      <span class="row-title">${title}</span><span class="quiet">${formatAge(at)}</span>
+                    </li>`
+                )}
+              </ul>
+              <p>
+                <a href=${installationLink('system')}
+                  >All of ${formatCount(unread.total, 'unread notification')}</a
+                >
+              </p>`
       }
-      <p>
-        <a href=${installationLink('system')}
-          >${unread === null || unread.total === 0 ? 'System' : `All ${formatCount(unread.total, 'unread notification')}`}</a
-        >
-      </p>
     </section>`
   }
 }

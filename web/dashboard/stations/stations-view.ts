@@ -80,8 +80,8 @@ export class StationsView extends LightElement {
       <header class="overview">
         <h1 class="headline" tabindex="-1">${describeStations(value)}</h1>
         <p class="overview-text">${this.#offlineView(value)}${describeAudience(value)}</p>
-        ${value.length < minSearchable ? nothing : this.#searchView()}
         ${this.#actionsView(value.length, isTable)}
+        ${value.length < minSearchable ? nothing : this.#searchView()}
       </header>
       ${
         this.isOperator
