@@ -4,6 +4,7 @@ import { maySeePrivate } from './api/auth/access.ts'
 import { ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import { openAuthorizer } from './api/auth/authorize.ts'
 import { openKeys } from './api/auth/keys.ts'
+import { sessionCookieName } from './api/auth/session-cookie.ts'
 import { heavyReadConnections, openHeavyReads } from './api/core/heavy-reads.ts'
 import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
@@ -74,7 +75,8 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   const hub = openHub({ feed, admission, mayListen, log })
   opened.defer('hub', () => hub.close())
   const app = App()
-  const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS }
+  const sessionCookie = sessionCookieName(config.BASE_URL)
+  const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS, sessionCookie }
   serveSockets(app, hub, connectOptions)
   serveStreams(app, hub, connectOptions)
   const live = viewOf(feed)
@@ -111,6 +113,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     services,
     authorize: openAuthorizer({ keys, live, sql: reads }),
     addressOf,
+    sessionCookie,
     log
   })
   const exclusive = config.SERVER_PROCESSES === 1

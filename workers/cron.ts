@@ -8,11 +8,13 @@ import {
   removeOldCommands,
   removeOldCoverLookups,
   removeOldDeliveries,
+  removeOldInvitations,
   removeOldListenerMinutes,
   removeOldNotifications,
   removeOldPlays,
   removeOldQueueRows,
   removeOldRequests,
+  removeOldSessions,
   removeUnusedArtwork,
   type RetentionDays
 } from '../src/db/retention.ts'
@@ -50,6 +52,8 @@ const tasks: readonly Task[] = [
     run: removeOrphanDeliveries
   },
   { name: 'notification retention', at: '23 * * * *', run: removeOldNotifications },
+  { name: 'session retention', at: '43 * * * *', run: removeOldSessions },
+  { name: 'invitation retention', at: '47 * * * *', run: removeOldInvitations },
   { name: 'broadcast retention', at: '13 * * * *', run: removeOldBroadcasts },
   { name: 'cover lookup retention', at: '7 * * * *', run: removeOldCoverLookups },
   { name: 'unused artwork', at: '31 3 * * *', run: removeUnusedArtwork },

@@ -24,6 +24,13 @@ import { liveRoutes } from './now-playing/live.ts'
 import { nowPlayingList } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing/now-playing.ts'
+import { accountRoutes } from './people/account.ts'
+import { invitationRoutes, invitationSchema } from './people/invitations.ts'
+import { passkeyRoutes } from './people/passkeys.ts'
+import { roleRoutes, roleSchema } from './people/roles.ts'
+import { sessionRoutes } from './people/sessions.ts'
+import { signInRoutes } from './people/sign-in.ts'
+import { userRoutes, userSchema } from './people/users.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists/playlists.ts'
@@ -97,6 +104,13 @@ const documented: readonly ApiRoute[] = [
   ...stationRoutes,
   auditLogRoute,
   ...apiKeyRoutes,
+  ...userRoutes,
+  ...roleRoutes,
+  ...invitationRoutes,
+  ...accountRoutes,
+  ...sessionRoutes,
+  ...signInRoutes,
+  ...passkeyRoutes,
   ...newsRoutes,
   ...notificationRoutes,
   statsRoute,
@@ -133,6 +147,9 @@ const records: Readonly<Record<string, JsonSchema>> = {
   PlayoutKey: playoutKeySchema,
   AuditEntry: auditEntrySchema,
   ApiKey: apiKeySchema,
+  User: userSchema,
+  Role: roleSchema,
+  Invitation: invitationSchema,
   Article: articleSchema,
   Notification: notificationSchema
 }

@@ -5,6 +5,7 @@ import type { Fragment, Sql } from './sql.ts'
 const dayMs = 86_400_000
 const notificationsMs = 90 * dayMs
 const queueMs = 7 * dayMs
+const invitationsMs = 90 * dayMs
 const commandsMs = 60_000
 const coverLookupsMs = 30 * dayMs
 /** Their covers take about a gigabyte. */
@@ -68,6 +69,14 @@ export const removeOldQueueRows = (sql: Sql, nowMs: number): Promise<number> =>
 /** Removes notifications after 90 days. Returns the number. */
 export const removeOldNotifications = (sql: Sql, nowMs: number): Promise<number> =>
   removeOlder(sql, 'notifications', 'created_at', new Date(nowMs - notificationsMs))
+
+/** Removes sessions that have expired. Returns the number. */
+export const removeOldSessions = (sql: Sql, nowMs: number): Promise<number> =>
+  removeOlder(sql, 'sessions', 'expires_at', new Date(nowMs))
+
+/** Removes invitations 90 days after they have expired. Returns the number. */
+export const removeOldInvitations = (sql: Sql, nowMs: number): Promise<number> =>
+  removeOlder(sql, 'invitations', 'expires_at', new Date(nowMs - invitationsMs))
 
 /** Removes audit entries after `AUDIT_RETENTION_DAYS`. Returns the number. */
 export async function removeOldAudit(sql: Sql, nowMs: number, days: RetentionDays): Promise<number> {

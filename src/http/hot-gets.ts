@@ -108,6 +108,8 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     find: req =>
       req.getHeader('x-api-key') === '' &&
       req.getHeader('authorization') === '' &&
+      // It may be a session.
+      req.getHeader('cookie') === '' &&
       !mayHaveKeyOrSelection(req)
         ? live.publicList()
         : null,

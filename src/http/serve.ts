@@ -15,6 +15,7 @@ import {
   parseJsonBody
 } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
+import { assertSameOrigin, readCredential } from './credentials.ts'
 import {
   defer,
   type Exchange,
@@ -24,7 +25,7 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
-import { corsLines, buildCors, preflightHeaders, chooseRequestId, readApiKey } from './headers.ts'
+import { corsLines, buildCors, preflightHeaders, chooseRequestId } from './headers.ts'
 import { compilePaths } from './paths.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
@@ -36,6 +37,8 @@ export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log
    */
   readonly authorize: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
   readonly addressOf: ResolveAddress
+  /** The name of the cookie with a session; without it there are no sessions. */
+  readonly sessionCookie?: string
   /** Origins that may read responses, or `*`. */
   readonly corsOrigins: readonly string[]
   readonly maxBodyBytes?: number
@@ -54,6 +57,7 @@ export function serveRoutes<Services>(
   options: ServeOptions<Services>
 ): void {
   const { services, authorize, addressOf, log, isDraining = () => false, inFlight = { count: 0 } } = options
+  const { sessionCookie = '' } = options
   const server = { log, isDraining, inFlight }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
@@ -106,8 +110,16 @@ export function serveRoutes<Services>(
     const query = new URLSearchParams(req.getQuery() ?? '')
     // For players and playouts that cannot set headers.
     const allowsKeyInQuery = route.access === 'public' || route.access === 'playout key'
-    const apiKey = readApiKey(req) || (allowsKeyInQuery ? (query.get('api_key') ?? '') : '')
-    const needsAddress = isKeyed || apiKey !== '' || route.needsAddress
+    const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
+    const apiKey = readCredential(req, {
+      keyInQuery: allowsKeyInQuery ? (query.get('api_key') ?? '') : '',
+      sessionCookie,
+      isSafe,
+      isKeyed
+    })
+    const { isSameOriginOnly = false } = route
+    if (isSameOriginOnly) assertSameOrigin(req)
+    const needsAddress = isKeyed || apiKey !== '' || isSameOriginOnly || route.needsAddress
     const request: ApiRequest = {
       method,
       path,
@@ -119,6 +131,7 @@ export function serveRoutes<Services>(
       address: needsAddress
         ? addressOf(Buffer.from(res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
         : '',
+      userAgent: isSameOriginOnly ? req.getHeader('user-agent') : '',
       caller: null,
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)

@@ -1,4 +1,5 @@
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
+import { isSession } from '../api/auth/session-cookie.ts'
 import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
 import { ApiError } from '../runtime/errors.ts'
@@ -15,7 +16,7 @@ export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
   /** The now-playing document as it is pushed now. */
   readonly document: CachedResponse
   readonly query: URLSearchParams
-  /** The key of a private station, which all requests for it need; empty for a public one. */
+  /** The key of a private station, which all requests for it need; empty with a session or for a public one. */
   readonly apiKey: string
   /** Everything that can be played, the default stream first. */
   readonly streams: readonly { readonly url: string; readonly name: string }[]
@@ -40,7 +41,7 @@ export function stationRoute(
       const document = live.document(state.stationId, 'event')
       if (document === undefined) throw new ApiError('not-found')
       const isPrivate = !state.profile.isPublic
-      const apiKey = isPrivate ? request.apiKey : ''
+      const apiKey = isPrivate && !isSession(request.apiKey) ? request.apiKey : ''
       const station = renderStation(state, baseUrl)
       const streams = sortStreams(station)
       return await render({ state, station, document, query, apiKey, streams, root, baseUrl, isPrivate })

@@ -13,6 +13,7 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:{TAG}:unflushed` sorted set: station id, scored with its newest offset that is not in Postgres
  * - `cuewire:{TAG}:flushing` the lease of the workers process that flushes the shard; expires
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit, change of counts or removal
+ * - `cuewire:passkey-challenge:CHALLENGE` what a challenge of a passkey is for; expires after minutes
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
  * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`).
@@ -60,3 +61,5 @@ export const unflushedKey = (shard: number) => `cuewire:${tagOf(shard)}:unflushe
 export const flushingKey = (shard: number) => `cuewire:${tagOf(shard)}:flushing`
 
 export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:changes`
+
+export const passkeyChallengeKey = (challenge: string) => `cuewire:passkey-challenge:${challenge}`

@@ -73,6 +73,7 @@ describe('every permission at every route', () => {
         apiKey: permissions === null ? '' : 'key',
         host: '',
         address: String(randomInt(2 ** 40)),
+        userAgent: '',
         caller: null,
         isOpen: () => true,
         onSettled: () => {}

@@ -391,6 +391,7 @@ function openGate(sql: Sql) {
     query: new URLSearchParams(),
     body: undefined,
     host: '',
+    userAgent: '',
     caller: null,
     isOpen: () => true,
     onSettled: () => {}

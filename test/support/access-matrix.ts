@@ -86,6 +86,8 @@ export function expectedOutcome(route: AnyRoute, caller: CallerKind, isPrivate: 
   const { permissions } = caller
   const isHidden = isAboutStation(route) && isPrivate && !seesPrivate(permissions)
   if (access === 'playout key') return 'refused'
+  // The matrix calls without the header of the pages of this server.
+  if (route.isSameOriginOnly) return 'refused'
   if (access === 'public') return isHidden ? 'hidden' : 'allowed'
   if (permissions === null) return 'key required'
   if (isHidden) return 'hidden'

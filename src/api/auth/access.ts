@@ -43,9 +43,41 @@ export type Permission = (typeof globalPermissions)[number]
 /** Permissions that a key may have for one station. */
 export const stationPermissions = ['administer all', 'view all', ...stationSpecific] as const
 
+/** What each permission allows, for people who choose them. */
+export const permissionDescriptions: Readonly<Record<Permission, string>> = {
+  'administer all': 'Do everything',
+  'view all': 'See everything, change nothing',
+  'view administration': 'See the state of the installation and its notifications',
+  'view system logs': 'See the audit log',
+  'administer settings': 'Manage users, roles, news and notifications',
+  'administer api keys': 'Create and revoke API keys',
+  'administer stations': 'Create, delete and manage all stations',
+  'administer custom fields': 'Manage the custom fields of songs',
+  'administer backups': 'Manage backups',
+  'administer storage locations': 'Manage where files are stored',
+  'view station management': 'See playlists, queue, songs and settings of the station',
+  'view station reports': 'See history, requests and listeners',
+  'view station logs': 'See the logs of the station',
+  'manage station profile': 'Change name, description and public pages',
+  'manage station broadcasting': 'Control playback: skip songs, change the queue, answer requests',
+  'manage station streamers': 'Manage the accounts of live DJs',
+  'manage station mounts': 'Manage mount points and HLS streams',
+  'manage station remotes': 'Manage relays',
+  'manage station media': 'Upload and edit songs, change playlists',
+  'delete station media': 'Delete songs',
+  'manage station automation': 'Change how the AutoDJ assigns songs',
+  'manage station web hooks': 'Manage web hooks, and see their secrets and logs',
+  'manage station podcasts': 'Manage podcasts'
+}
+
 /** Whether this version knows a stored permission. */
 function isPermission(text: string): text is Permission {
   return globalPermissions.some(permission => permission === text)
+}
+
+/** Whether a stored permission may apply to one station. */
+export function isStationGrant(text: string): boolean {
+  return stationPermissions.some(permission => permission === text)
 }
 
 /** Permissions as stored, those of stations by id. Some may be unknown to this version. */

@@ -8,8 +8,9 @@ import { likePattern } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
-import { effectivePermissions, globalPermissions, mayGrantAll } from './access.ts'
+import { mayGrantAll } from './access.ts'
 import { successReply, successSchema } from './account.ts'
+import { effectivePermissionsSchema, readEffectivePermissions } from './effective-permissions.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
 import { newKeyBodyFields, parseNewKey } from './new-key.ts'
 
@@ -78,36 +79,21 @@ const list = listRoute(path, access, {
   }
 })
 
-const permissionNames = arrayOf({ type: 'string', enum: [...globalPermissions] })
-
 const current = apiRoute('GET', `${path}/current`, 'any key', {
   id: 'getCurrentApiKey',
   tag,
   summary: 'The API key of the request, and its effective permissions',
   answer: successSchema({
     api_key: record,
-    effective_permissions: exactly({
-      read: { ...permissionNames, description: 'Permissions to read, for all stations.' },
-      write: { ...permissionNames, description: 'Permissions to change, for all stations.' },
-      stations: {
-        ...arrayOf(
-          exactly({ station: int64, short_name: string, read: permissionNames, write: permissionNames })
-        ),
-        description: 'The stations for which it has additional permissions.'
-      }
-    })
+    effective_permissions: effectivePermissionsSchema
   }),
   async handle({ caller }, { reads: sql }) {
     const key = caller?.key
     const [row] = key ? await sql<KeyRow[]>`${selectKeys(sql)} where id = ${key.id}` : []
     if (!key || !row) throw new ApiError('forbidden')
-    const rows = await sql<{ station: number; short_name: string }[]>`
-      select id as station, short_name from stations
-      where id = any(${Object.keys(key.stationPermissions).map(Number)}::bigint[]) and deleted_at is null order by id`
-    const stations = rows.map(each => ({ ...each, ...effectivePermissions(key, each.station) }))
     return successReply({
       api_key: renderKey(row),
-      effective_permissions: { ...effectivePermissions(key, null), stations }
+      effective_permissions: await readEffectivePermissions(sql, key)
     })
   }
 })
@@ -154,7 +140,7 @@ const revoke = apiRoute('POST', `${path}/revoke/:key`, access, {
       const [revoked] = await tx<KeyRow[]>`${selectKeys(tx)} where id = ${found.id}`
       return revoked ?? found
     })
-    keys.forget(row.id)
+    keys.forget(({ id }) => id === row.id)
     return successReply({ api_key: renderKey(row) })
   }
 })

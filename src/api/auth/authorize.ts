@@ -8,7 +8,7 @@ import type { ApiRequest, Caller, Route, StationRow } from '../core/route.ts'
 import { openAddressBuckets, openTokenBuckets } from '../core/token-buckets.ts'
 import { hashPlayoutKey } from '../playout/playout-caller.ts'
 import { allows, maySeeStation } from './access.ts'
-import type { ApiKey, Keys } from './keys.ts'
+import { type ApiKey, callerName, type Keys } from './keys.ts'
 
 const maxCachedPlayouts = 10_000
 
@@ -46,7 +46,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
       if (!allows(key, required)) throw new ApiError('forbidden')
     }
     const limit = route.writeLimit === 'reports' ? reports : writes
-    const wait = isRead ? 0 : limit.take(String(key.id))
+    const wait = isRead ? 0 : limit.take(callerName(key))
     if (wait > 0) throw new TooManyRequests(wait)
     return { key, station }
   }

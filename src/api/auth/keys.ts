@@ -5,6 +5,9 @@ import { decodePercent } from '../../outbound/networks.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Grants } from './access.ts'
+import { parseSession, sessionIdleDays } from './session-cookie.ts'
+import type { ParsedToken } from './tokens.ts'
+import { combineRoles, type UserGrantRow, userGrantColumns } from './user-grants.ts'
 
 /** `<identifier>:<secret>`. Keys are found by identifier; of the secret only the SHA-256 hash is stored. */
 const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
@@ -18,16 +21,24 @@ export function redactKeys(path: string): string {
 }
 
 /** Parses a key into its identifier and the hash of its secret. Null for other text. */
-export function parseKey(text: string): { readonly identifier: string; readonly verifier: Buffer } | null {
+export function parseKey(text: string): ParsedToken | null {
   const [, identifier, secret] = format.exec(text) ?? []
   return identifier && secret ? { identifier, verifier: createHash('sha256').update(secret).digest() } : null
 }
 
-/** A valid key and its permissions. */
+/** A valid key or session, and its permissions. */
 export interface ApiKey extends Grants {
+  /** 0: a session. */
   readonly id: number
+  /** For the audit log: the name of a key, the email address of a user, or both. */
   readonly name: string
+  /** The user who has signed in, or whose key it is. */
+  readonly user?: { readonly id: number; readonly sessionId: number | null } | null
 }
+
+/** The name of a caller for rate limits. All sessions of a user share them. */
+export const callerName = ({ id, user }: Pick<ApiKey, 'id' | 'user'>): string =>
+  id === 0 && user ? `user ${user.id}` : String(id)
 
 /** A key to store. Without `expiresAt` it does not expire. */
 export interface NewApiKey {
@@ -35,6 +46,8 @@ export interface NewApiKey {
   readonly permissions: readonly Permission[]
   readonly stationPermissions?: Grants['stationPermissions']
   readonly expiresAt?: Date | null
+  /** The user whose permissions the key has, instead of its own. */
+  readonly userId?: number | null
 }
 
 /** Generates a random key. */
@@ -44,14 +57,14 @@ export function generateKey(): string {
 
 /** Stores a key. Returns its id, or null if it exists: a revoked key remains revoked. */
 export async function storeKey(tx: Sql | Tx, key: string, options: NewApiKey): Promise<number | null> {
-  const { name, permissions, stationPermissions = {}, expiresAt = null } = options
+  const { name, permissions, stationPermissions = {}, expiresAt = null, userId = null } = options
   const parsed = parseKey(key)
   if (!parsed) throw new Error('malformed key')
   const byStation = Object.entries(stationPermissions).map(([id, granted]) => [id, [...granted]])
   const [stored] = await tx<{ id: number }[]>`
-    insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at)
+    insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at, user_id)
     values (${name}, ${parsed.identifier}, ${parsed.verifier}, ${tx.json([...permissions])},
-      ${tx.json(Object.fromEntries(byStation))}, ${expiresAt})
+      ${tx.json(Object.fromEntries(byStation))}, ${expiresAt}, ${userId})
     on conflict (identifier) do nothing returning id`
   return stored?.id ?? null
 }
@@ -75,9 +88,24 @@ interface CachedKey {
   readonly readAtMs: number
 }
 
+interface SessionRow {
+  readonly id: number
+  readonly verifier: Uint8Array
+  readonly userId: number
+  readonly email: string
+}
+
+/** A key, with its user if it has one. */
+interface KeyRow extends Grants {
+  readonly id: number
+  readonly name: string
+  readonly verifier: Uint8Array
+  readonly user: (UserGrantRow & { readonly id: number; readonly email: string }) | null
+}
+
 /**
- * Checks keys against Postgres, each at most once a second. `find` returns null for a key that is missing,
- * malformed, unknown, expired or revoked. It throws if Postgres does not answer and the key was not valid
+ * Checks keys and sessions against Postgres, each at most once a second, with the permissions that their users
+ * have then. `find` returns null for one that is missing, malformed, unknown, expired or revoked. It throws if Postgres does not answer and the key was not valid
  * within a minute.
  */
 export function openKeys(sql: Sql) {
@@ -86,27 +114,54 @@ export function openKeys(sql: Sql) {
   const invalid = new Map<string, CachedKey>()
   const refusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
   const inFlight = new Map<string, Promise<ApiKey | null>>()
-  const usedAtMs = new Map<number, number>()
+  const usedAtMs = new Map<string, number>()
+
+  async function readKey({ identifier, verifier }: ParsedToken): Promise<ApiKey | null> {
+    const [row] = await sql<KeyRow[]>`
+      select k.id, k.name, k.permissions, k.station_permissions as "stationPermissions", k.verifier,
+        (select to_jsonb(found) from (
+          select u.id, u.email, ${userGrantColumns(sql)} from users u where u.id = k.user_id) found) as user
+      from api_keys k
+      where k.identifier = ${identifier} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`
+    if (!row || !timingSafeEqual(row.verifier, verifier)) return null
+    const { id, name, user, permissions, stationPermissions } = row
+    recordUse('api_keys', id)
+    if (user === null) return { id, name, permissions, stationPermissions }
+    return {
+      id,
+      name: `${name} (${user.email})`,
+      user: { id: user.id, sessionId: null },
+      ...combineRoles(user)
+    }
+  }
+
+  async function readSession({ identifier, verifier }: ParsedToken): Promise<ApiKey | null> {
+    const [row] = await sql<(UserGrantRow & SessionRow)[]>`
+      select s.id, s.verifier, u.id as "userId", u.email, ${userGrantColumns(sql)}
+      from sessions s join users u on u.id = s.user_id
+      where s.identifier = ${identifier} and s.expires_at > now()
+        and s.last_used_at > now() - make_interval(days => ${sessionIdleDays})`
+    if (!row || !timingSafeEqual(row.verifier, verifier)) return null
+    recordUse('sessions', row.id)
+    const user = { id: row.userId, sessionId: row.id }
+    return { id: 0, name: row.email, user, ...combineRoles(row) }
+  }
 
   async function read(text: string): Promise<ApiKey | null> {
-    const parsed = parseKey(text)
-    if (!parsed) return null
-    const [row] = await sql<(ApiKey & { verifier: Uint8Array })[]>`
-      select id, name, permissions, station_permissions as "stationPermissions", verifier from api_keys
-      where identifier = ${parsed.identifier} and revoked_at is null and (expires_at is null or expires_at > now())`
-    if (!row || !timingSafeEqual(row.verifier, parsed.verifier)) return null
-    const { verifier: _verifier, ...key } = row
-    recordUse(key.id)
-    return key
+    const session = parseSession(text)
+    if (session) return readSession(session)
+    const key = parseKey(text)
+    return key && readKey(key)
   }
 
   /** Not awaited: a failure only loses a time stamp. */
-  function recordUse(id: number): void {
+  function recordUse(table: 'api_keys' | 'sessions', id: number): void {
     const nowMs = performance.now()
-    if (nowMs - (usedAtMs.get(id) ?? -Infinity) < lastUsedStepMs) return
+    const name = `${table} ${id}`
+    if (nowMs - (usedAtMs.get(name) ?? -Infinity) < lastUsedStepMs) return
     if (usedAtMs.size >= cacheSize) usedAtMs.clear()
-    usedAtMs.set(id, nowMs)
-    sql`update api_keys set last_used_at = now() where id = ${id}`.catch(() => {})
+    usedAtMs.set(name, nowMs)
+    sql`update ${sql(table)} set last_used_at = now() where id = ${id}`.catch(() => {})
   }
 
   async function readAndCache(text: string): Promise<ApiKey | null> {
@@ -121,7 +176,7 @@ export function openKeys(sql: Sql) {
   }
 
   async function find(text: string): Promise<ApiKey | null> {
-    if (!format.test(text)) return null
+    if (!format.test(text) && parseSession(text) === null) return null
     const cached = valid.get(text) ?? invalid.get(text)
     const ageMs = cached ? performance.now() - cached.readAtMs : Infinity
     if (cached && ageMs < cacheTtlMs) return cached.key
@@ -156,9 +211,12 @@ export function openKeys(sql: Sql) {
       const found = await (address === undefined ? find(text) : findFrom(text, address)).catch(() => null)
       return typeof found === 'number' ? null : found
     },
-    /** Removes a key from the cache, so that its revocation takes effect on this server at once. */
-    forget(keyId: number): void {
-      for (const [text, { key }] of valid) if (key?.id === keyId) valid.delete(text)
+    /**
+     * Removes keys and sessions from the cache, so that their end or a change of their permissions takes effect
+     * on this server at once.
+     */
+    forget(matches: (key: ApiKey) => boolean): void {
+      for (const [text, { key }] of valid) if (key && matches(key)) valid.delete(text)
     }
   }
 }

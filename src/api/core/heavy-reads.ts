@@ -4,11 +4,12 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
 import { openFairSemaphore, type PermitRefusal } from '../../runtime/fair-semaphore.ts'
+import { type ApiKey, callerName } from '../auth/keys.ts'
 
 /** The part of an `ApiRequest` that a heavy read depends on. */
 interface ReadRequest {
   readonly address: string
-  readonly caller: { readonly key: { readonly id: number } | null } | null
+  readonly caller: { readonly key: Pick<ApiKey, 'id' | 'user'> | null } | null
   readonly isOpen: () => boolean
   readonly onSettled: (callback: () => void) => void
 }
@@ -61,7 +62,7 @@ export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; rea
   ): Promise<Result> {
     const key = request.caller?.key ?? null
     const { light, heavy } = key === null ? semaphores.visitors : semaphores.keys
-    const owner = key === null ? limitKeyOf(request.address) : String(key.id)
+    const owner = key === null ? limitKeyOf(request.address) : callerName(key)
     const expectedMs = (isLight ? estimates.lightMs : estimates.heavyMs) + rows * estimates.msPerRow
     const { permit, drop } = (isLight ? light : heavy).acquire(owner, expectedMs)
     request.onSettled(drop)

@@ -31,12 +31,17 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** Parsed JSON, text or bytes, as the route declares. */
   readonly body: unknown
-  /** The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=`; empty without one. */
+  /**
+   * The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=`; otherwise the session of
+   * the cookie (see `session-cookie.ts`); empty without either.
+   */
   readonly apiKey: string
   /** The `Host` header: `radio.example.com:8080`; empty without one. */
   readonly host: string
   /** The client's address; empty on a public route that does not need it and was called without a key. */
   readonly address: string
+  /** The header `User-Agent`; empty unless the route is `isSameOriginOnly`. */
+  readonly userAgent: string
   /** Null on public routes. */
   readonly caller: Caller | null
   /** False after the client left or the request timed out. */
@@ -124,6 +129,8 @@ export interface Route<Services> {
   readonly maxBodyBytes?: number
   /** Whether a public route needs the client's address. */
   readonly needsAddress?: boolean
+  /** Whether only pages of this server may call the route: it sets a session cookie. */
+  readonly isSameOriginOnly?: boolean
   readonly operation?: Operation
   /** Throws `ApiError` for errors that the caller may see. */
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>

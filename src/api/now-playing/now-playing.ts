@@ -27,8 +27,8 @@ import { isNewState } from './long-polls.ts'
 const publicCaching = { 'Cache-Control': 'public, max-age=1' }
 export const privateCaching = { 'Cache-Control': 'private, no-store' }
 
-/** The list depends on the key. */
-export const listVary = { Vary: 'X-API-Key, Authorization' }
+/** The list depends on the key or session. */
+export const listVary = { Vary: 'X-API-Key, Authorization, Cookie' }
 
 /** Headers of responses that do not depend on a key. */
 export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Record<string, string>>>> = {

@@ -11,6 +11,7 @@ import { messageId } from '../../webhooks/outbox.ts'
 import { redactHeaders, redactSecrets } from '../../webhooks/redact.ts'
 import { hookTypeOf, triggersFor } from '../../webhooks/types/hook-types.ts'
 import type { HookRequest, Mail } from '../../webhooks/types/sending.ts'
+import { callerName } from '../auth/keys.ts'
 import { recordAudit } from '../core/audit.ts'
 import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -55,7 +56,8 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
   async handle(request, services) {
     const hook = await readHook(services.reads, request)
     assertSendable(hook)
-    const wait = services.webhookTests.tokens.take(String(request.caller?.key?.id))
+    const key = request.caller?.key
+    const wait = services.webhookTests.tokens.take(key ? callerName(key) : '')
     if (wait > 0) throw new TooManyRequests(wait)
     const message = prepareMessage(services, request, hook)
     await recordAudit(services.sql, request, { record: 'Webhook', id: hook.id })

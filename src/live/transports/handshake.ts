@@ -4,7 +4,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { malformed } from '../../http/body.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
-import { commonLines, type HeaderList, jsonContentType, readApiKey, renderLines } from '../../http/headers.ts'
+import { readCredential } from '../../http/credentials.ts'
+import { commonLines, type HeaderList, jsonContentType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderApiError } from '../../runtime/errors.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
@@ -17,6 +18,8 @@ export interface HandshakeOptions {
   readonly addressOf: (connection: string, forwarded: string) => string
   /** Allowed origins, or `*`; requests without an origin are always allowed. */
   readonly origins: readonly string[]
+  /** The name of the cookie with a session; without it there are no sessions. */
+  readonly sessionCookie?: string
 }
 
 /** A request for a live connection, before it is accepted. */
@@ -27,7 +30,7 @@ export type ConnectRequest = Readonly<ReturnType<typeof readConnectRequest>>
  * Throws `ApiError`: 403 for an origin that is not allowed, 400 for an invalid `cf_connect` or `delay`.
  */
 export function readConnectRequest(res: HttpResponse, req: HttpRequest, options: HandshakeOptions) {
-  const { addressOf, origins } = options
+  const { addressOf, origins, sessionCookie = '' } = options
   const origin = req.getHeader('origin')
   if (origin !== '' && !origins.includes('*') && !origins.includes(origin))
     throw new ApiError('forbidden', `The origin ${origin} may not connect.`)
@@ -38,7 +41,12 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
   if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
-    key: readApiKey(req) || (query.get('api_key') ?? ''),
+    key: readCredential(req, {
+      keyInQuery: query.get('api_key') ?? '',
+      sessionCookie,
+      isSafe: true,
+      isKeyed: false
+    }),
     address: addressOf(connection, readForwardedFor(req)),
     origin,
     message,
@@ -72,7 +80,10 @@ export function refusalError(refusal: ConnectionRefusal): ApiError {
     : new ApiError('too-many', 'Too many connections from this address: try again later.')
 }
 
-/** CORS headers of the live endpoints. No cookies are used, so every allowed origin may read. */
+/**
+ * CORS headers of the live endpoints. Every allowed origin may read: clients of the protocol send credentials,
+ * but the session cookie of a request from another origin is ignored.
+ */
 export function corsOf(origin: string): HeaderList {
   if (origin === '') return [['Access-Control-Allow-Origin', '*']]
   return [

@@ -15,6 +15,7 @@ function reply(query: string, rows: unknown[], total: number) {
     apiKey: '',
     address: '',
     host: '',
+    userAgent: '',
     caller: null,
     isOpen: () => true,
     onSettled: () => {}

@@ -1,0 +1,283 @@
+import { timingSafeEqual } from 'node:crypto'
+
+import type { Sql, Tx } from '../../db/sql.ts'
+import { integer, secret, text } from '../../fields/field.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { ApiError, fieldError } from '../../runtime/errors.ts'
+import { hashPassword } from '../../security/passwords.ts'
+import { generateToken, parseToken } from '../auth/tokens.ts'
+import { combineRoles } from '../auth/user-grants.ts'
+import { assertNoProblems } from '../core/accept.ts'
+import { recordAudit } from '../core/audit.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import { actionReply, apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { checkRegistration, insertPasskey, offerRegistration, optionalPasskeyField } from './passkeys.ts'
+import {
+  access,
+  assertMayGrant,
+  changePeople,
+  emailField,
+  grantFields,
+  lockPeople,
+  maxPasswordLength,
+  minPasswordLength,
+  nameField,
+  readNewGrants,
+  tag
+} from './people.ts'
+import { accountTag, signedInReply, signedInSchema, startSession } from './sessions.ts'
+import { limitAttempts } from './sign-in.ts'
+import { insertUser } from './users.ts'
+
+const maxHours = 30 * 24
+const maxOpen = 500
+
+const fields = {
+  email: text({
+    max: 254,
+    isTrimmed: true,
+    fallback: '',
+    pattern: /^[^\s@]+@[^\s@]+$/,
+    says: 'must be an email address.',
+    about: 'The address of the person, who may change it. No email is sent.',
+    example: 'anna@example.com'
+  }),
+  name: nameField,
+  ...grantFields,
+  expires_in_hours: integer({
+    min: 1,
+    max: maxHours,
+    fallback: 7 * 24,
+    about: 'How long the link is valid, in hours.'
+  })
+}
+const validator = bodyValidator(fields)
+
+export const invitationSchema = exactly({
+  id: int64,
+  email: string,
+  name: string,
+  roles: arrayOf(exactly({ id: int64, name: string })),
+  stations: {
+    ...arrayOf(int64),
+    description: 'The stations that the roles are limited to; empty: not limited.'
+  },
+  invited_by: string,
+  created_at: unixSeconds,
+  expires_at: unixSeconds,
+  accepted_at: { ...unixSeconds, description: 'Unix seconds; 0: not accepted.' },
+  revoked_at: { ...unixSeconds, description: 'Unix seconds; 0: not revoked.' }
+})
+const record = ref('Invitation')
+
+const selectInvitations = (sql: Sql | Tx) => sql`
+  select id, email, name,
+    coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.id)
+      from roles r where invitations.roles @> to_jsonb(r.id)), '[]') as roles,
+    coalesce(stations, '[]') as stations, invited_by,
+    floor(extract(epoch from created_at))::bigint as created_at,
+    floor(extract(epoch from expires_at))::bigint as expires_at,
+    coalesce(floor(extract(epoch from accepted_at)), 0)::bigint as accepted_at,
+    coalesce(floor(extract(epoch from revoked_at)), 0)::bigint as revoked_at
+  from invitations`
+
+const list = listRoute('/api/admin/invitations', access, {
+  id: 'listInvitations',
+  tag,
+  summary: 'All invitations, newest first; old ones are removed',
+  record,
+  open(query, _, { reads: sql }) {
+    const pattern = likePattern(query.search)
+    const where = sql`where email ilike ${pattern} or name ilike ${pattern}`
+    return {
+      select: sql`${selectInvitations(sql)} ${where} order by id desc`,
+      matching: sql`select from invitations ${where}`
+    }
+  }
+})
+
+const create = apiRoute('POST', '/api/admin/invitations', access, {
+  id: 'createInvitation',
+  tag,
+  summary: 'Invite a person; only this response contains the link, which works once',
+  body: bodySchema(fields),
+  answer: exactly({ link: { ...string, format: 'uri' }, invitation: record }),
+  errors: [409],
+  async handle(request, { sql, config }) {
+    const values = parseBody(validator, request.body)
+    if (values.roles.length === 0)
+      assertNoProblems([fieldError('roles', 'required', 'must have at least one role.')])
+    const token = generateToken()
+    const parsed = parseToken(token)
+    if (!parsed) throw new Error('malformed token')
+    return changePeople(sql, async tx => {
+      const { stations } = await readNewGrants(tx, request, values)
+      const [made] = await tx<{ id: number }[]>`
+        insert into invitations (identifier, verifier, email, name, roles, stations, invited_by, expires_at)
+        select ${parsed.identifier}, ${parsed.verifier}, ${values.email}, ${values.name}, ${tx.json(values.roles)}::jsonb,
+          ${stations === null ? null : tx.json([...stations])}::jsonb, ${request.caller?.key?.name ?? ''},
+          now() + make_interval(hours => ${values.expires_in_hours})
+        where (select count(*) from invitations
+          where accepted_at is null and revoked_at is null and expires_at > now()) < ${maxOpen}
+        returning id`
+      if (!made) throw new ApiError('conflict', `There are ${maxOpen} open invitations: revoke some first.`)
+      await recordAudit(tx, request, { record: 'Invitation', id: made.id, fields: Object.keys(values) })
+      const [invitation] = await tx`${selectInvitations(tx)} where id = ${made.id}`
+      return {
+        ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation }),
+        headers: { 'Cache-Control': 'no-store' }
+      }
+    })
+  }
+})
+
+interface StoredInvitation {
+  readonly id: number
+  readonly email: string
+  readonly name: string
+  readonly roles: readonly number[]
+  readonly stations: readonly number[] | null
+}
+
+const revoke = apiRoute('DELETE', '/api/admin/invitation/:id', access, {
+  id: 'revokeInvitation',
+  tag,
+  summary: 'Revoke an invitation that was not accepted; idempotent',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql }) {
+    await changePeople(sql, async tx => {
+      const [found] = await tx<(StoredInvitation & { isAccepted: boolean })[]>`
+        select id, email, name, roles, stations, accepted_at is not null as "isAccepted"
+        from invitations where id = ${parseId(request.params['id'])} for update`
+      if (!found) throw new ApiError('not-found')
+      if (found.isAccepted) throw new ApiError('conflict', 'The person has joined: remove the user instead.')
+      assertMayGrant(request, combineRoles({ roles: await readRoles(tx, found), stations: found.stations }))
+      await tx`update invitations set revoked_at = coalesce(revoked_at, now()) where id = ${found.id}`
+      await recordAudit(tx, request, { record: 'Invitation', id: found.id, fields: ['revoked_at'] })
+    })
+    return actionReply('Invitation revoked.')
+  }
+})
+
+const readRoles = (tx: Tx, { roles }: StoredInvitation) => tx<
+  {
+    id: number
+    name: string
+    permissions: string[]
+    stationPermissions: Record<string, string[]>
+  }[]
+>`
+  select id, name, permissions, station_permissions as "stationPermissions" from roles
+  where id = any(${[...roles]}::bigint[]) order by id`
+
+/** Finds and locks an open invitation. Throws 404 for any other token. */
+async function findOpen(tx: Tx, token: string): Promise<StoredInvitation> {
+  const parsed = parseToken(token)
+  const [row] = parsed
+    ? await tx<(StoredInvitation & { readonly verifier: Uint8Array })[]>`
+        select id, email, name, roles, stations, verifier from invitations
+        where identifier = ${parsed.identifier} and accepted_at is null and revoked_at is null and expires_at > now()
+        for update`
+    : []
+  if (!row || !parsed || !timingSafeEqual(row.verifier, parsed.verifier))
+    throw new ApiError('not-found', 'This invitation is not valid: it was used, revoked, or has expired.')
+  return row
+}
+
+const tokenField = text({ min: 1, max: 200, about: 'The last part of the link.' })
+
+const openFields = { token: tokenField }
+const openValidator = bodyValidator(openFields)
+
+const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
+  id: 'openInvitation',
+  tag: accountTag,
+  summary: 'What an invitation offers',
+  body: bodySchema(openFields),
+  answer: exactly({ email: string, name: string, roles: arrayOf(string), expires_at: unixSeconds }),
+  isSameOriginOnly: true,
+  errors: [403, 404, 429],
+  async handle(request, { sql }) {
+    const { token } = parseBody(openValidator, request.body)
+    limitAttempts(request.address)
+    return sql.begin(async tx => {
+      const invitation = await findOpen(tx, token)
+      const roles = await readRoles(tx, invitation)
+      const [times] = await tx<{ expires_at: number }[]>`
+        select floor(extract(epoch from expires_at))::bigint as expires_at from invitations where id = ${invitation.id}`
+      const { email, name } = invitation
+      return json({ email, name, roles: roles.map(role => role.name), expires_at: times?.expires_at })
+    })
+  }
+})
+
+const personFields = { token: tokenField, email: emailField, name: nameField }
+const personValidator = bodyValidator(personFields)
+
+const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
+  id: 'offerPasskeyToJoin',
+  tag: accountTag,
+  summary: 'Start to create a passkey with which to accept an invitation',
+  body: bodySchema(personFields),
+  answer: { type: 'object' },
+  isSameOriginOnly: true,
+  errors: [403, 404, 429],
+  async handle(request, services) {
+    const { token, ...person } = parseBody(personValidator, request.body)
+    limitAttempts(request.address)
+    const { id } = await services.sql.begin(tx => findOpen(tx, token))
+    return json(await offerRegistration(services, `invitation ${id}`, person))
+  }
+})
+
+const joinFields = {
+  ...personFields,
+  password: secret({
+    max: maxPasswordLength,
+    // Empty text is no password.
+    pattern: /^[^]{10,}$/,
+    says: `must have at least ${minPasswordLength} characters.`,
+    about: 'The password; needed without a passkey.'
+  }),
+  passkey: optionalPasskeyField
+}
+const joinValidator = bodyValidator(joinFields)
+
+const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
+  id: 'acceptInvitation',
+  tag: accountTag,
+  summary: 'Accept an invitation with a password, a passkey or both: sets the session cookie',
+  body: bodySchema(joinFields),
+  answer: signedInSchema,
+  isSameOriginOnly: true,
+  errors: [403, 404, 409, 429],
+  async handle(request, services) {
+    const { sql, config } = services
+    const { token, email, name, password, passkey } = parseBody(joinValidator, request.body)
+    if (password === '' && passkey === null)
+      assertNoProblems([fieldError('password', 'required', 'is required without a passkey.')])
+    limitAttempts(request.address)
+    // Before the password is hashed, which takes time and memory.
+    const { id } = await sql.begin(tx => findOpen(tx, token))
+    const hash = password === '' ? null : await hashPassword(password)
+    const credential = passkey && (await checkRegistration(services, `invitation ${id}`, passkey))
+    return sql.begin(async tx => {
+      await lockPeople(tx)
+      const invitation = await findOpen(tx, token)
+      const roles = (await readRoles(tx, invitation)).map(role => role.id)
+      const stations = [...(invitation.stations ?? [])]
+      const userId = await insertUser(tx, { email, name, roles, stations, hash })
+      if (credential) await insertPasskey(tx, userId, credential, '')
+      await tx`update invitations set accepted_at = now() where id = ${invitation.id}`
+      await recordAudit(tx, request, { record: 'User', id: userId, fields: ['email', 'name', 'roles'] })
+      const session = await startSession(tx, userId, request)
+      return signedInReply(tx, config.BASE_URL, userId, session)
+    })
+  }
+})
+
+export const invitationRoutes = [list, create, revoke, view, offer, join]

@@ -1,0 +1,300 @@
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse
+} from '@simplewebauthn/server'
+import * as v from 'valibot'
+
+import type { Config } from '../../config.ts'
+import type { Tx } from '../../db/sql.ts'
+import { custom, problemText, text } from '../../fields/field.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import type { RedisClient } from '../../redis/connection.ts'
+import { passkeyChallengeKey } from '../../redis/keys.ts'
+import { ApiError, codeOf } from '../../runtime/errors.ts'
+import { isStoreFault } from '../../runtime/store-errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import { actionReply, apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { accountTag, signedInReply, signedInSchema, signedInUser, startSession, userOf } from './sessions.ts'
+import { limitAttempts } from './sign-in.ts'
+
+const challengeTtlSeconds = 300
+const maxPasskeys = 20
+
+/** What a challenge is for: a response to it counts for nothing else. */
+export type ChallengePurpose = 'sign-in' | `user ${number}` | `invitation ${number}`
+
+/** Challenges are in Redis, because the response may reach another server. Each is valid once. */
+async function keepChallenge(redis: RedisClient, challenge: string, purpose: ChallengePurpose) {
+  await redis.set(passkeyChallengeKey(challenge), purpose, 'EX', challengeTtlSeconds)
+}
+
+const takeChallenge = (redis: RedisClient, purpose: ChallengePurpose) => async (challenge: string) =>
+  /^[\w-]{20,200}$/.test(challenge) && (await redis.getdel(passkeyChallengeKey(challenge))) === purpose
+
+/** The site that passkeys belong to. Passkeys do not work at an address other than `BASE_URL`. */
+function siteOf({ BASE_URL: baseUrl }: Pick<Config, 'BASE_URL'>) {
+  const { hostname, origin } = new URL(baseUrl)
+  return { rpID: hostname, origin }
+}
+
+type PasskeyServices = Pick<ApiServices, 'redis' | 'config'>
+
+/** Options with which a browser creates a passkey. */
+export async function offerRegistration(
+  { redis, config }: PasskeyServices,
+  purpose: ChallengePurpose,
+  person: { readonly email: string; readonly name: string },
+  existing: readonly string[] = []
+) {
+  const options = await generateRegistrationOptions({
+    rpName: 'Cuewire',
+    rpID: siteOf(config).rpID,
+    userName: person.email,
+    userDisplayName: person.name || person.email,
+    attestationType: 'none',
+    excludeCredentials: existing.map(id => ({ id })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' }
+  })
+  await keepChallenge(redis, options.challenge, purpose)
+  return options
+}
+
+/** Checks the response of a browser to `offerRegistration`. Throws 400 if it is not valid. */
+export async function checkRegistration(
+  { redis, config }: PasskeyServices,
+  purpose: ChallengePurpose,
+  response: RegistrationResponseJSON
+) {
+  const { rpID, origin } = siteOf(config)
+  const { verified, registrationInfo } = await verifyRegistrationResponse({
+    response,
+    expectedChallenge: takeChallenge(redis, purpose),
+    expectedOrigin: origin,
+    expectedRPID: rpID,
+    requireUserVerification: true
+  }).catch(refuse)
+  if (!verified || !registrationInfo) return refuse()
+  return registrationInfo.credential
+}
+
+export type NewPasskey = Awaited<ReturnType<typeof checkRegistration>>
+
+/** Stores a passkey of a user. Throws 409 if it is stored already. */
+export async function insertPasskey(tx: Tx, userId: number, passkey: NewPasskey, name: string) {
+  const { id, publicKey, counter, transports = [] } = passkey
+  const [row] = await tx<{ id: number }[]>`
+    insert into passkeys (user_id, credential_id, public_key, counter, transports, name)
+    select ${userId}::bigint, ${id}, ${Buffer.from(publicKey)}, ${counter}::bigint, ${tx.json([...transports])}::jsonb,
+      ${name || 'Passkey'}
+    where (select count(*) from passkeys where user_id = ${userId}) < ${maxPasskeys}
+    returning id`.catch((error: unknown) => {
+    if (codeOf(error) === '23505') throw new ApiError('conflict', 'This passkey is registered already.')
+    throw error
+  })
+  if (!row) throw new ApiError('conflict', `There are ${maxPasskeys} passkeys already: remove one first.`)
+  return row.id
+}
+
+/** Any failure looks the same: details would help only to forge a response. */
+function refuse(cause?: unknown): never {
+  if (isStoreFault(cause)) throw cause
+  const message = 'The passkey could not be verified: try again.'
+  throw ApiError.ofFields([{ field: 'passkey', code: 'wrong', message }])
+}
+
+/** Whether a value may be a credential of a browser. The library validates the rest. */
+function isCredential(value: unknown): boolean {
+  const { success } = v.safeParse(
+    v.object({ id: v.string(), response: v.record(v.string(), v.unknown()) }),
+    value
+  )
+  return success
+}
+
+const notCredential = problemText('invalid_type', 'must be the response of a browser.')
+const about = {
+  schema: { type: 'object' },
+  about: 'The response of the browser (WebAuthn Level 3, `toJSON`).'
+}
+
+const newPasskeyInput = v.custom<RegistrationResponseJSON>(isCredential, notCredential)
+const newPasskeyField = custom(newPasskeyInput, about)
+/** A new passkey in a body; null: none. */
+export const optionalPasskeyField = custom<RegistrationResponseJSON | null>(newPasskeyInput, {
+  ...about,
+  fallback: null
+})
+
+const anyOptions = {
+  type: 'object',
+  description: 'Options for the browser (WebAuthn Level 3, JSON).'
+} as const
+
+const offerSignIn = apiRoute('POST', '/api/frontend/account/webauthn/login/options', 'public', {
+  id: 'offerPasskeySignIn',
+  tag: accountTag,
+  summary: 'Start to sign in with a passkey',
+  answer: anyOptions,
+  isSameOriginOnly: true,
+  errors: [403, 429],
+  async handle({ address }, { redis, config }) {
+    limitAttempts(address)
+    const { rpID } = siteOf(config)
+    const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' })
+    await keepChallenge(redis, options.challenge, 'sign-in')
+    return json(options)
+  }
+})
+
+interface PasskeyRow {
+  readonly id: number
+  readonly userId: number
+  readonly publicKey: Uint8Array
+  readonly counter: number
+  readonly transports: AuthenticatorTransport[]
+}
+
+const signInFields = {
+  passkey: custom(v.custom<AuthenticationResponseJSON>(isCredential, notCredential), about)
+}
+const signInValidator = bodyValidator(signInFields)
+
+const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public', {
+  id: 'signInWithPasskey',
+  tag: accountTag,
+  summary: 'Sign in with a passkey: sets the session cookie',
+  body: bodySchema(signInFields),
+  answer: signedInSchema,
+  isSameOriginOnly: true,
+  errors: [403, 429],
+  async handle(request, { sql, redis, config }) {
+    const response = parseBody(signInValidator, request.body).passkey
+    limitAttempts(request.address)
+    const { id } = response
+    const { rpID, origin } = siteOf(config)
+    return sql.begin(async tx => {
+      // Locked, so that a copied passkey cannot use the counter a second time.
+      const [row] = await tx<PasskeyRow[]>`
+        select id, user_id as "userId", public_key as "publicKey", counter, transports from passkeys
+        where credential_id = ${id.replaceAll('\0', '')} for update`
+      if (!row) return refuse()
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: takeChallenge(redis, 'sign-in'),
+        expectedOrigin: origin,
+        expectedRPID: rpID,
+        requireUserVerification: true,
+        // It checks the counter.
+        credential: { ...row, id, publicKey: new Uint8Array(row.publicKey) }
+      }).catch(refuse)
+      if (!verified) return refuse()
+      await tx`update passkeys set counter = ${authenticationInfo.newCounter}, last_used_at = now() where id = ${row.id}`
+      const token = await startSession(tx, row.userId, request)
+      return signedInReply(tx, config.BASE_URL, row.userId, token)
+    })
+  }
+})
+
+const list = apiRoute('GET', '/api/frontend/account/passkeys', 'any key', {
+  id: 'listPasskeys',
+  tag: accountTag,
+  summary: 'The passkeys of the user',
+  answer: arrayOf(
+    exactly({
+      id: int64,
+      name: string,
+      created_at: unixSeconds,
+      last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' }
+    })
+  ),
+  async handle(request, { reads: sql }) {
+    const rows = await sql`
+      select id, name, floor(extract(epoch from created_at))::bigint as created_at,
+        coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as last_used_at
+      from passkeys where user_id = ${userOf(request).id} order by id`
+    return json(rows)
+  }
+})
+
+const registerPath = '/api/frontend/account/webauthn/register'
+
+const offer = apiRoute('GET', registerPath, 'any key', {
+  id: 'offerPasskey',
+  tag: accountTag,
+  summary: 'Start to add a passkey',
+  answer: anyOptions,
+  changes: true,
+  async handle(request, services) {
+    const { id } = signedInUser(request)
+    const { reads: sql } = services
+    const [user] = await sql<{ email: string; name: string; existing: string[] }[]>`
+      select email, name, coalesce((select jsonb_agg(credential_id) from passkeys where user_id = u.id), '[]') as existing
+      from users u where id = ${id}`
+    if (!user) throw new ApiError('not-found')
+    return json(await offerRegistration(services, `user ${id}`, user, user.existing))
+  }
+})
+
+const registerFields = {
+  passkey: newPasskeyField,
+  name: text({
+    max: 100,
+    isTrimmed: true,
+    fallback: '',
+    about: 'A name to recognize it by.',
+    example: 'Phone'
+  })
+}
+const registerValidator = bodyValidator(registerFields)
+
+const register = apiRoute('PUT', registerPath, 'any key', {
+  id: 'addPasskey',
+  tag: accountTag,
+  summary: 'Add a passkey',
+  body: bodySchema(registerFields),
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, services) {
+    const user = signedInUser(request)
+    const { passkey, name } = parseBody(registerValidator, request.body)
+    const credential = await checkRegistration(services, `user ${user.id}`, passkey)
+    await services.sql.begin(async tx => {
+      const id = await insertPasskey(tx, user.id, credential, name)
+      await recordAudit(tx, request, { record: 'Passkey', id })
+    })
+    return actionReply('Passkey added.')
+  }
+})
+
+const remove = apiRoute('DELETE', '/api/frontend/account/passkey/:id', 'any key', {
+  id: 'deletePasskey',
+  tag: accountTag,
+  summary: 'Remove a passkey; a user without a password keeps the last one',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql }) {
+    const user = signedInUser(request)
+    const id = parseId(request.params['id'])
+    await sql.begin(async tx => {
+      await tx`select from users where id = ${user.id} for update`
+      const { count } = await tx`delete from passkeys where id = ${id} and user_id = ${user.id}`
+      if (count === 0) throw new ApiError('not-found')
+      const [canSignIn] = await tx`
+        select from users u where id = ${user.id}
+          and (password_hash is not null or exists (select from passkeys where user_id = u.id))`
+      if (!canSignIn) throw new ApiError('conflict', 'Set a password or add another passkey first.')
+      await recordAudit(tx, request, { record: 'Passkey', id })
+    })
+    return actionReply('Passkey removed.')
+  }
+})
+
+export const passkeyRoutes = [offerSignIn, signIn, list, offer, register, remove]

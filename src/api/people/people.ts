@@ -1,0 +1,119 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import { integer, listOf, text } from '../../fields/field.ts'
+import { ApiError, codeOf, type FieldError, fieldError } from '../../runtime/errors.ts'
+import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
+import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
+import { assertNoProblems, findUnknown } from '../core/accept.ts'
+import type { ApiRequest } from '../core/route.ts'
+
+// What the routes of users, roles and invitations have in common.
+
+/** The permission to manage people. Beyond it, nobody grants or takes more than they have. */
+export const access = 'administer settings'
+export const tag = 'People'
+
+const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'An id.' })
+
+/** The fields that say what a user may do. */
+export const grantFields = {
+  roles: listOf(id.input, { max: 20, items: id.schema, about: 'Ids of roles. Their permissions add up.' }),
+  stations: listOf(id.input, {
+    max: 1_000,
+    items: id.schema,
+    about: 'Ids of the stations that the roles are limited to; empty: not limited.'
+  })
+}
+
+export const emailField = text({
+  min: 3,
+  max: 254,
+  isTrimmed: true,
+  pattern: /^[^\s@]+@[^\s@]+$/,
+  says: 'must be an email address.',
+  about: 'The address to sign in with.',
+  example: 'anna@example.com'
+})
+/** Lengths of passwords, in characters. */
+export const minPasswordLength = 10
+export const maxPasswordLength = 200
+export const nameField = text({ max: 100, isTrimmed: true, fallback: '', about: 'The name of the person.' })
+
+/** Serializes changes of people, so that two administrators cannot remove each other. */
+export async function lockPeople(tx: Tx): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext('cuewire people'))`
+}
+
+/** Throws 403 if the caller lacks one of these permissions. */
+export function assertMayGrant({ caller }: ApiRequest, grants: Grants): void {
+  if (!caller?.key || !mayGrantAll(caller.key, grants))
+    throw new ApiError('forbidden', 'You cannot give or take permissions that you do not have.')
+}
+
+/** What a user with these roles may do. Throws 400 for unknown roles and stations, 403 for too much. */
+export async function readNewGrants(
+  tx: Tx,
+  request: ApiRequest,
+  { roles, stations }: { readonly roles: readonly number[]; readonly stations: readonly number[] }
+): Promise<UserGrantRow> {
+  const found = await tx<(Grants & { readonly id: number })[]>`
+    select id, permissions, station_permissions as "stationPermissions" from roles
+    where id = any(${[...roles]}::bigint[]) for share`
+  assertNoProblems([
+    ...findUnknown(roles, new Set(found.map(role => role.id)), 'roles.', 'is no role.'),
+    ...(await findUnknownStations(tx, request, stations, 'stations.'))
+  ])
+  const row = { roles: found, stations: stations.length === 0 ? null : stations }
+  assertMayGrant(request, combineRoles(row))
+  return row
+}
+
+/** The problems of station ids that do not exist, or that the caller may not see. */
+export async function findUnknownStations(
+  tx: Tx,
+  { caller }: ApiRequest,
+  ids: readonly number[],
+  prefix: string,
+  suffix = ''
+): Promise<FieldError[]> {
+  const rows = await tx<{ id: number; isPublic: boolean }[]>`
+    select id, is_public as "isPublic" from stations where id = any(${[...ids]}::bigint[]) and deleted_at is null`
+  const visible = rows.filter(station => maySeeStation(caller?.key ?? null, station))
+  const known = new Set(visible.map(station => station.id))
+  return ids.flatMap((each, index) =>
+    known.has(each) ? [] : [fieldError(`${prefix}${index}${suffix}`, 'not_found', 'is no station.')]
+  )
+}
+
+/** Whether a user has all permissions, for all stations. */
+export async function hasAdministrator(tx: Sql | Tx): Promise<boolean> {
+  const [row] = await tx`
+    select from users u join user_roles ur on ur.user_id = u.id join roles r on r.id = ur.role_id
+    where u.stations is null and r.permissions ? 'administer all' limit 1`
+  return row !== undefined
+}
+
+/** Runs a change of people. Throws 409 if it would leave no administrator where there was one. */
+export async function changePeople<Result>(sql: Sql, change: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const changed = await sql.begin(async tx => {
+    await lockPeople(tx)
+    const hadAdministrator = await hasAdministrator(tx)
+    const result = await change(tx)
+    if (hadAdministrator && !(await hasAdministrator(tx)))
+      throw new ApiError(
+        'conflict',
+        'This is the last administrator: make another user an administrator first.'
+      )
+    return { result }
+  })
+  return changed.result
+}
+
+/** Runs a statement that sets an email address. Throws 409 if another user has it. */
+export async function withUniqueEmail<Result>(statement: Promise<Result>): Promise<Result> {
+  try {
+    return await statement
+  } catch (error) {
+    if (codeOf(error) !== '23505') throw error
+    throw ApiError.ofFields([fieldError('email', 'duplicate', 'is already taken.')], 'conflict')
+  }
+}

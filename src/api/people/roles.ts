@@ -1,0 +1,251 @@
+import * as v from 'valibot'
+
+import type { Sql, Tx } from '../../db/sql.ts'
+import { choice, custom, integer, listOf, text, type ValuesOf } from '../../fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../fields/form.ts'
+import { ApiError, codeOf, fieldError } from '../../runtime/errors.ts'
+import {
+  globalPermissions,
+  type Grants,
+  permissionDescriptions,
+  type Permission,
+  stationPermissions
+} from '../auth/access.ts'
+import { assertNoProblems } from '../core/accept.ts'
+import { recordAudit } from '../core/audit.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import { access, assertMayGrant, changePeople, findUnknownStations, tag } from './people.ts'
+
+function permissionList(names: readonly [Permission, ...Permission[]], about: string) {
+  const permission = choice(names, { about })
+  const list = listOf(permission.input, { max: 100, items: permission.schema, about })
+  return {
+    ...list,
+    input: v.pipe(
+      list.input,
+      v.transform(each => [...new Set(each)])
+    )
+  }
+}
+
+const ofStation = {
+  id: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id of the station.' }),
+  permissions: permissionList(stationPermissions, 'Permissions for the station.')
+}
+const granted = {
+  global: permissionList(globalPermissions, 'Permissions for the installation and all stations.'),
+  station: listOf(bodyValidator(ofStation), {
+    max: 1_000,
+    items: bodySchema(ofStation),
+    about: 'Permissions for single stations.'
+  })
+}
+const fields = {
+  name: text({ min: 1, max: 100, isTrimmed: true, about: 'The name of the role.', example: 'Night shift' }),
+  permissions: custom(bodyValidator(granted), {
+    fallback: { global: [], station: [] },
+    schema: {
+      type: 'object',
+      properties: { global: granted.global.schema, station: granted.station.schema }
+    },
+    about: 'What users with the role may do.'
+  })
+}
+const roleValidator = bodyValidator(fields)
+const roleChangesValidator = changesValidator(fields)
+
+const permissionNames = arrayOf(string)
+export const roleSchema = exactly({
+  id: int64,
+  name: string,
+  permissions: exactly({
+    global: permissionNames,
+    station: arrayOf(exactly({ id: int64, permissions: permissionNames }))
+  }),
+  is_super_admin: { ...boolean, description: 'Whether it has all permissions and cannot be changed.' },
+  is_builtin: { ...boolean, description: 'Whether it is a role of the program, which cannot be changed.' },
+  users: { ...int64, description: 'Number of users with the role.' },
+  links: exactly({ self: string })
+})
+const record = ref('Role')
+
+interface RoleRow extends Grants {
+  readonly id: number
+  readonly name: string
+  readonly builtin: string | null
+  readonly users: number
+}
+
+const selectRoles = (sql: Sql | Tx) => sql`
+  select id, name, builtin, permissions, station_permissions as "stationPermissions",
+    (select count(*) from user_roles where role_id = roles.id) as users
+  from roles`
+
+function renderRole(row: RoleRow, baseUrl: string) {
+  const { id, name, builtin, permissions, users } = row
+  const station = Object.entries(row.stationPermissions).map(([stationId, names]) => ({
+    id: Number(stationId),
+    permissions: names
+  }))
+  return {
+    id,
+    name,
+    permissions: { global: permissions, station },
+    is_super_admin: builtin === 'administrator',
+    is_builtin: builtin !== null,
+    users,
+    links: { self: `${baseUrl}/api/admin/role/${id}` }
+  }
+}
+
+const list = listRoute('/api/admin/roles', access, {
+  id: 'listRoles',
+  tag,
+  summary: 'All roles',
+  record,
+  sort: ['id', 'name'],
+  open(query, _, { reads: sql, config }) {
+    const where = sql`where name ilike ${likePattern(query.search)}`
+    const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
+    return {
+      select: sql`${selectRoles(sql)} ${where} ${order}`,
+      matching: sql`select from roles ${where}`,
+      render: (rows: readonly RoleRow[]) => rows.map(row => renderRole(row, config.BASE_URL))
+    }
+  }
+})
+
+/** Reads a role, and locks it in a transaction. Throws 404. */
+async function readRole(sql: Sql | Tx, request: ApiRequest, lock = sql``): Promise<RoleRow> {
+  const [row] = await sql<RoleRow[]>`${selectRoles(sql)} where id = ${parseId(request.params['id'])} ${lock}`
+  if (!row) throw new ApiError('not-found')
+  return row
+}
+
+async function readChangeable(tx: Tx, request: ApiRequest): Promise<RoleRow> {
+  const row = await readRole(tx, request, tx`for update`)
+  if (row.builtin !== null)
+    throw new ApiError('conflict', 'A role of the program cannot be changed: create one of your own.')
+  assertMayGrant(request, row)
+  return row
+}
+
+/** The permissions of a body. Throws 400 for unknown stations, and 403 for more than the caller has. */
+async function readGrants(
+  tx: Tx,
+  request: ApiRequest,
+  { global, station }: ValuesOf<typeof fields>['permissions']
+): Promise<Grants> {
+  const ids = station.map(each => each.id)
+  assertNoProblems([
+    ...(await findUnknownStations(tx, request, ids, 'permissions.station.', '.id')),
+    ...ids.flatMap((id, index) =>
+      ids.indexOf(id) === index
+        ? []
+        : [fieldError(`permissions.station.${index}.id`, 'duplicate', 'is named twice.')]
+    )
+  ])
+  const byStation = station.map(({ id, permissions }) => [String(id), permissions] as const)
+  const grants = { permissions: global, stationPermissions: Object.fromEntries(byStation) }
+  assertMayGrant(request, grants)
+  return grants
+}
+
+const create = apiRoute('POST', '/api/admin/roles', access, {
+  id: 'createRole',
+  tag,
+  summary: 'Create a role',
+  body: bodySchema(fields),
+  answer: record,
+  async handle(request, { sql, config }) {
+    const values = parseBody(roleValidator, request.body)
+    return changePeople(sql, async tx => {
+      const grants = await readGrants(tx, request, values.permissions)
+      const [made] = await withUniqueName(tx<{ id: number }[]>`
+        insert into roles (name, permissions, station_permissions)
+        values (${values.name}, ${tx.json([...grants.permissions])}, ${storedByStation(tx, grants)}) returning id`)
+      const id = made?.id ?? 0
+      await recordAudit(tx, request, { record: 'Role', id, fields: Object.keys(values) })
+      return json(renderRole(await readRole(tx, { ...request, params: { id: String(id) } }), config.BASE_URL))
+    })
+  }
+})
+
+const read = apiRoute('GET', '/api/admin/role/:id', access, {
+  id: 'getRole',
+  tag,
+  summary: 'Read a role',
+  answer: record,
+  handle: async (request, { reads: sql, config }) =>
+    json(renderRole(await readRole(sql, request), config.BASE_URL))
+})
+
+const edit = apiRoute('PUT', '/api/admin/role/:id', access, {
+  id: 'editRole',
+  tag,
+  summary: 'Change a role; this takes effect for its users within a second',
+  body: bodySchema(fields, { isPartial: true }),
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql, keys }) {
+    const values = parseBody(roleChangesValidator, request.body)
+    await changePeople(sql, async tx => {
+      const before = await readChangeable(tx, request)
+      const grants = values.permissions ? await readGrants(tx, request, values.permissions) : before
+      await withUniqueName(tx`
+        update roles set name = ${values.name ?? before.name}, permissions = ${tx.json([...grants.permissions])},
+          station_permissions = ${storedByStation(tx, grants)}
+        where id = ${before.id}`)
+      await recordAudit(tx, request, { record: 'Role', id: before.id, fields: Object.keys(values) })
+    })
+    keys.forget(({ user }) => Boolean(user))
+    return actionReply('Record updated successfully.')
+  }
+})
+
+const remove = apiRoute('DELETE', '/api/admin/role/:id', access, {
+  id: 'deleteRole',
+  tag,
+  summary: 'Delete a role that no user has',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql }) {
+    await changePeople(sql, async tx => {
+      const { id, users } = await readChangeable(tx, request)
+      if (users > 0) throw new ApiError('conflict', 'Users have this role: give them another one first.')
+      await tx`delete from roles where id = ${id}`
+      await recordAudit(tx, request, { record: 'Role', id })
+    })
+    return actionReply('Record deleted successfully.')
+  }
+})
+
+const storedByStation = (tx: Tx, { stationPermissions: byStation }: Grants) =>
+  tx.json(Object.fromEntries(Object.entries(byStation).map(([id, names]) => [id, [...names]])))
+
+async function withUniqueName<Result>(statement: Promise<Result>): Promise<Result> {
+  try {
+    return await statement
+  } catch (error) {
+    if (codeOf(error) !== '23505') throw error
+    throw ApiError.ofFields([fieldError('name', 'duplicate', 'is already taken.')], 'conflict')
+  }
+}
+
+const describe = (id: Permission) => ({ id, name: permissionDescriptions[id] })
+
+const permission = exactly({ id: string, name: { ...string, description: 'What it allows.' } })
+
+const permissions = apiRoute('GET', '/api/admin/permissions', access, {
+  id: 'listPermissions',
+  tag,
+  summary: 'All permissions, and what they allow',
+  answer: exactly({ global: arrayOf(permission), station: arrayOf(permission) }),
+  handle: () => json({ global: globalPermissions.map(describe), station: stationPermissions.map(describe) })
+})
+
+export const roleRoutes = [list, create, read, edit, remove, permissions]

@@ -1,0 +1,141 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
+import { generateToken, parseToken } from '../auth/tokens.ts'
+import { parseId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, json, type Reply } from '../core/route.ts'
+import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+
+export const accountTag = 'Account'
+/** A user has at most this many sessions; a new one ends the least recently used one. */
+const maxSessions = 50
+const maxAgentLength = 300
+
+/** The user of a request. Throws 404 for a key that belongs to no user. */
+export function userOf({ caller }: ApiRequest): { readonly id: number; readonly sessionId: number | null } {
+  const user = caller?.key?.user
+  if (!user) throw new ApiError('not-found', 'This API key belongs to no user.')
+  return user
+}
+
+/** The user who has signed in. Throws 403 for an API key, which must not manage the sign-in of its user. */
+export function signedInUser(request: ApiRequest): { readonly id: number; readonly sessionId: number } {
+  const { id, sessionId } = userOf(request)
+  if (sessionId === null) throw new ApiError('forbidden', 'Sign in to do this: an API key is not enough.')
+  return { id, sessionId }
+}
+
+/** Signs a user in. Returns the token for the cookie. */
+export async function startSession(
+  tx: Tx,
+  userId: number,
+  { address, userAgent }: Pick<ApiRequest, 'address' | 'userAgent'>
+): Promise<string> {
+  const token = generateToken()
+  const parsed = parseToken(token)
+  if (!parsed) throw new Error('malformed token')
+  await tx`
+    delete from sessions where user_id = ${userId} and id in (
+      select id from sessions where user_id = ${userId} order by last_used_at desc offset ${maxSessions - 1})`
+  await tx`
+    insert into sessions (user_id, identifier, verifier, expires_at, address, user_agent)
+    values (${userId}, ${parsed.identifier}, ${parsed.verifier}, now() + make_interval(days => ${sessionMaxDays}),
+      ${address}, ${userAgent.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength)})`
+  await tx`update users set last_sign_in_at = now() where id = ${userId}`
+  return token
+}
+
+/** Ends the sessions of a user, except for one. */
+export async function endSessions(tx: Sql | Tx, userId: number, exceptId: number | null = null) {
+  await tx`delete from sessions where user_id = ${userId} and id is distinct from ${exceptId}`
+}
+
+/** The response to a sign-in. */
+export const signedInSchema = exactly({ user: exactly({ id: int64, email: string, name: string }) })
+
+/** Responds with the signed-in user and the cookie of the session. */
+export async function signedInReply(tx: Tx, baseUrl: string, userId: number, token: string): Promise<Reply> {
+  const [user] = await tx`select id, email, name from users where id = ${userId}`
+  return {
+    ...json({ user }),
+    headers: { 'Set-Cookie': renderSessionCookie(baseUrl, token), 'Cache-Control': 'no-store' }
+  }
+}
+
+/** Responds to the end of the session of the request. */
+const signedOutReply = (baseUrl: string): Reply => ({
+  ...actionReply('Signed out.'),
+  headers: { 'Set-Cookie': renderSessionCookie(baseUrl, null), 'Cache-Control': 'no-store' }
+})
+
+const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {
+  id: 'listSessions',
+  tag: accountTag,
+  summary: 'Where the user is signed in',
+  answer: arrayOf(
+    exactly({
+      id: int64,
+      created_at: unixSeconds,
+      last_used_at: unixSeconds,
+      expires_at: unixSeconds,
+      address: string,
+      user_agent: string,
+      is_current: boolean
+    })
+  ),
+  async handle(request, { reads: sql }) {
+    const { id, sessionId } = userOf(request)
+    const rows = await sql`
+      select id, floor(extract(epoch from created_at))::bigint as created_at,
+        floor(extract(epoch from last_used_at))::bigint as last_used_at,
+        floor(extract(epoch from least(expires_at, last_used_at + make_interval(days => ${sessionIdleDays}))))::bigint
+          as expires_at, address, user_agent, id is not distinct from ${sessionId}::bigint as is_current
+      from sessions
+      where user_id = ${id} and expires_at > now() and last_used_at > now() - make_interval(days => ${sessionIdleDays})
+      order by sessions.last_used_at desc limit ${maxSessions}`
+    return json(rows)
+  }
+})
+
+const signOut = apiRoute('DELETE', '/api/frontend/account/session', 'any key', {
+  id: 'signOut',
+  tag: accountTag,
+  summary: 'Sign out: end the session of the request',
+  answer: ref('ActionResult'),
+  async handle(request, { sql, keys, config }) {
+    const { sessionId } = signedInUser(request)
+    await sql`delete from sessions where id = ${sessionId}`
+    keys.forget(({ user }) => user?.sessionId === sessionId)
+    return signedOutReply(config.BASE_URL)
+  }
+})
+
+const signOutEverywhere = apiRoute('DELETE', '/api/frontend/account/sessions', 'any key', {
+  id: 'signOutEverywhere',
+  tag: accountTag,
+  summary: 'Sign out everywhere: end all sessions of the user',
+  answer: ref('ActionResult'),
+  async handle(request, { sql, keys, config }) {
+    const { id } = signedInUser(request)
+    await endSessions(sql, id)
+    keys.forget(({ user }) => user?.id === id)
+    return signedOutReply(config.BASE_URL)
+  }
+})
+
+const end = apiRoute('DELETE', '/api/frontend/account/session/:id', 'any key', {
+  id: 'endSession',
+  tag: accountTag,
+  summary: 'End a session of the user',
+  answer: ref('ActionResult'),
+  async handle(request, { sql, keys }) {
+    const user = signedInUser(request)
+    const id = parseId(request.params['id'])
+    const { count } = await sql`delete from sessions where id = ${id} and user_id = ${user.id}`
+    if (count === 0) throw new ApiError('not-found')
+    keys.forget(key => key.user?.sessionId === id)
+    return actionReply('Session ended.')
+  }
+})
+
+export const sessionRoutes = [list, signOut, signOutEverywhere, end]

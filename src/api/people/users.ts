@@ -1,0 +1,225 @@
+import type { Sql, Tx } from '../../db/sql.ts'
+import { secret, type ValuesOf } from '../../fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../fields/form.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { hashPassword } from '../../security/passwords.ts'
+import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
+import { recordAudit } from '../core/audit.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import {
+  access,
+  assertMayGrant,
+  changePeople,
+  emailField,
+  grantFields,
+  maxPasswordLength,
+  minPasswordLength,
+  nameField,
+  readNewGrants,
+  tag,
+  withUniqueEmail
+} from './people.ts'
+import { endSessions } from './sessions.ts'
+
+const fields = {
+  email: emailField,
+  name: nameField,
+  new_password: secret({
+    max: maxPasswordLength,
+    // Empty text is no password.
+    pattern: /^[^]{10,}$/,
+    says: `must have at least ${minPasswordLength} characters.`,
+    about: 'A password to set. The user is signed out everywhere.'
+  }),
+  ...grantFields
+}
+const userValidator = bodyValidator(fields)
+const userChangesValidator = changesValidator(fields)
+
+export const userSchema = exactly({
+  id: int64,
+  email: string,
+  name: string,
+  roles: arrayOf(exactly({ id: int64, name: string })),
+  stations: {
+    ...arrayOf(int64),
+    description: 'The stations that the roles are limited to; empty: not limited.'
+  },
+  has_password: boolean,
+  passkeys: { ...int64, description: 'Number of passkeys.' },
+  created_at: unixSeconds,
+  updated_at: unixSeconds,
+  last_sign_in_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
+  is_me: { ...boolean, description: 'Whether it is the user of the request.' },
+  links: exactly({ self: string })
+})
+const record = ref('User')
+
+interface UserRow {
+  readonly id: number
+  readonly email: string
+  readonly name: string
+  readonly [column: string]: unknown
+}
+
+const selectUsers = (sql: Sql | Tx) => sql`
+  select id, email, name,
+    coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.id)
+      from user_roles ur join roles r on r.id = ur.role_id where ur.user_id = users.id), '[]') as roles,
+    coalesce(stations, '[]') as stations, password_hash is not null as has_password,
+    (select count(*) from passkeys where user_id = users.id) as passkeys,
+    floor(extract(epoch from created_at))::bigint as created_at,
+    floor(extract(epoch from updated_at))::bigint as updated_at,
+    coalesce(floor(extract(epoch from last_sign_in_at)), 0)::bigint as last_sign_in_at
+  from users`
+
+const renderUser = (row: UserRow, { caller }: ApiRequest, baseUrl: string) => ({
+  ...row,
+  is_me: caller?.key?.user?.id === row.id,
+  links: { self: `${baseUrl}/api/admin/user/${row.id}` }
+})
+
+/** Reads a user as the API shows it. Throws 404. */
+export async function readUser(sql: Sql | Tx, id: number, request: ApiRequest, baseUrl: string) {
+  const [row] = await sql<UserRow[]>`${selectUsers(sql)} where id = ${id}`
+  if (!row) throw new ApiError('not-found')
+  return renderUser(row, request, baseUrl)
+}
+
+const list = listRoute('/api/admin/users', access, {
+  id: 'listUsers',
+  tag,
+  summary: 'All users',
+  record,
+  sort: ['id', 'email', 'name'],
+  open(query, request, { reads: sql, config }) {
+    const pattern = likePattern(query.search)
+    const where = sql`where email ilike ${pattern} or name ilike ${pattern}`
+    const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
+    return {
+      select: sql`${selectUsers(sql)} ${where} ${order}`,
+      matching: sql`select from users ${where}`,
+      render: (rows: readonly UserRow[]) => rows.map(row => renderUser(row, request, config.BASE_URL))
+    }
+  }
+})
+
+const create = apiRoute('POST', '/api/admin/users', access, {
+  id: 'createUser',
+  tag,
+  summary: 'Create a user with a password; to let the person choose one, create an invitation',
+  body: bodySchema(fields),
+  answer: record,
+  async handle(request, { sql, config }) {
+    const values = parseBody(userValidator, request.body)
+    const hash = values.new_password === '' ? null : await hashPassword(values.new_password)
+    return changePeople(sql, async tx => {
+      await readNewGrants(tx, request, values)
+      const id = await insertUser(tx, { ...values, hash })
+      await recordAudit(tx, request, { record: 'User', id, fields: Object.keys(values) })
+      return json(await readUser(tx, id, request, config.BASE_URL))
+    })
+  }
+})
+
+interface NewUser extends Pick<ValuesOf<typeof fields>, 'email' | 'name' | 'roles' | 'stations'> {
+  readonly hash: string | null
+}
+
+/** Inserts a user. Returns the id. Throws 409 if the email address is taken. */
+export async function insertUser(tx: Tx, { email, name, roles, stations, hash }: NewUser): Promise<number> {
+  const [row] = await withUniqueEmail(tx<{ id: number }[]>`
+    insert into users (email, name, password_hash, stations)
+    values (${email}, ${name}, ${hash}, ${limitOf(tx, stations)}) returning id`)
+  if (!row) throw new Error('insert returned no row')
+  await setRoles(tx, row.id, roles)
+  return row.id
+}
+
+const limitOf = (tx: Tx, stations: readonly number[]) =>
+  stations.length === 0 ? null : tx.json([...new Set(stations)])
+
+async function setRoles(tx: Tx, userId: number, roles: readonly number[]): Promise<void> {
+  await tx`delete from user_roles where user_id = ${userId}`
+  await tx`insert into user_roles (user_id, role_id)
+    select ${userId}::bigint, id from roles where id = any(${[...roles]}::bigint[])`
+}
+
+const read = apiRoute('GET', '/api/admin/user/:id', access, {
+  id: 'getUser',
+  tag,
+  summary: 'Read a user',
+  answer: record,
+  handle: async (request, { reads: sql, config }) =>
+    json(await readUser(sql, parseId(request.params['id']), request, config.BASE_URL))
+})
+
+interface LockedUser extends UserGrantRow {
+  readonly id: number
+  readonly roleIds: readonly number[]
+}
+
+/** Reads and locks a user. Throws 404, and 403 if the user has permissions that the caller lacks. */
+async function lockUser(tx: Tx, request: ApiRequest): Promise<LockedUser> {
+  const [user] = await tx<LockedUser[]>`
+    select u.id, ${userGrantColumns(tx)},
+      coalesce((select jsonb_agg(role_id) from user_roles where user_id = u.id), '[]') as "roleIds"
+    from users u where u.id = ${parseId(request.params['id'])} for update`
+  if (!user) throw new ApiError('not-found')
+  assertMayGrant(request, combineRoles(user))
+  return user
+}
+
+const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
+  id: 'editUser',
+  tag,
+  summary: 'Change a user; roles take effect within a second, a new password ends the sessions',
+  body: bodySchema(fields, { isPartial: true }),
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql, keys }) {
+    const values = parseBody(userChangesValidator, request.body)
+    const { email = null, name = null, new_password: password = '' } = values
+    const hash = password === '' ? null : await hashPassword(password)
+    const userId = await changePeople(sql, async tx => {
+      const { id, roleIds, stations } = await lockUser(tx, request)
+      const granted = { roles: values.roles ?? roleIds, stations: values.stations ?? stations ?? [] }
+      if (values.roles || values.stations) await readNewGrants(tx, request, granted)
+      await withUniqueEmail(tx`
+        update users set email = coalesce(${email}, email), name = coalesce(${name}, name),
+          password_hash = coalesce(${hash}, password_hash), stations = ${limitOf(tx, granted.stations)},
+          updated_at = now()
+        where id = ${id}`)
+      await setRoles(tx, id, granted.roles)
+      if (hash !== null) await endSessions(tx, id)
+      await recordAudit(tx, request, { record: 'User', id, fields: Object.keys(values) })
+      return id
+    })
+    keys.forget(({ user }) => user?.id === userId)
+    return actionReply('Record updated successfully.')
+  }
+})
+
+const remove = apiRoute('DELETE', '/api/admin/user/:id', access, {
+  id: 'deleteUser',
+  tag,
+  summary: 'Delete a user with all sessions and own API keys',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql, keys }) {
+    const userId = await changePeople(sql, async tx => {
+      const { id } = await lockUser(tx, request)
+      await tx`delete from users where id = ${id}`
+      await recordAudit(tx, request, { record: 'User', id })
+      return id
+    })
+    keys.forget(({ user }) => user?.id === userId)
+    return actionReply('Record deleted successfully.')
+  }
+})
+
+export const userRoutes = [list, create, read, edit, remove]

@@ -1,0 +1,57 @@
+import type { HttpRequest } from 'uWebSockets.js'
+
+import { isSession, readCookie, sessionCredential } from '../api/auth/session-cookie.ts'
+import { ApiError } from '../runtime/errors.ts'
+import { readApiKey } from './headers.ts'
+
+interface CredentialOptions {
+  /** The key in the query; empty where none is allowed. */
+  readonly keyInQuery: string
+  /** The name of the session cookie; empty: without sessions. */
+  readonly sessionCookie: string
+  /** Whether the request only reads. */
+  readonly isSafe: boolean
+  /** Whether the route requires a key or session. */
+  readonly isKeyed: boolean
+}
+
+/**
+ * Reads the key of a request or, without a key, the session of its cookie; empty without either. A session
+ * counts only in requests of this server's own pages, and in requests that change something only with the
+ * header `X-Requested-With`, which no form or link of another page can send. Throws 403 if it is missing.
+ */
+export function readCredential(
+  req: HttpRequest,
+  { keyInQuery, sessionCookie, isSafe, isKeyed }: CredentialOptions
+): string {
+  const key = readApiKey(req) || keyInQuery
+  // A session in place of a key would be valid without the checks below.
+  if (key !== '') return isSession(key) ? 'invalid' : key
+  const cookies = sessionCookie === '' ? '' : req.getHeader('cookie')
+  const token = cookies === '' ? '' : readCookie(cookies, sessionCookie)
+  if (token === '' || !isSameOrigin(req)) return ''
+  if (isSafe || req.getHeader('x-requested-with') !== '') return sessionCredential(token)
+  if (isKeyed) throw new ApiError('forbidden', 'Requests with a session need the header X-Requested-With.')
+  return ''
+}
+
+/** Throws 403 unless a request has the header `X-Requested-With` and comes from a page of this server. */
+export function assertSameOrigin(req: HttpRequest): void {
+  if (req.getHeader('x-requested-with') !== '' && isSameOrigin(req)) return
+  throw new ApiError(
+    'forbidden',
+    'Only pages of this server may send this request, with the header X-Requested-With.'
+  )
+}
+
+/**
+ * Whether a request comes from a page of this server, from an address that a user entered, or from a program.
+ * Browsers send `Sec-Fetch-Site` only to secure origins and to this machine; others send `Origin`.
+ */
+function isSameOrigin(req: HttpRequest): boolean {
+  const site = req.getHeader('sec-fetch-site')
+  if (site !== '') return site === 'same-origin' || site === 'none'
+  const origin = req.getHeader('origin')
+  // Behind a proxy with https, the scheme differs.
+  return origin === '' || origin.replace(/^https?:\/\//, '') === req.getHeader('host')
+}

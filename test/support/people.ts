@@ -1,0 +1,87 @@
+import { randomInt, randomUUID } from 'node:crypto'
+
+import { askPlainly } from './plain-http.ts'
+import { adminKey, type Answer } from './program.ts'
+
+/** A server to sign in to. */
+interface Server {
+  readonly baseUrl: string
+}
+
+interface CallOptions {
+  readonly body?: unknown
+  readonly key?: string
+  /** The session cookie, as `signIn` returns it. */
+  readonly cookie?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly from?: string
+}
+
+/** An address of its own, since attempts to sign in are limited by address. */
+export const anyAddress = () => `198.19.${randomInt(256)}.${randomInt(256)}`
+
+/** Sends a request as the dashboard does. */
+export async function call(
+  { baseUrl }: Server,
+  method: string,
+  path: string,
+  { body, key = '', cookie = '', headers = {}, from = anyAddress() }: CallOptions = {}
+): Promise<{ status: number; body: Answer; cookie: string; setCookie: string }> {
+  const answer = await askPlainly(baseUrl + path, {
+    method,
+    headers: {
+      'X-Requested-With': 'cuewire',
+      'X-Forwarded-For': from,
+      ...(key === '' ? {} : { 'X-API-Key': key }),
+      ...(cookie === '' ? {} : { Cookie: cookie }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers
+    },
+    body: body === undefined ? undefined : JSON.stringify(body)
+  })
+  const setCookie = answer.headers['set-cookie']?.[0] ?? ''
+  const text = answer.body.toString()
+  return { status: answer.status, body: JSON.parse(text), cookie: setCookie.split(';')[0] ?? '', setCookie }
+}
+
+export const anyEmail = () => `${randomUUID()}@example.com`
+export const password = 'correct horse battery'
+
+const account = '/api/frontend/account'
+
+/** Finds the id of a role. */
+export async function roleId(server: Server, name: string): Promise<number> {
+  const { body } = await call(server, 'GET', '/api/admin/roles', { key: adminKey })
+  return body.find((role: Answer) => role.name === name).id
+}
+
+interface NewPerson {
+  readonly role?: string
+  readonly roles?: readonly number[]
+  readonly stations?: readonly number[]
+}
+
+/** Creates a user with a password. */
+export async function createUser(server: Server, person: NewPerson = {}) {
+  const { role = 'Read-only', stations = [] } = person
+  const email = anyEmail()
+  const roles = person.roles ?? [await roleId(server, role)]
+  const user = { email, name: 'Anna', new_password: password, roles, stations }
+  const { status, body } = await call(server, 'POST', '/api/admin/users', { key: adminKey, body: user })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  const id: number = body.id
+  return { id, email }
+}
+
+/** Signs in with a password. Returns the cookie. */
+export async function signIn(server: Server, email: string, secret = password): Promise<string> {
+  const answer = await call(server, 'POST', `${account}/session`, { body: { email, password: secret } })
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+  return answer.cookie
+}
+
+/** Creates a user who has signed in. */
+export async function signedIn(server: Server, person: NewPerson = {}) {
+  const user = await createUser(server, person)
+  return { ...user, cookie: await signIn(server, user.email) }
+}
