@@ -32,7 +32,7 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
     }
     await page.goto(program.baseUrl)
     await shoot('stations')
-    await page.getByRole('button', { name: 'Operator' }).click()
+    await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByLabel('API key').fill(adminKey)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.locator('spark-line canvas').first().waitFor()

@@ -21,9 +21,11 @@ const nasty = `<img src=x onerror="document.title='pwned'"> & "quotes" 'n' ğŸ‘©â
 
 async function signIn(page: Page, baseUrl: string, key = adminKey): Promise<void> {
   await page.goto(baseUrl)
-  await page.getByRole('button', { name: 'Operator' }).click()
-  await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Use an API key' }).click()
+  await dialog.getByLabel('API key').fill(key)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
 }
 
 /** Starts a station and opens its page, signed in. */
@@ -177,9 +179,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.context().cookies()).toEqual([])
     const other = await page.context().newPage()
     await other.goto(program.baseUrl)
-    await other.getByRole('button', { name: 'Operator' }).waitFor()
+    await other.getByRole('button', { name: 'Sign in' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('button', { name: 'Operator' }).waitFor()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
     expect(addresses.filter(each => decodeURIComponent(each).includes(adminKey.slice(17)))).toEqual([])
   })
@@ -382,7 +384,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await program.ask('POST', `${keys}/revoke/${body.api_key.id}`)
     await page.getByRole('link', { name: 'Schedule' }).click()
     await page.getByText('The API key is no longer valid. Sign in again.').waitFor({ timeout: 10_000 })
-    await page.getByRole('button', { name: 'Operator' }).waitFor()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
   test.runIf(isDeep)('12-hour times with weekdays fit into their columns', async ({ program, openPage }) => {

@@ -37,6 +37,13 @@ export const installationViews: readonly View<InstallationSection>[] = [
   },
   { section: 'news', title: 'News', features: [], element: 'news-page', load: loadResources },
   {
+    section: 'people',
+    title: 'People',
+    features: ['managePeople'],
+    element: 'people-page',
+    load: () => import('./people/people-page.ts')
+  },
+  {
     section: 'system',
     title: 'System',
     features: [],
@@ -49,8 +56,24 @@ export const installationViews: readonly View<InstallationSection>[] = [
     features: ['manageStations'],
     element: 'start-page',
     load: () => import('./start/start-page.ts')
+  },
+  {
+    section: 'account',
+    title: 'Account',
+    features: [],
+    element: 'account-page',
+    load: () => import('./account/account-page.ts')
   }
 ]
+
+/** The page on which an invited person joins. */
+export const joinView: View = {
+  section: 'join',
+  title: 'Join',
+  features: [],
+  element: 'join-page',
+  load: () => import('./account/join-page.ts')
+}
 
 /** The views of a station, in the order of the tabs. Others are not found. */
 export const stationViews: readonly View<StationSection>[] = [

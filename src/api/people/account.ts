@@ -59,7 +59,12 @@ const permissions = apiRoute('GET', '/api/frontend/account/permissions', 'any ke
 
 const passwordFields = {
   current_password: text({ max: 1_000, fallback: '', about: 'The current password; empty without one.' }),
-  new_password: text({ min: minPasswordLength, max: maxPasswordLength, about: 'The new password.' })
+  new_password: text({
+    min: minPasswordLength,
+    max: maxPasswordLength,
+    about: 'The new password.',
+    example: 'correct horse battery'
+  })
 }
 const passwordValidator = bodyValidator(passwordFields)
 

@@ -188,7 +188,12 @@ async function findOpen(tx: Tx, token: string): Promise<StoredInvitation> {
   return row
 }
 
-const tokenField = text({ min: 1, max: 200, about: 'The last part of the link.' })
+const tokenField = text({
+  min: 1,
+  max: 200,
+  about: 'The last part of the link.',
+  example: '0123456789abcdef.0…'
+})
 
 const openFields = { token: tokenField }
 const openValidator = bodyValidator(openFields)

@@ -130,6 +130,7 @@ const newPasskeyField = custom(newPasskeyInput, about)
 /** A new passkey in a body; null: none. */
 export const optionalPasskeyField = custom<RegistrationResponseJSON | null>(newPasskeyInput, {
   ...about,
+  schema: { type: ['object', 'null'] },
   fallback: null
 })
 

@@ -33,7 +33,7 @@ function permissionList(names: readonly [Permission, ...Permission[]], about: st
 }
 
 const ofStation = {
-  id: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id of the station.' }),
+  id: integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The id of the station.', example: 1 }),
   permissions: permissionList(stationPermissions, 'Permissions for the station.')
 }
 const granted = {

@@ -52,7 +52,7 @@ const fields = {
     about: 'The email address.',
     example: 'anna@example.com'
   }),
-  password: text({ min: 1, max: 1_000, about: 'The password.' })
+  password: text({ min: 1, max: 1_000, about: 'The password.', example: 'correct horse battery' })
 }
 const validator = bodyValidator(fields)
 

@@ -17,7 +17,25 @@ export function storeKey(key: string): void {
   else sessionStorage.setItem(storageKey, key)
 }
 
-/** Dispatched on the document when the server rejects the stored key. */
+const userStorageKey = 'cuewire-user'
+
+/**
+ * The id of the user who has signed in with this browser, '' if nobody has. The session is in a cookie that
+ * scripts cannot read.
+ */
+const currentUser = (): string => localStorage.getItem(userStorageKey) ?? ''
+
+/** Stores who has signed in, for all tabs; null after signing out. */
+export function storeUser(id: number | null): void {
+  if (id === null) localStorage.removeItem(userStorageKey)
+  else localStorage.setItem(userStorageKey, String(id))
+}
+
+/** Identifies the key or the user of this tab; '' if signed out. A key wins. */
+export const currentCaller = (): string =>
+  currentKey() || (currentUser() === '' ? '' : `user ${currentUser()}`)
+
+/** Dispatched on the document when the server rejects the stored key or the session. */
 export const keyRejectedEvent = 'cuewire-key-rejected'
 
 export interface CallOptions {
@@ -76,12 +94,14 @@ function send(
   return fetch(new URL(path, serverBaseUrl), {
     method,
     headers: {
+      // Without it, the server ignores the session.
+      'X-Requested-With': 'cuewire',
       ...(key === '' ? {} : { 'X-API-Key': key }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' })
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    credentials: 'omit',
+    credentials: key === '' ? 'same-origin' : 'omit',
     referrerPolicy: 'no-referrer'
   })
 }

@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 import * as v from 'valibot'
 
 import { toApiError } from './api-error.ts'
-import { callApi, currentKey } from './call-api.ts'
+import { callApi, currentCaller } from './call-api.ts'
 
 /** What the dashboard shows or offers, and the permission of the key that this requires. */
 const requirements = {
@@ -27,7 +27,8 @@ const requirements = {
   manageNews: ['write', 'administer settings'],
   controlPlayback: ['write', 'manage station broadcasting'],
   manageHooks: ['write', 'manage station web hooks'],
-  manageNotifications: ['write', 'administer settings']
+  manageNotifications: ['write', 'administer settings'],
+  managePeople: ['write', 'administer settings']
 } as const satisfies Readonly<Record<string, readonly [access: 'read' | 'write', permission: string]>>
 
 /** What the dashboard shows or offers if the key has the permission. */
@@ -36,7 +37,7 @@ export type Feature = keyof typeof requirements
 const retryMs = 10_000
 
 /**
- * Loads the permissions of the current key, and again when the key changes. `station` is an id or short name,
+ * Loads the permissions of the current key or user, and again when it changes. `station` is an id or short name,
  * evaluated at every call of `allows`; '' for permissions that belong to no station.
  */
 export function watchPermissions(host: ReactiveControllerHost, station: () => string | number) {
@@ -55,8 +56,8 @@ export function watchPermissions(host: ReactiveControllerHost, station: () => st
 
   host.addController({
     hostUpdate: () => {
-      if (key === currentKey()) return
-      key = currentKey()
+      if (key === currentCaller()) return
+      key = currentCaller()
       permissions = null
       clearTimeout(timer)
       void load()
@@ -96,12 +97,12 @@ const noPermissions: KeyPermissions = { read: [], write: [], stations: [] }
 const ttlMs = 60_000
 let cache: { key: string; readAtMs: number; promise: Promise<KeyPermissions> } | null = null
 
-/** Reads the permissions of the current key, cached for a minute. Rejects if the server does not respond. */
+/** Reads the permissions of the current key or user, cached for a minute. Rejects if the server does not respond. */
 function readPermissions(): Promise<KeyPermissions> {
-  const key = currentKey()
+  const key = currentCaller()
   if (key === '') return Promise.resolve(noPermissions)
   if (cache?.key === key && Date.now() - cache.readAtMs < ttlMs) return cache.promise
-  const promise = callApi(keyPermissionsSchema, 'api/v1/main/api-keys/current').then(
+  const promise = callApi(keyPermissionsSchema, 'api/frontend/account/permissions').then(
     response => response.effective_permissions,
     error => {
       if (toApiError(error).status === 403) return noPermissions

@@ -1,16 +1,18 @@
 import { html } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
+import * as v from 'valibot'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
-import { currentKey, keyRejectedEvent, storeKey } from '../api/call-api.ts'
+import { toApiError } from '../api/api-error.ts'
+import { callApi, currentCaller, currentKey, keyRejectedEvent, storeKey, storeUser } from '../api/call-api.ts'
 import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
 import { healthSchema, queuesSchema, statusView } from '../installation/installation-status.ts'
-import { notify } from '../ui/actions.ts'
+import { notify, notifyError } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
 import { type DashboardRoute, parseRoute } from '../ui/route.ts'
 import { mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
-import { installationViews, stationViews, type View } from '../views.ts'
+import { installationViews, joinView, stationViews, type View } from '../views.ts'
 import { signedInEvent } from './sign-in.ts'
 
 const intervalMs = 5_000
@@ -23,13 +25,13 @@ export class CuewireDashboard extends LightElement {
   #route = parseRoute(location.hash)
   readonly #health = pollResource(this, {
     schema: healthSchema,
-    path: () => (currentKey() === '' ? 'api/health/ready' : 'api/health'),
+    path: () => (currentCaller() === '' ? 'api/health/ready' : 'api/health'),
     intervalMs,
     timeoutMs
   })
   readonly #queues = pollResource(this, {
     schema: queuesSchema,
-    path: () => (currentKey() === '' ? null : 'api/queues'),
+    path: () => (currentCaller() === '' ? null : 'api/queues'),
     intervalMs,
     timeoutMs
   })
@@ -49,18 +51,18 @@ export class CuewireDashboard extends LightElement {
   }
 
   protected override render() {
-    const key = currentKey()
+    const caller = currentCaller()
     return html`
       <header class="topbar">
         <a class="brand" href="#/">Cuewire</a>
-        ${key === '' ? html`<sign-in></sign-in>` : buttonView('Sign out', this.#signOut, { style: 'link' })}
+        ${caller === '' ? html`<sign-in></sign-in>` : buttonView('Sign out', this.#signOut, { style: 'link' })}
       </header>
       ${statusView({
         health: this.#health.value,
         queues: this.#queues.value?.queues ?? [],
         healthError: this.#health.error?.message ?? ''
       })}
-      ${keyed(key, html`<main class="view" ?data-old=${!this.#isServerAvailable}>${this.#mainView(key)}</main>`)}
+      ${keyed(caller, html`<main class="view" ?data-old=${!this.#isServerAvailable}>${this.#mainView(caller)}</main>`)}
       <footer class="links">
         <a href="api/docs">API</a>
       </footer>
@@ -68,10 +70,12 @@ export class CuewireDashboard extends LightElement {
     `
   }
 
-  #mainView(key: string) {
+  #mainView(caller: string) {
     const route = this.#route
+    if (route.view === 'join')
+      return html`<view-loader .view=${joinView} .page=${{ token: route.token }}></view-loader>`
     if (!isKnownView(route)) return notFoundView
-    if (key === '') return html`<stations-view .isOperator=${false}></stations-view>`
+    if (caller === '') return html`<stations-view .isOperator=${false}></stations-view>`
     if (route.view === 'station')
       return keyed(
         route.station,
@@ -119,22 +123,41 @@ export class CuewireDashboard extends LightElement {
     })
   }
 
-  readonly #signOut = () => {
+  /** Forgets a key, or ends the session. */
+  readonly #signOut = async () => {
+    if (currentKey() === '') {
+      try {
+        await callApi(v.unknown(), 'api/frontend/account/session', { method: 'DELETE' })
+      } catch (error) {
+        // Still signed in: the session has not ended.
+        if (!toApiError(error).isUnauthenticated) return notifyError(this, error)
+      }
+    }
+    this.#forgetCaller()
+  }
+
+  #forgetCaller(): void {
+    if (currentKey() === '') storeUser(null)
     storeKey('')
     location.hash = '#/'
     this.requestUpdate()
   }
 
   readonly #onKeyRejected = () => {
-    if (currentKey() === '') return
-    this.#signOut()
-    notify(this, { text: 'The API key is no longer valid. Sign in again.', isError: true })
+    if (currentCaller() === '') return
+    const text =
+      currentKey() === ''
+        ? 'Your session has ended. Sign in again.'
+        : 'The API key is no longer valid. Sign in again.'
+    this.#forgetCaller()
+    notify(this, { text, isError: true })
   }
 }
 
 /** Whether the route names a view that exists. */
 function isKnownView(route: DashboardRoute): route is Exclude<DashboardRoute, { view: 'not-found' }> {
   if (route.view === 'not-found') return false
+  if (route.view === 'join') return true
   const views: readonly View[] = route.view === 'station' ? stationViews : installationViews
   return views.some(({ section }) => section === route.section)
 }

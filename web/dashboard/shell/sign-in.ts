@@ -1,82 +1,158 @@
-import { html } from 'lit'
+import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { toApiError } from '../api/api-error.ts'
-import { callApi, storeKey } from '../api/call-api.ts'
+import { canUsePasskeys, usePasskey } from '../account/passkeys.ts'
+import { ApiError, type FieldError, toApiError } from '../api/api-error.ts'
+import { callApi, storeKey, storeUser } from '../api/call-api.ts'
 import { buttonView } from '../ui/controls.ts'
+import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
-/** Dispatched after an operator has signed in. */
+/** Dispatched after somebody has signed in. */
 export const signedInEvent = 'cuewire-signed-in'
 
 /** What may be sent as a header; the server checks the rest. */
 const apiKeyPattern = /^[\x21-\x7e]{1,200}$/
 
-/** The button for operators, and the dialog in which they enter their API key. */
+const signedInSchema = v.object({ user: v.object({ id: v.number() }) })
+
+/** Signs in by a call that sets the session cookie. Throws an `ApiError`, also if the browser refuses it. */
+export async function startSession(path: string, body: unknown): Promise<void> {
+  const { user } = await callApi(signedInSchema, path, { method: 'POST', body, key: '' })
+  await callApi(v.unknown(), 'api/frontend/account/me', { key: '' })
+  storeUser(user.id)
+}
+
+/** The button to sign in, and the dialog for a password, a passkey or an API key. */
 export class SignIn extends LightElement {
-  static override properties = reactiveProperties('problem', 'isBusy')
+  static override properties = reactiveProperties('usesKey', 'problem', 'problems', 'isBusy')
+  usesKey = false
   problem = ''
+  problems: readonly FieldError[] = []
   isBusy = false
 
   protected override render() {
-    return html`${buttonView('Operator', () => this.#dialog?.showModal(), { style: 'link' })}
+    return html`${buttonView('Sign in', () => this.#dialog?.showModal(), { style: 'link' })}
       <dialog class="dialog" aria-labelledby="sign-in" @close=${() => this.#reset()}>
-        <form @submit=${(event: Event) => this.#signIn(event)}>
-          <h2 id="sign-in">Operator sign-in</h2>
-          <p class="quiet">The API key is kept in this browser tab until you close it.</p>
-          <label for="key">API key</label>
-          <input
-            id="key"
-            class="field"
-            type="password"
-            autocomplete="off"
-            spellcheck="false"
-            required
-            aria-invalid=${this.problem !== ''}
-            aria-describedby="key-problem"
-          />
-          <p class="trouble" id="key-problem" role="alert">${this.problem}</p>
+        <form @submit=${(event: Event) => this.#submit(event)}>
+          <h2 id="sign-in">Sign in</h2>
+          ${this.usesKey ? this.#keyView() : this.#personView()}
+          <p class="trouble" role="alert">${this.problem}</p>
           <div class="dialog-buttons">
             ${buttonView('Cancel', () => this.#dialog?.close())}
+            ${
+              this.usesKey || !canUsePasskeys()
+                ? nothing
+                : buttonView('Use a passkey', () => this.#run(signInWithPasskey), { isDisabled: this.isBusy })
+            }
             <button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
               ${this.isBusy ? 'Signing in…' : 'Sign in'}
             </button>
           </div>
+          ${buttonView(
+            this.usesKey ? 'Use an account' : 'Use an API key',
+            () => {
+              this.#reset()
+              this.usesKey = !this.usesKey
+            },
+            { style: 'link' }
+          )}
         </form>
       </dialog>`
+  }
+
+  #personView() {
+    const { problems } = this
+    return html`${labeledField('sign-in', {
+      name: 'email',
+      label: 'Email address',
+      type: 'email',
+      autocomplete: 'username webauthn',
+      isRequired: true,
+      problems
+    })}
+    ${labeledField('sign-in', {
+      name: 'password',
+      label: 'Password',
+      type: 'password',
+      autocomplete: 'current-password',
+      isRequired: true,
+      problems
+    })}`
+  }
+
+  #keyView() {
+    return labeledField('sign-in', {
+      name: 'key',
+      label: 'API key',
+      type: 'password',
+      help: 'The API key is kept in this browser tab until you close it.',
+      isRequired: true,
+      problems: this.problems
+    })
   }
 
   get #dialog(): HTMLDialogElement | null {
     return this.querySelector('dialog')
   }
 
-  async #signIn(event: Event): Promise<void> {
+  #submit(event: Event): void {
     event.preventDefault()
-    const key = this.querySelector('input')?.value.trim() ?? ''
-    if (this.isBusy || key === '') return
-    if (!apiKeyPattern.test(key)) {
-      this.problem = 'This is not an API key.'
-      return
-    }
+    const form = this.querySelector('form')
+    if (form === null) return
+    const values = readForm(form)
+    const { key = '' } = values
+    void this.#run(() =>
+      this.usesKey ? signInWithKey(key) : startSession('api/frontend/account/session', values)
+    )
+  }
+
+  async #run(signIn: () => Promise<void>): Promise<void> {
+    if (this.isBusy) return
     this.isBusy = true
     this.problem = ''
+    this.problems = []
     try {
-      await callApi(v.unknown(), 'api/health', { key })
-      storeKey(key)
+      await signIn()
       this.#dialog?.close()
       this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
     } catch (thrown) {
-      const error = toApiError(thrown)
-      this.problem = error.isUnauthenticated ? 'This API key is not valid.' : error.message
+      this.#explain(thrown)
     } finally {
       this.isBusy = false
     }
   }
 
-  /** Removes the key from the page. */
-  #reset(): void {
-    const input = this.querySelector('input')
-    if (input !== null) input.value = ''
-    this.problem = ''
+  #explain(thrown: unknown): void {
+    const { isUnauthenticated, message, fieldErrors } = toApiError(thrown)
+    if (this.usesKey) {
+      const text = isUnauthenticated ? 'This API key is not valid.' : message
+      this.problems = [{ field: 'key', message: text }]
+    } else if (isUnauthenticated)
+      this.problem = 'This browser did not keep the session: open the dashboard at the address of BASE_URL.'
+    else {
+      this.problems = fieldErrors.filter(({ field }) => ['email', 'password'].includes(field))
+      if (this.problems.length === 0) this.problem = message
+    }
+    void this.updateComplete.then(() => focusProblem(this))
   }
+
+  /** Removes passwords and keys from the page. */
+  #reset(): void {
+    this.querySelector('form')?.reset()
+    this.problem = ''
+    this.problems = []
+  }
+}
+
+async function signInWithPasskey(): Promise<void> {
+  const passkey = await usePasskey()
+  await startSession('api/frontend/account/webauthn/login', { passkey })
+}
+
+async function signInWithKey(key: string): Promise<void> {
+  const text = key.trim()
+  if (!apiKeyPattern.test(text)) throw new ApiError('This is not an API key.', 400)
+  await callApi(v.unknown(), 'api/health', { key: text })
+  storeKey(text)
 }

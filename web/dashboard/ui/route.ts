@@ -23,7 +23,8 @@ const installationSections = [
   'news',
   'audit',
   'system',
-  'start'
+  'start',
+  'account'
 ] as const
 export type InstallationSection = (typeof installationSections)[number]
 
@@ -31,14 +32,16 @@ export type InstallationSection = (typeof installationSections)[number]
 export type DashboardRoute =
   | { readonly view: 'installation'; readonly section: InstallationSection }
   | { readonly view: 'not-found' }
+  | { readonly view: 'join'; readonly token: string }
   | { readonly view: 'station'; readonly station: string; readonly section: StationSection }
 
-/** Parses `#/{section}` and `#/station/{short name}/{section}`; the first section of both is the default. */
+/** Parses `#/{section}`, `#/join/{token}` and `#/station/{short name}/{section}`; the first section of both is the default. */
 export function parseRoute(hash: string): DashboardRoute {
   const path = hash.replace(/^#/, '')
   if (path === '') return { view: 'installation', section: 'stations' }
   const [, view = '', name = '', sectionName = '', ...rest] = path.split('/')
   if (rest.length > 0) return { view: 'not-found' }
+  if (view === 'join' && name !== '' && sectionName === '') return { view, token: name }
   if (view === 'station') return parseStationRoute(name, sectionName)
   const section = installationSections.find(each => each === (view || 'stations'))
   if (section === undefined || name !== '' || sectionName !== '') return { view: 'not-found' }

@@ -1,0 +1,159 @@
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+
+import { isolatedTest as test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { axeFindings, type OpenPage } from '../support/open-page.ts'
+import { anyEmail, call, createUser, password, roleId, signedIn, signIn } from '../support/people.ts'
+import { adminKey, type Program } from '../support/program.ts'
+
+const withoutMinor = ['minor', 'moderate']
+
+/** Passkeys belong to a name, so pages are opened at that of `BASE_URL`. */
+const siteOf = ({ baseUrl }: Program) => baseUrl.replace('127.0.0.1', 'localhost')
+
+/** A page with an authenticator in place of a fingerprint reader. */
+async function openWithAuthenticator(openPage: OpenPage): Promise<Page> {
+  const page = await openPage()
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true
+    }
+  })
+  return page
+}
+
+async function fillSignIn(page: Page, email: string, secret = password) {
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Email address').fill(email)
+  await dialog.getByLabel('Password').fill(secret)
+  await page.keyboard.press('Enter')
+  return dialog
+}
+
+const isSignedIn = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
+
+describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
+  test('a person signs in with a password, changes it, and signs out', async ({ program, openPage }) => {
+    const { email } = await createUser(program, { role: 'Administrator' })
+    const other = await signIn(program, email)
+    const page = await openPage()
+    await page.goto(siteOf(program))
+    const dialog = await fillSignIn(page, email, 'wrong')
+    await dialog.getByText('The email address or the password is wrong.').waitFor()
+    expect(await dialog.getByLabel('Password').getAttribute('aria-invalid')).toBe('true')
+    expect(await axeFindings(page, withoutMinor)).toEqual([])
+    await dialog.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await isSignedIn(page)
+    await page.reload()
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByLabel('Current password').fill(password)
+    await page.getByLabel('New password').fill('a new password')
+    await page.keyboard.press('Enter')
+    await page.getByText('All other sessions have ended.').waitFor()
+    expect((await call(program, 'GET', '/api/health', { cookie: other })).status).toBe(403)
+    await page.getByText('This browser').waitFor()
+    expect(await axeFindings(page, withoutMinor)).toEqual([])
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    await fillSignIn(page, email, 'a new password')
+    await isSignedIn(page)
+  })
+
+  test('an invited person joins with a passkey and signs in with it', async ({ program, openPage }) => {
+    const { cookie: administrator } = await signedIn(program, { role: 'Administrator' })
+    const [name = '', value = ''] = administrator.split('=')
+    const operator = await openPage()
+    await operator.context().addCookies([{ name, value, url: siteOf(program) }])
+    await operator.addInitScript(`localStorage['cuewire-user'] = '1'`)
+    await operator.goto(`${siteOf(program)}/#/people`)
+    await operator.getByRole('button', { name: 'Invite a person' }).click()
+    await operator.getByLabel('Name (optional)').fill('Dora')
+    await operator.getByRole('button', { name: 'Create the link' }).click()
+    await operator.getByText('roles must have at least one role.').waitFor()
+    await operator.getByRole('checkbox', { name: 'DJ' }).check()
+    expect(await axeFindings(operator, withoutMinor)).toEqual([])
+    await operator.getByRole('button', { name: 'Create the link' }).click()
+    const link = (await operator.locator('#invitations ~ p code, .panel p code').first().textContent()) ?? ''
+    expect(link).toMatch(/#\/join\//)
+
+    const page = await openWithAuthenticator(openPage)
+    await page.goto(link)
+    await page.getByText('You are invited as: DJ.').waitFor()
+    expect(await axeFindings(page, withoutMinor)).toEqual([])
+    const email = anyEmail()
+    await page.getByLabel('Email address').fill(email)
+    await page.getByRole('button', { name: 'Join with a passkey' }).click()
+    await isSignedIn(page)
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click()
+    await isSignedIn(page)
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByText(email).waitFor()
+    await page.getByRole('button', { name: 'Remove Passkey' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('Set a password or add another passkey first.').waitFor()
+
+    await page.goto(link)
+    await page.reload()
+    await page.getByText('This invitation is not valid').waitFor()
+  })
+
+  test('a passkey is added and removed, and a replayed response is refused', async ({
+    program,
+    openPage
+  }) => {
+    const { email } = await createUser(program)
+    const page = await openWithAuthenticator(openPage)
+    await page.goto(siteOf(program))
+    await fillSignIn(page, email)
+    await isSignedIn(page)
+    await page.goto(`${siteOf(program)}/#/account`)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByText('Passkey added.').waitFor()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    const sent = page.waitForRequest(request => request.url().endsWith('/webauthn/login'))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click()
+    await isSignedIn(page)
+    const body = (await sent).postDataJSON()
+    const replayed = await call(program, 'POST', '/api/frontend/account/webauthn/login', { body })
+    expect([replayed.status, replayed.setCookie]).toEqual([400, ''])
+    await page.goto(`${siteOf(program)}/#/account`)
+    await page.getByRole('button', { name: /^Remove / }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('Passkey removed.').waitFor()
+  })
+
+  test('roles of a user and of the installation are changed', async ({ program, openPage }) => {
+    const { email } = await createUser(program)
+    const dj = await roleId(program, 'DJ')
+    const page = await openPage()
+    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+    await page.goto(`${siteOf(program)}/#/people`)
+    await page.getByRole('button', { name: `Change ${email}` }).click()
+    await page.getByRole('checkbox', { name: 'DJ' }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Record updated successfully.').waitFor()
+    const { body } = await call(program, 'GET', '/api/admin/users', { key: adminKey })
+    const user = body.find((each: { email: string }) => each.email === email)
+    expect(user.roles.map((role: { id: number }) => role.id)).toContain(dj)
+    await page.getByRole('button', { name: 'New role' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Night shift')
+    await page.getByRole('checkbox', { name: 'See history, requests and listeners' }).check()
+    expect(await axeFindings(page, withoutMinor)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Role saved.').waitFor()
+    await page.getByText('Night shift').waitFor()
+  })
+})

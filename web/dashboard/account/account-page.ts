@@ -1,0 +1,293 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { type FieldError, toApiError } from '../api/api-error.ts'
+import { callAction, callApi, currentKey, storeUser } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { signedInEvent } from '../shell/sign-in.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView, chipView, tableView } from '../ui/controls.ts'
+import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
+import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { loadStateView, panelView } from '../ui/panel.ts'
+import { formatAge } from '../ui/text.ts'
+import { canUsePasskeys, createPasskey } from './passkeys.ts'
+
+const account = 'api/frontend/account'
+const intervalMs = 30_000
+
+const meSchema = v.object({
+  email: v.string(),
+  name: v.string(),
+  has_password: v.boolean(),
+  roles: v.array(v.object({ name: v.string() }))
+})
+const passkeysSchema = v.array(
+  v.object({ id: v.number(), name: v.string(), created_at: v.number(), last_used_at: v.number() })
+)
+const sessionsSchema = v.array(
+  v.object({
+    id: v.number(),
+    created_at: v.number(),
+    last_used_at: v.number(),
+    address: v.string(),
+    user_agent: v.string(),
+    is_current: v.boolean()
+  })
+)
+const keysSchema = v.array(
+  v.object({ id: v.number(), name: v.string(), identifier: v.string(), last_used_at: v.number() })
+)
+const newKeySchema = v.object({ key: v.string() })
+
+/** The account of the user who has signed in. */
+class AccountPage extends LightElement {
+  static override properties = reactiveProperties('problems', 'newKey')
+  problems: readonly FieldError[] = []
+  /** A key that was created now, which is shown once. */
+  newKey = ''
+
+  readonly #actions = openActionRunner(this)
+  readonly #me = this.#poll('me', meSchema)
+  readonly #passkeys = this.#poll('passkeys', passkeysSchema)
+  readonly #sessions = this.#poll('sessions', sessionsSchema)
+  readonly #keys = this.#poll('api-keys', keysSchema)
+
+  #poll<Schema extends v.GenericSchema>(name: string, schema: Schema) {
+    return pollResource(this, {
+      schema,
+      path: () => (currentKey() === '' ? `${account}/${name}` : null),
+      intervalMs
+    })
+  }
+
+  protected override render() {
+    if (currentKey() !== '')
+      return html`<p>You use an API key. Sign out, and sign in with an account, to manage the account.</p>`
+    const me = this.#me.value
+    if (me === null) return loadStateView(this.#me)
+    return html`<div class="stack">
+      ${this.#passwordView(me)} ${this.#passkeysView()} ${this.#sessionsView()} ${this.#keysView()}
+    </div>`
+  }
+
+  #passwordView({ email, roles, has_password: hasPassword }: v.InferOutput<typeof meSchema>) {
+    const { problems } = this
+    const names = roles.map(({ name }) => name).join(', ')
+    const content = html`<p>${email}${names === '' ? '' : `: ${names}`}</p>
+      <form class="account-form" @submit=${(event: Event) => this.#changePassword(event)}>
+        <input type="text" name="username" autocomplete="username" .defaultValue=${email} hidden />
+        ${
+          hasPassword
+            ? labeledField('account', {
+                name: 'current_password',
+                label: 'Current password',
+                type: 'password',
+                autocomplete: 'current-password',
+                isRequired: true,
+                problems
+              })
+            : nothing
+        }
+        ${labeledField('account', {
+          name: 'new_password',
+          label: 'New password',
+          type: 'password',
+          autocomplete: 'new-password',
+          help: 'At least 10 characters. All other sessions end.',
+          isRequired: true,
+          problems
+        })}
+        <div>
+          <button type="submit" class="button">${hasPassword ? 'Change password' : 'Set password'}</button>
+        </div>
+      </form>`
+    return panelView({ id: 'account-password', title: 'Password', resource: this.#me }, content)
+  }
+
+  async #changePassword(event: Event): Promise<void> {
+    event.preventDefault()
+    const form = this.querySelector<HTMLFormElement>('.account-form')
+    if (form === null) return
+    const { current_password = '', new_password = '' } = readForm(form)
+    this.problems = []
+    await this.#actions.run('password', async () => {
+      try {
+        const body = { current_password, new_password }
+        const message = await callAction(
+          `${account}/password`,
+          { method: 'PUT', body },
+          this.#sessions.refresh
+        )
+        form.reset()
+        void this.#me.refresh()
+        return message
+      } catch (error) {
+        this.problems = toApiError(error).fieldErrors
+        if (this.problems.length === 0) throw error
+        void this.updateComplete.then(() => focusProblem(this))
+        return ''
+      }
+    })
+  }
+
+  #passkeysView() {
+    const rows = this.#passkeys.value ?? []
+    const add = canUsePasskeys() ? buttonView('Add a passkey', () => this.#addPasskey()) : nothing
+    const emptyText =
+      this.#passkeys.value?.length === 0
+        ? 'No passkey. With one you sign in by fingerprint, face, PIN or security key, without a password.'
+        : ''
+    const panel = {
+      id: 'account-passkeys',
+      title: 'Passkeys',
+      resource: this.#passkeys,
+      emptyText,
+      actions: add
+    }
+    return panelView(
+      panel,
+      rows.map(
+        ({ id, name, created_at: createdAt }) =>
+          html`<div class="line">
+            <span>${name}</span> <span class="quiet">added ${formatAge(createdAt)}</span>
+            ${buttonView('Remove', () => this.#removePasskey(id, name), {
+              style: 'link',
+              label: `Remove ${name}`
+            })}
+          </div>`
+      )
+    )
+  }
+
+  async #addPasskey(): Promise<void> {
+    await this.#actions.run('passkey', async () => {
+      const path = `${account}/webauthn/register`
+      const passkey = await createPasskey(path)
+      const name = `${navigator.platform} ${new Date().toLocaleDateString()}`.trim()
+      return callAction(path, { method: 'PUT', body: { passkey, name } }, this.#passkeys.refresh)
+    })
+  }
+
+  async #removePasskey(id: number, name: string): Promise<void> {
+    await this.#actions.run(
+      `passkey ${id}`,
+      () => callAction(`${account}/passkey/${id}`, { method: 'DELETE' }, this.#passkeys.refresh),
+      { title: 'Remove the passkey?', text: `You can no longer sign in with ${name}.`, verb: 'Remove' }
+    )
+  }
+
+  #sessionsView() {
+    const rows = (this.#sessions.value ?? []).map(
+      session =>
+        html`<tr>
+          <td>
+            ${describeAgent(session.user_agent)}
+            ${session.is_current ? chipView({ text: 'This browser', tone: 'good' }) : nothing}
+          </td>
+          <td>${session.address}</td>
+          <td>${formatAge(session.last_used_at)}</td>
+          <td>
+            ${
+              session.is_current
+                ? nothing
+                : buttonView('End', () => this.#endSession(session.id), {
+                    style: 'link',
+                    label: `End the session ${describeAgent(session.user_agent)}, ${session.address}`
+                  })
+            }
+          </td>
+        </tr>`
+    )
+    const actions = buttonView('Sign out everywhere', () => this.#signOutEverywhere())
+    return panelView(
+      { id: 'account-sessions', title: 'Where you are signed in', resource: this.#sessions, actions },
+      html`<div class="scroll">${tableView(['Browser', 'Address', 'Last used', ''], rows)}</div>`
+    )
+  }
+
+  async #endSession(id: number): Promise<void> {
+    await this.#actions.run(`session ${id}`, () =>
+      callAction(`${account}/session/${id}`, { method: 'DELETE' }, this.#sessions.refresh)
+    )
+  }
+
+  async #signOutEverywhere(): Promise<void> {
+    await this.#actions.run(
+      'sign out',
+      async () => {
+        await callApi(v.unknown(), `${account}/sessions`, { method: 'DELETE' })
+        storeUser(null)
+        location.hash = '#/'
+        this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
+        return 'Signed out everywhere.'
+      },
+      {
+        title: 'Sign out everywhere?',
+        text: 'All your sessions end, also this one. API keys remain.',
+        verb: 'Sign out'
+      }
+    )
+  }
+
+  #keysView() {
+    const rows = this.#keys.value ?? []
+    const form = html`<form class="account-form" @submit=${(event: Event) => this.#createKey(event)}>
+      ${labeledField('key', { name: 'name', label: 'What is the key for?', isRequired: true })}
+      <div><button type="submit" class="button">Create a key</button></div>
+    </form>`
+    return panelView(
+      { id: 'account-keys', title: 'Your API keys', resource: this.#keys },
+      html`<p class="quiet">For programs. A key may always do what you may do, and ends with your account.</p>
+        ${
+          this.newKey === ''
+            ? nothing
+            : html`<p role="status">Copy the key now, it is shown once: <code>${this.newKey}</code></p>`
+        }
+        ${rows.map(
+          ({ id, name, identifier }) =>
+            html`<div class="line">
+              <span>${name}</span> <code class="quiet">${identifier}</code>
+              ${buttonView('Revoke', () => this.#revokeKey(id, name), {
+                style: 'link',
+                label: `Revoke ${name}`
+              })}
+            </div>`
+        )}
+        ${form}`
+    )
+  }
+
+  async #createKey(event: Event): Promise<void> {
+    event.preventDefault()
+    const form = event.currentTarget
+    if (!(form instanceof HTMLFormElement)) return
+    await this.#actions.run('key', async () => {
+      const body = readForm(form)
+      const { key } = await callApi(newKeySchema, `${account}/api-keys`, { method: 'POST', body })
+      this.newKey = key
+      form.reset()
+      await this.#keys.refresh()
+      return ''
+    })
+  }
+
+  async #revokeKey(id: number, name: string): Promise<void> {
+    await this.#actions.run(
+      `key ${id}`,
+      () => callAction(`${account}/api-key/${id}`, { method: 'DELETE' }, this.#keys.refresh),
+      { title: 'Revoke the key?', text: `Programs that use ${name} lose access at once.`, verb: 'Revoke' }
+    )
+  }
+}
+
+/** A short name of a browser, from its `User-Agent`. */
+function describeAgent(agent: string): string {
+  const browser = /(Edg|OPR|Firefox|Chrome|Safari)\w*\//.exec(agent)?.[1] ?? ''
+  const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(agent)?.[1] ?? ''
+  const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' }
+  const text = [names[browser] ?? browser, system].filter(part => part !== '').join(' on ')
+  return text || agent.slice(0, 40) || 'Unknown'
+}
+
+defineElements({ 'account-page': AccountPage })

@@ -1,0 +1,61 @@
+import { html } from 'lit'
+import * as v from 'valibot'
+
+export const rolesSchema = v.array(
+  v.object({
+    id: v.number(),
+    name: v.string(),
+    is_builtin: v.boolean(),
+    users: v.number(),
+    permissions: v.object({
+      global: v.array(v.string()),
+      station: v.array(v.object({ id: v.number(), permissions: v.array(v.string()) }))
+    })
+  })
+)
+export type Role = v.InferOutput<typeof rolesSchema>[number]
+
+export const stationsSchema = v.array(v.object({ id: v.number(), name: v.string() }))
+type Station = v.InferOutput<typeof stationsSchema>[number]
+
+interface Checkbox {
+  readonly value: string | number
+  readonly label: string
+  readonly isChecked: boolean
+}
+
+/** A group of checkboxes with one name. */
+export const checkboxes = (title: string, name: string, boxes: readonly Checkbox[], help = '') =>
+  html`<fieldset class="checkboxes">
+    <legend>${title}</legend>
+    ${help === '' ? '' : html`<p class="quiet">${help}</p>`}
+    ${boxes.map(
+      ({ value, label, isChecked }) =>
+        html`<label
+          ><input type="checkbox" name=${name} value=${value} .defaultChecked=${isChecked} /> ${label}</label
+        >`
+    )}
+  </fieldset>`
+
+/** The choice of roles and stations of a person. */
+export const grantsView = (
+  roles: readonly Role[],
+  stations: readonly Station[],
+  { roleIds, stationIds }: { readonly roleIds: readonly number[]; readonly stationIds: readonly number[] }
+) => html`
+  ${checkboxes(
+    'Roles',
+    'roles',
+    roles.map(({ id, name }) => ({ value: id, label: name, isChecked: roleIds.includes(id) }))
+  )}
+  ${checkboxes(
+    'Stations',
+    'stations',
+    stations.map(({ id, name }) => ({ value: id, label: name, isChecked: stationIds.includes(id) })),
+    'The roles are limited to these stations. With none, they are valid for all stations, also new ones.'
+  )}
+`
+
+/** The checked values of a group. */
+export const checkedIn = (form: HTMLFormElement, name: string): string[] =>
+  new FormData(form).getAll(name).map(String)

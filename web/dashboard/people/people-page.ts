@@ -1,0 +1,24 @@
+import { html } from 'lit'
+
+import { defineElements, LightElement } from '../ui/light-element.ts'
+import { FirstAccount } from './first-account.ts'
+import { InvitationList } from './invitation-list.ts'
+import { RoleList } from './role-list.ts'
+import { UserList } from './user-list.ts'
+
+/** Users, invitations and roles. */
+class PeoplePage extends LightElement {
+  protected override render() {
+    return html`<div class="stack">
+      <user-list></user-list><invitation-list></invitation-list><role-list></role-list>
+    </div>`
+  }
+}
+
+defineElements({
+  'first-account': FirstAccount,
+  'invitation-list': InvitationList,
+  'role-list': RoleList,
+  'user-list': UserList,
+  'people-page': PeoplePage
+})

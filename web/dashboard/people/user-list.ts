@@ -1,0 +1,115 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { callAction } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView, chipView, tableView } from '../ui/controls.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatAge } from '../ui/text.ts'
+import { checkedIn, grantsView, rolesSchema, stationsSchema } from './grants.ts'
+
+const usersSchema = v.array(
+  v.object({
+    id: v.number(),
+    email: v.string(),
+    name: v.string(),
+    roles: v.array(v.object({ id: v.number(), name: v.string() })),
+    stations: v.array(v.number()),
+    last_sign_in_at: v.number(),
+    is_me: v.boolean()
+  })
+)
+type User = v.InferOutput<typeof usersSchema>[number]
+
+const intervalMs = 20_000
+
+/** The users, and the form with which the roles of one are changed. */
+export class UserList extends LightElement {
+  static override properties = reactiveProperties('editedId')
+  editedId: number | null = null
+
+  readonly #actions = openActionRunner(this)
+  readonly #users = pollResource(this, { schema: usersSchema, path: () => 'api/admin/users', intervalMs })
+  readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
+  readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
+
+  protected override render() {
+    const users = this.#users.value ?? []
+    if (this.#users.value?.length === 0) return html`<first-account></first-account>`
+    return panelView(
+      { id: 'users', title: 'Users', resource: this.#users },
+      html`<div class="scroll">
+          ${tableView(
+            ['Person', 'Roles', 'Stations', 'Last sign-in', ''],
+            users.map(user => this.#rowView(user))
+          )}
+        </div>
+        ${users.filter(({ id }) => id === this.editedId).map(user => this.#formView(user))}`
+    )
+  }
+
+  #rowView(user: User) {
+    const { id, email, name, roles, stations, last_sign_in_at: lastSignInAt, is_me: isMe } = user
+    return html`<tr>
+      <th scope="row">
+        ${name || email} ${isMe ? chipView({ text: 'You', tone: 'neutral' }) : nothing}
+        ${name === '' ? nothing : html`<br /><span class="quiet">${email}</span>`}
+      </th>
+      <td>${roles.map(role => role.name).join(', ') || 'None'}</td>
+      <td>${stations.length === 0 ? 'All' : this.#stationNames(stations)}</td>
+      <td>${lastSignInAt === 0 ? 'Never' : formatAge(lastSignInAt)}</td>
+      <td>
+        ${buttonView('Change', () => (this.editedId = id), { style: 'link', label: `Change ${email}` })}
+        ${buttonView('Remove', () => this.#remove(user), { style: 'link', label: `Remove ${email}` })}
+      </td>
+    </tr>`
+  }
+
+  #stationNames(ids: readonly number[]): string {
+    const stations = this.#stations.value ?? []
+    return ids.map(id => stations.find(each => each.id === id)?.name ?? `#${id}`).join(', ')
+  }
+
+  #formView(user: User) {
+    return html`<form class="account-form" @submit=${(event: Event) => this.#save(event, user)}>
+      <h3>${user.email}</h3>
+      ${grantsView(this.#roles.value ?? [], this.#stations.value ?? [], {
+        roleIds: user.roles.map(({ id }) => id),
+        stationIds: user.stations
+      })}
+      <div class="button-row">
+        <button type="submit" class="button" data-kind="strong">Save</button>
+        ${buttonView('Cancel', () => (this.editedId = null))}
+      </div>
+    </form>`
+  }
+
+  async #save(event: Event, { id }: User): Promise<void> {
+    event.preventDefault()
+    const form = this.querySelector('form')
+    if (form === null) return
+    const body = {
+      roles: checkedIn(form, 'roles').map(Number),
+      stations: checkedIn(form, 'stations').map(Number)
+    }
+    await this.#actions.run('save', async () => {
+      const message = await callAction(`api/admin/user/${id}`, { method: 'PUT', body }, this.#users.refresh)
+      this.editedId = null
+      return message
+    })
+  }
+
+  async #remove({ id, email }: User): Promise<void> {
+    await this.#actions.run(
+      'remove',
+      () => callAction(`api/admin/user/${id}`, { method: 'DELETE' }, this.#users.refresh),
+      {
+        title: 'Remove the user?',
+        text: `${email} is signed out everywhere at once, and their own API keys end.`,
+        verb: 'Remove'
+      }
+    )
+  }
+}
