@@ -33,8 +33,10 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
     await page.goto(program.baseUrl)
     await shoot('stations')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByLabel('API key').fill(adminKey)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Use an API key' }).click()
+    await dialog.getByLabel('API key').fill(adminKey)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
     await page.locator('spark-line canvas').first().waitFor()
     await shoot('overview')
     for (const [path, heading] of Object.entries(sections)) {

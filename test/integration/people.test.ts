@@ -293,6 +293,16 @@ describe('nobody grants more than they have', () => {
     expect((await call(program, 'GET', `/api/station/${station}/queue`, { cookie })).status).toBe(200)
   })
 
+  test('a limit to a deleted station remains', async ({ program }) => {
+    const [station, other] = [await seedStation(program.sql), await seedStation(program.sql)]
+    const { id } = await createUser(program, { role: 'DJ', stations: [station] })
+    await program.sql`delete from stations where id = ${station}`
+    const change = (stations: number[]) =>
+      call(program, 'PUT', `/api/admin/user/${id}`, { key: adminKey, body: { stations } })
+    expect((await change([station, other])).status).toBe(200)
+    expect((await change([station, 999_999])).status).toBe(400)
+  })
+
   test('the roles of the program cannot be changed', async ({ program }) => {
     const id = await roleId(program, 'DJ')
     for (const method of ['PUT', 'DELETE'])

@@ -49,22 +49,34 @@ export function assertMayGrant({ caller }: ApiRequest, grants: Grants): void {
     throw new ApiError('forbidden', 'You cannot give or take permissions that you do not have.')
 }
 
-/** What a user with these roles may do. Throws 400 for unknown roles and stations, 403 for too much. */
+/**
+ * What a user with these roles may do. Throws 400 for unknown roles and stations, 403 for too much. `kept` are
+ * stations of the limit as it is: one that was deleted stays in it, since an empty limit would be none.
+ */
 export async function readNewGrants(
   tx: Tx,
   request: ApiRequest,
-  { roles, stations }: { readonly roles: readonly number[]; readonly stations: readonly number[] }
+  { roles, stations }: { readonly roles: readonly number[]; readonly stations: readonly number[] },
+  kept: readonly number[] = []
 ): Promise<UserGrantRow> {
   const found = await tx<(Grants & { readonly id: number })[]>`
     select id, permissions, station_permissions as "stationPermissions" from roles
     where id = any(${[...roles]}::bigint[]) for share`
   assertNoProblems([
     ...findUnknown(roles, new Set(found.map(role => role.id)), 'roles.', 'is no role.'),
-    ...(await findUnknownStations(tx, request, stations, 'stations.'))
+    ...(await findUnknownStations(tx, request, stations, { prefix: 'stations.', kept }))
   ])
   const row = { roles: found, stations: stations.length === 0 ? null : stations }
   assertMayGrant(request, combineRoles(row))
   return row
+}
+
+interface StationIdsOptions {
+  /** Field names are the prefix, the index and the suffix. */
+  readonly prefix: string
+  readonly suffix?: string
+  /** Ids that are allowed also without a station. */
+  readonly kept?: readonly number[]
 }
 
 /** The problems of station ids that do not exist, or that the caller may not see. */
@@ -72,13 +84,12 @@ export async function findUnknownStations(
   tx: Tx,
   { caller }: ApiRequest,
   ids: readonly number[],
-  prefix: string,
-  suffix = ''
+  { prefix, suffix = '', kept = [] }: StationIdsOptions
 ): Promise<FieldError[]> {
   const rows = await tx<{ id: number; isPublic: boolean }[]>`
     select id, is_public as "isPublic" from stations where id = any(${[...ids]}::bigint[]) and deleted_at is null`
   const visible = rows.filter(station => maySeeStation(caller?.key ?? null, station))
-  const known = new Set(visible.map(station => station.id))
+  const known = new Set([...kept, ...visible.map(station => station.id)])
   return ids.flatMap((each, index) =>
     known.has(each) ? [] : [fieldError(`${prefix}${index}${suffix}`, 'not_found', 'is no station.')]
   )

@@ -142,7 +142,7 @@ async function readGrants(
 ): Promise<Grants> {
   const ids = station.map(each => each.id)
   assertNoProblems([
-    ...(await findUnknownStations(tx, request, ids, 'permissions.station.', '.id')),
+    ...(await findUnknownStations(tx, request, ids, { prefix: 'permissions.station.', suffix: '.id' })),
     ...ids.flatMap((id, index) =>
       ids.indexOf(id) === index
         ? []

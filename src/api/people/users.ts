@@ -188,7 +188,7 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
     const userId = await changePeople(sql, async tx => {
       const { id, roleIds, stations } = await lockUser(tx, request)
       const granted = { roles: values.roles ?? roleIds, stations: values.stations ?? stations ?? [] }
-      if (values.roles || values.stations) await readNewGrants(tx, request, granted)
+      if (values.roles || values.stations) await readNewGrants(tx, request, granted, stations ?? [])
       await withUniqueEmail(tx`
         update users set email = coalesce(${email}, email), name = coalesce(${name}, name),
           password_hash = coalesce(${hash}, password_hash), stations = ${limitOf(tx, granted.stations)},

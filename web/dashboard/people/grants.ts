@@ -51,7 +51,13 @@ export const grantsView = (
   ${checkboxes(
     'Stations',
     'stations',
-    stations.map(({ id, name }) => ({ value: id, label: name, isChecked: stationIds.includes(id) })),
+    [
+      ...stations.map(({ id, name }) => ({ value: id, label: name, isChecked: stationIds.includes(id) })),
+      // A limit to a deleted station remains one: without it, the roles would be valid for all stations.
+      ...stationIds
+        .filter(id => !stations.some(station => station.id === id))
+        .map(id => ({ value: id, label: `Station ${id}, which does not exist`, isChecked: true }))
+    ],
     'The roles are limited to these stations. With none, they are valid for all stations, also new ones.'
   )}
 `

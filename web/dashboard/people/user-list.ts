@@ -73,9 +73,11 @@ export class UserList extends LightElement {
   }
 
   #formView(user: User) {
+    const [roles, stations] = [this.#roles.value, this.#stations.value]
+    if (roles === null || stations === null) return nothing
     return html`<form class="account-form" @submit=${(event: Event) => this.#save(event, user)}>
       <h3>${user.email}</h3>
-      ${grantsView(this.#roles.value ?? [], this.#stations.value ?? [], {
+      ${grantsView(roles, stations, {
         roleIds: user.roles.map(({ id }) => id),
         stationIds: user.stations
       })}
