@@ -10,6 +10,7 @@ import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
 import { apiRoutes } from './api/routes.ts'
 import { openWebhookTests } from './api/webhooks/test.ts'
+import { openConnectedListeners } from './broadcast/connected-listeners.ts'
 import { parseConfig } from './config.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
@@ -103,6 +104,11 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     longPolls,
     keys,
     secrets,
+    connectedListeners: openConnectedListeners({
+      sql: reads,
+      secrets,
+      allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS
+    }),
     webhookTests: openWebhookTests(config),
     isDraining
   }

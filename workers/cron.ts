@@ -11,6 +11,7 @@ import {
   removeOldInvitations,
   removeOldListenerMinutes,
   removeOldNotifications,
+  removeOldPlayReasons,
   removeOldPlays,
   removeOldQueueRows,
   removeOldRequests,
@@ -43,6 +44,7 @@ interface Task {
 
 const tasks: readonly Task[] = [
   { name: 'queue retention', at: '17 * * * *', run: removeOldQueueRows },
+  { name: 'play reason retention', at: '47 * * * *', run: removeOldPlayReasons },
   { name: 'history retention', at: '19 * * * *', run: removeOldPlays },
   { name: 'rows of deleted stations', at: '*/5 * * * * *', jitterMs: 1_000, run: removeDeletedStations },
   {

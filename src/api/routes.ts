@@ -46,11 +46,18 @@ import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
+import {
+  connectedListenerRoutes,
+  connectedListenerSchema,
+  listenerSummarySchema
+} from './stations/connected-listeners.ts'
 import { historyRoute } from './stations/history.ts'
 import { hlsStreamRoutes, hlsStreams } from './stations/hls-streams.ts'
 import { listenerSeriesRoute } from './stations/listener-series.ts'
+import { playReasonsRoute, playReasonsSchema } from './stations/play-reasons.ts'
 import { pollRoute, pollSchema } from './stations/polls.ts'
 import { remoteRoutes, remotes } from './stations/remotes.ts'
+import { bestAndWorstSchema, songReportRoutes, songReportSchema } from './stations/song-reports.ts'
 import { stationRoutes, stations } from './stations/stations.ts'
 import { broadcastRoute, broadcastSchema } from './streamers/broadcasts.ts'
 import { streamerArtRoutes } from './streamers/streamer-art.ts'
@@ -78,6 +85,8 @@ const documented: readonly ApiRoute[] = [
   broadcastRoute,
   ...queueRoutes,
   historyRoute,
+  playReasonsRoute,
+  ...songReportRoutes,
   ...requestRoutes,
   ...requestReportRoutes,
   ...onDemandRoutes,
@@ -87,6 +96,7 @@ const documented: readonly ApiRoute[] = [
   ...playoutRoutes,
   ...listenerReportRoutes,
   listenerSeriesRoute,
+  ...connectedListenerRoutes,
   ...nowPlayingUpdateRoutes,
   playoutKeyRoute,
   ...liquidsoapRoutes,
@@ -138,6 +148,11 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
   Broadcast: broadcastSchema,
   Poll: pollSchema,
+  PlayReasons: playReasonsSchema,
+  SongReport: songReportSchema,
+  BestAndWorst: bestAndWorstSchema,
+  ConnectedListener: connectedListenerSchema,
+  ListenerSummary: listenerSummarySchema,
   WebhookTest: webhookTestSchema,
   WebhookDelivery: deliverySchema,
   WebhookDeliveryLog: deliveryLogSchema,

@@ -4,11 +4,12 @@ import * as v from 'valibot'
 import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import {
   checkStreamCount,
+  type Connection,
   detectFormat,
-  hashListener,
   parseBitrate,
   parseListenerCount,
   parseLooseJson,
+  parseSeconds,
   type Stream,
   StreamingServerError
 } from './stream.ts'
@@ -21,13 +22,15 @@ export function parseIcecastStats(bytes: Uint8Array): Stream[] {
   )
 }
 
-/** Parses `/admin/listclients` of one mount into a hash per connection. Throws a `StreamingServerError`. */
-export function parseIcecastListeners(bytes: Uint8Array): string[] {
+/** Parses `/admin/listclients` of one mount. Throws a `StreamingServerError`. */
+export function parseIcecastListeners(bytes: Uint8Array): Connection[] {
   const [source] = parseSources(bytes)
   if (!source) reject('The response is not a list of listeners.')
-  return findChildren(source, 'listener').map(listener =>
-    hashListener(readText(listener, 'ip'), readText(listener, 'useragent'))
-  )
+  return findChildren(source, 'listener').map(listener => ({
+    address: readText(listener, 'ip'),
+    userAgent: readText(listener, 'useragent'),
+    seconds: parseSeconds(readText(listener, 'connected'))
+  }))
 }
 
 /** Icecast writes some titles as numbers or booleans. Any other type is read as an empty text. */

@@ -2,11 +2,12 @@ import * as v from 'valibot'
 
 import {
   checkStreamCount,
+  type Connection,
   detectFormat,
-  hashListener,
   parseBitrate,
   parseListenerCount,
   parseLooseJson,
+  parseSeconds,
   type Stream,
   StreamingServerError
 } from './stream.ts'
@@ -25,7 +26,9 @@ const jsonStream = v.object({
 })
 /** A server without streams omits the list. */
 const statistics = v.object({ totalstreams: v.string(), streams: v.optional(v.array(jsonStream), []) })
-const listeners = v.array(v.object({ hostname: looseText, xff: looseText, useragent: looseText }))
+const listeners = v.array(
+  v.object({ hostname: looseText, xff: looseText, useragent: looseText, connecttime: looseText })
+)
 
 /** Parses the public `/statistics?json=1` of Shoutcast 2. Throws a `StreamingServerError`. */
 export function parseShoutcastStatistics(bytes: Uint8Array): Stream[] {
@@ -34,11 +37,15 @@ export function parseShoutcastStatistics(bytes: Uint8Array): Stream[] {
   return checkStreamCount(parsed.output.streams).map(toStream)
 }
 
-/** Parses page 3 of `/admin.cgi` for a stream into a hash per connection. Throws a `StreamingServerError`. */
-export function parseShoutcastListeners(bytes: Uint8Array): string[] {
+/** Parses page 3 of `/admin.cgi` for a stream. Throws a `StreamingServerError`. */
+export function parseShoutcastListeners(bytes: Uint8Array): Connection[] {
   const parsed = v.safeParse(listeners, parseLooseJson(bytes))
   if (!parsed.success) throw new StreamingServerError('The response is not a list of listeners.')
-  return parsed.output.map(({ hostname, xff, useragent }) => hashListener(xff || hostname, useragent))
+  return parsed.output.map(({ hostname, xff, useragent, connecttime }) => ({
+    address: xff || hostname,
+    userAgent: useragent,
+    seconds: parseSeconds(connecttime)
+  }))
 }
 
 function toStream(fields: v.InferOutput<typeof jsonStream>): Stream {

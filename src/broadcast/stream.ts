@@ -20,6 +20,14 @@ export interface Stream {
   readonly format: StreamFormat
 }
 
+/** A listener who is connected to a stream. It is never stored or logged. */
+export interface Connection {
+  readonly address: string
+  readonly userAgent: string
+  /** How long it has been connected; 0 if unknown. */
+  readonly seconds: number
+}
+
 /** Empty if unknown. */
 export type StreamFormat = 'mp3' | 'ogg' | 'aac' | 'opus' | 'flac' | ''
 
@@ -57,6 +65,9 @@ export function parseListenerCount(text: string): number {
   return Number(text)
 }
 
+/** Parses how long a listener has been connected; 0 if unknown. */
+export const parseSeconds = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0)
+
 const maxStreams = 1_000
 
 /** Returns the same list. Throws if it has more than 1000 streams. */
@@ -65,9 +76,11 @@ export function checkStreamCount<Source>(streams: readonly Source[]): readonly S
   return streams
 }
 
-/** Returns the stream with its listeners, given one hash per connection. */
-export function withListeners(stream: Stream, connections: readonly string[]): Stream {
-  const identities = [...new Set(connections)]
+/** Returns the stream with its listeners. */
+export function withListeners(stream: Stream, connections: readonly Connection[]): Stream {
+  const identities = [
+    ...new Set(connections.map(({ address, userAgent }) => hashListener(address, userAgent)))
+  ]
   return { ...stream, total: connections.length, unique: identities.length, identities }
 }
 

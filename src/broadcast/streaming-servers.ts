@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net'
 import { FetchFault, type GuardedResponse, guardedFetch } from '../outbound/guarded-fetch.ts'
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'
-import { type Stream, StreamingServerError, withListeners } from './stream.ts'
+import { type Connection, type Stream, StreamingServerError, withListeners } from './stream.ts'
 
 export interface StreamingServer {
   readonly kind: 'icecast' | 'shoutcast2'
@@ -60,13 +60,60 @@ export function openStreamFetcher(allowed: BlockList): FetchStreams {
       if (!listsListeners) streams.push(stream)
       else if (stream.total === 0) streams.push(withListeners(stream, []))
       else {
-        const fetched = await clients[server.kind].fetchListeners(fetchPage, stream)
-        streams.push(fetched.stream)
-        problems.add(fetched.problem ?? '')
+        const { connections, problem: refusal } = await fetchConnections(server.kind, fetchPage, stream)
+        if (connections === null) streams.push(refusal === '' ? disconnected(stream) : stream)
+        else streams.push(withListeners(stream, connections))
+        problems.add(refusal)
       }
     }
-    return { streams, problem: [...problems].filter(text => text !== '').join(' ') }
+    return { streams, problem: joinProblems(problems) }
   }
+}
+
+const disconnected = (stream: Stream): Stream => ({ ...withListeners(stream, []), isConnected: false })
+
+const joinProblems = (problems: ReadonlySet<string>) => [...problems].filter(text => text !== '').join(' ')
+
+/** The listeners of a stream. `total` counts also those that are not listed. */
+export interface ListedStream {
+  readonly path: string
+  readonly total: number
+  readonly connections: readonly Connection[]
+}
+
+export interface ListedListeners {
+  readonly streams: readonly ListedStream[]
+  /** A sentence about what the server refused; empty if nothing. */
+  readonly problem: string
+}
+
+/**
+ * Fetches who listens to streams of a server in the public internet or `allowed`. Throws
+ * `StreamingServerError` or `FetchFault`.
+ */
+export async function fetchListeners(
+  server: StreamingServer,
+  select: (streams: readonly Stream[]) => readonly Stream[],
+  { allowed, signal }: { readonly allowed: BlockList; readonly signal: AbortSignal }
+): Promise<ListedListeners> {
+  const fetchPage = openPageFetcher(server, allowed, signal)
+  const found = await clients[server.kind].fetchAll(fetchPage, server.password !== '')
+  const problems = new Set([found.problem])
+  const streams: ListedStream[] = []
+  for (const stream of new Set(select(found.streams))) {
+    const { path, total } = stream
+    if (!found.listsListeners || total === 0) streams.push({ path, total, connections: [] })
+    else {
+      const { connections, problem } = await fetchConnections(server.kind, fetchPage, stream)
+      problems.add(problem)
+      streams.push({
+        path,
+        total: problem === '' ? (connections?.length ?? 0) : total,
+        connections: connections ?? []
+      })
+    }
+  }
+  return { streams, problem: joinProblems(problems) }
 }
 
 /** A list of ten thousand listeners fits. */
@@ -98,11 +145,13 @@ interface AllStreams extends FetchedStreams {
 
 interface ServerClient {
   readonly fetchAll: (fetchPage: FetchPage, hasPassword: boolean) => Promise<AllStreams>
-  /** Returns the stream with its listeners, and what the server refused. */
-  readonly fetchListeners: (
-    fetchPage: FetchPage,
-    stream: Stream
-  ) => Promise<{ readonly stream: Stream; readonly problem?: string }>
+  readonly fetchConnections: (fetchPage: FetchPage, stream: Stream) => Promise<FetchedConnections>
+}
+
+/** The listeners of a stream: null if its source has disconnected, or with what the server refused. */
+interface FetchedConnections {
+  readonly connections: readonly Connection[] | null
+  readonly problem: string
 }
 
 const icecast: ServerClient = {
@@ -117,18 +166,11 @@ const icecast: ServerClient = {
     const body = requireBody(await fetchPage('status-json.xsl', 'anonymous'))
     return { streams: parseIcecastStatus(body), listsListeners: false, problem }
   },
-  async fetchListeners(fetchPage, stream) {
-    try {
-      const page = `admin/listclients?mount=${encodeURIComponent(stream.path)}`
-      const response = await fetchPage(page, 'admin')
-      // The source disconnected since the streams were listed.
-      if (response.status === 400 || response.status === 404)
-        return { stream: { ...withListeners(stream, []), isConnected: false } }
-      return { stream: withListeners(stream, parseIcecastListeners(requireBody(response))) }
-    } catch (error) {
-      if (!(error instanceof FetchFault && error.word === 'too_large')) throw error
-      return { stream, problem: 'There are too many listeners to identify them.' }
-    }
+  async fetchConnections(fetchPage, { path }) {
+    const response = await fetchPage(`admin/listclients?mount=${encodeURIComponent(path)}`, 'admin')
+    // The source disconnected since the streams were listed.
+    if (response.status === 400 || response.status === 404) return { connections: null, problem: '' }
+    return { connections: parseIcecastListeners(requireBody(response)), problem: '' }
   }
 }
 
@@ -137,15 +179,27 @@ const shoutcast2: ServerClient = {
     const body = requireBody(await fetchPage('statistics?json=1', 'anonymous'))
     return { streams: parseShoutcastStatistics(body), listsListeners: hasPassword, problem: '' }
   },
-  async fetchListeners(fetchPage, stream) {
-    const page = `admin.cgi?sid=${stream.id}&mode=viewjson&page=3`
-    const { status, body } = await fetchPage(page, 'admin')
-    if (status !== 200) return { stream, problem: describeRefusal(status) }
-    return { stream: withListeners(stream, parseShoutcastListeners(body)) }
+  async fetchConnections(fetchPage, { id }) {
+    const { status, body } = await fetchPage(`admin.cgi?sid=${id}&mode=viewjson&page=3`, 'admin')
+    if (status !== 200) return { connections: null, problem: describeRefusal(status) }
+    return { connections: parseShoutcastListeners(body), problem: '' }
   }
 }
 
 const clients = { icecast, shoutcast2 }
+
+async function fetchConnections(
+  kind: StreamingServer['kind'],
+  fetchPage: FetchPage,
+  stream: Stream
+): Promise<FetchedConnections> {
+  try {
+    return await clients[kind].fetchConnections(fetchPage, stream)
+  } catch (error) {
+    if (!(error instanceof FetchFault && error.word === 'too_large')) throw error
+    return { connections: null, problem: 'There are too many listeners to identify them.' }
+  }
+}
 
 function requireBody({ status, body }: GuardedResponse): Buffer {
   if (status !== 200) throw new StreamingServerError(`The server responded with status ${status}.`)

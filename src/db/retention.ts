@@ -6,6 +6,8 @@ const dayMs = 86_400_000
 const notificationsMs = 90 * dayMs
 const queueMs = 7 * dayMs
 const invitationsMs = 90 * dayMs
+/** Of the plays since then, it is known why they were chosen. */
+const reasonsMs = 30 * dayMs
 const commandsMs = 60_000
 const coverLookupsMs = 30 * dayMs
 /** Their covers take about a gigabyte. */
@@ -62,9 +64,38 @@ export async function removeOldCoverLookups(sql: Sql, nowMs: number): Promise<nu
   return old + excess
 }
 
-/** Removes played and removed rows of the queue after a week. Returns the number. */
+/**
+ * Removes played and removed rows of the queue after a week. Keeps why the songs were chosen, without the
+ * obstacles of other playlists and songs, which take most of the space. Returns the number.
+ */
 export const removeOldQueueRows = (sql: Sql, nowMs: number): Promise<number> =>
-  removeOlder(sql, 'queue', 'coalesce(played_at_ms, skipped_at_ms)', nowMs - queueMs)
+  removed(
+    () => sql`
+      with gone as (
+        delete from queue where ctid = any(array(
+          select ctid from queue where coalesce(played_at_ms, skipped_at_ms) < ${nowMs - queueMs}
+          order by coalesce(played_at_ms, skipped_at_ms) ${batchLimit(sql)} for update skip locked))
+        returning history_id, played_at_ms, log
+      ), kept as (
+        insert into play_reasons (history_id, played_at_ms, log)
+        select play.id, gone.played_at_ms, reasons.log
+        from gone
+          -- Row by row: otherwise Postgres might go through the whole history.
+          cross join lateral (
+            select id from song_history where id = gone.history_id limit 1 for key share) play
+          cross join lateral (
+            select jsonb_agg(entry order by place) as log
+            from jsonb_array_elements(gone.log) with ordinality as entries (entry, place)
+            where entry->>'step' not in ('playlist', 'tracks')) reasons
+        where gone.played_at_ms is not null and reasons.log is not null
+        on conflict do nothing
+      )
+      select from gone`
+  )
+
+/** Removes why songs were chosen after 30 days. Returns the number. */
+export const removeOldPlayReasons = (sql: Sql, nowMs: number): Promise<number> =>
+  removeOlder(sql, 'play_reasons', 'played_at_ms', nowMs - reasonsMs)
 
 /** Removes notifications after 90 days. Returns the number. */
 export const removeOldNotifications = (sql: Sql, nowMs: number): Promise<number> =>

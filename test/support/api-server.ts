@@ -9,6 +9,7 @@ import type { ApiServices } from '../../src/api/core/services.ts'
 import { openLongPolls, type LongPollsOptions } from '../../src/api/now-playing/long-polls.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { openWebhookTests } from '../../src/api/webhooks/test.ts'
+import { openConnectedListeners } from '../../src/broadcast/connected-listeners.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { serveHotGets } from '../../src/http/hot-gets.ts'
@@ -57,6 +58,11 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     longPolls,
     keys,
     secrets,
+    connectedListeners: openConnectedListeners({
+      sql: sql,
+      secrets,
+      allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS
+    }),
     webhookTests: openWebhookTests(config),
     isDraining
   }

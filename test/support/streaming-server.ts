@@ -2,14 +2,14 @@ import type { RequestListener } from 'node:http'
 
 import { startWebServer, type WebServer } from './web-server.ts'
 
-/** A mount with its source. Each listener is an address and an agent. */
+/** A mount with its source. Each listener is an address, an agent, and the seconds since it connected. */
 export interface FakeMount {
   readonly path: string
   readonly title?: string
   readonly artist?: string
   readonly bitrate?: number
   readonly contentType?: string
-  readonly listeners?: readonly (readonly [address: string, agent: string])[]
+  readonly listeners?: readonly (readonly [address: string, agent: string, seconds?: number])[]
 }
 
 export interface FakeServer extends WebServer {
@@ -48,7 +48,14 @@ export async function startFakeShoutcast(): Promise<FakeServer> {
     else if (isBrowser && pathname === '/admin.cgi' && isAdmin) {
       const { listeners = [] } = mounts[Number(searchParams.get('sid')) - 1] ?? {}
       response.end(
-        JSON.stringify(listeners.map(([hostname, useragent]) => ({ hostname, useragent, xff: '' })))
+        JSON.stringify(
+          listeners.map(([hostname, useragent, seconds = 0]) => ({
+            hostname,
+            useragent,
+            xff: '',
+            connecttime: String(seconds)
+          }))
+        )
       )
     } else response.writeHead(401).end('Unauthorized')
   })
@@ -68,7 +75,8 @@ function adminPage(mounts: readonly FakeMount[], pathname: string, query: URLSea
   const mount = mounts.find(({ path }) => path === query.get('mount'))
   if (!mount) return null
   const listeners = (mount.listeners ?? []).map(
-    ([ip, agent]) => `<listener><IP>${ip}</IP><UserAgent>${xml(agent)}</UserAgent></listener>`
+    ([ip, agent, seconds = 0]) =>
+      `<listener><IP>${ip}</IP><UserAgent>${xml(agent)}</UserAgent><Connected>${seconds}</Connected></listener>`
   )
   return `<icestats><source mount="${xml(mount.path)}">${listeners.join('')}</source></icestats>`
 }

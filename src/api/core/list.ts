@@ -100,6 +100,8 @@ export interface ListSource<Row extends object> {
   readonly matching: Fragment
   /** Renders up to a hundred rows. */
   readonly render?: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
+  /** Whether no index finds the rows of a page, also of one without search and sort. */
+  readonly isAggregate?: boolean
   /** The key under which the count is cached for a few seconds, for public lists. */
   readonly countKey?: string
 }
@@ -122,18 +124,22 @@ export async function readList<Row extends object>(
     source.countKey === undefined
       ? countMatching(read, sql, source.matching)
       : countCached(source.countKey, () => countMatching(read, sql, source.matching))
-  return heavyReads.run(request, { isLight: isLight(query), rows: limit }, async read => {
-    const counted = offset === 0 ? null : await count(read)
-    if (counted !== null && offset >= counted) {
-      if (counted >= maxReachable) refuseDepth(request, limit)
-      return { elements: [], total: counted }
+  return heavyReads.run(
+    request,
+    { isLight: isLight(query) && !source.isAggregate, rows: limit },
+    async read => {
+      const counted = offset === 0 ? null : await count(read)
+      if (counted !== null && offset >= counted) {
+        if (counted >= maxReachable) refuseDepth(request, limit)
+        return { elements: [], total: counted }
+      }
+      const page = limitRows(sql, source.select, limit, offset)
+      const statement = source.expand ? source.expand(page) : page
+      const { elements, rows } = await readElements(read, statement, source, request)
+      const total = counted ?? (rows < limit ? rows : await count(read))
+      return { elements, total }
     }
-    const page = limitRows(sql, source.select, limit, offset)
-    const statement = source.expand ? source.expand(page) : page
-    const { elements, rows } = await readElements(read, statement, source, request)
-    const total = counted ?? (rows < limit ? rows : await count(read))
-    return { elements, total }
-  })
+  )
 }
 
 /** Up to this row, a list in its own order is a light read. */

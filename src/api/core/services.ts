@@ -1,3 +1,4 @@
+import type { ReadConnectedListeners } from '../../broadcast/connected-listeners.ts'
 import type { Config } from '../../config.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
@@ -21,6 +22,7 @@ export interface ApiServices extends PlayoutServices {
   readonly longPolls: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
+  readonly connectedListeners: ReadConnectedListeners
   readonly webhookTests: WebhookTestDeps
   /** Whether this server is shutting down. */
   readonly isDraining: () => boolean

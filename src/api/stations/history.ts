@@ -1,7 +1,7 @@
 import { openZone } from '../../autodj/zone.ts'
 import { artIdFragment, mediaFieldValuesFragment, customFieldListFragment } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
-import { choice } from '../../fields/field.ts'
+import { choice, text } from '../../fields/field.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { type CsvCell, csvLine, csvReply } from '../core/csv.ts'
@@ -22,6 +22,11 @@ import { apiRoute, stationOf, type StationRow } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 
 const options = queryFilters({
+  playlist: text({ max: 200, about: 'Only plays of the playlist with this name.' }),
+  streamer: text({ max: 200, about: 'Only plays during the live shows of the streamer with this name.' }),
+  type: choice(['request', 'live', 'autodj'], {
+    about: 'Only requests, songs of live shows, or songs that the AutoDJ or an operator chose.'
+  }),
   detailed: choice(['1', '0', 'true', 'false'], {
     about: 'With the listener statistics of each play, and with plays that listeners do not see.'
   }),
@@ -47,7 +52,7 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     const { reads: sql, config } = services
     const station = stationOf(request)
     const query = parseListQuery(request.query, [])
-    const { detailed = '0', format = 'json' } = options.parse(request.query)
+    const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
     const isDetailed = ['1', 'true'].includes(detailed)
     const pattern = likePattern(query.search)
     const start = parseMoment(request.query, 'start')
@@ -61,9 +66,16 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
       where (station_id, started_at_ms) >= (${station.id}, ${startMs}) and (station_id, started_at_ms) < (${station.id}, ${endMs})
         ${isDetailed || format === 'csv' ? sql`` : sql`and is_visible`}
       order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
-    const plays = sql`
-      select h.* from (${newest}) h
-      ${query.search === '' ? sql`` : sql`where h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern}`}`
+    const conditions: Fragment[] = [
+      ...(query.search === ''
+        ? []
+        : [sql`(h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern})`]),
+      ...(filters.playlist === undefined ? [] : [sql`h.playlist = ${filters.playlist}`]),
+      ...(filters.streamer === undefined ? [] : [sql`h.streamer = ${filters.streamer}`]),
+      ...(filters.type === undefined ? [] : [typeFragment(sql, filters.type)])
+    ]
+    const where = conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`where true`)
+    const plays = sql`select h.* from (${newest}) h ${conditions.length === 0 ? sql`` : where}`
     if (format === 'csv')
       return services.heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read => {
         const csv = await renderCsv(sql, read, station, plays)
@@ -84,6 +96,12 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     return renderListReply(rows, query, request, config.BASE_URL)
   }
 })
+
+/** SQL: whether play `h` is of a type. */
+function typeFragment(sql: Sql, type: 'request' | 'live' | 'autodj'): Fragment {
+  if (type === 'request') return sql`h.is_request`
+  return type === 'live' ? sql`h.streamer <> ''` : sql`not h.is_request and h.streamer = ''`
+}
 
 const maxCsvRows = 100_000
 
@@ -144,13 +162,17 @@ const playedSeconds = (sql: Sql): Fragment => sql`
   (case when h.duration_ms = 0 and h.ended_at_ms is not null then h.ended_at_ms - h.started_at_ms
     else h.duration_ms end) / 1000`
 
+/** SQL: the song of play `h` of media `m`, which may be null. Texts are those of the play. */
+export const playedSongFragment = (sql: Sql): Fragment => sql`
+  jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
+    'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql, 'h')},
+    'customFields', ${mediaFieldValuesFragment(sql)})`
+
 /** Plays, newest first. Texts are those of the play; all else of the song is that of its media. */
 const selectPlays = (sql: Sql, plays: Fragment): Fragment => sql`
   select h.id as sh_id, h.started_at_ms / 1000 as played_at, ${playedSeconds(sql)} as duration,
     h.playlist, h.streamer, h.is_request,
-    jsonb_build_object('id', h.song_id, 'artist', h.artist, 'title', h.title, 'album', h.album, 'genre', h.genre,
-      'isrc', h.isrc, 'lyrics', coalesce(m.lyrics, ''), 'artId', ${artIdFragment(sql, 'h')},
-      'customFields', ${mediaFieldValuesFragment(sql)}) as song,
+    ${playedSongFragment(sql)} as song,
     ${customFieldListFragment(sql)} as "customFields",
     jsonb_build_object('listeners_start', h.listeners_start, 'listeners_end', h.listeners_end,
       'delta_total', h.listeners_end - h.listeners_start, 'delta_positive', h.delta_positive,

@@ -1,7 +1,7 @@
 import type { SourceReport } from '../../playout/listeners/count-listeners.ts'
 import { mountPathOf } from '../icecast.ts'
 import type { Stream } from '../stream.ts'
-import type { LeasedPoll } from './poll-rows.ts'
+import type { LeasedPoll, PolledServer } from './poll-rows.ts'
 
 /** What the response of a server means for a station. */
 export interface PollFindings {
@@ -14,7 +14,7 @@ export interface PollFindings {
 }
 
 /** Finds the streams of a poll: one per mount or remote, null if the server does not have it. */
-function matchStreams(poll: LeasedPoll, streams: readonly Stream[]): (Stream | null)[] {
+function matchStreams(poll: PolledServer, streams: readonly Stream[]): (Stream | null)[] {
   const { kind, url, mounts } = poll
   if (poll.remoteId !== null) return [findRemoteStream(kind, url, streams) ?? null]
   if (kind === 'icecast') return mounts.map(({ path }) => findMountStream(path, streams))
@@ -29,7 +29,7 @@ function findMountStream(path: string, streams: readonly Stream[]): Stream | nul
 }
 
 /** Returns the streams that a poll is about. */
-export function selectStreams(poll: LeasedPoll, streams: readonly Stream[]): Stream[] {
+export function selectStreams(poll: PolledServer, streams: readonly Stream[]): Stream[] {
   return matchStreams(poll, streams).filter(stream => stream !== null)
 }
 

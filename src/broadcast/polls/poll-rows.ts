@@ -50,23 +50,49 @@ export async function deleteOrphanedPollAlerts(sql: Sql): Promise<number> {
   return count
 }
 
-/** A poll that only this process may run until the lease expires. */
-export interface LeasedPoll {
-  readonly id: number
-  readonly stationId: number
+/** A streaming server of a station. */
+export interface PolledServer {
   /** Null for the station's own server. */
   readonly remoteId: number | null
+  /** Null if it is no longer polled. */
+  readonly kind: 'icecast' | 'shoutcast2' | null
+  readonly url: string
+  /** Sealed; empty if there is none. */
+  readonly password: string
+  /** The station's mounts, in order; none for a remote. */
+  readonly mounts: readonly { readonly id: number; readonly path: string; readonly isDefault: boolean }[]
+}
+
+/** Reads the streaming servers of a station that are polled, its own first. */
+export async function readStationServers(
+  sql: Sql,
+  stationId: number
+): Promise<(PolledServer & { readonly kind: 'icecast' | 'shoutcast2' })[]> {
+  return sql`
+    select x.* from stations s cross join lateral (
+      select null::bigint as "remoteId", ${ownServerKindFragment(sql)} as kind, s.frontend_url as url,
+        s.frontend_admin_password as password, ${mountsFragment(sql)} as mounts
+      union all (
+        select r.id, ${remoteServerKind(sql)}, r.url, r.admin_password, '[]'::jsonb
+        from remotes r where r.station_id = s.id order by r.id)) x
+    where s.id = ${stationId} and x.kind is not null`
+}
+
+/** SQL: the mounts of station `s`. */
+const mountsFragment = (sql: Sql): Fragment => sql`coalesce((
+  select jsonb_agg(jsonb_build_object('id', m.id, 'path', m.name, 'isDefault', m.is_default) order by m.id)
+  from hls_streams m where m.station_id = s.id), '[]')`
+
+/** A poll that only this process may run until the lease expires. */
+export interface LeasedPoll extends PolledServer {
+  readonly id: number
+  readonly stationId: number
   readonly leasedUntilMs: number
   readonly failingSinceMs: number | null
   readonly failures: number
   readonly idleSinceMs: number | null
   readonly problem: string
   readonly station: string
-  /** Null if it is no longer polled. */
-  readonly kind: 'icecast' | 'shoutcast2' | null
-  readonly url: string
-  /** Sealed; empty if there is none. */
-  readonly password: string
   /** The name of the remote; empty for a station's own server. */
   readonly name: string
   /** It carries what the station plays: its own server or, without one, its first remote. */
@@ -77,8 +103,6 @@ export interface LeasedPoll {
   /** The stored encoding of a remote; 0 and empty if unknown. */
   readonly bitrate: number
   readonly format: string
-  /** The station's mounts, in order; none for a remote. */
-  readonly mounts: readonly { readonly id: number; readonly path: string; readonly isDefault: boolean }[]
 }
 
 /** Longer than a poll and storing its result may take. */
@@ -100,9 +124,7 @@ export async function leasePolls(sql: Sql, nowMs: number, limit: number): Promis
         select min(x.id) from remotes x where x.station_id = s.id and x.type <> ''), true)) as "isMainSource",
       exists (select from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "isLive",
       coalesce(r.bitrate, 0) as bitrate, coalesce(r.format, '') as format,
-      case when r.id is null then coalesce((
-        select jsonb_agg(jsonb_build_object('id', m.id, 'path', m.name, 'isDefault', m.is_default) order by m.id)
-        from hls_streams m where m.station_id = s.id), '[]') else '[]' end as mounts
+      case when r.id is null then ${mountsFragment(sql)} else '[]' end as mounts
     from leased c join stations s on s.id = c.station_id left join remotes r on r.id = c.remote_id`
 }
 

@@ -2,7 +2,6 @@ import type { LimitFunction } from 'p-limit'
 
 import { beginForStation } from '../../db/begin-for-station.ts'
 import { formatMinute, type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.ts'
-import { sealingPurpose } from '../../fields/field.ts'
 import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
@@ -15,6 +14,7 @@ import { type Stream, StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
 import { interpretStreams, type PollFindings, selectStreams } from './poll-findings.ts'
 import { type LeasedPoll, pollAlertName, type PollResult } from './poll-rows.ts'
+import { openServer } from './poll-servers.ts'
 
 export interface PollDeps extends PlayoutServices {
   readonly secrets: Pick<Secrets, 'open'>
@@ -78,19 +78,6 @@ async function fetchStreams(
     signal.throwIfAborted()
     if (error instanceof StreamingServerError || error instanceof FetchFault) return { fault: error.message }
     throw error
-  }
-}
-
-/** Returns the address and the opened password. A remote's URL is a stream; its server is at the root. */
-function openServer({ remoteId, url, password }: LeasedPoll, secrets: PollDeps['secrets']) {
-  const [address, purpose] =
-    remoteId === null
-      ? [url, sealingPurpose('stations', 'frontend_admin_password')]
-      : [new URL(url).origin, sealingPurpose('remotes', 'admin_password')]
-  try {
-    return { url: address, password: password === '' ? '' : secrets.open(password, purpose) }
-  } catch {
-    throw new StreamingServerError('The stored password cannot be decrypted: enter it again.')
   }
 }
 

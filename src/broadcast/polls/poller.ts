@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events'
 
 import pLimit from 'p-limit'
 
-import { toNetworkList } from '../../outbound/networks.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
 import { type LeasedPoll, leasePolls, type PollResult, storePollResults } from './poll-rows.ts'
+import { allowedNetworks } from './poll-servers.ts'
 import { type PollDeps, runPoll } from './poll.ts'
 
 export interface PollServices extends PlayoutServices {
@@ -21,19 +21,13 @@ const slowAfterMs = 1_000
 /** Database connections for storing findings. */
 const maxWrites = 4
 
-/**
- * Private networks in which the servers of stations may be: administrators set their addresses. Not those of
- * remotes, and no link-local, shared or private IPv6 networks, in which clouds serve instance metadata.
- */
-const privateNetworks = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
-
 /** Polls streaming servers; any number of processes may. Aborting `signal` cancels the polls in flight. */
 export function openPoller(services: PollServices, signal: AbortSignal) {
-  const { WEBHOOK_ALLOWED_NETWORKS: alsoAllowed } = services.config
+  const networks = allowedNetworks(services.config.WEBHOOK_ALLOWED_NETWORKS)
   const deps: PollDeps = {
     ...services,
-    fetchFromStation: openStreamFetcher(toNetworkList([...privateNetworks, ...alsoAllowed])),
-    fetchFromRemote: openStreamFetcher(toNetworkList(alsoAllowed)),
+    fetchFromStation: openStreamFetcher(networks.station),
+    fetchFromRemote: openStreamFetcher(networks.remote),
     writeLimit: pLimit(maxWrites)
   }
   // Each poll in flight adds a listener.

@@ -40,7 +40,7 @@ function findProblems(bytes: Uint8Array): unknown[] {
 }
 
 function isWithinBounds(each: ReturnType<(typeof parsers)[number]>[number]): boolean {
-  if (typeof each === 'string') return /^[\w-]{22}$/.test(each)
+  if ('address' in each) return Number.isSafeInteger(each.seconds) && each.seconds >= 0
   return (
     each.unique <= each.total &&
     [each.total, each.unique, each.id, each.bitrate].every(value => Number.isSafeInteger(value)) &&

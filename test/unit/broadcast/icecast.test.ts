@@ -5,7 +5,7 @@ import {
   parseIcecastStats,
   parseIcecastStatus
 } from '../../../src/broadcast/icecast.ts'
-import { hashListener, StreamingServerError } from '../../../src/broadcast/stream.ts'
+import { StreamingServerError } from '../../../src/broadcast/stream.ts'
 
 const stats = (sources: string) =>
   parseIcecastStats(
@@ -124,15 +124,15 @@ test('the path of a mount is the decoded path of its address', () => {
   expect(paths).toEqual(['/live/\u00E9t\u00E9.mp3', '/100%'])
 })
 
-test('listeners are identified by address and agent, with element names in any case', () => {
+test('listeners have an address, an agent and a duration, with element names in any case', () => {
   const older =
     '<icestats><source mount="/main.mp3"><Listeners>3</Listeners>' +
     '<listener><IP>127.0.0.1</IP><UserAgent>Other &amp; &lt;b&gt;</UserAgent><Connected>1</Connected><ID>10</ID></listener>' +
     '<listener id="11"><ID>11</ID><IP>127.0.0.1</IP><UserAgent>VLC/3.0</UserAgent><lag>0</lag></listener>' +
     '<listener id="12"><ID>12</ID><IP>127.0.0.1</IP><UserAgent>VLC/3.0</UserAgent></listener></source></icestats>'
   const listeners = parseIcecastListeners(Buffer.from(older))
-  const vlc = hashListener('127.0.0.1', 'VLC/3.0')
-  expect(listeners).toEqual([hashListener('127.0.0.1', 'Other & <b>'), vlc, vlc])
+  const vlc = { address: '127.0.0.1', userAgent: 'VLC/3.0', seconds: 0 }
+  expect(listeners).toEqual([{ address: '127.0.0.1', userAgent: 'Other & <b>', seconds: 1 }, vlc, vlc])
   expect(parseIcecastListeners(Buffer.from(older.toLowerCase()))).toHaveLength(3)
   expect(parseIcecastListeners(Buffer.from('<icestats><source mount="/m"/></icestats>'))).toEqual([])
 })

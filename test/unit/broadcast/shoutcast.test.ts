@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { parseShoutcastListeners, parseShoutcastStatistics } from '../../../src/broadcast/shoutcast.ts'
-import { hashListener, StreamingServerError } from '../../../src/broadcast/stream.ts'
+import { StreamingServerError } from '../../../src/broadcast/stream.ts'
 
 const parse = (value: unknown) => parseShoutcastStatistics(Buffer.from(JSON.stringify(value)))
 
@@ -86,11 +86,11 @@ test('listeners are identified by agent and forwarded address, or their own addr
     { hostname: '127.0.0.1', useragent: 'VLC/3.0', connecttime: '5', uid: '2', xff: '203.0.113.9' },
     { hostname: '127.0.0.1' }
   ]
-  const vlc = hashListener('203.0.113.9', 'VLC/3.0')
+  const vlc = { address: '203.0.113.9', userAgent: 'VLC/3.0', seconds: 5 }
   expect(parseShoutcastListeners(Buffer.from(JSON.stringify(answer)))).toEqual([
     vlc,
     vlc,
-    hashListener('127.0.0.1', '')
+    { address: '127.0.0.1', userAgent: '', seconds: 0 }
   ])
   expect(parseShoutcastListeners(Buffer.from('[]'))).toEqual([])
 })

@@ -1,0 +1,220 @@
+import { customFieldListFragment } from '../../db/snapshots.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
+import { choice } from '../../fields/field.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { renderSong } from '../../station/now-playing.ts'
+import type { Song } from '../../station/state.ts'
+import { csvLine, csvReply } from '../core/csv.ts'
+import type { HeavyRead } from '../core/heavy-reads.ts'
+import {
+  likePattern,
+  listParameters,
+  listSchema,
+  newestLimit,
+  parseListQuery,
+  readList,
+  renderListReply
+} from '../core/list.ts'
+import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
+import { queryFilters, refuseField } from '../core/parse.ts'
+import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { arrayOf, exactly, int64, ref, unixSeconds } from '../core/schemas.ts'
+import { playedSongFragment } from './history.ts'
+
+const path = '/api/station/:station_id/reports'
+const tag = 'History'
+const dayMs = 86_400_000
+const defaultDays = 14
+const maxDays = 1_100
+
+export const songReportSchema = exactly({
+  song: ref('Song'),
+  plays: int64,
+  last_played_at: unixSeconds,
+  listeners_gained: { ...int64, description: 'The sum of all rises during its plays.' },
+  listeners_lost: { ...int64, description: 'The sum of all falls during its plays.' },
+  delta_total: { ...int64, description: 'listeners_gained - listeners_lost' },
+  listeners_average: { ...int64, description: 'At the start of its plays, rounded.' },
+  listeners_peak: int64
+})
+
+/** Fields to sort by, and the columns of the file after `artist` and `title`. */
+const sums = [
+  'plays',
+  'last_played_at',
+  'listeners_gained',
+  'listeners_lost',
+  'delta_total',
+  'listeners_average',
+  'listeners_peak'
+] as const
+
+const period = {
+  start: momentSchema(
+    `The start, at most ${maxDays} days before the end. Default: ${defaultDays} days before it.`
+  ),
+  end: momentSchema('The end; a day is included. Default and maximum: now.')
+}
+
+const options = queryFilters({
+  format: choice(['json', 'csv'], { about: 'csv: all songs as a file. Default: json.' })
+})
+
+/** The period of a report in Unix milliseconds; the end is exclusive. */
+interface Period {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+async function readPeriod(sql: Sql, station: StationRow, query: URLSearchParams): Promise<Period> {
+  const start = parseMoment(query, 'start')
+  const end = parseMoment(query, 'end')
+  const [row] = await sql<{ startMs: number | null; endMs: number | null }[]>`
+    select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+      ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"`
+  if (!row) throw new ApiError('not-found')
+  const endMs = Math.min(engineTimeMs() + 1, row.endMs ?? Infinity)
+  const startMs = row.startMs ?? endMs - defaultDays * dayMs
+  if (endMs - startMs > maxDays * dayMs)
+    refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
+  return { startMs, endMs }
+}
+
+/**
+ * The plays of a period that listeners saw, newest first. Bounds and order of an index that begins with the
+ * station: see "walks an index of all stations" in docs/gotchas.md.
+ */
+const playsIn = (sql: Sql, { id }: StationRow, { startMs, endMs }: Period): Fragment => sql`
+  select * from song_history
+  where (station_id, started_at_ms) >= (${id}, ${startMs}::bigint) and (station_id, started_at_ms) < (${id}, ${endMs}::bigint)
+    and is_visible
+  order by station_id desc, started_at_ms desc, id desc ${newestLimit(sql)}`
+
+/** The songs of plays with their sums. `play_id` is the newest play of a song. */
+const songsIn = (sql: Sql, plays: Fragment): Fragment => sql`
+  select max(id) as play_id, count(*)::int as plays, max(started_at_ms) / 1000 as last_played_at,
+    sum(delta_positive)::int as listeners_gained, sum(delta_negative)::int as listeners_lost,
+    (sum(delta_positive) - sum(delta_negative))::int as delta_total,
+    round(avg(listeners_start))::int as listeners_average, max(listeners_peak) as listeners_peak
+  from (${plays}) h group by song_id`
+
+interface SongRow {
+  readonly play_id: number
+  readonly song: Song
+  readonly customFields: { id: number; shortName: string }[]
+}
+
+/** Adds the song and the custom fields to rows with a `play_id`. */
+const withSongs = (sql: Sql, rows: Fragment, order: Fragment): Fragment => sql`
+  select x.*, ${playedSongFragment(sql)} as song, ${customFieldListFragment(sql)} as "customFields"
+  from (${rows}) x join song_history h on h.id = x.play_id left join media m on m.id = h.media_id
+  order by ${order}`
+
+const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
+  id: 'reportSongs',
+  tag,
+  summary:
+    'Songs by plays and by listeners gained and lost, most played first; at most the newest 100,000 plays count',
+  query: { ...listParameters(sums), ...period, ...options.schemas },
+  answer: listSchema(ref('SongReport')),
+  hasCsv: true,
+  async handle(request, services) {
+    const { reads: sql, heavyReads, config } = services
+    const station = stationOf(request)
+    const query = parseListQuery(request.query, sums)
+    const { format = 'json' } = options.parse(request.query)
+    const pattern = likePattern(query.search)
+    const all = playsIn(sql, station, await readPeriod(sql, station, request.query))
+    const plays =
+      query.search === ''
+        ? all
+        : sql`select * from (${all}) h where h.artist ilike ${pattern} or h.title ilike ${pattern}`
+    const songs = songsIn(sql, plays)
+    const order =
+      query.sort === null
+        ? sql`plays desc, play_id desc`
+        : sql`${sql(query.sort)} ${query.isDescending ? sql`desc` : sql``}, play_id desc`
+    if (format === 'csv')
+      return heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read =>
+        csvReply(`${station.shortName}-songs`, await renderCsv(sql, read, songs, order))
+      )
+    const rows = await readList<SongRow>(request, services, query, {
+      select: sql`select * from (${songs}) x order by ${order}`,
+      expand: page => withSongs(sql, page, order),
+      matching: songs,
+      isAggregate: true,
+      render: found => found.map(row => renderRow(row, station, config.BASE_URL))
+    })
+    return renderListReply(rows, query, request, config.BASE_URL)
+  }
+})
+
+function renderRow(row: SongRow, station: StationRow, baseUrl: string) {
+  const { song, customFields, play_id: _playId, ...rest } = row
+  return { song: renderSong(song, { ...station, customFields }, 'rest', baseUrl), ...rest }
+}
+
+const maxCsvRows = 100_000
+
+async function renderCsv(sql: Sql, read: HeavyRead, songs: Fragment, order: Fragment): Promise<Buffer> {
+  const statement = sql`
+    select h.artist, h.title, x.* from (${songs}) x join song_history h on h.id = x.play_id
+    order by ${order} limit ${maxCsvRows}`
+  const parts = [Buffer.from(csvLine(['artist', 'title', ...sums]))]
+  type Row = Readonly<Record<string, string | number>>
+  for await (const rows of read.batches<Row>(statement)) {
+    const lines = rows.map(row => csvLine(['artist', 'title', ...sums].map(name => row[name] ?? '')))
+    parts.push(Buffer.from(lines.join('')))
+  }
+  return Buffer.concat(parts)
+}
+
+const bestSongs = 5
+const mostPlayedSongs = 25
+
+const performance = exactly({ song: ref('Song'), stat_start: int64, stat_end: int64, stat_delta: int64 })
+
+export const bestAndWorstSchema = exactly({
+  bestAndWorst: exactly({
+    best: { ...arrayOf(performance), description: 'Plays with the largest gain of listeners.' },
+    worst: { ...arrayOf(performance), description: 'Plays with the largest loss of listeners.' }
+  }),
+  mostPlayed: arrayOf(exactly({ song: ref('Song'), num_plays: int64 }))
+})
+
+const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'view station reports', {
+  id: 'reportBestAndWorst',
+  tag,
+  summary: 'The plays that gained and lost the most listeners, and the songs played most',
+  query: period,
+  answer: ref('BestAndWorst'),
+  async handle(request, services) {
+    const { reads: sql, config } = services
+    const station = stationOf(request)
+    const plays = playsIn(sql, station, await readPeriod(sql, station, request.query))
+    return services.heavyReads.run(request, { isLight: false, rows: mostPlayedSongs }, async read => {
+      const render = (rows: readonly SongRow[]) => rows.map(row => renderRow(row, station, config.BASE_URL))
+      const delta = sql`listeners_end - listeners_start`
+      const topPlays = (sign: Fragment) => sql`
+        select id as play_id, listeners_start as stat_start, listeners_end as stat_end, ${delta} as stat_delta
+        from (${plays}) h where ended_at_ms is not null and (${delta}) * ${sign} > 0
+        order by (${delta}) * ${sign} desc, id desc limit ${bestSongs}`
+      const best = await read.rows<SongRow>(
+        withSongs(sql, topPlays(sql`1`), sql`stat_delta desc, play_id desc`)
+      )
+      const worst = await read.rows<SongRow>(withSongs(sql, topPlays(sql`-1`), sql`stat_delta, play_id desc`))
+      const most = await read.rows<SongRow>(
+        withSongs(
+          sql,
+          sql`select play_id, plays as num_plays from (${songsIn(sql, plays)}) x
+            order by plays desc, play_id desc limit ${mostPlayedSongs}`,
+          sql`num_plays desc, play_id desc`
+        )
+      )
+      return json({ bestAndWorst: { best: render(best), worst: render(worst) }, mostPlayed: render(most) })
+    })
+  }
+})
+
+export const songReportRoutes = [songsRoute, bestAndWorstRoute]
