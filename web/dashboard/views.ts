@@ -44,6 +44,13 @@ export const installationViews: readonly View<InstallationSection>[] = [
     load: () => import('./people/people-page.ts')
   },
   {
+    section: 'audit',
+    title: 'Audit log',
+    features: ['viewAudit'],
+    element: 'audit-page',
+    load: () => import('./reports/audit-page.ts')
+  },
+  {
     section: 'system',
     title: 'System',
     features: [],
@@ -90,6 +97,20 @@ export const stationViews: readonly View<StationSection>[] = [
     features: ['viewQueue'],
     element: 'schedule-page',
     load: () => import('./schedule/schedule-page.ts')
+  },
+  {
+    section: 'queue',
+    title: 'Queue',
+    features: ['viewQueue'],
+    element: 'queue-page',
+    load: () => import('./queue/queue-page.ts')
+  },
+  {
+    section: 'reports',
+    title: 'Reports',
+    features: ['viewReports'],
+    element: 'reports-page',
+    load: () => import('./reports/reports-page.ts')
   },
   {
     section: 'streamers',

@@ -72,26 +72,44 @@ export async function callApi<Schema extends v.GenericSchema>(
 
 /** Reads a text of the API, such as a script. Throws an `ApiError`. */
 export async function callText(path: string): Promise<string> {
-  const response = await send(path, {}).catch((error: unknown) => {
+  try {
+    const response = await sendRequest(path, {})
+    return await response.text()
+  } catch (error) {
     throw toApiError(error)
-  })
-  if (!response.ok) throw parseApiError(response.status, await response.json().catch(() => null), null)
-  return response.text()
+  }
 }
 
 async function fetchJson(path: string, options: CallOptions): Promise<unknown> {
-  const response = await send(path, options)
-  const json: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw parseApiError(response.status, json, response.headers.get('Retry-After'))
-  return json
+  const response = await sendRequest(path, options)
+  return await response.json().catch(() => null)
 }
 
-function send(
+/** The time for a file that the server makes. */
+const downloadTimeoutMs = 60_000
+
+/** Downloads a file of the API under a name. Throws an `ApiError`. */
+export async function downloadFile(path: string, name: string): Promise<void> {
+  try {
+    const response = await sendRequest(path, { timeoutMs: downloadTimeoutMs })
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await response.blob())
+    link.download = name
+    link.click()
+    // The browser has started to read it by then.
+    setTimeout(() => URL.revokeObjectURL(link.href), downloadTimeoutMs)
+  } catch (error) {
+    throw toApiError(error)
+  }
+}
+
+/** Throws an `ApiError` for a response that is an error. */
+async function sendRequest(
   path: string,
   { method = 'GET', body, key = currentKey(), signal, timeoutMs = defaultTimeoutMs }: CallOptions
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs)
-  return fetch(new URL(path, serverBaseUrl), {
+  const response = await fetch(new URL(path, serverBaseUrl), {
     method,
     headers: {
       // Without it, the server ignores the session.
@@ -104,6 +122,9 @@ function send(
     credentials: key === '' ? 'same-origin' : 'omit',
     referrerPolicy: 'no-referrer'
   })
+  if (response.ok) return response
+  const json: unknown = await response.json().catch(() => null)
+  throw parseApiError(response.status, json, response.headers.get('Retry-After'))
 }
 
 const actionResultSchema = v.object({ message: v.string() })

@@ -44,13 +44,19 @@ export class StationElement extends LightElement {
     return `api/station/${encodeURIComponent(this.station)}`
   }
 
-  /** Polls a resource below the path of the station, and reads it again when the refresh key changes. */
+  /**
+   * Polls a resource below the path of the station, and reads it again when the refresh key changes. A function
+   * is evaluated at every update; null reads nothing.
+   */
   protected poll<Schema extends v.GenericSchema>(
-    subpath: string,
+    subpath: string | (() => string | null),
     schema: Schema,
     intervalMs: number
   ): PolledResource<v.InferOutput<Schema>> {
-    const path = () => `${this.path}/${subpath}`
+    const path = () => {
+      const evaluated = typeof subpath === 'string' ? subpath : subpath()
+      return evaluated === null ? null : `${this.path}/${evaluated}`
+    }
     return pollResource(this, { schema, path, intervalMs, refreshKey: () => this.refreshKey })
   }
 

@@ -1,0 +1,113 @@
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+
+import { test as base } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { axeFindings } from '../support/open-page.ts'
+import { startPlaying } from '../support/playing.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { startFakeIcecast } from '../support/streaming-server.ts'
+
+const test = base.extend('icecast', async ({}, { onCleanup }) => {
+  const icecast = await startFakeIcecast()
+  onCleanup(() => icecast[Symbol.asyncDispose]())
+  return icecast
+})
+
+/** Starts a station, on a streaming server if one is given, and opens a section of its page, signed in. */
+async function openSection(
+  page: Page,
+  program: Program,
+  section: string,
+  { key = adminKey, serverUrl = '' } = {}
+) {
+  const station = await startPlaying(program, { queueLength: 5 })
+  const body = { frontend: 'icecast', frontend_url: serverUrl, frontend_admin_password: 'open sesame' }
+  if (serverUrl !== '') await program.ask('PUT', `/api/admin/station/${station.id}`, { body })
+  await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${key}'`)
+  await page.goto(`${program.baseUrl}/#/station/${station.document.station.shortcode}/${section}`)
+  return { ...station, path: `/api/station/${station.id}` }
+}
+
+const queued = async ({ ask }: Program, path: string): Promise<Answer[]> =>
+  (await ask('GET', `${path}/queue`)).body
+
+describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
+  test('a song is found by search, and plays next', async ({ program, openPage }) => {
+    const page = await openPage({ viewport: { width: 390, height: 800 } })
+    const { path } = await openSection(page, program, 'queue')
+    await page.getByLabel('Title, artist, album or path').fill('title 7')
+    const result = page.locator('.result')
+    await result.getByText('Title 7').waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText(/“Title 7” plays at/).waitFor()
+    const rows = await queued(program, path)
+    const first = rows.findIndex(row => !row.sent_to_autodj)
+    expect(rows[first].song.title).toBe('Title 7')
+    await page.locator('.queue-row .row-title').nth(first).getByText('Title 7').waitFor()
+    await page.getByRole('button', { name: 'Add “Title 7” to the queue' }).click()
+    await expect.poll(async () => (await queued(program, path))[first + 1].song.title).toBe('Title 7')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await axeFindings(page, [])).toEqual([])
+  })
+
+  test('a key that cannot change the queue is offered no search', async ({ program, openPage }) => {
+    const made = await program.ask('POST', '/api/v1/main/api-keys', {
+      body: { name: 'viewer', permissions: ['view station management'] }
+    })
+    const page = await openPage()
+    await openSection(page, program, 'queue', { key: made.body.key })
+    await page.locator('.queue-row').first().waitFor()
+    expect(await page.getByLabel('Title, artist, album or path').count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Reports' }).count()).toBe(0)
+  })
+
+  test('reports show listeners, songs, the history and why a song was played', async ({
+    program,
+    openPage,
+    icecast
+  }) => {
+    icecast.send({
+      path: '/radio.mp3',
+      listeners: [
+        ['203.0.113.9', 'VLC/3.0', 70],
+        ['203.0.113.8', 'foobar2000/2.1', 7_000]
+      ]
+    })
+    const page = await openPage({ viewport: { width: 390, height: 800 }, acceptDownloads: true })
+    const { document } = await openSection(page, program, 'reports', { serverUrl: icecast.url })
+    const { title } = document.now_playing.song
+    await page.getByText('2 listeners, 2 different').waitFor()
+    await page.getByRole('button', { name: 'Show connections' }).click()
+    await page.getByText('203.0.113.9').waitFor()
+    await page.locator('song-report').getByText(title, { exact: true }).waitFor()
+    const history = page.locator('play-history')
+    await history.getByText('Why').first().click()
+    await history.getByText(/^Picked from “Rotation”/).waitFor()
+    await history.getByLabel('Title, artist or playlist').fill('nothing like this')
+    await history.getByText('There are no such plays.').waitFor()
+    await history.getByLabel('Title, artist or playlist').fill(title)
+    await history.getByText(title, { exact: true }).first().waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      history.getByRole('button', { name: 'Download CSV' }).click()
+    ])
+    expect(download.suggestedFilename()).toMatch(/-history\.csv$/)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await axeFindings(page, [])).toEqual([])
+  })
+
+  test('the audit log is filtered', async ({ program, openPage }) => {
+    const { id } = await startPlaying(program)
+    await program.ask('POST', `/api/station/${id}/queue/clear`)
+    const page = await openPage()
+    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+    await page.goto(`${program.baseUrl}/#/audit`)
+    await page.getByLabel('Station (short name or id)').fill(String(id))
+    await page.getByText(`POST /api/station/${id}/queue/clear`).waitFor()
+    await page.getByLabel('Station (short name or id)').fill('no such station')
+    await page.getByText('station is no station.').waitFor()
+    expect(await axeFindings(page, [])).toEqual([])
+  })
+})

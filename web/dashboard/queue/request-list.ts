@@ -1,0 +1,140 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { callAction } from '../api/call-api.ts'
+import { type ConfirmOptions, openActionRunner } from '../ui/actions.ts'
+import { buttonView, tableView } from '../ui/controls.ts'
+import { filtersView } from '../ui/filters.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { panelView } from '../ui/panel.ts'
+import { isolateBidi } from '../ui/text.ts'
+
+const requestsSchema = pageSchema(
+  v.object({
+    id: v.number(),
+    timestamp: v.number(),
+    due_at: v.number(),
+    state: v.string(),
+    song: v.object({ title: v.string(), artist: v.string(), text: v.string() }),
+    ip: v.string()
+  })
+)
+type SongRequest = v.InferOutput<typeof requestsSchema>['rows'][number]
+
+const stateTexts: Readonly<Record<string, string>> = {
+  pending: 'Waiting',
+  queued: 'In the queue',
+  aired: 'Played',
+  cancelled: 'Canceled',
+  expired: 'Expired'
+}
+
+/** The requests of listeners. Those that were not played yet can be canceled. */
+export class RequestList extends StationElement {
+  static override properties = reactiveProperties('canManage', 'type', 'page')
+  declare canManage: boolean
+  type = 'pending'
+  page = 1
+
+  readonly #requests = this.poll(
+    () => `reports/requests?${toQuery({ type: this.type, page: this.page, per_page: 25 })}`,
+    requestsSchema,
+    15_000
+  )
+  readonly #actions = openActionRunner(this)
+
+  protected override render() {
+    const { value } = this.#requests
+    const rows = value?.rows ?? []
+    const canCancel = this.canManage && this.type === 'pending'
+    const clearButton = buttonView('Cancel all', () => this.#cancelAll(), {
+      style: 'link',
+      isDisabled: this.#actions.inFlight !== null
+    })
+    return panelView(
+      {
+        id: 'requests',
+        title: 'Requests',
+        resource: this.#requests,
+        emptyText: value?.rows.length === 0 ? 'There are no requests.' : '',
+        actions: canCancel && rows.length > 0 ? clearButton : nothing
+      },
+      html`${filtersView(
+        'requests',
+        'Requests to show',
+        [
+          {
+            name: 'type',
+            label: 'Show',
+            options: [
+              ['pending', 'Not played yet'],
+              ['history', 'Past requests']
+            ]
+          }
+        ],
+        ({ type = 'pending' }) => {
+          this.type = type
+          this.page = 1
+        }
+      )}
+      ${
+        rows.length === 0
+          ? nothing
+          : html`<div class="scroll" role="region" aria-label="Table of requests" tabindex="0">
+              ${tableView(
+                ['Time', 'Song', ['From', 'wide'], 'State', ...(canCancel ? [''] : [])],
+                rows.map(row => this.#rowView(row, canCancel))
+              )}
+            </div>`
+      }
+      ${pagingView(value, page => (this.page = page))}`
+    )
+  }
+
+  #rowView(request: SongRequest, canCancel: boolean) {
+    const { song, timestamp, state, ip } = request
+    const title = isolateBidi(song.title || song.text)
+    return html`<tr>
+      <td class="row-time">${this.clock.formatTime(timestamp)}</td>
+      <td class="main">
+        <p class="row-title">${song.title || song.text}</p>
+        <p class="row-artist">${song.artist}</p>
+      </td>
+      <td class="wide quiet">${ip}</td>
+      <td>${stateTexts[state] ?? state}</td>
+      ${
+        canCancel
+          ? html`<td>
+              ${buttonView('×', () => this.#cancel(request), {
+                style: 'icon-button',
+                label: `Cancel the request of “${title}”`,
+                isDisabled: this.#actions.inFlight !== null
+              })}
+            </td>`
+          : nothing
+      }
+    </tr>`
+  }
+
+  #cancel({ id, song }: SongRequest): Promise<void> {
+    return this.#run('DELETE', String(id), {
+      title: `Cancel the request of “${isolateBidi(song.title || song.text)}”?`,
+      text: 'The song leaves the queue.',
+      verb: 'Cancel the request'
+    })
+  }
+
+  #cancelAll(): Promise<void> {
+    return this.#run('POST', 'clear', {
+      title: 'Cancel all requests?',
+      text: 'This cancels all requests that were not played yet, except a song that is already sent to the playout.',
+      verb: 'Cancel all requests'
+    })
+  }
+
+  #run(method: 'POST' | 'DELETE', subpath: string, question: ConfirmOptions): Promise<void> {
+    const path = `${this.path}/reports/requests/${subpath}`
+    return this.#actions.run('cancel', () => callAction(path, { method }, this.#requests.refresh), question)
+  }
+}

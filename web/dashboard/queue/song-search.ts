@@ -1,0 +1,97 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { formatDuration } from '../../elements/time-text.ts'
+import { callApi } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { filtersView } from '../ui/filters.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { pageSchema, toQuery } from '../ui/paging.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatCount, isolateBidi } from '../ui/text.ts'
+
+const maxRows = 10
+/** Results change only when the library does. */
+const intervalMs = 600_000
+
+const songsSchema = pageSchema(
+  v.object({ id: v.number(), title: v.string(), artist: v.string(), album: v.string(), length: v.number() })
+)
+type Song = v.InferOutput<typeof songsSchema>['rows'][number]
+
+const queuedSchema = v.object({ played_at: v.number() })
+
+/** Dispatched after a song was added to the queue. */
+export const queueChangedEvent = 'cuewire-queue-changed'
+
+/** Finds songs of the library, and adds them to the queue. */
+export class SongSearch extends StationElement {
+  static override properties = reactiveProperties('text')
+  text = ''
+
+  readonly #songs = pollResource(this, {
+    schema: songsSchema,
+    path: () =>
+      this.text === ''
+        ? null
+        : `${this.path}/files?${toQuery({ searchPhrase: this.text, per_page: maxRows })}`,
+    intervalMs
+  })
+  readonly #actions = openActionRunner(this)
+
+  protected override render() {
+    const isSearching = this.text !== ''
+    const { value, error } = this.#songs
+    const found = isSearching ? value : null
+    const resource = isSearching ? this.#songs : { ...this.#songs, value: [], error: null }
+    const status = found === null || error !== null ? '' : `${formatCount(found.total, 'song')} found`
+    return panelView(
+      { id: 'song-search', title: 'Add a song', resource },
+      html`${filtersView(
+          'song-search',
+          'Search the library',
+          [{ name: 'text', label: 'Title, artist, album or path', type: 'search' }],
+          ({ text = '' }) => (this.text = text)
+        )}
+        <p class="quiet" role="status">${status}</p>
+        <ul class="results">
+          ${found?.rows.map(song => this.#songView(song))}
+        </ul>
+        ${
+          found !== null && found.total > maxRows
+            ? html`<p class="quiet">The first ${maxRows} are shown: enter more to narrow the search.</p>`
+            : nothing
+        }`
+    )
+  }
+
+  #songView(song: Song) {
+    const isDisabled = this.#actions.inFlight !== null
+    const title = isolateBidi(titleOf(song))
+    return html`<li class="result">
+      <div class="row-text">
+        <p class="row-title">${titleOf(song)}</p>
+        <p class="row-artist">${[song.artist, song.album].filter(text => text !== '').join(' · ')}</p>
+      </div>
+      <span class="row-length">${song.length === 0 ? '' : formatDuration(song.length * 1_000)}</span>
+      <div class="button-row">
+        ${buttonView('Play next', () => this.#add(song, 1), { label: `Play next: “${title}”`, isDisabled })}
+        ${buttonView('Add', () => this.#add(song, null), { label: `Add “${title}” to the queue`, isDisabled })}
+      </div>
+    </li>`
+  }
+
+  /** `position` 1 is right after the songs that were already sent to the playout; null: after other added songs. */
+  #add(song: Song, position: number | null): Promise<void> {
+    return this.#actions.run('add', async () => {
+      const body = { media_id: song.id, ...(position === null ? {} : { position }) }
+      const row = await callApi(queuedSchema, `${this.path}/queue`, { method: 'POST', body })
+      this.dispatchEvent(new Event(queueChangedEvent, { bubbles: true }))
+      return `“${isolateBidi(titleOf(song))}” plays at ${this.clock.formatTime(row.played_at)}.`
+    })
+  }
+}
+
+const titleOf = ({ title, artist }: Song) => title || artist || 'Untitled'

@@ -1,0 +1,107 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { pollResource } from '../api/poll-resource.ts'
+import { tableView } from '../ui/controls.ts'
+import { type FilterValues, filtersView } from '../ui/filters.ts'
+import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { panelView } from '../ui/panel.ts'
+
+import styles from './reports.css' with { type: 'text' }
+
+const entriesSchema = pageSchema(
+  v.object({
+    at: v.number(),
+    key: v.object({ id: v.number(), name: v.string() }),
+    method: v.string(),
+    path: v.string(),
+    record: v.string(),
+    record_id: v.string(),
+    station_id: v.number(),
+    fields: v.array(v.string())
+  })
+)
+type Entry = v.InferOutput<typeof entriesSchema>['rows'][number]
+
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** The changes of all keys, newest first. */
+class AuditPage extends LightElement {
+  static override properties = reactiveProperties('filters', 'page')
+  filters: FilterValues = {}
+  page = 1
+
+  readonly #entries = pollResource(this, {
+    schema: entriesSchema,
+    path: () => `api/admin/auditlog?${this.#query()}`,
+    intervalMs: 60_000
+  })
+
+  /** Days are those of this browser. */
+  #query(): string {
+    const { first = '', last = '', ...filters } = this.filters
+    const since = first === '' ? '' : secondsOf(first)
+    const until = last === '' ? '' : secondsOf(last, 1) - 1
+    return toQuery({ ...filters, since, until, page: this.page, per_page: 50 })
+  }
+
+  protected override render() {
+    const { value } = this.#entries
+    const rows = value?.rows ?? []
+    return panelView(
+      {
+        id: 'audit',
+        title: 'Changes',
+        resource: this.#entries,
+        emptyText: value?.rows.length === 0 ? 'There are no such changes.' : ''
+      },
+      html`${filtersView(
+        'audit',
+        'Filter the changes',
+        [
+          { name: 'first', label: 'First day', type: 'date' },
+          { name: 'last', label: 'Last day', type: 'date' },
+          { name: 'record', label: 'Kind of record', type: 'text' },
+          { name: 'record_id', label: 'Id of the record', type: 'text' },
+          { name: 'key', label: 'Key (name or id)', type: 'text' },
+          { name: 'station', label: 'Station (short name or id)', type: 'text' },
+          { name: 'searchPhrase', label: 'Address contains', type: 'search' }
+        ],
+        values => {
+          this.filters = values
+          this.page = 1
+        }
+      )}
+      ${
+        rows.length === 0
+          ? nothing
+          : html`<div class="scroll" role="region" aria-label="Table of changes" tabindex="0">
+              ${tableView(['Time', 'Key', 'Record', 'Fields', ['Request', 'wide']], rows.map(rowView))}
+            </div>`
+      }
+      ${pagingView(value, page => (this.page = page))}`
+    )
+  }
+}
+
+/** The start of a day, or of a day after it, in Unix seconds. */
+function secondsOf(day: string, daysLater = 0): number {
+  const date = new Date(`${day}T00:00:00`)
+  date.setDate(date.getDate() + daysLater)
+  return Math.floor(date.getTime() / 1_000)
+}
+
+const rowView = ({ at, key, method, path, record, record_id: id, station_id: station, fields }: Entry) =>
+  html`<tr>
+    <td class="row-time">${time.format(at * 1_000)}</td>
+    <td>${key.name}</td>
+    <td>
+      ${record} ${id}${station === 0 ? nothing : html`<br /><span class="quiet">Station ${station}</span>`}
+    </td>
+    <td>${fields.join(', ')}</td>
+    <td class="wide quiet">${method} ${path}</td>
+  </tr>`
+
+adoptStyles(styles)
+defineElements({ 'audit-page': AuditPage })

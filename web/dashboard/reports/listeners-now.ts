@@ -1,0 +1,143 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { buttonView, tableView } from '../ui/controls.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { loadStateView, panelView } from '../ui/panel.ts'
+import { describeDuration, formatCount, formatNumber } from '../ui/text.ts'
+
+const count = { total: v.number() }
+const summarySchema = v.object({
+  total: v.number(),
+  unique: v.number(),
+  listed: v.number(),
+  problem: v.string(),
+  by_mount: v.array(v.object({ mount_name: v.string(), mount_is_local: v.boolean(), ...count })),
+  by_client: v.array(v.object({ client: v.string(), ...count })),
+  by_os: v.array(v.object({ os_family: v.string(), ...count })),
+  by_connected_time: v.array(v.object({ from: v.number(), ...count }))
+})
+type Summary = v.InferOutput<typeof summarySchema>
+
+const connectionsSchema = pageSchema(
+  v.object({
+    ip: v.string(),
+    user_agent: v.string(),
+    mount_name: v.string(),
+    connected_time: v.number(),
+    device: v.object({ client: v.string(), os_family: v.string() })
+  })
+)
+type Connection = v.InferOutput<typeof connectionsSchema>['rows'][number]
+
+const intervalMs = 15_000
+
+/** Who listens now: counts by mount, program, system and time, and the connections on request. */
+export class ListenersNow extends StationElement {
+  static override properties = reactiveProperties('isListOpen', 'page')
+  isListOpen = false
+  page = 1
+
+  readonly #summary = this.poll('listeners/summary', summarySchema, intervalMs)
+  readonly #connections = this.poll(
+    () => (this.isListOpen ? `listeners?${toQuery({ page: this.page, per_page: 50 })}` : null),
+    connectionsSchema,
+    intervalMs
+  )
+
+  protected override render() {
+    const { value } = this.#summary
+    const toggle = buttonView(
+      this.isListOpen ? 'Hide connections' : 'Show connections',
+      () => (this.isListOpen = !this.isListOpen),
+      { style: 'link' }
+    )
+    return panelView(
+      {
+        id: 'listeners-now',
+        title: 'Listeners now',
+        resource: this.#summary,
+        actions: value !== null && value.listed > 0 ? toggle : nothing
+      },
+      value === null ? nothing : html`${summaryView(value)} ${this.isListOpen ? this.#listView() : nothing}`
+    )
+  }
+
+  #listView() {
+    const { value } = this.#connections
+    const rows = value?.rows ?? []
+    const showsAddresses = rows.some(({ ip }) => ip !== '')
+    return html`${loadStateView(this.#connections)}
+      <div class="scroll" role="region" aria-label="Connections" tabindex="0">
+        ${tableView(
+          ['Program', ['System', 'wide'], 'Mount', 'Connected for', ...(showsAddresses ? ['Address'] : [])],
+          rows.map(row => connectionView(row, showsAddresses))
+        )}
+      </div>
+      ${pagingView(value, page => (this.page = page))}`
+  }
+}
+
+function summaryView(summary: Summary) {
+  const { total, unique, listed, problem } = summary
+  const distinct = listed > 0 ? `, ${formatNumber(unique)} different` : ''
+  return html`<p role="status">${formatCount(total, 'listener')}${distinct}</p>
+    ${problem === '' ? nothing : html`<p class="trouble">${problem}</p>`}
+    <div class="groups">
+      ${groupView(
+        'Mount',
+        summary.by_mount.map(each => [
+          each.mount_is_local ? each.mount_name : `${each.mount_name} (remote)`,
+          each.total
+        ])
+      )}
+      ${groupView(
+        'Program',
+        summary.by_client.map(each => [each.client, each.total])
+      )}
+      ${groupView(
+        'System',
+        summary.by_os.map(each => [each.os_family || 'Unknown', each.total])
+      )}
+      ${groupView('Connected for', describeTimes(summary.by_connected_time))}
+    </div>`
+}
+
+type Count = readonly [name: string, total: number]
+
+function describeTimes(times: Summary['by_connected_time']): Count[] {
+  return times
+    .map(({ from, total }, index): Count => {
+      const next = times[index + 1]
+      const name =
+        from === 0 && next !== undefined
+          ? `under ${describeDuration(next.from)}`
+          : `over ${describeDuration(from)}`
+      return [name, total]
+    })
+    .filter(([, total]) => total > 0)
+}
+
+const maxGroups = 12
+
+function groupView(title: string, counts: readonly Count[]) {
+  if (counts.length === 0) return nothing
+  const rows = counts.slice(0, maxGroups).map(
+    ([name, total]) =>
+      html`<tr>
+        <td class="main">${name}</td>
+        <td class="count">${formatNumber(total)}</td>
+      </tr>`
+  )
+  return html`<div>${tableView([title, ['Listeners', 'count']], rows)}</div>`
+}
+
+const connectionView = ({ device, user_agent: agent, ...row }: Connection, showsAddresses: boolean) =>
+  html`<tr>
+    <td title=${agent}>${device.client}</td>
+    <td class="wide quiet">${device.os_family}</td>
+    <td>${row.mount_name}</td>
+    <td>${describeDuration(row.connected_time)}</td>
+    ${showsAddresses ? html`<td>${row.ip}</td>` : nothing}
+  </tr>`

@@ -1,0 +1,141 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { downloadFile } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView, tableView } from '../ui/controls.ts'
+import { type FilterValues, filtersView } from '../ui/filters.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatNumber, isolateBidi } from '../ui/text.ts'
+
+const playsSchema = pageSchema(
+  v.object({
+    sh_id: v.number(),
+    played_at: v.number(),
+    playlist: v.string(),
+    streamer: v.string(),
+    is_request: v.boolean(),
+    is_visible: v.boolean(),
+    song: v.object({ title: v.string(), artist: v.string(), text: v.string() }),
+    listeners_start: v.number(),
+    delta_positive: v.number(),
+    delta_negative: v.number()
+  })
+)
+type Play = v.InferOutput<typeof playsSchema>['rows'][number]
+
+/** The plays of a station with filters, why each was chosen, and a file of them. */
+export class PlayHistory extends StationElement {
+  static override properties = reactiveProperties('canViewPlaylists', 'filters', 'page')
+  declare canViewPlaylists: boolean
+  filters: FilterValues = {}
+  page = 1
+
+  readonly #plays = this.poll(
+    () => `history?${toQuery({ ...this.filters, detailed: 1, page: this.page, per_page: 50 })}`,
+    playsSchema,
+    60_000
+  )
+  readonly #playlists = pollResource(this, {
+    schema: v.array(v.object({ id: v.number(), name: v.string() })),
+    path: () => (this.canViewPlaylists ? `${this.path}/playlists` : null),
+    intervalMs: 300_000
+  })
+  readonly #actions = openActionRunner(this)
+
+  protected override render() {
+    const { value } = this.#plays
+    const rows = value?.rows ?? []
+    const names = new Map(this.#playlists.value?.map(({ id, name }) => [id, name]))
+    const download = buttonView('Download CSV', () => this.#download(), {
+      style: 'link',
+      isBusy: this.#actions.inFlight !== null
+    })
+    return panelView(
+      {
+        id: 'play-history',
+        title: 'History',
+        resource: this.#plays,
+        emptyText: value?.rows.length === 0 ? 'There are no such plays.' : '',
+        actions: download
+      },
+      html`${filtersView(
+        'play-history',
+        'Filter the history',
+        [
+          { name: 'start', label: 'First day', type: 'date' },
+          { name: 'end', label: 'Last day', type: 'date' },
+          { name: 'searchPhrase', label: 'Title, artist or playlist', type: 'search' },
+          { name: 'playlist', label: 'Playlist (whole name)', type: 'text' },
+          { name: 'streamer', label: 'DJ (whole name)', type: 'text' },
+          {
+            name: 'type',
+            label: 'Kind',
+            options: [
+              ['', 'All plays'],
+              ['autodj', 'AutoDJ'],
+              ['request', 'Requests'],
+              ['live', 'Live shows']
+            ]
+          }
+        ],
+        values => {
+          this.filters = values
+          this.page = 1
+        }
+      )}
+      ${
+        rows.length === 0
+          ? nothing
+          : html`<div class="scroll" role="region" aria-label="Table of plays" tabindex="0">
+              ${tableView(
+                ['Time', 'Song', ['Source', 'wide'], ['Listeners', 'count']],
+                rows.map(play => this.#rowView(play, names))
+              )}
+            </div>`
+      }
+      ${pagingView(value, page => (this.page = page))}`
+    )
+  }
+
+  #rowView(play: Play, names: ReadonlyMap<number, string>) {
+    const { song, listeners_start: listeners, delta_positive: gained, delta_negative: lost } = play
+    const title = song.title || song.text
+    return html`<tr ?data-hidden=${!play.is_visible}>
+      <td class="row-time">
+        ${this.clock.formatDate(play.played_at * 1_000)} ${this.clock.formatTime(play.played_at)}
+      </td>
+      <td class="main">
+        <p class="row-title">${title}</p>
+        <p class="row-artist">${song.artist}</p>
+        <play-reasons
+          .station=${this.station}
+          .zone=${this.zone}
+          .shId=${play.sh_id}
+          .title=${isolateBidi(title)}
+          .playlists=${names}
+        ></play-reasons>
+      </td>
+      <td class="wide quiet">${formatSource(play)}</td>
+      <td class="count">
+        ${formatNumber(listeners)} <span class="delta">+${formatNumber(gained)} −${formatNumber(lost)}</span>
+      </td>
+    </tr>`
+  }
+
+  #download(): Promise<void> {
+    return this.#actions.run('download', async () => {
+      const query = toQuery({ ...this.filters, format: 'csv' })
+      await downloadFile(`${this.path}/history?${query}`, `${this.station}-history.csv`)
+      return ''
+    })
+  }
+}
+
+function formatSource({ streamer, playlist, is_request: isRequest, is_visible: isVisible }: Play): string {
+  const source = streamer || (isRequest ? 'Request' : playlist)
+  return isVisible ? source : `${isolateBidi(source)}, hidden`
+}

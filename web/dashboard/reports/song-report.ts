@@ -1,0 +1,121 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { downloadFile } from '../api/call-api.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView, tableView } from '../ui/controls.ts'
+import { type FilterValues, filtersView } from '../ui/filters.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatNumber } from '../ui/text.ts'
+
+const songsSchema = pageSchema(
+  v.object({
+    song: v.object({ title: v.string(), artist: v.string(), text: v.string() }),
+    plays: v.number(),
+    listeners_gained: v.number(),
+    listeners_lost: v.number(),
+    delta_total: v.number(),
+    listeners_average: v.number()
+  })
+)
+type SongRow = v.InferOutput<typeof songsSchema>['rows'][number]
+
+const orders = [
+  ['plays', 'Most plays'],
+  ['listeners_gained', 'Most listeners gained'],
+  ['listeners_lost', 'Most listeners lost'],
+  ['delta_total', 'Best change of listeners'],
+  ['listeners_average', 'Most listeners on average']
+] as const
+
+/** The songs of a period by plays, and by listeners gained and lost. */
+export class SongReport extends StationElement {
+  static override properties = reactiveProperties('filters', 'page')
+  filters: FilterValues = { sort: 'plays' }
+  page = 1
+
+  readonly #songs = this.poll(
+    () => `reports/songs?${this.#query({ page: this.page, per_page: 25 })}`,
+    songsSchema,
+    300_000
+  )
+  readonly #actions = openActionRunner(this)
+
+  #query(others: Readonly<Record<string, string | number>>): string {
+    return toQuery({ ...this.filters, sortOrder: 'DESC', ...others })
+  }
+
+  protected override render() {
+    const { value } = this.#songs
+    const rows = value?.rows ?? []
+    const download = buttonView('Download CSV', () => this.#download(), {
+      style: 'link',
+      isBusy: this.#actions.inFlight !== null
+    })
+    return panelView(
+      {
+        id: 'song-report',
+        title: 'Songs',
+        resource: this.#songs,
+        emptyText: value?.rows.length === 0 ? 'No songs were played in this period.' : '',
+        actions: download
+      },
+      html`<p class="quiet">The last 14 days, unless you choose days.</p>
+        ${filtersView(
+          'song-report',
+          'Filter the songs',
+          [
+            { name: 'start', label: 'First day', type: 'date' },
+            { name: 'end', label: 'Last day', type: 'date' },
+            { name: 'searchPhrase', label: 'Title or artist', type: 'search' },
+            { name: 'sort', label: 'Order', options: orders }
+          ],
+          values => {
+            this.filters = values
+            this.page = 1
+          }
+        )}
+        ${
+          rows.length === 0
+            ? nothing
+            : html`<div class="scroll" role="region" aria-label="Table of songs" tabindex="0">
+                ${tableView(
+                  [
+                    'Song',
+                    ['Plays', 'count'],
+                    ['Gained', 'count'],
+                    ['Lost', 'count'],
+                    ['Change', 'count'],
+                    ['Average listeners', 'count']
+                  ],
+                  rows.map(rowView)
+                )}
+              </div>`
+        }
+        ${pagingView(value, page => (this.page = page))}`
+    )
+  }
+
+  #download(): Promise<void> {
+    return this.#actions.run('download', async () => {
+      const path = `${this.path}/reports/songs?${this.#query({ format: 'csv' })}`
+      await downloadFile(path, `${this.station}-songs.csv`)
+      return ''
+    })
+  }
+}
+
+const rowView = ({ song, plays, ...counts }: SongRow) =>
+  html`<tr>
+    <td class="main">
+      <p class="row-title">${song.title || song.text}</p>
+      <p class="row-artist">${song.artist}</p>
+    </td>
+    <td class="count">${formatNumber(plays)}</td>
+    <td class="count">${formatNumber(counts.listeners_gained)}</td>
+    <td class="count">${formatNumber(counts.listeners_lost)}</td>
+    <td class="count">${formatNumber(counts.delta_total)}</td>
+    <td class="count">${formatNumber(counts.listeners_average)}</td>
+  </tr>`
