@@ -156,7 +156,7 @@ test('statements on tables of five million rows read a limited number of rows', 
       () => get(`${large}/listeners/series?start=${Math.floor((nowMs - 1_099 * dayMs) / 1_000)}&step=86400`)
     ],
     ['removal of old plays', batch, () => removeOldPlays(sql, nowMs, retention)],
-    ['removal of old queue rows', batch, () => removeOldQueueRows(sql, nowMs)],
+    ['removal of old queue rows', batch * 2, () => removeOldQueueRows(sql, nowMs)],
     ['removal of old requests', batch, () => removeOldRequests(sql, nowMs, retention)],
     ['removal of old deliveries', batch * 2, () => removeOldDeliveries(sql, nowMs, retention)],
     ['removal of old audit entries', batch, () => removeOldAudit(sql, nowMs, retention)],

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { test as base } from '../support/fixtures.ts'
+import { test } from '../support/fixtures.ts'
 import type { Program } from '../support/program.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { seedStation } from '../support/stations.ts'
@@ -8,19 +8,7 @@ import { startFakeIcecast, startFakeShoutcast } from '../support/streaming-serve
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0'
 
-const test = base
-  .extend('icecast', async ({}, { onCleanup }) => {
-    const icecast = await startFakeIcecast()
-    onCleanup(() => icecast[Symbol.asyncDispose]())
-    return icecast
-  })
-  .extend('shoutcast', async ({}, { onCleanup }) => {
-    const shoutcast = await startFakeShoutcast()
-    onCleanup(() => shoutcast[Symbol.asyncDispose]())
-    return shoutcast
-  })
-
-/** Creates a disabled-AutoDJ station on a streaming server, and returns the path of its listeners. */
+/** Creates a station on a streaming server, and returns the path of its listeners. */
 async function addStation(
   { sql, ask }: Program,
   url: string,
@@ -43,8 +31,8 @@ async function makeKey({ ask }: Program, permission: string): Promise<string> {
 describe('the listeners of now', () => {
   test.for(['icecast', 'shoutcast2'] as const)(
     'of %s are listed and summarized',
-    async (frontend, { program, icecast, shoutcast }) => {
-      const server = frontend === 'icecast' ? icecast : shoutcast
+    async (frontend, { program }) => {
+      await using server = await (frontend === 'icecast' ? startFakeIcecast() : startFakeShoutcast())
       const path = await addStation(program, server.url, frontend)
       server.send({
         path: '/radio.mp3',
@@ -103,7 +91,8 @@ describe('the listeners of now', () => {
     }
   )
 
-  test('are read once for all requests of some seconds', async ({ program, icecast }) => {
+  test('are read once for all requests of some seconds', async ({ program }) => {
+    await using icecast = await startFakeIcecast()
     const path = await addStation(program, icecast.url)
     icecast.send({ path: '/radio.mp3', listeners: [['203.0.113.9', 'VLC/3.0']] })
     const answers = await Promise.all(Array.from({ length: 10 }, () => program.ask('GET', `${path}/summary`)))
@@ -113,7 +102,8 @@ describe('the listeners of now', () => {
     expect(later.body).toHaveLength(1)
   })
 
-  test('have no address without the permission', async ({ program, icecast }) => {
+  test('have no address without the permission', async ({ program }) => {
+    await using icecast = await startFakeIcecast()
     const path = await addStation(program, icecast.url)
     icecast.send({ path: '/radio.mp3', listeners: [['203.0.113.9', 'VLC/3.0']] })
     const key = await makeKey(program, 'view station reports')
@@ -124,7 +114,8 @@ describe('the listeners of now', () => {
     expect((await program.ask('GET', path, { key: manager })).body[0].ip).toBe('203.0.113.9')
   })
 
-  test('are counted but not listed without the right password', async ({ program, icecast }) => {
+  test('are counted but not listed without the right password', async ({ program }) => {
+    await using icecast = await startFakeIcecast()
     const path = await addStation(program, icecast.url, 'icecast', 'wrong')
     icecast.send({ path: '/radio.mp3', listeners: [['203.0.113.9', 'VLC/3.0']] })
     expect((await program.ask('GET', path)).body).toEqual([])
@@ -146,9 +137,14 @@ describe('the listeners of now', () => {
     expect((await program.ask('GET', `/api/station/${id}/listeners`)).status).toBe(409)
   })
 
-  test('bad parameters are refused', async ({ program, icecast }) => {
+  test('bad parameters are refused', async ({ program }) => {
+    await using icecast = await startFakeIcecast()
     const path = await addStation(program, icecast.url)
-    for (const query of ['page=0', 'per_page=x', `mount=${'x'.repeat(256)}`])
-      expect((await program.ask('GET', `${path}?${query}`)).status, query).toBe(400)
+    const answers = await Promise.all(
+      ['page=0', 'per_page=x', `mount=${'x'.repeat(256)}`].map(query =>
+        program.ask('GET', `${path}?${query}`)
+      )
+    )
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400])
   })
 })

@@ -1,18 +1,12 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
-import { test as base } from '../support/fixtures.ts'
+import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
-
-const test = base.extend('icecast', async ({}, { onCleanup }) => {
-  const icecast = await startFakeIcecast()
-  onCleanup(() => icecast[Symbol.asyncDispose]())
-  return icecast
-})
 
 /** Starts a station, on a streaming server if one is given, and opens a section of its page, signed in. */
 async function openSection(
@@ -65,9 +59,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
 
   test('reports show listeners, songs, the history and why a song was played', async ({
     program,
-    openPage,
-    icecast
+    openPage
   }) => {
+    await using icecast = await startFakeIcecast()
     icecast.send({
       path: '/radio.mp3',
       listeners: [

@@ -82,7 +82,7 @@ export async function callText(path: string): Promise<string> {
 
 async function fetchJson(path: string, options: CallOptions): Promise<unknown> {
   const response = await sendRequest(path, options)
-  return await response.json().catch(() => null)
+  return response.json().catch(() => null)
 }
 
 /** The time for a file that the server makes. */

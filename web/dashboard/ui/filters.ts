@@ -32,7 +32,11 @@ export function filtersView(
   onChange: (values: FilterValues) => void
 ) {
   const apply = (form: HTMLFormElement) =>
-    onChange(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()])))
+    onChange(
+      Object.fromEntries(
+        [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value.trim() : ''])
+      )
+    )
   const onInput = ({ currentTarget: form }: Event) => {
     if (!(form instanceof HTMLFormElement)) return
     clearTimeout(timers.get(form))
