@@ -31,14 +31,15 @@ import { renderLicenses } from './third-party-licenses.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** The programs, and a worker thread. */
+/** The programs, and worker threads. */
 export const entries = [
   'src/main.ts',
   'src/server.ts',
   'workers/main.ts',
   'src/media/main.ts',
   'src/simulate/main.ts',
-  'src/storage/remote-thread.ts'
+  'src/storage/remote-thread.ts',
+  'src/api/playlists/simulation-thread.ts'
 ]
 
 /** The sources of `dist`; folders include all their files. */

@@ -34,7 +34,9 @@ import { userRoutes, userSchema } from './people/users.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
 import { playlistRoutes, playlists } from './playlists/playlists.ts'
+import { scheduleSimulationRoutes } from './playlists/schedule-simulation.ts'
 import { scheduleRoute } from './playlists/schedule.ts'
+import { scheduleSimulationSchema } from './playlists/simulation-answer.ts'
 import { autocueRoute } from './playout/autocue.ts'
 import { liquidsoapCommandRoutes } from './playout/liquidsoap-commands.ts'
 import { liquidsoapLiveRoutes } from './playout/liquidsoap-live.ts'
@@ -91,6 +93,7 @@ const documented: readonly ApiRoute[] = [
   ...requestReportRoutes,
   ...onDemandRoutes,
   scheduleRoute,
+  ...scheduleSimulationRoutes,
   ...playlistActionRoutes,
   queuePreviewRoute,
   ...playoutRoutes,
@@ -160,6 +163,7 @@ const records: Readonly<Record<string, JsonSchema>> = {
   Redelivered: redeliveredSchema,
   RotatedSecret: rotatedSecretSchema,
   PlayoutKey: playoutKeySchema,
+  ScheduleSimulation: scheduleSimulationSchema,
   AuditEntry: auditEntrySchema,
   ApiKey: apiKeySchema,
   User: userSchema,

@@ -137,6 +137,13 @@ export function weekday(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1
 }
 
+/** The same local time some days later. */
+export function addDays(zone: Zone, fromMs: number, days: number): number {
+  const minutes = zone.minuteOfDay(fromMs)
+  const hhmm = Math.floor(minutes / 60) * 100 + (minutes % 60)
+  return zone.instant(zone.localDay(fromMs) + days, hhmm, 'first') + (fromMs % minuteMs)
+}
+
 /** Parses `YYYY-MM-DD`. */
 export const parseDay = (date: string): number => Date.parse(date) / dayMs
 

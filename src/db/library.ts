@@ -3,31 +3,36 @@ import { buildTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
 import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
 
-interface PlaylistRow extends Omit<Playlist, 'isEnabled' | 'source' | 'options' | 'tracks'> {
+interface PlaylistRow extends Omit<Playlist, 'source' | 'options' | 'tracks'> {
   stationId: number
   source: string
   remoteType: string
   options: string
 }
 
-/**
- * Reads the enabled playlists with all their tracks, by station; stations without any are left out. `only`:
- * the ids of the playlists to read; null: all.
- */
+interface PlaylistSelection {
+  /** The ids of the playlists to read; null: all. */
+  readonly only?: readonly number[] | null
+  /** Whether to read disabled and custom playlists too. */
+  readonly hasInactive?: boolean
+}
+
+/** Reads the playlists that the AutoDJ uses, with all their tracks, by station; stations without any are left out. */
 export async function readPlaylists(
   sql: Sql | Tx,
   stationIds: readonly number[],
-  only: readonly number[] | null = null
+  { only = null, hasInactive = false }: PlaylistSelection = {}
 ) {
+  const isActive = sql`(${hasInactive} or (p.is_enabled and p.type <> 'custom'))`
   const isRead = sql`(${only && [...only]}::bigint[] is null or p.id = any(${only && [...only]}::bigint[]))`
   const [rows, lists] = await Promise.all([
     sql<PlaylistRow[]>`
       select p.station_id as "stationId", p.id, p.name, p.type, p.source, p.remote_type as "remoteType", p."order",
-        p.weight, p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
+        p.weight, p.is_enabled as "isEnabled", p.is_jingle as "isJingle", p.avoid_duplicates as "avoidsDuplicates",
         p.play_per_songs as "everySongs", p.play_per_minutes as "everyMinutes",
         p.play_per_hour_minute as "hourMinute", p.backend_options as options, p.schedule_items as schedule, p.pass
       from playlists p
-      where p.station_id = any(${[...stationIds]}::bigint[]) and p.is_enabled and p.type <> 'custom' and ${isRead}
+      where p.station_id = any(${[...stationIds]}::bigint[]) and ${isActive} and ${isRead}
       order by p.id`,
     // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track.
     sql<(PackedTracks & { playlistId: number })[]>`
@@ -35,7 +40,7 @@ export async function readPlaylists(
         with t as materialized (
           select t.*, p.source = 'remote_url' as is_remote
           from playlists p join playlist_tracks t on t.playlist_id = p.id
-          where p.station_id = s.id and p.is_enabled and p.type <> 'custom' and ${isRead}
+          where p.station_id = s.id and ${isActive} and ${isRead}
         ), m as materialized (
           select id, song_key, title_key, artist_keys, duration_ms, cue_in_ms, cue_out_ms, start_next_ms, path,
             remote_playlist_id is not null as is_remote
@@ -64,7 +69,6 @@ function playlistOf(
 ): Playlist {
   return {
     ...row,
-    isEnabled: true,
     source: source === 'songs' ? 'songs' : remoteType === 'playlist' ? 'list' : 'stream',
     options: new Set(options.split(',').filter(isOption)),
     tracks

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { minuteMs, openZone, parseDay, type Zone } from '../autodj/zone.ts'
+import { addDays, openZone, parseDay } from '../autodj/zone.ts'
 import { parseConfig } from '../config.ts'
 import { checkPostgres, openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
@@ -15,8 +15,8 @@ import { exampleStation } from './example-station.ts'
 import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
 import { renderReport } from './report-text.ts'
-import { buildReport } from './report.ts'
-import { sourceName, type SimulatedStation, simulateUntil } from './run.ts'
+import { buildReport } from '../autodj/simulation/report.ts'
+import { sourceName, type SimulatedStation, simulateUntil } from '../autodj/simulation/run.ts'
 
 /** The week in which European clocks go forward. */
 const exampleFrom = '2026-03-23'
@@ -81,13 +81,6 @@ async function runSimulation(
   }
   stdout.write(renderReport(report, zone, wallMs))
   return report.aims.every(({ isMet }) => isMet) ? 0 : 1
-}
-
-/** The same local time some days later. */
-function addDays(zone: Zone, fromMs: number, days: number): number {
-  const minutes = zone.minuteOfDay(fromMs)
-  const hhmm = Math.floor(minutes / 60) * 100 + (minutes % 60)
-  return zone.instant(zone.localDay(fromMs) + days, hhmm, 'first') + (fromMs % minuteMs)
 }
 
 async function write(file: string, path: string, text: string): Promise<void> {

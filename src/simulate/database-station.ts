@@ -1,18 +1,8 @@
 import type { Sql, Tx } from '../db/sql.ts'
-import { pastOf } from '../playout/queue/library-past.ts'
-import { readLibrary } from '../playout/queue/read-library.ts'
-import {
-  nextPlayAtMs,
-  readOpenPlay,
-  readQueues,
-  readRemovedRows,
-  readRequests,
-  readStationsUnlocked,
-  rulesOf
-} from '../playout/rows.ts'
+import { readSimulationStart } from '../playout/queue/simulation-start.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import type { SimulateArguments } from './arguments.ts'
-import type { SimulatedStation } from './run.ts'
+import type { SimulatedStation } from '../autodj/simulation/run.ts'
 
 /** Settings that differ from those of the station; null: no difference. */
 export type StationOverrides = Pick<SimulateArguments, 'zone' | 'seed' | 'fromDay'>
@@ -48,32 +38,12 @@ async function readStation(
   { zone, seed, fromDay }: StationOverrides
 ): Promise<SimulatedStation> {
   const found = await findStation(tx, name)
-  const ids = [found.id]
-  const [station] = await readStationsUnlocked(tx, ids)
-  if (!station) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
-  const own = rulesOf(station)
-  const rules = { ...own, zone: zone ?? own.zone, seed: seed ?? own.seed }
-  const play = await readOpenPlay(tx, station.id)
-  const endsAtMs = play ? (play.dueAtMs ?? nextPlayAtMs(play, rules.overlapMs)) : nowMs
-  const fromMs = fromDay === null ? Math.max(nowMs, endsAtMs) : rules.zone.instant(fromDay, 0, 'first')
-  const { playlists, past } = await readLibrary(tx, station, Math.min(nowMs, fromMs), null)
-  const removed = await readRemovedRows(tx, ids, nowMs)
-  const names = await readSongNames(tx, station.id)
+  const read = await readSimulationStart(tx, found.id, nowMs, fromDay, { zone, seed })
+  if (!read) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
+  const names = await readSongNames(tx, found.id)
   return {
     name: found.name,
-    start: {
-      library: {
-        rules,
-        playlists,
-        past: pastOf({ ...past, plays: past.plays.filter(each => each.startsAtMs < fromMs) }, removed),
-        requests: await readRequests(tx, ids)
-      },
-      queue: fromDay === null ? await readQueues(tx, ids) : [],
-      startedAtMs: fromDay === null && play ? play.startedAtMs : fromMs,
-      fromMs,
-      queueLength: station.queueLength,
-      nextSeq: station.nextSeq
-    },
+    start: read.start,
     songName: mediaId => names.get(mediaId ?? 0) ?? ''
   }
 }

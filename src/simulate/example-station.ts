@@ -3,7 +3,7 @@ import { type Random, seededRandom } from '../autodj/random.ts'
 import type { ScheduleItem } from '../autodj/schedule.ts'
 import { buildTracks, type SongKeys, type TrackRow } from '../autodj/tracks.ts'
 import { minuteMs, type Zone } from '../autodj/zone.ts'
-import type { SimulatedStation } from './run.ts'
+import type { SimulatedStation } from '../autodj/simulation/run.ts'
 
 /** The settings of a new station. */
 export const newStationSettings = {

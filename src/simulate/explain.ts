@@ -3,7 +3,7 @@ import type { LogEntry } from '../autodj/log-entry.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import type { Zone } from '../autodj/zone.ts'
 import { formatLength, formatLocalTime } from './calendar.ts'
-import { sourceName } from './run.ts'
+import { sourceName } from '../autodj/simulation/run.ts'
 
 /** Describes a play and the reasons for it, as lines of text. */
 export function explain(

@@ -3,7 +3,7 @@ import { windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
 import { formatDay, weekday, type Zone } from '../autodj/zone.ts'
 import { findClockChanges, type LocalDayPart, splitByDay, twoDigits } from './calendar.ts'
-import type { Run } from './run.ts'
+import type { Run } from '../autodj/simulation/run.ts'
 
 const top = 64
 const left = 52

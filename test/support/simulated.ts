@@ -5,7 +5,7 @@ import type { SimulatedPlay } from '../../src/autodj/simulate.ts'
 import { buildTracks, type TrackRow } from '../../src/autodj/tracks.ts'
 import { hourMs, minuteMs, openZone } from '../../src/autodj/zone.ts'
 import { newPlaylistSettings, newStationSettings } from '../../src/simulate/example-station.ts'
-import type { Run } from '../../src/simulate/run.ts'
+import type { Run } from '../../src/autodj/simulation/run.ts'
 
 /** A Monday, 00:00 in UTC. */
 export const monday = Date.UTC(2026, 0, 12)

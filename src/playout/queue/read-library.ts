@@ -95,6 +95,18 @@ export async function loadLibraries(
 
 const emptyPast = (): CachedPast => ({ plays: [], older: new Map() })
 
+/** Reads the past plays on which the rules of the playlists of a station depend, without a cache. */
+export async function readPast(
+  tx: Tx,
+  station: LibraryStation,
+  nowMs: number,
+  playlists: readonly Playlist[]
+): Promise<CachedPast> {
+  const past = await loadPast(tx, station, nowMs, playlists)
+  trimPast(past, nowMs - lookBackMs(station, playlists))
+  return past
+}
+
 async function loadPast(tx: Tx, station: LibraryStation, nowMs: number, playlists: readonly Playlist[]) {
   const pasts = await loadPasts(tx, [station], nowMs, new Map([[station.id, playlists]]))
   return pasts.get(station.id) ?? emptyPast()

@@ -1,8 +1,8 @@
-import { airtimeMs } from '../autodj/durations.ts'
-import type { Library, Playlist } from '../autodj/library.ts'
-import { loopsOnce } from '../autodj/pools.ts'
-import { windowAt } from '../autodj/schedule.ts'
-import type { SimulatedPlay } from '../autodj/simulate.ts'
+import { airtimeMs } from '../durations.ts'
+import type { Library, Playlist } from '../library.ts'
+import { loopsOnce } from '../pools.ts'
+import { windowAt } from '../schedule.ts'
+import type { SimulatedPlay } from '../simulate.ts'
 import {
   cellAt,
   forkTracks,
@@ -11,7 +11,7 @@ import {
   type SongKeys,
   songKeysAt,
   type Tracks
-} from '../autodj/tracks.ts'
+} from '../tracks.ts'
 import type { Run } from './run.ts'
 
 /** `unchecked`: the playlist allows duplicates, or the play was not chosen by the AutoDJ. */

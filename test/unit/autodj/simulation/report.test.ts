@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { openZone } from '../../../src/autodj/zone.ts'
-import { exampleStation } from '../../../src/simulate/example-station.ts'
-import { renderReport } from '../../../src/simulate/report-text.ts'
-import { buildReport } from '../../../src/simulate/report.ts'
-import { type Run, simulateUntil } from '../../../src/simulate/run.ts'
-import { aPlaylist, aRun, at } from '../../support/simulated.ts'
-import { sized } from '../../support/tier.ts'
+import { openZone } from '../../../../src/autodj/zone.ts'
+import { exampleStation } from '../../../../src/simulate/example-station.ts'
+import { renderReport } from '../../../../src/simulate/report-text.ts'
+import { buildReport } from '../../../../src/autodj/simulation/report.ts'
+import { type Run, simulateUntil } from '../../../../src/autodj/simulation/run.ts'
+import { aPlaylist, aRun, at } from '../../../support/simulated.ts'
+import { sized } from '../../../support/tier.ts'
 
 const rotation = aPlaylist(1)
 const show = aPlaylist(2, { name: 'Show', schedule: [{ start_time: 100, end_time: 200 }] })

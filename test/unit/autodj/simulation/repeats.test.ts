@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import type { LogEntry } from '../../../src/autodj/log-entry.ts'
-import type { TrackRow } from '../../../src/autodj/tracks.ts'
-import { measureRepeats } from '../../../src/simulate/repeats.ts'
-import { aPlaylist, aRun, aTrack, type Heard } from '../../support/simulated.ts'
+import type { LogEntry } from '../../../../src/autodj/log-entry.ts'
+import type { TrackRow } from '../../../../src/autodj/tracks.ts'
+import { measureRepeats } from '../../../../src/autodj/simulation/repeats.ts'
+import { aPlaylist, aRun, aTrack, type Heard } from '../../../support/simulated.ts'
 
 const chosen = (tier: number, ...from: number[]): LogEntry[] => [
   { step: 'bucket', bucket: 'default/unscheduled', order: from.map(id => ({ id, weight: 3 })) },

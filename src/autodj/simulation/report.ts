@@ -1,4 +1,4 @@
-import { isInterrupting, type Playlist } from '../autodj/library.ts'
+import { isInterrupting, type Playlist } from '../library.ts'
 import { measureRepeats, type TierRepeatCounts } from './repeats.ts'
 import type { Run } from './run.ts'
 import { measureStarts, type MeasuredStart, verdicts } from './starts.ts'

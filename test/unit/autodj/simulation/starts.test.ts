@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { measureStarts } from '../../../src/simulate/starts.ts'
-import { aPlaylist, aRun, at, type Heard } from '../../support/simulated.ts'
+import { measureStarts } from '../../../../src/autodj/simulation/starts.ts'
+import { aPlaylist, aRun, at, type Heard } from '../../../support/simulated.ts'
 
 const rotation = aPlaylist(1)
 const show = aPlaylist(2, { name: 'Show', schedule: [{ start_time: 100, end_time: 200 }] })

@@ -1,8 +1,8 @@
-import { type PlayOrRow, isInterrupting, type Playlist } from '../autodj/library.ts'
-import { rankOf } from '../autodj/pick.ts'
-import { nextHourlyTarget, windowAt, windowsBetween } from '../autodj/schedule.ts'
-import type { SimulatedPlay } from '../autodj/simulate.ts'
-import { minuteMs } from '../autodj/zone.ts'
+import { type PlayOrRow, isInterrupting, type Playlist } from '../library.ts'
+import { rankOf } from '../pick.ts'
+import { nextHourlyTarget, windowAt, windowsBetween } from '../schedule.ts'
+import type { SimulatedPlay } from '../simulate.ts'
+import { minuteMs } from '../zone.ts'
 import { sourceName, type Run } from './run.ts'
 
 /** `behind others`: on time, after plays that take precedence or have the same rank. */

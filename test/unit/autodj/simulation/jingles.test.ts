@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { measureJingles } from '../../../src/simulate/totals.ts'
-import { aPlaylist, aRun } from '../../support/simulated.ts'
+import { measureJingles } from '../../../../src/autodj/simulation/totals.ts'
+import { aPlaylist, aRun } from '../../../support/simulated.ts'
 
 const rotation = aPlaylist(1)
 const jingles = aPlaylist(2, { type: 'once_per_x_songs', everySongs: 2, isJingle: true })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { simulateUntil } from '../../../src/simulate/run.ts'
-import { aLibrary, aPlaylist, at, monday } from '../../support/simulated.ts'
+import { simulateUntil } from '../../../../src/autodj/simulation/run.ts'
+import { aLibrary, aPlaylist, at, monday } from '../../../support/simulated.ts'
 
 const beginning = (...playlists: ReturnType<typeof aPlaylist>[]) => ({
   library: aLibrary(playlists),

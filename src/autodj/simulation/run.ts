@@ -1,5 +1,5 @@
-import type { Library, Playlist } from '../autodj/library.ts'
-import { simulate, type SimulatedPlay, type SimulationStart } from '../autodj/simulate.ts'
+import type { Library, Playlist } from '../library.ts'
+import { simulate, type SimulatedPlay, type SimulationStart } from '../simulate.ts'
 
 /** A finished simulation. */
 export interface Run {
@@ -11,12 +11,20 @@ export interface Run {
   readonly plays: readonly SimulatedPlay[]
 }
 
-/** Simulates a station up to a time. Consecutive silences are joined. */
-export function simulateUntil(start: SimulationStart, untilMs: number): Run {
+/**
+ * Simulates a station up to a time. Consecutive silences are joined. The run ends early, after a play, once
+ * `mayContinue` returns false.
+ */
+export function simulateUntil(
+  start: SimulationStart,
+  untilMs: number,
+  mayContinue: () => boolean = () => true
+): Run {
   const { library, fromMs } = start
   const plays: SimulatedPlay[] = []
   for (const each of simulate(start)) {
     if (each.startsAtMs >= untilMs) break
+    if (!mayContinue()) return { library, fromMs, untilMs: each.startsAtMs, plays }
     const last = plays.at(-1)
     const isMoreSilence = each.play === null && last?.play === null
     if (isMoreSilence) plays[plays.length - 1] = { ...last, endsAtMs: each.endsAtMs }

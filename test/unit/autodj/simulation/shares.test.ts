@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { measureShares } from '../../../src/simulate/totals.ts'
-import { aPlaylist, aRun, aTrack } from '../../support/simulated.ts'
+import { measureShares } from '../../../../src/autodj/simulation/totals.ts'
+import { aPlaylist, aRun, aTrack } from '../../../support/simulated.ts'
 
 const song = (of: number, minutes = 3) => ({ of, minutes })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { measureTotals } from '../../../src/simulate/totals.ts'
-import { aPlaylist, aRun, at } from '../../support/simulated.ts'
+import { measureTotals } from '../../../../src/autodj/simulation/totals.ts'
+import { aPlaylist, aRun, at } from '../../../support/simulated.ts'
 
 test('plays, airtime, silence and variety are counted up to the end of the run', () => {
   const playlists = [aPlaylist(1), aPlaylist(2)]

@@ -1,6 +1,6 @@
-import { airtimeMs } from '../autodj/durations.ts'
-import { isInterrupting, isPlayable, type Playlist, playlistWeight } from '../autodj/library.ts'
-import { windowAt, windowsBetween } from '../autodj/schedule.ts'
+import { airtimeMs } from '../durations.ts'
+import { isInterrupting, isPlayable, type Playlist, playlistWeight } from '../library.ts'
+import { windowAt, windowsBetween } from '../schedule.ts'
 import type { Run } from './run.ts'
 
 /** Counts plays, airtime, silence, variety and overruns. Time after the end of the run is not counted. */

@@ -1,0 +1,47 @@
+import { simulateUntil } from '../../autodj/simulation/run.ts'
+import { findWarnings } from '../../autodj/simulation/warnings.ts'
+import { addDays } from '../../autodj/zone.ts'
+import type { Sql } from '../../db/sql.ts'
+import { readSimulationStart } from '../../playout/queue/simulation-start.ts'
+import { applyUnsaved, type ChangedPlaylists, readSources } from './apply-unsaved.ts'
+import { renderSimulation } from './simulation-answer.ts'
+import type { UnsavedPlaylist } from './unsaved-playlists.ts'
+
+/** What to simulate. It can be sent to a thread. */
+export interface SimulationRequest {
+  readonly stationId: number
+  readonly nowMs: number
+  /** Days since 1970-01-01, at whose midnight it starts; null: it continues from now. */
+  readonly fromDay: number | null
+  readonly days: number
+  readonly unsaved: readonly UnsavedPlaylist[]
+}
+
+/**
+ * Simulates a station with unsaved playlists, and returns the response as JSON; null for an unknown station.
+ * CPU-bound: it blocks the thread. The simulation ends early after `budgetMs`.
+ */
+export async function simulateSchedule(
+  sql: Sql,
+  { stationId, nowMs, fromDay, days, unsaved }: SimulationRequest,
+  budgetMs: number
+): Promise<string | null> {
+  let changed: ChangedPlaylists = { playlists: [], notLoaded: new Set() }
+  const read = await sql.begin('isolation level repeatable read read only', async tx => {
+    const sources = await readSources(tx, stationId, unsaved)
+    return readSimulationStart(tx, stationId, nowMs, fromDay, {
+      changePlaylists: stored => (changed = applyUnsaved(stored, sources, unsaved)).playlists
+    })
+  })
+  if (!read) return null
+  const { start, hasAutodj, playlists } = read
+  const untilMs = addDays(start.library.rules.zone, start.fromMs, days)
+  const deadline = performance.now() + budgetMs
+  const run = simulateUntil(
+    hasAutodj ? start : { ...start, queue: [], library: { ...start.library, playlists: [], requests: [] } },
+    untilMs,
+    () => performance.now() < deadline
+  )
+  const warnings = findWarnings({ playlists, run, hasAutodj, notLoaded: changed.notLoaded })
+  return JSON.stringify(renderSimulation({ run, isComplete: run.untilMs === untilMs, warnings }))
+}

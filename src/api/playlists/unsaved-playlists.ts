@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+
+import { integer, listOf, problemText, type ValuesOf } from '../../fields/field.ts'
+import { bodySchema, changesValidator } from '../../fields/form.ts'
+import { fieldError, type FieldError } from '../../runtime/errors.ts'
+import type { StoredSource } from './apply-unsaved.ts'
+import { playlists } from './playlists.ts'
+
+export type PlaylistValues = Partial<ValuesOf<typeof playlists.fields>>
+
+/** The unsaved settings of a playlist. Without an id it is a new one, which has no songs. */
+export type UnsavedPlaylist = PlaylistValues & { readonly id?: number }
+
+const maxPlaylists = 1_000
+
+const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'Of a stored playlist; absent: a new one.' })
+const itemFields = { id, ...playlists.fields }
+
+export const unsavedPlaylistsField = listOf<UnsavedPlaylist>(
+  v.pipe(
+    changesValidator(itemFields),
+    v.check(
+      values => values.id !== undefined || values.name !== undefined,
+      problemText('required', 'must have an id or a name.')
+    )
+  ),
+  {
+    max: maxPlaylists,
+    items: bodySchema(itemFields, { isPartial: true }),
+    about: 'Playlists with unsaved settings; absent settings and playlists are as stored.'
+  }
+)
+
+/** Returns a problem for each playlist that the station does not have, or that occurs twice. */
+export function findIdProblems(
+  unsaved: readonly UnsavedPlaylist[],
+  sources: readonly StoredSource[]
+): FieldError[] {
+  const known = new Set(sources.map(source => source.id))
+  return unsaved.flatMap((each, index) => {
+    if (each.id === undefined || known.delete(each.id)) return []
+    const isRepeated = sources.some(source => source.id === each.id)
+    const field = `playlists.${index}.id`
+    return isRepeated
+      ? [fieldError(field, 'duplicate', 'occurs twice.')]
+      : [fieldError(field, 'not_found', 'is not a playlist of the station.')]
+  })
+}
