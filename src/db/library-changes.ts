@@ -49,7 +49,9 @@ export async function readChangedPlaylists(
 ): Promise<readonly Playlist[]> {
   const changedIds = [...changes.playlists]
   const [read, tracks] = await Promise.all([
-    changedIds.length > 0 ? readPlaylists(tx, [stationId], { only: changedIds }) : new Map<number, Playlist[]>(),
+    changedIds.length > 0
+      ? readPlaylists(tx, [stationId], { only: changedIds })
+      : new Map<number, Playlist[]>(),
     readChangedTracks(tx, stationId, changes)
   ])
   const kept = playlists

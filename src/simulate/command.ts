@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
+import { buildReport } from '../autodj/simulation/report.ts'
+import { sourceName, type SimulatedStation, simulateUntil } from '../autodj/simulation/run.ts'
 import { addDays, openZone, parseDay } from '../autodj/zone.ts'
 import { parseConfig } from '../config.ts'
 import { checkPostgres, openSql } from '../db/sql.ts'
@@ -15,8 +17,6 @@ import { exampleStation } from './example-station.ts'
 import { explain } from './explain.ts'
 import { renderPlot } from './plot.ts'
 import { renderReport } from './report-text.ts'
-import { buildReport } from '../autodj/simulation/report.ts'
-import { sourceName, type SimulatedStation, simulateUntil } from '../autodj/simulation/run.ts'
 
 /** The week in which European clocks go forward. */
 const exampleFrom = '2026-03-23'

@@ -1,8 +1,8 @@
+import type { SimulatedStation } from '../autodj/simulation/run.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { readSimulationStart } from '../playout/queue/simulation-start.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import type { SimulateArguments } from './arguments.ts'
-import type { SimulatedStation } from '../autodj/simulation/run.ts'
 
 /** Settings that differ from those of the station; null: no difference. */
 export type StationOverrides = Pick<SimulateArguments, 'zone' | 'seed' | 'fromDay'>

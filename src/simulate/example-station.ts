@@ -1,9 +1,9 @@
 import type { AutodjRules, PlaylistOption, Playlist } from '../autodj/library.ts'
 import { type Random, seededRandom } from '../autodj/random.ts'
 import type { ScheduleItem } from '../autodj/schedule.ts'
+import type { SimulatedStation } from '../autodj/simulation/run.ts'
 import { buildTracks, type SongKeys, type TrackRow } from '../autodj/tracks.ts'
 import { minuteMs, type Zone } from '../autodj/zone.ts'
-import type { SimulatedStation } from '../autodj/simulation/run.ts'
 
 /** The settings of a new station. */
 export const newStationSettings = {

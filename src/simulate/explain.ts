@@ -1,9 +1,9 @@
 import type { Playlist } from '../autodj/library.ts'
 import type { LogEntry } from '../autodj/log-entry.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
+import { sourceName } from '../autodj/simulation/run.ts'
 import type { Zone } from '../autodj/zone.ts'
 import { formatLength, formatLocalTime } from './calendar.ts'
-import { sourceName } from '../autodj/simulation/run.ts'
 
 /** Describes a play and the reasons for it, as lines of text. */
 export function explain(

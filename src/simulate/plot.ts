@@ -1,9 +1,9 @@
 import { isInterrupting, type Playlist, playlistWeight } from '../autodj/library.ts'
 import { windowsBetween } from '../autodj/schedule.ts'
 import type { SimulatedPlay } from '../autodj/simulate.ts'
+import type { Run } from '../autodj/simulation/run.ts'
 import { formatDay, weekday, type Zone } from '../autodj/zone.ts'
 import { findClockChanges, type LocalDayPart, splitByDay, twoDigits } from './calendar.ts'
-import type { Run } from '../autodj/simulation/run.ts'
 
 const top = 64
 const left = 52

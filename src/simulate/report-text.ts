@@ -1,7 +1,7 @@
-import type { Zone } from '../autodj/zone.ts'
-import { formatLength, formatLocalTime } from './calendar.ts'
 import type { SimulationReport } from '../autodj/simulation/report.ts'
 import { type MeasuredStart, verdicts } from '../autodj/simulation/starts.ts'
+import type { Zone } from '../autodj/zone.ts'
+import { formatLength, formatLocalTime } from './calendar.ts'
 
 const maxListedStarts = 60
 

@@ -13,7 +13,11 @@ export type UnsavedPlaylist = PlaylistValues & { readonly id?: number }
 
 const maxPlaylists = 1_000
 
-const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'Of a stored playlist; absent: a new one.' })
+const id = integer({
+  min: 1,
+  max: Number.MAX_SAFE_INTEGER,
+  about: 'Of a stored playlist; absent: a new one.'
+})
 const itemFields = { id, ...playlists.fields }
 
 export const unsavedPlaylistsField = listOf<UnsavedPlaylist>(

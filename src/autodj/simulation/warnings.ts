@@ -1,6 +1,6 @@
 import { airtimeMs } from '../durations.ts'
-import { isFallback } from '../pick.ts'
 import { isInterrupting, isPlayable, type Playlist } from '../library.ts'
+import { isFallback } from '../pick.ts'
 import { nextHourlyTarget, windowsBetween } from '../schedule.ts'
 import { dayMs, formatDay, parseDay, type Zone } from '../zone.ts'
 import type { Run } from './run.ts'
@@ -65,7 +65,8 @@ function findStationWarnings(playlists: readonly Playlist[], hasAutodj: boolean)
   ]
   const playable = playlists.filter(isPlayable)
   if (!hasAutodj) return warn('autodj_off', 'The AutoDJ of the station is off, so no playlist plays.')
-  if (playable.length === 0) return warn('nothing_to_play', 'No enabled playlist has songs: the station is silent.')
+  if (playable.length === 0)
+    return warn('nothing_to_play', 'No enabled playlist has songs: the station is silent.')
   if (playable.every(({ isJingle }) => isJingle))
     return warn('only_jingles', 'All playlists that can play are jingles: listeners see no song.')
   return []
@@ -79,8 +80,14 @@ function findReasonNever(playlist: Playlist, run: Run, isNotLoaded: boolean): Re
     return { code: 'manual_only', message: 'The AutoDJ never chooses it: songs are queued manually.' }
   if (isNotLoaded) return { code: 'not_loaded', message: 'Its songs are known after it is saved.' }
   if (tracks.ids.length === 0) return { code: 'no_songs', message: 'It never plays: it has no songs.' }
-  if ((type === 'once_per_x_songs' && everySongs === 0) || (type === 'once_per_x_minutes' && everyMinutes === 0))
-    return { code: 'no_interval', message: 'It never plays: the number of songs or minutes between plays is 0.' }
+  if (
+    (type === 'once_per_x_songs' && everySongs === 0) ||
+    (type === 'once_per_x_minutes' && everyMinutes === 0)
+  )
+    return {
+      code: 'no_interval',
+      message: 'It never plays: the number of songs or minutes between plays is 0.'
+    }
   if (isInterrupting(playlist) && type === 'default' && schedule.length === 0)
     return {
       code: 'interrupt_never_due',
@@ -96,7 +103,10 @@ function findScheduleReason({ schedule, type, hourMinute }: Playlist, run: Run):
   const windows = windowsBetween(zone, schedule, fromMs, fromMs + horizonMs)
   const [first] = windows
   if (!first) return describeEmptySchedule(schedule, zone.localDay(fromMs))
-  if (type === 'once_per_hour' && !windows.some(({ startMs, endMs }) => hasTarget(zone, hourMinute, startMs, endMs)))
+  if (
+    type === 'once_per_hour' &&
+    !windows.some(({ startMs, endMs }) => hasTarget(zone, hourMinute, startMs, endMs))
+  )
     return {
       code: 'hour_outside_schedule',
       message: `It never plays: its schedule does not include minute ${hourMinute} of an hour.`
@@ -142,7 +152,10 @@ function findOverlap(playlist: Playlist, run: Run): Reason | null {
     .slice(0, maxNames)
     .flatMap(([id]) => library.playlists.find(each => each.id === id)?.name ?? [])
   if (names.length === 0) return null
-  return { code: 'overlapped', message: `It does not play in this period: ${names.join(', ')} took its time.` }
+  return {
+    code: 'overlapped',
+    message: `It does not play in this period: ${names.join(', ')} took its time.`
+  }
 }
 
 /** A setting without the intended effect. */

@@ -9,7 +9,8 @@ export interface Occurrence {
 }
 
 /** The part of an occurrence that is on one day, in minutes of that day, with its place in the layout. */
-export interface CalendarBlock {
+export interface CalendarBlock<Of extends Occurrence = Occurrence> {
+  readonly occurrence: Of
   readonly name: string
   readonly fromMinute: number
   readonly toMinute: number
@@ -21,10 +22,10 @@ export interface CalendarBlock {
   readonly lanes: number
 }
 
-export interface DayLayout {
+export interface DayLayout<Of extends Occurrence = Occurrence> {
   /** `2026-11-22` */
   readonly date: string
-  readonly showings: readonly CalendarBlock[]
+  readonly showings: readonly CalendarBlock<Of>[]
 }
 
 export const minutesPerDay = 1_440
@@ -44,16 +45,20 @@ export function mondayOf(date: string): string {
 }
 
 /** Lays out the seven days from `firstDate`. */
-export const layOutWeek = (occurrences: readonly Occurrence[], firstDate: string): DayLayout[] =>
+export const layOutWeek = <Of extends Occurrence>(
+  occurrences: readonly Of[],
+  firstDate: string
+): DayLayout<Of>[] =>
   Array.from({ length: 7 }, (_, index) => {
     const date = addDays(firstDate, index)
     return { date, showings: assignLanes(occurrences.flatMap(occurrence => clipToDay(occurrence, date))) }
   })
 
-type DayPart = Omit<CalendarBlock, 'lane' | 'width' | 'lanes'>
+type DayPart<Of extends Occurrence> = Omit<CalendarBlock<Of>, 'lane' | 'width' | 'lanes'>
 
 /** Returns the part of an occurrence on a date, or an empty list. */
-function clipToDay({ name, start, end }: Occurrence, date: string): DayPart[] {
+function clipToDay<Of extends Occurrence>(occurrence: Of, date: string): DayPart<Of>[] {
+  const { name, start, end } = occurrence
   const [startDate, endDate] = [start.slice(0, 10), end.slice(0, 10)]
   if (date < startDate || date > endDate) return []
   const from = date === startDate ? minuteOf(start) : 0
@@ -62,7 +67,7 @@ function clipToDay({ name, start, end }: Occurrence, date: string): DayPart[] {
   if (to === 0 && date !== startDate) return []
   const fromMinute = Math.min(from, minutesPerDay - minMinutes)
   const toMinute = Math.max(to, fromMinute + minMinutes)
-  return [{ name, fromMinute, toMinute, text: formatPart(start, end, date) }]
+  return [{ occurrence, name, fromMinute, toMinute, text: formatPart(start, end, date) }]
 }
 
 function formatPart(start: string, end: string, date: string): string {
@@ -74,17 +79,17 @@ function formatPart(start: string, end: string, date: string): string {
 
 const minuteOf = (local: string) => Number(local.slice(11, 13)) * 60 + Number(local.slice(14, 16))
 
-interface PlacedPart {
-  readonly part: DayPart
+interface PlacedPart<Of extends Occurrence> {
+  readonly part: DayPart<Of>
   readonly lane: number
 }
 
 /** Places simultaneous parts beside each other, each in the first free lane and as wide as possible. */
-function assignLanes(parts: readonly DayPart[]): CalendarBlock[] {
+function assignLanes<Of extends Occurrence>(parts: readonly DayPart<Of>[]): CalendarBlock<Of>[] {
   const sorted = parts.toSorted(
     (one, other) => one.fromMinute - other.fromMinute || other.toMinute - one.toMinute
   )
-  const groups: PlacedPart[][] = []
+  const groups: PlacedPart<Of>[][] = []
   let laneEnds: number[] = []
   for (const part of sorted) {
     if (laneEnds.every(end => end <= part.fromMinute)) {
@@ -108,7 +113,11 @@ function assignLanes(parts: readonly DayPart[]): CalendarBlock[] {
 }
 
 /** A part extends over the lanes to its right that are free for its whole time. */
-function findWidth({ part, lane }: PlacedPart, group: readonly PlacedPart[], lanes: number): number {
+function findWidth<Of extends Occurrence>(
+  { part, lane }: PlacedPart<Of>,
+  group: readonly PlacedPart<Of>[],
+  lanes: number
+): number {
   const blocking = group.filter(
     each => each.lane > lane && each.part.fromMinute < part.toMinute && part.fromMinute < each.part.toMinute
   )

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import type { LogEntry } from '../../../../src/autodj/log-entry.ts'
-import type { TrackRow } from '../../../../src/autodj/tracks.ts'
 import { measureRepeats } from '../../../../src/autodj/simulation/repeats.ts'
+import type { TrackRow } from '../../../../src/autodj/tracks.ts'
 import { aPlaylist, aRun, aTrack, type Heard } from '../../../support/simulated.ts'
 
 const chosen = (tier: number, ...from: number[]): LogEntry[] => [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
+import { buildReport } from '../../../../src/autodj/simulation/report.ts'
+import { type Run, simulateUntil } from '../../../../src/autodj/simulation/run.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
 import { exampleStation } from '../../../../src/simulate/example-station.ts'
 import { renderReport } from '../../../../src/simulate/report-text.ts'
-import { buildReport } from '../../../../src/autodj/simulation/report.ts'
-import { type Run, simulateUntil } from '../../../../src/autodj/simulation/run.ts'
 import { aPlaylist, aRun, at } from '../../../support/simulated.ts'
 import { sized } from '../../../support/tier.ts'
 

@@ -1,0 +1,112 @@
+import type { ReactiveControllerHost } from 'lit'
+import * as v from 'valibot'
+
+import { type ApiError, toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+
+const noteSchema = v.object({ playlist_id: v.nullable(v.number()), code: v.string(), message: v.string() })
+export type SimulationNote = v.InferOutput<typeof noteSchema>
+
+const simulationSchema = v.object({
+  from: v.number(),
+  until: v.number(),
+  is_complete: v.boolean(),
+  plays: v.number(),
+  silent_seconds: v.number(),
+  blocks: v.array(
+    v.object({
+      playlist_id: v.nullable(v.number()),
+      name: v.string(),
+      from: v.number(),
+      until: v.number(),
+      songs: v.number()
+    })
+  ),
+  playlists: v.array(
+    v.object({ playlist_id: v.number(), name: v.string(), plays: v.number(), seconds: v.number() })
+  ),
+  missed: v.array(noteSchema),
+  warnings: v.array(noteSchema)
+})
+export type Simulation = v.InferOutput<typeof simulationSchema>
+
+/** The body of a simulation: a period, and playlists with unsaved settings. */
+export interface SimulationBody {
+  readonly days: number
+  readonly from: string
+  readonly playlists: readonly object[]
+}
+
+const debounceMs = 600
+const retryMs = 4_000
+const timeoutMs = 25_000
+
+/**
+ * Simulates what a station would play whenever `body`, which is evaluated at every update of the host,
+ * changes. The last result stays until the next one arrives. `body` null: nothing is simulated.
+ */
+export function watchSimulation(
+  host: ReactiveControllerHost,
+  path: () => string,
+  body: () => SimulationBody | null
+) {
+  const state: { value: Simulation | null; error: ApiError | null; isRunning: boolean } = {
+    value: null,
+    error: null,
+    isRunning: false
+  }
+  let current: string | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let aborter = new AbortController()
+
+  function schedule(delayMs: number): void {
+    clearTimeout(timer)
+    aborter.abort()
+    timer = setTimeout(() => void run(), delayMs)
+  }
+
+  async function run(): Promise<void> {
+    if (current === null) return
+    aborter = new AbortController()
+    const { signal } = aborter
+    state.isRunning = true
+    host.requestUpdate()
+    try {
+      const value = await callApi(simulationSchema, `${path()}/schedule/simulation`, {
+        method: 'POST',
+        body: JSON.parse(current),
+        signal,
+        timeoutMs
+      })
+      if (signal.aborted) return
+      state.value = value
+      state.error = null
+    } catch (error) {
+      if (signal.aborted) return
+      state.error = toApiError(error)
+      // Another simulation of this key is in progress.
+      if (state.error.status === 429) schedule(retryMs)
+    }
+    state.isRunning = false
+    host.requestUpdate()
+  }
+
+  host.addController({
+    hostConnected: () => {
+      if (current !== null) schedule(0)
+    },
+    hostDisconnected: () => {
+      clearTimeout(timer)
+      aborter.abort()
+    },
+    hostUpdate: () => {
+      const wanted = body()
+      const next = wanted === null ? null : JSON.stringify(wanted)
+      if (next === current) return
+      const isFirst = current === null
+      current = next
+      schedule(isFirst ? 0 : debounceMs)
+    }
+  })
+  return state
+}
