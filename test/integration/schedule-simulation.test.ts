@@ -153,5 +153,5 @@ test('a key has one simulation at a time', async ({ program }) => {
       .slice(0, 1)
   ).toEqual([200])
   const refused = answers.find(({ status }) => status === 429)
-  expect(refused?.headers['retry-after']).toBe('5')
+  expect(refused?.headers.get('retry-after')).toBe('5')
 })

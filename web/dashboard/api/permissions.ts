@@ -27,6 +27,8 @@ const requirements = {
   manageFields: ['write', 'administer custom fields'],
   manageNews: ['write', 'administer settings'],
   controlPlayback: ['write', 'manage station broadcasting'],
+  managePlaylists: ['write', 'manage station media'],
+  manageStreamers: ['write', 'manage station streamers'],
   manageHooks: ['write', 'manage station web hooks'],
   manageNotifications: ['write', 'administer settings'],
   managePeople: ['write', 'administer settings']

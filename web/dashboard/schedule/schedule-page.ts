@@ -1,22 +1,24 @@
 import { html } from 'lit'
 
-import { defineElements } from '../ui/light-element.ts'
+import { adoptStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
-import { StationPlaylists } from './station-playlists.ts'
 import { StationSchedule } from './station-schedule.ts'
 
-/** The week of a station, and its playlists. */
+import styles from './schedule.css' with { type: 'text' }
+
+/** The week of a station, and a simulation of it. */
 class SchedulePage extends StationPage {
   protected override render() {
-    return html`<div class="stack">
-      <station-schedule .station=${this.station} .zone=${this.zone}></station-schedule>
-      <station-playlists .station=${this.station}></station-playlists>
-    </div>`
+    const { allows } = this.permissions
+    return html`<station-schedule
+      .station=${this.station}
+      .zone=${this.zone}
+      .canEditPlaylists=${allows('managePlaylists')}
+      .canViewStreamers=${allows('viewStreamers')}
+      .canEditStreamers=${allows('manageStreamers')}
+    ></station-schedule>`
   }
 }
 
-defineElements({
-  'station-playlists': StationPlaylists,
-  'station-schedule': StationSchedule,
-  'schedule-page': SchedulePage
-})
+adoptStyles(styles)
+defineElements({ 'station-schedule': StationSchedule, 'schedule-page': SchedulePage })

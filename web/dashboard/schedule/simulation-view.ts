@@ -25,23 +25,27 @@ export function simulationView(
     <h2 class="heading" id="simulation">What would play</h2>
     <p class="quiet" role="status">${isRunning ? 'Simulating…' : value === null ? '' : describe(value)}</p>
     ${error === null ? nothing : html`<p class="trouble">${error.message}</p>`}
-    ${value === null ? nothing : html`
-      ${notesView('Warnings', value.warnings, nameOf)} ${notesView('Missed', value.missed, nameOf)}
-      <div class="scroll">
-        ${tableView(
-          ['Playlist', ['Plays', 'count'], ['Hours', 'count']],
-          value.playlists.map(
-            each =>
-              html`<tr>
-                <td class="row-title">${each.name}</td>
-                <td class="count">${formatNumber(each.plays)}</td>
-                <td class="count">${(each.seconds / 3_600).toFixed(1)}</td>
-              </tr>`
-          )
-        )}
-      </div>
-      ${groupByDay(value, clock).map(([date, blocks]) => dayView(date, blocks, clock))}
-    `}
+    ${
+      value === null
+        ? nothing
+        : html`
+            ${notesView('Warnings', value.warnings, nameOf)} ${notesView('Missed', value.missed, nameOf)}
+            <div class="scroll">
+              ${tableView(
+                ['Playlist', ['Plays', 'count'], ['Hours', 'count']],
+                value.playlists.map(
+                  each =>
+                    html`<tr>
+                      <td class="row-title">${each.name}</td>
+                      <td class="count">${formatNumber(each.plays)}</td>
+                      <td class="count">${(each.seconds / 3_600).toFixed(1)}</td>
+                    </tr>`
+                )
+              )}
+            </div>
+            ${groupByDay(value, clock).map(([date, blocks]) => dayView(date, blocks, clock))}
+          `
+    }
   </section>`
 }
 
