@@ -84,8 +84,8 @@ export function watchSimulation(
     } catch (error) {
       if (signal.aborted) return
       state.error = toApiError(error)
-      // Another simulation of this key is in progress.
-      if (state.error.status === 429) schedule(retryMs)
+      // Another simulation of this key, or too many others, are in progress.
+      if (state.error.status === 429 || state.error.status === 503) schedule(retryMs)
     }
     state.isRunning = false
     host.requestUpdate()

@@ -368,14 +368,7 @@ export class StationSchedule extends StationElement {
     block.focus()
     this.selected = key
     const { item, owner, index } = place
-    const edge =
-      block.offsetHeight < 3 * edgePixels
-        ? null
-        : event.offsetY < edgePixels
-          ? 'start'
-          : event.offsetY > block.offsetHeight - edgePixels
-            ? 'end'
-            : null
+    const edge = findEdge(block, event.clientY)
     this.#follow(event, owner, index, date, ({ days, minutes }) =>
       edge === null ? moveItem(item, days, minutes) : resizeItem(item, edge, minutes)
     )
@@ -447,6 +440,14 @@ export class StationSchedule extends StationElement {
     this.problems = new Map()
     this.selected = ''
   }
+}
+
+/** The end of a block that a pointer touches; null: neither. A short block can only be moved. */
+function findEdge(block: HTMLElement, clientY: number): 'start' | 'end' | null {
+  const { top, bottom, height } = block.getBoundingClientRect()
+  if (height < 3 * edgePixels) return null
+  if (clientY - top < edgePixels) return 'start'
+  return bottom - clientY < edgePixels ? 'end' : null
 }
 
 const keyOffsets: Readonly<Record<string, GridOffset>> = {

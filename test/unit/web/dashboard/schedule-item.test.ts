@@ -1,0 +1,145 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { toLocalTime } from '../../../../src/api/core/moments.ts'
+import { windowsBetween } from '../../../../src/autodj/schedule.ts'
+import { openZone } from '../../../../src/autodj/zone.ts'
+import { minuteAt, toGridOffset } from '../../../../web/dashboard/schedule/block-drag.ts'
+import { findClockChanges } from '../../../../web/dashboard/schedule/clock-changes.ts'
+import { findOccurrences } from '../../../../web/dashboard/schedule/item-occurrences.ts'
+import {
+  createItem,
+  lengthOf,
+  moveItem,
+  resizeItem,
+  type ScheduleItem
+} from '../../../../web/dashboard/schedule/schedule-item.ts'
+import { addDays } from '../../../../web/dashboard/schedule/week.ts'
+import { sized } from '../../../support/tier.ts'
+
+const monday = '2026-11-16'
+
+const item = (parts: Partial<ScheduleItem>): ScheduleItem => ({
+  id: 1,
+  start_time: 0,
+  end_time: 0,
+  start_date: '',
+  end_date: '',
+  days: [],
+  loop_once: false,
+  ...parts
+})
+
+const anyTime = fc
+  .tuple(fc.integer({ min: 0, max: 23 }), fc.constantFrom(0, 15, 30, 45))
+  .map(([hours, minutes]) => hours * 100 + minutes)
+const anyDate = fc.integer({ min: -10, max: 10 }).map(days => addDays(monday, days))
+const anyItem: fc.Arbitrary<ScheduleItem> = fc
+  .record({
+    start_time: anyTime,
+    end_time: anyTime,
+    days: fc.subarray([1, 2, 3, 4, 5, 6, 7]),
+    dates: fc.oneof(
+      fc.constant(['', '']),
+      fc.tuple(anyDate, anyDate).map(dates => dates.toSorted()),
+      anyDate.map(date => [date, ''])
+    )
+  })
+  .map(({ dates: [start_date = '', end_date = ''], ...parts }) => item({ ...parts, start_date, end_date }))
+
+const runs = { numRuns: sized({ quick: 200, deep: 5_000 }) }
+
+test('a period is created, moved and resized over midnight', () => {
+  const show = createItem('2026-11-17', 1_320, 1_500)
+  expect(show).toMatchObject({ start_time: 2_200, end_time: 100, days: [2] })
+  expect(moveItem(show, 0, 180)).toMatchObject({ start_time: 100, end_time: 400, days: [3] })
+  expect(moveItem({ ...show, days: [1, 7] }, 1, 0)).toMatchObject({ days: [1, 2] })
+  expect(resizeItem(show, 'end', -600)).toMatchObject({ start_time: 2_200, end_time: 2_215 })
+  expect(resizeItem(show, 'start', -1_380)).toMatchObject({ start_time: 115, end_time: 100, days: [2] })
+  expect(resizeItem(createItem(monday, 0, 60), 'start', -30)).toMatchObject({
+    start_time: 2_330,
+    end_time: 100,
+    days: [7]
+  })
+})
+
+test('moving a period keeps its length, and moving it back restores it', () => {
+  fc.assert(
+    fc.property(
+      anyItem,
+      fc.integer({ min: -8, max: 8 }),
+      fc.integer({ min: -200, max: 200 }),
+      (any, days, steps) => {
+        // Equal times are stored again as 15 minutes.
+        const before = moveItem(any, 0, 0)
+        const moved = moveItem(before, days, steps * 15)
+        expect(lengthOf(moved)).toBe(lengthOf(before))
+        expect(moveItem(moved, -days, -steps * 15)).toEqual(before)
+      }
+    ),
+    runs
+  )
+})
+
+test('resizing keeps the other edge, and a length of 15 minutes to 23:45', () => {
+  fc.assert(
+    fc.property(
+      anyItem,
+      fc.constantFrom('start', 'end'),
+      fc.integer({ min: -100, max: 100 }),
+      (any, edge, steps) => {
+        const before = moveItem(any, 0, 0)
+        const next = resizeItem(before, edge, steps * 15)
+        expect(lengthOf(next)).toBeGreaterThanOrEqual(15)
+        expect(lengthOf(next)).toBeLessThanOrEqual(1_425)
+        if (edge === 'end') expect(next.start_time).toBe(before.start_time)
+        else expect(next.end_time).toBe(before.end_time)
+      }
+    ),
+    runs
+  )
+})
+
+test('the calendar shows the periods that the server computes', () => {
+  const utc = openZone('UTC')
+  const fromMs = Date.parse(`${monday}T00:00:00Z`)
+  fc.assert(
+    fc.property(anyItem, any => {
+      const shown = findOccurrences([{ key: 'a', name: 'A', item: any }], monday)
+        .filter(({ end, start }) => end > `${monday}T00:00:00` && start < `${addDays(monday, 7)}T00:00:00`)
+        .map(({ start, end }) => [start, end])
+      const expected = windowsBetween(utc, [any], fromMs, fromMs + 7 * 86_400_000).map(
+        ({ startMs, endMs }) => [toLocalTime(utc, startMs).slice(0, 19), toLocalTime(utc, endMs).slice(0, 19)]
+      )
+      expect(shown).toEqual(expected)
+    }),
+    runs
+  )
+})
+
+test('clock changes of a week are found in every kind of zone', () => {
+  expect(findClockChanges('Europe/Berlin', '2026-03-23')).toEqual([
+    { date: '2026-03-29', kind: 'skipped', fromMinute: 120, toMinute: 180 }
+  ])
+  expect(findClockChanges('Europe/Berlin', '2026-10-19')).toEqual([
+    { date: '2026-10-25', kind: 'repeated', fromMinute: 120, toMinute: 180 }
+  ])
+  expect(findClockChanges('Australia/Lord_Howe', '2026-09-28')).toEqual([
+    { date: '2026-10-04', kind: 'skipped', fromMinute: 120, toMinute: 150 }
+  ])
+  expect(findClockChanges('Asia/Kathmandu', '2026-03-23')).toEqual([])
+})
+
+test('pixels are days and steps of 15 minutes', () => {
+  const lanes = Array.from({ length: 7 }, (_, index) => ({
+    left: index * 100,
+    right: index * 100 + 100,
+    height: 960
+  }))
+  const from = { x: 150, y: 100 }
+  expect(toGridOffset(lanes, from, { x: 151, y: 104 })).toEqual({ days: 0, minutes: 0 })
+  expect(toGridOffset(lanes, from, { x: 350, y: 140 })).toEqual({ days: 2, minutes: 60 })
+  expect(toGridOffset(lanes, from, { x: -50, y: 60 })).toEqual({ days: -1, minutes: -60 })
+  expect(toGridOffset(lanes, from, { x: 2_000, y: 100 })).toEqual({ days: 5, minutes: 0 })
+  expect([minuteAt(0, 960), minuteAt(245, 960), minuteAt(960, 960)]).toEqual([0, 360, 1_425])
+})
