@@ -92,6 +92,13 @@ export const stationViews: readonly View<StationSection>[] = [
     load: () => import('./station/now-page.ts')
   },
   {
+    section: 'playlists',
+    title: 'Playlists',
+    features: ['viewQueue'],
+    element: 'playlists-page',
+    load: () => import('./playlists/playlists-page.ts')
+  },
+  {
     section: 'schedule',
     title: 'Schedule',
     features: ['viewQueue'],

@@ -1,0 +1,76 @@
+import { describe, expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { axeFindings } from '../support/open-page.ts'
+import { startPlaying } from '../support/playing.ts'
+import { adminKey, type Answer } from '../support/program.ts'
+
+const names = (body: readonly Answer[]): string[] => body.map(({ name }) => name)
+
+describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
+  test('a playlist is created, edited, filled, ordered, copied and deleted', async ({
+    program,
+    openPage
+  }) => {
+    const page = await openPage({ viewport: { width: 1200, height: 1000 } })
+    const { ask } = program
+    const { id, document: np } = await startPlaying(program, { songMs: 3_600_000, tracks: 4 })
+    const path = `/api/station/${id}`
+    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+    await page.goto(`${program.baseUrl}/#/station/${np.station.shortcode}/playlists`)
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByLabel('Name').fill('Jingles')
+    await page.getByLabel('Type', { exact: true }).selectOption('once_per_x_songs')
+    await page.getByLabel('Weight').fill('101')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('Weight must be from 0 to 100.').waitFor()
+    expect(
+      await page.getByLabel('Weight').evaluate(input => input === input.ownerDocument.activeElement)
+    ).toBe(true)
+    await page.getByLabel('Weight').fill('5')
+    await page.locator('[data-code=no_songs]').waitFor({ timeout: 20_000 })
+    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Songs (0)' }).waitFor()
+
+    const songs = ['test:3', 'test:1', 'nowhere.mp3'].join('\n')
+    const file = { name: 'list.m3u', mimeType: 'audio/x-mpegurl', buffer: Buffer.from(`#EXTM3U\n${songs}\n`) }
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByText('1 entry of the file are not in the library').waitFor()
+    await page.getByRole('heading', { name: 'Songs (2)' }).waitFor()
+    const titles = page.locator('.playlist-songs .row-title')
+    const before = await titles.allTextContents()
+    await page.locator('.grip').first().press('ArrowDown')
+    expect(await titles.allTextContents()).toEqual(before.toReversed())
+    await page.getByRole('button', { name: 'Save order' }).click()
+    await page.getByText('The order was saved.').waitFor()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export PLS' }).click()
+    expect((await download).suggestedFilename()).toBe('Jingles.pls')
+    // The interval is still 0.
+    await page.locator('[data-code=no_interval]').waitFor({ timeout: 20_000 })
+    await page.getByLabel('Play per songs').fill('2')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('In the coming week it would play').waitFor({ timeout: 20_000 })
+    await page.getByRole('button', { name: 'Back' }).click()
+
+    await page.getByText('Every 2 songs').waitFor()
+    await page.getByLabel('Actions for “Jingles”').click()
+    await page.getByRole('button', { name: 'Copy “Jingles”' }).click()
+    await page.getByRole('button', { name: 'Jingles (copy)', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Delete “Jingles”', exact: true }).click()
+    await page.getByText('the order of 2 songs').waitFor()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('button', { name: 'Jingles', exact: true }).waitFor({ state: 'detached' })
+    const { body } = await ask('GET', `${path}/playlists`)
+    expect(names(body)).toEqual(['Jingles (copy)', 'Rotation'])
+    expect(body[0]).toMatchObject({
+      type: 'once_per_x_songs',
+      play_per_songs: 2,
+      weight: 5,
+      is_enabled: false
+    })
+    expect((await ask('GET', `${path}/playlist/${body[0].id}/order`)).body).toHaveLength(2)
+  }, 120_000)
+})

@@ -1,0 +1,216 @@
+import { html, nothing, type PropertyValues } from 'lit'
+import * as v from 'valibot'
+
+import { toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import { loadBodySchema } from '../forms/body-schemas.ts'
+import { fieldView } from '../forms/field-view.ts'
+import { type FormField, toFormFields } from '../forms/form-field.ts'
+import {
+  describeProblem,
+  findField,
+  type FormValues,
+  initialValues,
+  isSame,
+  toBody
+} from '../forms/form-values.ts'
+import { formatSchedule } from '../schedule/schedule-text.ts'
+import { watchSimulation } from '../schedule/simulation.ts'
+import { buttonView } from '../ui/controls.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { stationLink } from '../ui/route.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
+import { groupFields, toFormRecord } from './playlist-fields.ts'
+import type { PlaylistRecord } from './playlist-record.ts'
+
+const savedSchema = v.looseObject({ id: v.optional(v.number()) })
+
+/** Dispatched when a playlist was saved; `detail` is its id. */
+export const playlistSavedEvent = 'cuewire-playlist-saved'
+
+/**
+ * The settings of a playlist. While they are edited, the AutoDJ is simulated with them, and what it warns
+ * about is shown beside them.
+ */
+export class PlaylistForm extends StationElement {
+  static override properties = reactiveProperties(
+    'record',
+    'canManage',
+    'fields',
+    'edits',
+    'problems',
+    'problem',
+    'isBusy'
+  )
+  /** Null: a new playlist. */
+  declare record: PlaylistRecord | null
+  declare canManage: boolean
+  declare close: () => void
+  fields: readonly FormField[] | null = null
+  edits: FormValues = {}
+  problems: ReadonlyMap<string, string> = new Map()
+  problem = ''
+  isBusy = false
+
+  readonly #simulation = watchSimulation(
+    this,
+    () => this.path,
+    () => (this.fields === null ? null : { days: 7, from: '', playlists: [this.#simulatedSettings] })
+  )
+
+  constructor() {
+    super()
+    guardChanges(this, () => this.#hasChanges)
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    void this.#loadFields()
+  }
+
+  async #loadFields(): Promise<void> {
+    try {
+      const fields = toFormFields(await loadBodySchema('post', '/api/station/{station_id}/playlists'))
+      const options = groupFields(fields, () => undefined).flatMap(group => group.fields)
+      // The options are edited as a list.
+      this.fields = fields.map(field => options.find(({ name }) => name === field.name) ?? field)
+    } catch (error) {
+      this.problem = toApiError(error).message
+    }
+  }
+
+  get #start(): FormValues {
+    return initialValues(this.fields ?? [], this.record && toFormRecord(this.record))
+  }
+
+  get #hasChanges(): boolean {
+    const start = this.#start
+    return Object.entries(this.edits).some(([name, value]) => !isSame(value, start[name]))
+  }
+
+  /** The body that saves the changes. */
+  get #body(): Readonly<Record<string, unknown>> {
+    const start = this.#start
+    const body = toBody(this.fields ?? [], { ...start, ...this.edits }, this.record === null ? null : start)
+    const { backend_options: options } = body
+    return Array.isArray(options) ? { ...body, backend_options: options.join(',') } : body
+  }
+
+  get #simulatedSettings(): object {
+    if (this.record !== null) return { ...this.#body, id: this.record.id }
+    return { ...this.#body, name: this.edits['name'] || 'New playlist' }
+  }
+
+  protected override render() {
+    if (this.fields === null) return html`<p class="trouble" role="alert">${this.problem}</p>`
+    const values = { ...this.#start, ...this.edits }
+    const groups = groupFields(this.fields, name => values[name])
+    return html`<form class="form playlist-form" novalidate @submit=${(event: Event) => this.#submit(event)}>
+      <p class="trouble" role="alert">${this.problem}</p>
+      ${this.#notesView()}
+      ${groups.map(
+        ({ title, fields }, index) =>
+          html`<fieldset class="playlist-group">
+              <legend>${title}</legend>
+              ${fields.map(field => this.#fieldView(field, values[field.name]))}
+            </fieldset>
+            ${index === 1 ? this.#scheduleView() : nothing}`
+      )}
+      <div class="dialog-buttons form-buttons">
+        ${buttonView('Back', this.close)}
+        ${
+          this.canManage
+            ? html`<button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
+                ${this.isBusy ? 'Saving…' : this.record === null ? 'Create' : 'Save'}
+              </button>`
+            : nothing
+        }
+      </div>
+    </form>`
+  }
+
+  #fieldView(field: FormField, value: unknown) {
+    return fieldView({
+      field,
+      id: `playlist-${field.name}`,
+      value,
+      problem: this.problems.get(field.name) ?? '',
+      isDisabled: !this.canManage,
+      isStored: false,
+      onChange: next => (this.edits = { ...this.edits, [field.name]: next })
+    })
+  }
+
+  /** What the simulation says about this playlist. */
+  #notesView() {
+    const { value, error, isRunning } = this.#simulation
+    const own = [this.record?.id ?? -1, null]
+    const notes = [...(value?.warnings ?? []), ...(value?.missed ?? [])].filter(({ playlist_id: id }) =>
+      own.includes(id)
+    )
+    const totals = value?.playlists.find(({ playlist_id: id }) => id === own[0])
+    return html`<div class="playlist-notes" aria-busy=${isRunning}>
+      <p class="quiet" role="status">
+        ${isRunning ? 'Simulating the coming week…' : totals ? describeTotals(totals) : ''}
+      </p>
+      ${error === null ? nothing : html`<p class="quiet">${error.message}</p>`}
+      <ul class="simulation-notes">
+        ${notes.map(({ code, message }) => html`<li data-code=${code}>${message}</li>`)}
+      </ul>
+    </div>`
+  }
+
+  #scheduleView() {
+    const items = this.record?.schedule_items ?? []
+    return html`<fieldset class="playlist-group">
+      <legend>When</legend>
+      ${
+        items.length === 0
+          ? html`<p class="quiet">At any time.</p>`
+          : items.map(item => html`<p>${formatSchedule(item)}</p>`)
+      }
+      <p><a href=${stationLink(String(this.station), 'schedule')}>Edit in the calendar</a></p>
+    </fieldset>`
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('problems')) this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }
+
+  async #submit(event: Event): Promise<void> {
+    event.preventDefault()
+    if (this.isBusy) return
+    this.isBusy = true
+    this.problem = ''
+    this.problems = new Map()
+    try {
+      const { record } = this
+      const path = record === null ? `${this.path}/playlists` : `${this.path}/playlist/${record.id}`
+      const method = record === null ? 'POST' : 'PUT'
+      const saved = await callApi(savedSchema, path, { method, body: this.#body })
+      this.edits = {}
+      const detail = record?.id ?? saved.id
+      this.dispatchEvent(new CustomEvent(playlistSavedEvent, { detail, bubbles: true }))
+    } catch (error) {
+      this.#showProblems(error)
+    } finally {
+      this.isBusy = false
+    }
+  }
+
+  #showProblems(error: unknown): void {
+    const { message, fieldErrors } = toApiError(error)
+    const problems = new Map<string, string>()
+    const others: string[] = []
+    for (const problem of fieldErrors) {
+      const field = findField(this.fields ?? [], problem.field)
+      if (field === undefined) others.push(problem.message)
+      else problems.set(field.name, describeProblem(field, problem.field, problem.message))
+    }
+    this.problems = problems
+    this.problem = fieldErrors.length === 0 ? message : others.join(' ')
+  }
+}
+
+const describeTotals = ({ plays, seconds }: { readonly plays: number; readonly seconds: number }): string =>
+  `In the coming week it would play ${plays} times, ${(seconds / 3_600).toFixed(1)} hours in all.`

@@ -1,0 +1,187 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { callAction, callApi } from '../api/call-api.ts'
+import { describeFrequency, formatSchedule } from '../schedule/schedule-text.ts'
+import { watchSimulation } from '../schedule/simulation.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatCount, isolateBidi } from '../ui/text.ts'
+import { playlistSavedEvent } from './playlist-form.ts'
+import {
+  copyPlaylist,
+  playlistOrderSchema,
+  type PlaylistRecord,
+  playlistRecordSchema
+} from './playlist-record.ts'
+
+/** The playlists of a station with warnings, and the editor of one of them. */
+export class PlaylistList extends StationElement {
+  static override properties = reactiveProperties('canManage', 'editing')
+  declare canManage: boolean
+  /** The id of the playlist in the editor, `new`, or null. */
+  editing: number | 'new' | null = null
+
+  readonly #playlists = this.poll('playlists', v.array(playlistRecordSchema), 15_000)
+  readonly #actions = openActionRunner(this)
+  readonly #simulation = watchSimulation(
+    this,
+    () => this.path,
+    () =>
+      this.#playlists.value === null || this.editing !== null ? null : { days: 7, from: '', playlists: [] }
+  )
+
+  constructor() {
+    super()
+    this.addEventListener(playlistSavedEvent, event => {
+      if (!(event instanceof CustomEvent)) return
+      this.editing = typeof event.detail === 'number' ? event.detail : null
+      void this.#playlists.refresh()
+    })
+  }
+
+  protected override render() {
+    if (this.editing === null) return this.#listView()
+    const { editing } = this
+    const record = this.#playlists.value?.find(({ id }) => id === editing) ?? null
+    if (editing !== 'new' && record === null) return this.#listView()
+    return html`<div class="stack">
+      <section class="panel" aria-labelledby="playlist">
+        <h2 class="heading" id="playlist"><bdi>${record?.name ?? 'New playlist'}</bdi></h2>
+        <playlist-form
+          .station=${this.station}
+          .record=${record}
+          .canManage=${this.canManage}
+          .close=${() => (this.editing = null)}
+        ></playlist-form>
+      </section>
+      ${
+        record?.source === 'songs'
+          ? html`<playlist-songs
+              .station=${this.station}
+              .playlistId=${record.id}
+              .name=${record.name}
+              .canManage=${this.canManage}
+            ></playlist-songs>`
+          : nothing
+      }
+    </div>`
+  }
+
+  #listView() {
+    const { value } = this.#playlists
+    const emptyText = value?.length === 0 ? 'There are no playlists yet.' : ''
+    const warnings = this.#simulation.value?.warnings.filter(({ playlist_id: id }) => id === null) ?? []
+    return panelView(
+      {
+        id: 'playlists',
+        title: 'Playlists',
+        resource: this.#playlists,
+        emptyText,
+        actions: this.canManage ? buttonView('Create', () => (this.editing = 'new')) : nothing
+      },
+      html`${warnings.map(({ message }) => html`<p class="trouble">${message}</p>`)}
+      ${
+        value?.length
+          ? html`<div class="scroll">
+              ${tableView(
+                ['Name', 'Plays', ['Order', 'wide'], 'State', ''],
+                value.map(playlist => this.#rowView(playlist))
+              )}
+            </div>`
+          : nothing
+      }`
+    )
+  }
+
+  #rowView(playlist: PlaylistRecord) {
+    const { id, name } = playlist
+    const notes = [...(this.#simulation.value?.warnings ?? []), ...(this.#simulation.value?.missed ?? [])]
+    return html`<tr>
+      <td class="row-title">
+        ${buttonView(html`<bdi>${name}</bdi>`, () => (this.editing = id), { style: 'link' })}
+      </td>
+      <td>
+        <p>${describeFrequency(playlist)}</p>
+        ${playlist.schedule_items.map(item => html`<p class="quiet">${formatSchedule(item)}</p>`)}
+        ${notes
+          .filter(({ playlist_id: own }) => own === id)
+          .map(({ code, message }) => html`<p class="trouble" data-code=${code}>${message}</p>`)}
+      </td>
+      <td class="wide quiet">${orders[playlist.order] ?? playlist.order}</td>
+      <td>${chipView(stateChip(playlist))}</td>
+      <td>${this.canManage ? this.#menuView(playlist) : nothing}</td>
+    </tr>`
+  }
+
+  #menuView(playlist: PlaylistRecord) {
+    const { id, name, is_enabled: isEnabled, source } = playlist
+    const path = `${this.path}/playlist/${id}`
+    const isDisabled = this.#actions.inFlight !== null
+    const title = isolateBidi(name)
+    const refresh = () => this.#playlists.refresh()
+    const button = (text: string, work: () => unknown) =>
+      buttonView(text, work, { style: 'link', label: `${text} “${title}”`, isDisabled })
+    const call = (action: string, method: 'PUT' | 'DELETE') =>
+      this.#actions.run(action, () => callAction(`${path}/${action}`, { method }, refresh))
+    return html`<details class="playlist-menu">
+      <summary aria-label="Actions for “${title}”">Actions</summary>
+      <div class="playlist-menu-items">
+        ${button(isEnabled ? 'Disable' : 'Enable', () => call('toggle', 'PUT'))}
+        ${button('Copy', () =>
+          this.#actions.run('copy', async () => {
+            const message = await copyPlaylist(this.path, playlist)
+            await refresh()
+            return message
+          })
+        )}
+        ${source === 'songs' ? button('Reshuffle', () => call('reshuffle', 'PUT')) : nothing}
+        ${source === 'songs' ? button('Empty', () => this.#empty(playlist)) : nothing}
+        ${button('Delete', () => this.#delete(playlist))}
+      </div>
+    </details>`
+  }
+
+  async #countSongs(id: number): Promise<number> {
+    return (await callApi(playlistOrderSchema, `${this.path}/playlist/${id}/order`)).length
+  }
+
+  async #empty({ id, name }: PlaylistRecord): Promise<void> {
+    const count = await this.#countSongs(id).catch(() => 0)
+    await this.#actions.run(
+      'empty',
+      () => callAction(`${this.path}/playlist/${id}/empty`, { method: 'DELETE' }, this.#playlists.refresh),
+      {
+        title: `Empty “${isolateBidi(name)}”?`,
+        text: `${formatCount(count, 'song')} are removed from the playlist, with their order. They remain in the library.`,
+        verb: 'Empty'
+      }
+    )
+  }
+
+  async #delete({ id, name, schedule_items: items }: PlaylistRecord): Promise<void> {
+    const count = await this.#countSongs(id).catch(() => 0)
+    await this.#actions.run(
+      'delete',
+      () => callAction(`${this.path}/playlist/${id}`, { method: 'DELETE' }, this.#playlists.refresh),
+      {
+        title: `Delete “${isolateBidi(name)}”?`,
+        text: `Its settings, the order of ${formatCount(count, 'song')} and ${formatCount(items.length, 'scheduled period')} are lost. The songs remain in the library, but leave the queue.`,
+        verb: 'Delete'
+      }
+    )
+  }
+}
+
+const orders: Readonly<Record<string, string>> = {
+  shuffle: 'Shuffled',
+  random: 'Random',
+  sequential: 'Sequential'
+}
+
+function stateChip({ is_enabled: isEnabled, is_jingle: isJingle }: PlaylistRecord): Chip {
+  if (!isEnabled) return { text: 'Disabled', tone: 'neutral' }
+  return { text: isJingle ? 'Enabled, jingles' : 'Enabled', tone: 'good' }
+}

@@ -1,0 +1,212 @@
+import { html, nothing, type PropertyValues } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import * as v from 'valibot'
+
+import { callApi } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
+import { moveElement } from '../queue/row-order.ts'
+import { notify, openActionRunner } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
+import { downloadPlaylist, importFile } from './playlist-file.ts'
+import { playlistOrderSchema, type PlaylistSong } from './playlist-record.ts'
+
+/** Songs after these are counted, but not listed. */
+const maxListed = 500
+const maxUnmatched = 20
+
+const titleOf = ({ artist, title, path }: PlaylistSong) =>
+  [artist, title].filter(text => text !== '').join(' – ') || path
+
+/** The songs of a playlist in order. They are moved by dragging their grips or with the arrow keys. */
+export class PlaylistSongs extends StationElement {
+  static override properties = reactiveProperties(
+    'playlistId',
+    'name',
+    'canManage',
+    'order',
+    'announcement',
+    'unmatched'
+  )
+  declare playlistId: number
+  declare name: string
+  declare canManage: boolean
+  /** The new order of the listed songs, until it is saved; null: that of the server. */
+  order: readonly PlaylistSong[] | null = null
+  announcement = ''
+  /** The entries of the last imported file that are not in the library. */
+  unmatched: readonly string[] = []
+  #focusedIndex: number | null = null
+
+  readonly #songs = pollResource(this, {
+    schema: playlistOrderSchema,
+    path: () => `${this.#path}/order`,
+    intervalMs: 60_000
+  })
+  readonly #actions = openActionRunner(this)
+  readonly #drag = openRowDrag(
+    this,
+    () => [...this.querySelectorAll<HTMLElement>('.queue-row')],
+    (from, to) => this.#move(from, to)
+  )
+
+  get #path(): string {
+    return `${this.path}/playlist/${this.playlistId}`
+  }
+
+  get #listed(): readonly PlaylistSong[] {
+    return this.order ?? this.#songs.value?.slice(0, maxListed) ?? []
+  }
+
+  protected override render() {
+    const count = this.#songs.value?.length ?? 0
+    const hidden = count - this.#listed.length
+    return panelView(
+      {
+        id: 'songs',
+        title: `Songs (${formatNumber(count)})`,
+        resource: this.#songs,
+        emptyText: this.#songs.value !== null && count === 0 ? 'The playlist has no songs.' : '',
+        actions: this.#actionsView(count)
+      },
+      html`${this.#unmatchedView()}
+        <ol class="queue playlist-songs">
+          ${repeat(
+            this.#listed,
+            (_, index) => index,
+            (song, index) => this.#rowView(song, index)
+          )}
+        </ol>
+        ${hidden > 0 ? html`<p class="quiet">and ${formatNumber(hidden)} more, which keep their order</p>` : nothing}
+        <p class="visually-hidden" id="song-help">
+          Use the arrow keys to move the song, Home and End to move it to the start or the end.
+        </p>
+        <p class="visually-hidden" role="status">${this.announcement}</p>`
+    )
+  }
+
+  #actionsView(count: number) {
+    const isBusy = this.#actions.inFlight !== null
+    const download = (format: 'm3u' | 'pls') =>
+      this.#actions.run('export', async () => {
+        await downloadPlaylist(this.#path, this.name, format)
+        return ''
+      })
+    return html`<div class="button-row playlist-actions">
+      ${
+        this.order === null
+          ? nothing
+          : html`${buttonView('Save order', () => this.#save(), { isBusy })}
+            ${buttonView('Discard', () => (this.order = null))}`
+      }
+      ${
+        this.canManage
+          ? html`<label class="button file-button"
+              >Import M3U or PLS<input
+                class="visually-hidden"
+                type="file"
+                accept=".m3u,.m3u8,.pls"
+                ?disabled=${isBusy}
+                @change=${(event: Event) => this.#import(event)}
+            /></label>`
+          : nothing
+      }
+      ${count > 0 ? buttonView('Export M3U', () => download('m3u'), { isDisabled: isBusy }) : nothing}
+      ${count > 0 ? buttonView('Export PLS', () => download('pls'), { isDisabled: isBusy }) : nothing}
+    </div>`
+  }
+
+  #unmatchedView() {
+    if (this.unmatched.length === 0) return nothing
+    const more = this.unmatched.length - maxUnmatched
+    return html`<div class="trouble" role="alert">
+      <p>${formatCount(this.unmatched.length, 'entry', 'entries')} of the file are not in the library:</p>
+      <ul>
+        ${this.unmatched.slice(0, maxUnmatched).map(path => html`<li>${path}</li>`)}
+      </ul>
+      ${more > 0 ? html`<p>and ${formatNumber(more)} more</p>` : nothing}
+    </div>`
+  }
+
+  #rowView(song: PlaylistSong, index: number) {
+    const { dragged } = this.#drag
+    const title = isolateBidi(titleOf(song))
+    return html`<li
+      class="queue-row"
+      data-movable
+      ?data-dragged=${dragged?.from === index}
+      ?data-shifting=${dragged !== null}
+      .style=${shiftStyle(index, dragged)}
+    >
+      <span class="row-time">${formatNumber(index + 1)}</span>
+      <div class="row-text"><p class="row-title" title=${song.path}>${titleOf(song)}</p></div>
+      ${
+        this.canManage
+          ? html`<button
+              type="button"
+              class="icon-button grip"
+              data-index=${index}
+              aria-label="Move “${title}”, position ${formatNumber(index + 1)} of ${formatNumber(this.#listed.length)}"
+              aria-describedby="song-help"
+              @pointerdown=${(event: PointerEvent) => this.#drag.start(event, index)}
+              @keydown=${(event: KeyboardEvent) => this.#moveByKey(event, index)}
+            ></button>`
+          : nothing
+      }
+    </li>`
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (!changed.has('order') || this.#focusedIndex === null) return
+    this.querySelector<HTMLElement>(`.grip[data-index="${this.#focusedIndex}"]`)?.focus()
+    this.#focusedIndex = null
+  }
+
+  #move(from: number, to: number): void {
+    this.order = moveElement(this.#listed, from, to)
+  }
+
+  #moveByKey(event: KeyboardEvent, from: number): void {
+    const last = this.#listed.length - 1
+    const targets: Readonly<Record<string, number>> = {
+      ArrowUp: Math.max(0, from - 1),
+      ArrowDown: Math.min(last, from + 1),
+      Home: 0,
+      End: last
+    }
+    const to = targets[event.key]
+    const song = this.#listed[from]
+    if (to === undefined || song === undefined) return
+    event.preventDefault()
+    if (to === from) return
+    this.announcement = `${isolateBidi(titleOf(song))}: position ${formatNumber(to + 1)} of ${formatNumber(last + 1)}`
+    this.#focusedIndex = to
+    this.#move(from, to)
+  }
+
+  #save(): void {
+    void this.#actions.run('order', async () => {
+      const order = this.#listed.map(({ media_id: id }) => id)
+      await callApi(v.unknown(), `${this.#path}/order`, { method: 'PUT', body: { order } })
+      await this.#songs.refresh()
+      this.order = null
+      return 'The order was saved.'
+    })
+  }
+
+  #import({ target }: Event): void {
+    const file = target instanceof HTMLInputElement ? target.files?.[0] : undefined
+    if (file === undefined) return
+    void this.#actions.run('import', async () => {
+      const { message, unmatched } = await importFile(this.#path, file)
+      if (target instanceof HTMLInputElement) target.value = ''
+      this.unmatched = unmatched
+      await this.#songs.refresh()
+      notify(this, { text: message, isError: false })
+      return ''
+    })
+  }
+}

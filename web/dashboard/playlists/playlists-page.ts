@@ -1,0 +1,27 @@
+import { html } from 'lit'
+
+import { adoptStyles, defineElements } from '../ui/light-element.ts'
+import { StationPage } from '../ui/station-page.ts'
+import { PlaylistForm } from './playlist-form.ts'
+import { PlaylistList } from './playlist-list.ts'
+import { PlaylistSongs } from './playlist-songs.ts'
+
+import styles from './playlists.css' with { type: 'text' }
+
+/** The playlists of a station. */
+class PlaylistsPage extends StationPage {
+  protected override render() {
+    return html`<playlist-list
+      .station=${this.station}
+      .canManage=${this.permissions.allows('managePlaylists')}
+    ></playlist-list>`
+  }
+}
+
+adoptStyles(styles)
+defineElements({
+  'playlist-form': PlaylistForm,
+  'playlist-songs': PlaylistSongs,
+  'playlist-list': PlaylistList,
+  'playlists-page': PlaylistsPage
+})
