@@ -11,7 +11,12 @@ const test = base.extend('serverVariables', { scope: 'file' }, async () => ({
 }))
 
 /** The pages of a station, each with a heading that shows that it is loaded. */
-const sections = { station: 'History', 'station/schedule': 'Playlists', 'station/hooks': 'Website' }
+const sections = {
+  station: 'History',
+  'station/playlists': 'Playlists',
+  'station/schedule': 'What would play',
+  'station/hooks': 'Website'
+}
 
 test('screenshots of the first page and of the pages for operators', async ({ program }) => {
   await using receiver = await startWebServer()

@@ -362,11 +362,11 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.getByRole('heading', { name: 'Storage' }).count()).toBe(0)
     await page.goto(`${program.baseUrl}/#/station/${name}`)
     await page.locator('.queue-row').first().waitFor()
-    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now', 'Schedule', 'Mounts'])
+    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now', 'Playlists', 'Schedule', 'Queue', 'Mounts'])
     expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: /Skip|Move|Remove/ }).count()).toBe(0)
     const texts = {
-      schedule: 'Playlists',
+      schedule: 'What would play',
       hooks: 'This API key does not have permission to view this.',
       x: 'Page not found'
     }
@@ -494,6 +494,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       '#/': '.card',
       '#/system': '.gauge',
       [`#/station/${station.name}`]: '.table tbody tr',
+      [`#/station/${station.name}/playlists`]: '.table tbody tr',
       [`#/station/${station.name}/schedule`]: '.showing',
       [`#/station/${station.name}/hooks`]: '.hook',
       [`#/station/${station.name}/streamers`]: '.table'

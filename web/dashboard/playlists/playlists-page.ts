@@ -13,7 +13,7 @@ class PlaylistsPage extends StationPage {
   protected override render() {
     return html`<playlist-list
       .station=${this.station}
-      .canManage=${this.permissions.allows('managePlaylists')}
+      .canManage=${this.permissions.allows('manageMedia')}
     ></playlist-list>`
   }
 }

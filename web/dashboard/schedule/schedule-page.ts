@@ -13,7 +13,7 @@ class SchedulePage extends StationPage {
     return html`<station-schedule
       .station=${this.station}
       .zone=${this.zone}
-      .canEditPlaylists=${allows('managePlaylists')}
+      .canEditPlaylists=${allows('manageMedia')}
       .canViewStreamers=${allows('viewStreamers')}
       .canEditStreamers=${allows('manageStreamers')}
     ></station-schedule>`

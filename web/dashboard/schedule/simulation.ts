@@ -65,6 +65,20 @@ export function watchSimulation(
     timer = setTimeout(() => void run(), delayMs)
   }
 
+  /** Stored settings are simulated by a GET, which keys that may not write are permitted. */
+  function read(body: string, signal: AbortSignal): Promise<Simulation> {
+    const simulationPath = `${path()}/schedule/simulation`
+    const { days, from, playlists }: SimulationBody = JSON.parse(body)
+    if (playlists.length > 0)
+      return callApi(simulationSchema, simulationPath, {
+        method: 'POST',
+        body: { days, from, playlists },
+        signal,
+        timeoutMs
+      })
+    return callApi(simulationSchema, `${simulationPath}?days=${days}&from=${from}`, { signal, timeoutMs })
+  }
+
   async function run(): Promise<void> {
     if (current === null) return
     aborter = new AbortController()
@@ -72,12 +86,7 @@ export function watchSimulation(
     state.isRunning = true
     host.requestUpdate()
     try {
-      const value = await callApi(simulationSchema, `${path()}/schedule/simulation`, {
-        method: 'POST',
-        body: JSON.parse(current),
-        signal,
-        timeoutMs
-      })
+      const value = await read(current, signal)
       if (signal.aborted) return
       state.value = value
       state.error = null

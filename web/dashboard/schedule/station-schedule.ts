@@ -7,7 +7,8 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { formatMinuteOfDay, formatZoneName } from '../ui/time.ts'
-import { type GridOffset, minuteAt, openBlockDrag } from './block-drag.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
+import { openBlockDrag } from './block-drag.ts'
 import { type ClockChange, describeClockChange, findClockChanges } from './clock-changes.ts'
 import {
   editSchedule,
@@ -19,6 +20,7 @@ import {
   type ScheduleOwner,
   streamerSchedulesSchema
 } from './edited-schedules.ts'
+import { type GridOffset, minuteAt } from './grid-geometry.ts'
 import { itemFormView } from './item-form.ts'
 import { findOccurrences, type ItemOccurrence } from './item-occurrences.ts'
 import { createItem, moveItem, resizeItem, type ScheduleItem, stepMinutes } from './schedule-item.ts'
@@ -101,6 +103,11 @@ export class StationSchedule extends StationElement {
   )
   readonly #actions = openActionRunner(this)
   readonly #drag = openBlockDrag(this, () => [...this.querySelectorAll<HTMLElement>('.week-lane')])
+
+  constructor() {
+    super()
+    guardChanges(this, () => this.edits.size > 0)
+  }
 
   get #monday(): string {
     return addDays(mondayOf(this.clock.formatDate(Date.now())), 7 * this.weekOffset)

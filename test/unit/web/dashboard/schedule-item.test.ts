@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { toLocalTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
-import { minuteAt, toGridOffset } from '../../../../web/dashboard/schedule/block-drag.ts'
 import { findClockChanges } from '../../../../web/dashboard/schedule/clock-changes.ts'
+import { minuteAt, toGridOffset } from '../../../../web/dashboard/schedule/grid-geometry.ts'
 import { findOccurrences } from '../../../../web/dashboard/schedule/item-occurrences.ts'
 import {
   createItem,
