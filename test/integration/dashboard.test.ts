@@ -362,7 +362,13 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.getByRole('heading', { name: 'Storage' }).count()).toBe(0)
     await page.goto(`${program.baseUrl}/#/station/${name}`)
     await page.locator('.queue-row').first().waitFor()
-    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now', 'Playlists', 'Schedule', 'Queue', 'Mounts'])
+    expect(await page.locator('.tabs a').allTextContents()).toEqual([
+      'Now',
+      'Playlists',
+      'Schedule',
+      'Queue',
+      'Mounts'
+    ])
     expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: /Skip|Move|Remove/ }).count()).toBe(0)
     const texts = {
