@@ -63,11 +63,7 @@ function withOptions(field: FormField): FormField {
 }
 
 /** A record with its options as a list, as the form edits them. */
-export const toFormRecord = (
-  record: Readonly<Record<string, unknown>>
-): Readonly<Record<string, unknown>> => ({
+export const toFormRecord = <Settings extends { readonly backend_options: string }>(record: Settings) => ({
   ...record,
-  backend_options: String(record['backend_options'] ?? '')
-    .split(',')
-    .filter(option => option !== '')
+  backend_options: record.backend_options.split(',').filter(option => option !== '')
 })

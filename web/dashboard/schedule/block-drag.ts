@@ -10,20 +10,20 @@ interface DragCallbacks {
 
 /** Follows a pointer over the lanes of a grid, by mouse, pen or touch. Escape cancels. */
 export function openBlockDrag(host: ReactiveControllerHost & HTMLElement, findLanes: () => HTMLElement[]) {
-  let cancel = () => {}
+  let cancel: (() => void) | null = null
 
-  host.addController({ hostDisconnected: () => cancel() })
+  host.addController({ hostDisconnected: () => cancel?.() })
   return {
     /** Starts at a `pointerdown`. The pointer is captured by the grid, because blocks are rendered anew. */
     start(event: PointerEvent, grid: HTMLElement, { onMove, onEnd }: DragCallbacks): void {
-      cancel()
+      cancel?.()
       const aborter = new AbortController()
       const { signal } = aborter
       const from = { x: event.clientX, y: event.clientY + scrollY }
       const lanes = findLanes().map(lane => lane.getBoundingClientRect())
       const end = (isDropped: boolean) => {
         aborter.abort()
-        cancel = () => {}
+        cancel = null
         onEnd(isDropped)
       }
       cancel = () => end(false)

@@ -427,9 +427,13 @@ export class StationSchedule extends StationElement {
 
   #save(): void {
     void this.#actions.run('save', async () => {
-      const { saved, problems } = await saveSchedules(this.path, this.edits)
+      const sent = this.edits
+      const { saved, problems } = await saveSchedules(this.path, sent)
       await Promise.all([this.#playlists.refresh(), this.#streamers.refresh()])
-      this.edits = new Map([...this.edits].filter(([key]) => !saved.includes(key)))
+      // A schedule may have been edited again meanwhile.
+      this.edits = new Map(
+        [...this.edits].filter(([key, items]) => !saved.includes(key) || sent.get(key) !== items)
+      )
       this.problems = problems
       if (problems.size === 0) return `${formatCount(saved.length, 'schedule')} saved.`
       notify(this, {
