@@ -29,7 +29,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await page.getByLabel('Weight').evaluate(input => input === input.ownerDocument.activeElement)
     ).toBe(true)
     await page.getByLabel('Weight').fill('5')
-    await page.locator('[data-code=no_songs]').waitFor({ timeout: 20_000 })
+    await page.locator('[data-code=no_songs]').waitFor({ timeout: 40_000 })
     expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Songs (0)' }).waitFor()
@@ -49,10 +49,10 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Export PLS' }).click()
     expect((await download).suggestedFilename()).toBe('Jingles.pls')
     // The interval is still 0.
-    await page.locator('[data-code=no_interval]').waitFor({ timeout: 20_000 })
+    await page.locator('[data-code=no_interval]').waitFor({ timeout: 40_000 })
     await page.getByLabel('Play per songs').fill('2')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('In the coming week it would play').waitFor({ timeout: 20_000 })
+    await page.getByText('In the coming week it would play').waitFor({ timeout: 40_000 })
     await page.getByRole('button', { name: 'Back' }).click()
 
     await page.getByText('Every 2 songs').waitFor()

@@ -16,7 +16,8 @@ const maxPlaylists = 1_000
 const id = integer({
   min: 1,
   max: Number.MAX_SAFE_INTEGER,
-  about: 'Of a stored playlist; absent: a new one.'
+  about: 'Of a stored playlist; absent: a new one.',
+  example: 3
 })
 const itemFields = { id, ...playlists.fields }
 

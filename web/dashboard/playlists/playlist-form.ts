@@ -55,7 +55,8 @@ export class PlaylistForm extends StationElement {
   readonly #simulation = watchSimulation(
     this,
     () => this.path,
-    () => (this.fields === null ? null : { days: 7, from: '', playlists: [this.#simulatedSettings] })
+    () => (this.fields === null ? null : { days: 7, from: '', playlists: [this.#simulatedSettings] }),
+    () => this.refreshKey
   )
 
   constructor() {

@@ -16,13 +16,16 @@ import {
   type PlaylistRecord,
   playlistRecordSchema
 } from './playlist-record.ts'
+import { songsChangedEvent } from './playlist-songs.ts'
 
 /** The playlists of a station with warnings, and the editor of one of them. */
 export class PlaylistList extends StationElement {
-  static override properties = reactiveProperties('canManage', 'editing')
+  static override properties = reactiveProperties('canManage', 'editing', 'songChanges')
   declare canManage: boolean
   /** The id of the playlist in the editor, `new`, or null. */
   editing: number | 'new' | null = null
+  /** Counts changes of songs, after which the playlist is simulated again. */
+  songChanges = 0
 
   readonly #playlists = this.poll('playlists', v.array(playlistRecordSchema), 15_000)
   readonly #actions = openActionRunner(this)
@@ -35,6 +38,7 @@ export class PlaylistList extends StationElement {
 
   constructor() {
     super()
+    this.addEventListener(songsChangedEvent, () => this.songChanges++)
     this.addEventListener(playlistSavedEvent, event => {
       if (!(event instanceof CustomEvent)) return
       this.editing = typeof event.detail === 'number' ? event.detail : null
@@ -53,6 +57,7 @@ export class PlaylistList extends StationElement {
         <playlist-form
           .station=${this.station}
           .record=${record}
+          .refreshKey=${String(this.songChanges)}
           .canManage=${this.canManage}
           .close=${() => (this.editing = null)}
         ></playlist-form>

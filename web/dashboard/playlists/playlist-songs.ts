@@ -21,6 +21,9 @@ const maxUnmatched = 20
 const titleOf = ({ artist, title, path }: PlaylistSong) =>
   [artist, title].filter(text => text !== '').join(' – ') || path
 
+/** Dispatched when songs were added to a playlist or their order was saved. */
+export const songsChangedEvent = 'cuewire-playlist-songs-changed'
+
 /** The songs of a playlist in order. They are moved by dragging their grips or with the arrow keys. */
 export class PlaylistSongs extends StationElement {
   static override properties = reactiveProperties(
@@ -193,6 +196,7 @@ export class PlaylistSongs extends StationElement {
       await callApi(v.unknown(), `${this.#path}/order`, { method: 'PUT', body: { order } })
       await this.#songs.refresh()
       this.order = null
+      this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
       return 'The order was saved.'
     })
   }
@@ -205,6 +209,7 @@ export class PlaylistSongs extends StationElement {
       if (target instanceof HTMLInputElement) target.value = ''
       this.unmatched = unmatched
       await this.#songs.refresh()
+      this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
       notify(this, { text: message, isError: false })
       return ''
     })

@@ -43,12 +43,14 @@ const timeoutMs = 25_000
 
 /**
  * Simulates what a station would play whenever `body`, which is evaluated at every update of the host,
- * changes. The last result stays until the next one arrives. `body` null: nothing is simulated.
+ * changes, or `refreshKey` does. The last result stays until the next one arrives. `body` null: nothing is
+ * simulated.
  */
 export function watchSimulation(
   host: ReactiveControllerHost,
   path: () => string,
-  body: () => SimulationBody | null
+  body: () => SimulationBody | null,
+  refreshKey: () => unknown = () => null
 ) {
   const state: { value: Simulation | null; error: ApiError | null; isRunning: boolean } = {
     value: null,
@@ -56,6 +58,7 @@ export function watchSimulation(
     isRunning: false
   }
   let current: string | null = null
+  let currentKey: unknown
   let timer: ReturnType<typeof setTimeout> | undefined
   let aborter = new AbortController()
 
@@ -111,9 +114,11 @@ export function watchSimulation(
     hostUpdate: () => {
       const wanted = body()
       const next = wanted === null ? null : JSON.stringify(wanted)
-      if (next === current) return
+      const key = refreshKey()
+      if (next === current && key === currentKey) return
       const isFirst = current === null
       current = next
+      currentKey = key
       schedule(isFirst ? 0 : debounceMs)
     }
   })
