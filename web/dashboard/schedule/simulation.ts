@@ -69,9 +69,9 @@ export function watchSimulation(
   }
 
   /** Stored settings are simulated by a GET, which keys that may not write are permitted. */
-  function read(body: string, signal: AbortSignal): Promise<Simulation> {
+  function read(request: string, signal: AbortSignal): Promise<Simulation> {
     const simulationPath = `${path()}/schedule/simulation`
-    const { days, from, playlists }: SimulationBody = JSON.parse(body)
+    const { days, from, playlists }: SimulationBody = JSON.parse(request)
     if (playlists.length > 0)
       return callApi(simulationSchema, simulationPath, {
         method: 'POST',
