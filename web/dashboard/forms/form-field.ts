@@ -133,6 +133,7 @@ const spellings: Readonly<Record<string, string>> = {
   s3: 'S3',
   sftp: 'SFTP',
   ssh: 'SSH',
+  timezone: 'time zone',
   url: 'URL'
 }
 

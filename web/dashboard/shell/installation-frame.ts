@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
 
 import { watchPermissions } from '../api/permissions.ts'
 import type { InstallationHealth, QueueStatus } from '../installation/installation-status.ts'
@@ -22,14 +23,21 @@ export class InstallationFrame extends LightElement {
     const view = installationViews.find(({ section }) => section === this.section)
     if (view === undefined) return nothing
     return html`<nav class="tabs" aria-label="Installation">
-        ${allowed.map(
-          ({ section, title }) =>
-            html`<a
-              href=${installationLink(section)}
-              aria-current=${section === this.section ? 'page' : 'false'}
-              >${title}</a
-            >`
-        )}
+        ${
+          // Links must not move under the pointer.
+          isKnown
+            ? repeat(
+                allowed,
+                ({ section }) => section,
+                ({ section, title }) =>
+                  html`<a
+                    href=${installationLink(section)}
+                    aria-current=${section === this.section ? 'page' : 'false'}
+                    >${title}</a
+                  >`
+              )
+            : nothing
+        }
       </nav>
       ${view.hasOwnHeading === true ? nothing : html`<h1 class="headline" tabindex="-1">${view.title}</h1>`}
       ${

@@ -1,4 +1,5 @@
 import { html, nothing, type PropertyValues } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
 import { followFor } from '../../elements/followed-station.ts'
@@ -58,7 +59,11 @@ export class StationView extends LightElement {
 
   #tabsView() {
     return html`<nav class="tabs" aria-label="Station">
-      ${stationViews.filter(view => this.#isAllowed(view)).map(view => this.#tabView(view))}
+      ${repeat(
+        stationViews.filter(view => this.#isAllowed(view)),
+        ({ section }) => section,
+        view => this.#tabView(view)
+      )}
     </nav>`
   }
 
