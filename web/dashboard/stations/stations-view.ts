@@ -130,7 +130,7 @@ export class StationsView extends LightElement {
     if (count < 2 && !canManage) return nothing
     return html`<p class="list-actions">
       ${count < 2 ? nothing : buttonView(isTable ? 'Show as cards' : 'Show as a table', change)}
-      ${canManage ? html`<a class="button" href=${installationLink('start')}>New station</a>` : nothing}
+      ${canManage ? html`<a class="button" href=${installationLink('start')}>${count === 0 ? 'Set up the first station' : 'New station'}</a>` : nothing}
     </p>`
   }
 
