@@ -39,7 +39,8 @@ export const entries = [
   'src/media/main.ts',
   'src/simulate/main.ts',
   'src/storage/remote-thread.ts',
-  'src/api/playlists/simulation-thread.ts'
+  'src/api/playlists/simulation-thread.ts',
+  'src/storage/remote-files-thread.ts'
 ]
 
 /** The sources of `dist`; folders include all their files. */

@@ -17,6 +17,8 @@ import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import { updateDiskAlerts } from '../src/storage/disk-alerts.ts'
 import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
+import type { UploadServices } from '../src/uploads/services.ts'
+import { sweepUploads } from '../src/uploads/sweep.ts'
 
 /** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
 export function startSweep(services: PlayoutServices, heartbeat: string) {
@@ -67,6 +69,14 @@ export function startStorageScan(parts: StorageDeps) {
     await measureDue(parts, storageConcurrency, signal)
   }
   return repeat(run, { pauseMs: 1_000, log: parts.log, failure: 'measuring storage failed' })
+}
+
+const uploadsMs = 60_000
+
+/** Finishes interrupted uploads and removes abandoned ones. */
+export function startUploadSweep(services: UploadServices) {
+  const run = async (signal: AbortSignal) => void (await sweepUploads(services, signal))
+  return repeat(run, { pauseMs: uploadsMs, log: services.log, failure: 'sweeping uploads failed' })
 }
 
 /** Notifies operators of volumes that are nearly full. */

@@ -19,7 +19,8 @@ import {
   startRefills,
   startRemoteLists,
   startStorageScan,
-  startSweep
+  startSweep,
+  startUploadSweep
 } from './loops.ts'
 import { startWebhooks } from './webhooks.ts'
 
@@ -35,6 +36,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('refills', startRefills(services))
   const secrets = await openDatabaseSecrets(services.sql, config)
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
+  stopLater('uploads', startUploadSweep({ ...services, config, secrets }))
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
   if (config.COVER_LOOKUP === 'musicbrainz')

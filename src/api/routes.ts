@@ -18,8 +18,13 @@ import { sharedSchemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
 import { artRoutes } from './library/art.ts'
 import { customFieldRoutes, customFields } from './library/custom-fields.ts'
+import { fileActionRoutes } from './library/file-actions.ts'
+import { fileContentRoutes } from './library/file-content.ts'
+import { fileListRoute, fileRowSchema } from './library/file-list.ts'
 import { fileRoutes, files } from './library/files.ts'
+import { mediaArtRoutes } from './library/media-art.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
+import { tusRoutes, uploadSchema } from './library/tus-uploads.ts'
 import { liveRoutes } from './now-playing/live.ts'
 import { nowPlayingList } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
@@ -78,6 +83,11 @@ const documented: readonly ApiRoute[] = [
   ...playlistRoutes,
   ...playlistFileRoutes,
   ...fileRoutes,
+  ...tusRoutes,
+  fileListRoute,
+  ...fileActionRoutes,
+  ...fileContentRoutes,
+  ...mediaArtRoutes,
   ...hlsStreamRoutes,
   ...remoteRoutes,
   pollRoute,
@@ -149,6 +159,8 @@ export const resources: readonly ResourceBase[] = [
 const records: Readonly<Record<string, JsonSchema>> = {
   ...sharedSchemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  Upload: uploadSchema,
+  FileRow: fileRowSchema,
   Broadcast: broadcastSchema,
   Poll: pollSchema,
   PlayReasons: playReasonsSchema,

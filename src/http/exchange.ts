@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 
 import { redactKeys } from '../api/auth/keys.ts'
-import type { Reply, FileToSend } from '../api/core/route.ts'
+import type { ContentSource, FileToSend, Reply } from '../api/core/route.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { ApiError, Overloaded, renderApiError, StoreOffline } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -19,14 +19,7 @@ import {
   typeHeaders,
   withVary
 } from './headers.ts'
-import {
-  maxUnstreamedBytes,
-  sendTimeoutMs,
-  openFileSource,
-  streamBytes,
-  streamFrom,
-  type StreamSource
-} from './stream.ts'
+import { maxUnstreamedBytes, sendTimeoutMs, openFileSource, streamBytes, streamFrom } from './stream.ts'
 import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
 
 /** The number of responses of a server that have begun and are not sent. */
@@ -106,8 +99,8 @@ export function sendReply(exchange: Exchange, reply: Reply, isKeyed: boolean): v
   if (!exchange.isOpen) return
   if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
   if (reply.longList) return void sendLongList(exchange, reply.headers ?? {}, reply.longList)
-  const { status = 200, body, file } = reply
-  send(exchange, { status, headers: buildHeaders(reply, isKeyed), body, file })
+  const { status = 200, body, file, source } = reply
+  send(exchange, { status, headers: buildHeaders(reply, isKeyed), body, file, source })
 }
 
 /** Sends the current document, or a 304 if the client has it. */
@@ -201,6 +194,7 @@ interface OutgoingResponse {
   readonly headers: HeaderList
   readonly body: Reply['body']
   readonly file?: FileToSend | undefined
+  readonly source?: ContentSource | undefined
   readonly list?: LongList
   readonly close?: boolean
 }
@@ -223,7 +217,7 @@ function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): void {
 
 function writeCorked(
   exchange: Exchange,
-  { status, headers, body, file, list, close = false }: OutgoingResponse
+  { status, headers, body, file, source, list, close = false }: OutgoingResponse
 ): void {
   const { res, head } = exchange
   const mustClose = close || exchange.server.isDraining()
@@ -232,10 +226,11 @@ function writeCorked(
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
-  const size = file?.size ?? list?.size ?? Buffer.byteLength(body ?? '')
+  const size = file?.size ?? source?.size ?? list?.size ?? Buffer.byteLength(body ?? '')
   if (head.method !== 'HEAD' && status !== 204 && status !== 304) {
     const isStreamed =
       list !== undefined ||
+      (source !== undefined && size > 0) ||
       (!head.isChunked && (size > maxUnstreamedBytes || (file !== undefined && size > 0)))
     if (!isStreamed) {
       settle(exchange)
@@ -243,7 +238,7 @@ function writeCorked(
     }
     // Only `end` can close the connection. A streamed response asks the client to close it.
     if (mustClose) res.writeHeader('Connection', 'close')
-    return stream(exchange, file ? openFileSource(file) : (list ?? toBytes(body)), size)
+    return stream(exchange, file ? openFileSource(file) : (source ?? list ?? toBytes(body)), size)
   }
   settle(exchange)
   if (head.method === 'HEAD') res.writeHeader('Content-Length', String(size))
@@ -254,7 +249,7 @@ function writeCorked(
 
 const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)
 
-function stream(exchange: Exchange, body: Uint8Array | StreamSource, size: number): void {
+function stream(exchange: Exchange, body: Uint8Array | ContentSource, size: number): void {
   const { res } = exchange
   defer(exchange)
   // A slow client must not keep the bytes in memory or the file open forever.

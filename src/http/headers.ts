@@ -59,15 +59,15 @@ export function typeHeaders(given: Given, encoding: Encoding | null): HeaderList
 
 const exposed = [
   'Access-Control-Expose-Headers',
-  'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset, X-Ignored-Fields'
+  'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset, X-Ignored-Fields, Location, Content-Range, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Upload-Offset, Upload-Length, Upload-Expires, Cuewire-File-Id'
 ] as const
 
 /** Headers of a preflight response, valid for a day. */
 export const preflightHeaders: HeaderList = [
-  ['Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS'],
+  ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
   [
     'Access-Control-Allow-Headers',
-    'x-api-key, x-requested-with, content-type, accept, origin, authorization, if-none-match, cache-control, pragma, expires'
+    'x-api-key, x-requested-with, content-type, accept, origin, authorization, if-none-match, cache-control, pragma, expires, range, tus-resumable, upload-length, upload-metadata, upload-offset'
   ],
   ['Access-Control-Max-Age', '86400']
 ]

@@ -15,7 +15,7 @@ interface Node<Services> {
   leaf: Leaf<Services> | null
 }
 
-const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+const order = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * Compiles routes into a lookup of raw paths. Segments are split before they are decoded, so `%2f` stays

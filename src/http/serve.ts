@@ -1,19 +1,11 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
+import { decodeText, isJsonType, parseJsonBody } from '../api/core/json-body.ts'
 import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
-import {
-  abortedError,
-  closeAmbiguous,
-  collectBody,
-  decodeText,
-  type IncomingBody,
-  isChunked,
-  isJsonType,
-  parseJsonBody
-} from './body.ts'
+import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, readCredential } from './credentials.ts'
 import {
@@ -26,6 +18,7 @@ import {
   whenSettled
 } from './exchange.ts'
 import { corsLines, buildCors, preflightHeaders, chooseRequestId } from './headers.ts'
+import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths } from './paths.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
@@ -102,7 +95,10 @@ export function serveRoutes<Services>(
     const { method, path } = head
     const found = match(path)
     if (found === null) throw new ApiError('not-found')
-    if (method === 'OPTIONS') return sendEmpty(exchange, preflightHeaders)
+    if (method === 'OPTIONS') {
+      const own = [...found.methods.values()].flatMap(each => Object.entries(each.optionsHeaders ?? {}))
+      return sendEmpty(exchange, [...preflightHeaders, ...own])
+    }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined)
       return sendError(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
@@ -126,6 +122,8 @@ export function serveRoutes<Services>(
       params: found.params,
       query,
       body: undefined,
+      stream: null,
+      headers: Object.fromEntries((route.headers ?? []).map(name => [name, req.getHeader(name)])),
       apiKey,
       host: req.getHeader('host'),
       address: needsAddress
@@ -137,7 +135,13 @@ export function serveRoutes<Services>(
       onSettled: callback => whenSettled(exchange, callback)
     }
     const body = openBody(res, req, method, route)
+    const stream = route.isStreamed ? openStream(res, req) : null
     const authorized = authorize(request, route)
+    if (stream !== null)
+      return void finishStreamed(exchange, stream, async () => {
+        const caller = (await authorized) ?? null
+        return route.handle({ ...request, caller, stream }, services)
+      })
     if (authorized === undefined && body === null) {
       const reply = route.handle(request, services)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)
@@ -160,13 +164,36 @@ export function serveRoutes<Services>(
     method: string,
     route: Route<Services>
   ): Body | null {
-    if (method !== 'POST' && method !== 'PUT') return null
+    if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     if (declaredBytes === 0 && !isChunked(req)) return null
     const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs }
     return {
       contentType: req.getHeader('content-type'),
       incoming: collectBody(res, declaredBytes, limits)
+    }
+  }
+
+  function openStream(res: HttpResponse, req: HttpRequest): IncomingStream {
+    const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
+    return openIncomingStream(res, size)
+  }
+
+  /** Like `finish`, for a handler that reads the body itself. */
+  async function finishStreamed(
+    exchange: Exchange,
+    stream: IncomingStream,
+    work: () => Promise<Reply>
+  ): Promise<void> {
+    exchange.onDisconnect = () => stream.abort()
+    defer(exchange)
+    try {
+      const reply = await withDeadline(streamedTimeoutMs, 'the response', work)
+      await stream.discard()
+      deliver(exchange, reply, true)
+    } catch (error) {
+      const isComplete = await stream.discard()
+      sendError(exchange, error, { close: !isComplete })
     }
   }
 
@@ -206,6 +233,9 @@ export function serveRoutes<Services>(
     }
   }
 }
+
+/** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
+const streamedTimeoutMs = 24 * 3_600_000
 
 interface Body {
   readonly contentType: string

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 
-import type { FileToSend } from '../api/core/route.ts'
+import type { ContentSource, FileToSend } from '../api/core/route.ts'
 
 /** Larger bodies are streamed as the client reads. Smaller ones fit into the buffer of a new connection. */
 export const maxUnstreamedBytes = 16 * 1024
@@ -30,13 +30,6 @@ export function sendRemaining(res: HttpResponse, bytes: Uint8Array, onDone: () =
   })
 }
 
-/** A body that is read while it is sent. */
-export interface StreamSource {
-  readonly size: number
-  /** Returns bytes from an offset on: at least one, if the offset is less than `size`. */
-  readonly read: (offset: number) => Promise<Uint8Array>
-}
-
 interface StreamCallbacks {
   readonly isOpen: () => boolean
   readonly onDone: () => void
@@ -47,7 +40,7 @@ interface StreamCallbacks {
 /** Like `streamBytes`, for a body that is not empty. Keeps none of it in memory while the client reads. */
 export function streamFrom(
   res: HttpResponse,
-  { size, read }: StreamSource,
+  { size, read }: ContentSource,
   { isOpen, onDone, onError }: StreamCallbacks
 ): void {
   const sendFrom = async (offset: number): Promise<void> => {
@@ -73,7 +66,7 @@ export function streamFrom(
 const pieceBytes = 256 * 1024
 
 /** Reads a file in pieces. */
-export const openFileSource = ({ handle, size }: FileToSend): StreamSource => ({
+export const openFileSource = ({ handle, size }: FileToSend): ContentSource => ({
   size,
   read: async offset => {
     const piece = Buffer.allocUnsafe(Math.min(pieceBytes, size - offset))

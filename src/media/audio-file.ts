@@ -32,14 +32,18 @@ const maxCoverBytes = 5 * 1024 * 1024
 
 /**
  * Reads tags, duration, cue points and cover of a regular file; its content determines the format. Takes at most about
- * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. Throws an
- * `UnusableFileError` for any problem of the file.
+ * ten seconds and 64 MiB. The file must be inside one of `realRoots`, which are real paths. `name` is the title of a file
+ * without one. Throws an `UnusableFileError` for any problem of the file.
  */
-export async function readAudioFile(path: string, realRoots: readonly string[]): Promise<AudioFile> {
+export async function readAudioFile(
+  path: string,
+  realRoots: readonly string[],
+  name = path
+): Promise<AudioFile> {
   try {
     const deadlineMs = performance.now() + timeoutMs
     await using file = await openInside(path, realRoots)
-    return await read(new FileTokenizer(file, (await file.stat()).size, deadlineMs), path)
+    return await read(new FileTokenizer(file, (await file.stat()).size, deadlineMs), name)
   } catch (error) {
     throw error instanceof UnusableFileError
       ? error

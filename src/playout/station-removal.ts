@@ -12,7 +12,8 @@ const removedAtOnce = [
   'remotes',
   'hls_streams',
   'streamers',
-  'sftp_users'
+  'sftp_users',
+  'uploads'
 ] as const
 
 /** Marks a station as deleted, so nothing finds it. `removeDeletedStations` removes its rows. */

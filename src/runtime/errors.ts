@@ -19,15 +19,20 @@ const kinds = {
   'not-found': [404, 'NotFoundException', 'Record not found.'],
   'method-not-allowed': [405, 'HttpMethodNotAllowedException', 'Method not allowed.'],
   conflict: [409, 'ConflictException', 'The record is in use.'],
+  gone: [410, 'GoneException', 'The record no longer exists.'],
+  'unmet-condition': [412, 'PreconditionFailedException', 'A condition of the request is not met.'],
   'too-large': [413, 'PayloadTooLargeException', 'The body is too large.'],
   'wrong-media-type': [
     415,
     'UnsupportedMediaTypeException',
     'The body must be JSON (Content-Type: application/json).'
   ],
+  'out-of-range': [416, 'RangeNotSatisfiableException', 'The range is outside the content.'],
+  locked: [423, 'LockedException', 'Another request is changing the record: try again.'],
   'too-many': [429, 'RateLimitExceededException', 'Too many requests: try again later.'],
   'not-implemented': [501, 'NotImplementedException', 'Not implemented.'],
   unavailable: [503, 'ServiceUnavailableException', 'The server is overloaded or stopping: try again later.'],
+  'storage-full': [507, 'StorageLocationFullException', 'The storage location is full.'],
   internal: [500, 'InternalErrorException', 'A generic exception has occurred.']
 } as const satisfies Record<string, readonly [status: number, type: string, message: string]>
 

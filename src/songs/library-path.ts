@@ -26,6 +26,22 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Path
   return { path }
 }
 
+const maxNameBytes = 255
+
+/** Parses the path of a file that is to be stored: relative to the media folder, without hidden names. */
+export function parseUploadPath(text: string): PathOrProblem {
+  if (text.trim() === '') return { problem: 'must not be empty.' }
+  if (/^https?:/i.test(text)) return { problem: 'must be a path below the media folder.' }
+  const parsed = parseLibraryPath(text, null)
+  if ('problem' in parsed) return parsed
+  for (const name of parsed.path.split('/')) {
+    if (name.startsWith('.')) return { problem: 'must not contain names that begin with a dot.' }
+    if (Buffer.byteLength(name) > maxNameBytes)
+      return { problem: `must not contain names of more than ${maxNameBytes} bytes.` }
+  }
+  return parsed
+}
+
 function parseUrlPath(text: string): PathOrProblem {
   const url = parseUrl(text)
   if (!url) return { problem: 'is not a valid URL.' }

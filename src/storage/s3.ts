@@ -57,13 +57,29 @@ async function withClient<Result>(
   signal: AbortSignal,
   use: (client: S3Client) => Promise<Result>
 ): Promise<Result> {
+  const client = openS3Client(settings)
+  try {
+    signal.throwIfAborted()
+    return await use(client)
+  } catch (error) {
+    throw signal.aborted ? abortReason(signal) : toS3Fault(error)
+  } finally {
+    client.destroy()
+  }
+}
+
+/** Opens a client with time limits. */
+export function openS3Client(settings: S3Settings): S3Client {
   const { region, endpoint, credentialKey, credentialSecret } = settings
-  const client = new S3Client({
+  return new S3Client({
     // Only Amazon checks the region, but it is part of every signature.
     region: region === '' ? 'us-east-1' : region,
     // Bucket names as host names need DNS entries, which other servers rarely have.
     ...(endpoint === '' ? { followRegionRedirects: true } : { endpoint, forcePathStyle: true }),
     credentials: { accessKeyId: credentialKey, secretAccessKey: credentialSecret },
+    // Other servers than Amazon's may not know the checksums that are sent by default.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
     requestHandler: {
       connectionTimeout: connectTimeoutMs,
@@ -73,14 +89,6 @@ async function withClient<Result>(
       socketTimeout: responseTimeoutMs
     }
   })
-  try {
-    signal.throwIfAborted()
-    return await use(client)
-  } catch (error) {
-    throw signal.aborted ? abortReason(signal) : toFault(error)
-  } finally {
-    client.destroy()
-  }
 }
 
 const regionErrors = [
@@ -89,7 +97,8 @@ const regionErrors = [
   'IllegalLocationConstraintException'
 ]
 
-function toFault(error: unknown): StorageFault {
+/** Maps an error of the client. */
+export function toS3Fault(error: unknown): StorageFault {
   if (error instanceof StorageFault) return error
   if (!(error instanceof Error)) return new StorageFault('unusable')
   const { name } = error

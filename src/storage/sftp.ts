@@ -74,7 +74,8 @@ async function readFolder(sftp: SFTPWrapper, folder: string, isTop: boolean): Pr
 
 type Callback<Value> = (error: Error | null | undefined, value: Value) => void
 
-function toPromise<Value>(call: (done: Callback<Value>) => void): Promise<Value> {
+/** Calls a function of the client that takes a callback. */
+export function toPromise<Value>(call: (done: Callback<Value>) => void): Promise<Value> {
   return new Promise((resolve, reject) => {
     call((error, value) => (error ? reject(error) : resolve(value)))
   })
@@ -86,18 +87,37 @@ async function withSession<Result>(
   signal: AbortSignal,
   use: (sftp: SFTPWrapper) => Promise<Result>
 ): Promise<Result> {
-  const client = new ssh2.Client()
-  const failed = new Promise<never>((_, reject) => {
-    // Stays registered after the session: an unhandled error event would end the process.
-    client.on('error', error => reject(toFault(error)))
-    client.on('close', () => reject(new StorageFault('unreachable')))
-  })
+  const { client, failed } = createClient()
   const session = async () => use(await openSession(client, settings))
   try {
     throwIfAborted(signal)
     return await unlessAborted(signal, Promise.race([session(), failed]))
   } finally {
     client.destroy()
+  }
+}
+
+/** A client, and a promise that rejects when its connection fails or ends. */
+function createClient() {
+  const client = new ssh2.Client()
+  const failed = new Promise<never>((_, reject) => {
+    // Stays registered after the session: an unhandled error event would end the process.
+    client.on('error', error => reject(toFault(error)))
+    client.on('close', () => reject(new StorageFault('unreachable')))
+  })
+  return { client, failed }
+}
+
+/** Opens a session that stays open until `close`. `failed` rejects when the connection ends. */
+export async function openSftp(settings: SftpSettings) {
+  const { client, failed } = createClient()
+  failed.catch(() => {})
+  try {
+    const sftp = await Promise.race([openSession(client, settings), failed])
+    return { sftp, failed, close: () => void client.destroy() }
+  } catch (error) {
+    client.destroy()
+    throw error
   }
 }
 
@@ -139,14 +159,15 @@ function toFault(error: Error): StorageFault {
 }
 
 /** Maps the SSH_FXP_STATUS of the location's folder (draft-ietf-secsh-filexfer-02, section 7). */
-function toFolderFault(error: unknown): StorageFault {
+export function toFolderFault(error: unknown): StorageFault {
   if (error instanceof StorageFault) return error
   const status = readSftpStatus(error)
   if (status === STATUS_CODE.NO_SUCH_FILE) return new StorageFault('no_folder')
   return new StorageFault(status === STATUS_CODE.PERMISSION_DENIED ? 'denied' : 'unusable')
 }
 
-function readSftpStatus(error: unknown): unknown {
+/** The SSH_FXP_STATUS of an error. */
+export function readSftpStatus(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 

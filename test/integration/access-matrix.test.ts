@@ -75,6 +75,8 @@ describe('every permission at every route', () => {
         address: String(randomInt(2 ** 40)),
         userAgent: '',
         caller: null,
+        stream: null,
+        headers: {},
         isOpen: () => true,
         onSettled: () => {}
       }

@@ -393,6 +393,8 @@ function openGate(sql: Sql) {
     host: '',
     userAgent: '',
     caller: null,
+    stream: null,
+    headers: {},
     isOpen: () => true,
     onSettled: () => {}
   }

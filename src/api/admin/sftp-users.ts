@@ -7,6 +7,7 @@ import { fieldError } from '../../runtime/errors.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
+import { defaultMediaFolder, resolveMediaFolder } from '../../storage/media-folder.ts'
 import { type LocationFields, withoutSecrets, recordColumns } from '../../storage/record.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -14,7 +15,6 @@ import { type ResourceHooks, resource } from '../core/resource.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { boolean, exactly, int64, oneOf, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { defaultMediaFolder, resolveMediaFolder } from '../library/media-folder.ts'
 
 const maxProblems = 20
 

@@ -55,6 +55,22 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     return record
   }
 
+  /** Reads records by their ids, in that order; unknown ids are left out. */
+  async function readMany(
+    services: ApiServices,
+    { caller }: ApiRequest,
+    station: StationRow | null,
+    ids: readonly number[]
+  ) {
+    const { reads: sql } = services
+    const found = await sql<StoredRecord<F>[]>`
+      select ${sql.unsafe(columns)} from ${sql(table)}
+      where ${conditionOf(sql, station)} and id = any(${[...ids]}::bigint[])`
+    const byId = new Map(found.map(row => [row.id, row]))
+    const rows = ids.flatMap(id => byId.get(id) ?? [])
+    return render(rows, { services, station, caller, sql })
+  }
+
   /** The list of the records that match a query and have the values of the filter. */
   function list(
     services: ApiServices,
@@ -96,7 +112,7 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
     return sql`(${any})`
   }
 
-  return { find, list, read }
+  return { find, list, read, readMany }
 }
 
 /** The reads of one resource. */

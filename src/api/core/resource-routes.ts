@@ -13,7 +13,7 @@ import type { ApiServices } from './services.ts'
 export function resourceRoutes<F extends Fields>(
   resource: Resource<F>,
   hooks: ResourceHooks<F> = {}
-): ApiRoute[] {
+): [list: ApiRoute, create: ApiRoute, read: ApiRoute, update: ApiRoute, remove: ApiRoute] {
   const reads = openReads(resource, hooks)
   const writes = openWrites(resource, hooks, reads)
   const { name, tag, title, paths, access, fields, sort, filters = [] } = resource

@@ -31,6 +31,10 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** Parsed JSON, text or bytes, as the route declares. */
   readonly body: unknown
+  /** The body of a route with `isStreamed`, else null. */
+  readonly stream: BodyStream | null
+  /** The request headers that the route declares, by name; empty if they were not sent. */
+  readonly headers: Readonly<Record<string, string>>
   /**
    * The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=`; otherwise the session of
    * the cookie (see `session-cookie.ts`); empty without either.
@@ -50,13 +54,28 @@ export interface ApiRequest {
   readonly onSettled: (callback: () => void) => void
 }
 
+/** A body that is received while the handler runs. No more than about a megabyte of it is in memory. */
+export interface BodyStream {
+  /** The length of the body; null if it is chunked. */
+  readonly size: number | null
+  /** The next bytes, at least one; null at the end. Rejects if the client leaves or is silent for too long. */
+  readonly read: () => Promise<Uint8Array | null>
+}
+
+/** Content that is read while it is sent. */
+export interface ContentSource {
+  readonly size: number
+  /** Returns bytes from an offset on: at least one, if the offset is less than `size`. */
+  readonly read: (offset: number) => Promise<Uint8Array>
+}
+
 /** An open file to send, and its size in bytes. */
 export interface FileToSend {
   readonly handle: FileHandle
   readonly size: number
 }
 
-/** A response. Exactly one of `body`, `file`, `document`, `longList` and `later` provides its content. */
+/** A response. Exactly one of `body`, `file`, `source`, `document`, `longList` and `later` provides its content. */
 export interface Reply {
   /** The default is 200. */
   readonly status?: number
@@ -65,6 +84,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as the client reads it, and closed once the response is settled. */
   readonly file?: FileToSend
+  /** Read and sent as the client reads it. */
+  readonly source?: ContentSource
   /** Called when the response is sent, compressed or as a 304 if the client accepts that. */
   readonly document?: () => CachedResponse
   /** Called when the response is sent, streamed or as a 304. Calls `onEvicted` if the rest cannot be sent. */
@@ -87,7 +108,7 @@ export interface Operation {
   readonly body?: JsonSchema
   readonly isBodyOptional?: boolean
   /** The status of success, if not 200. */
-  readonly status?: 201
+  readonly status?: 201 | 204
   /** The schema of the response body. */
   readonly answer: JsonSchema
   /** The content types of the response, if not JSON. */
@@ -108,7 +129,7 @@ export interface Operation {
 
 /** One method of one path (`/api/station/:station_id/queue`). */
 export interface Route<Services> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   /**
    * The permission that the caller's key needs, for the station if the path has one. `public` routes ignore a
@@ -125,6 +146,12 @@ export interface Route<Services> {
   readonly writeLimit?: 'reports'
   /** The accepted content types of a body that the handler receives as bytes. JSON is refused. */
   readonly byteTypes?: readonly string[]
+  /** Whether the handler reads the body itself, of any size and content type, and may take as long as it is sent. */
+  readonly isStreamed?: boolean
+  /** Request headers that the handler needs, in lower case. */
+  readonly headers?: readonly string[]
+  /** Headers of the response to OPTIONS, in addition to those of a preflight. */
+  readonly optionsHeaders?: Readonly<Record<string, string>>
   /** The default is 1 MiB. */
   readonly maxBodyBytes?: number
   /** Whether a public route needs the client's address. */

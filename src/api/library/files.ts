@@ -19,9 +19,13 @@ import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
+import { findMediaFolder } from '../../storage/media-folder.ts'
 import { findUnknown } from '../core/accept.ts'
+import { refuseField } from '../core/parse.ts'
+import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
+import type { ApiRequest, ApiRoute } from '../core/route.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import {
   extraMetadataField,
@@ -30,7 +34,7 @@ import {
   toExtraMetadata,
   updateCuePoints
 } from './extra-metadata.ts'
-import { findMediaFolder } from './media-folder.ts'
+import { withFileUpload } from './file-upload.ts'
 
 /** A stored field that the server computes; input is ignored. */
 const computed = (about: string) => {
@@ -190,7 +194,10 @@ const hooks: ResourceHooks<FileFields> = {
 }
 
 /** Throws 409 if the song is queued and was sent to the playout. */
-async function assertNotSent({ tx, before }: Deletion<FileFields>): Promise<void> {
+export async function assertNotSent({
+  tx,
+  before
+}: Pick<Deletion<FileFields>, 'tx'> & { readonly before: { readonly id: number } }): Promise<void> {
   const [sent] = await tx`select from queue
     where media_id = ${before.id} and is_sent and played_at_ms is null and skipped_at_ms is null`
   if (sent) throw new ApiError('conflict', 'The song has already been sent to the playout.')
@@ -245,7 +252,28 @@ async function movePlaylists(change: StationChange, mediaId: number, before: num
   return left.length + joined.length > 0
 }
 
+/** Reads records of songs. */
+export const fileReads = openReads(files, hooks)
+
+const [list, create, read, update, remove] = resourceRoutes(files, hooks)
+
+/** A file that would be thrown away is refused. */
+function assertNoFile({ body }: ApiRequest): void {
+  if (typeof body === 'object' && body !== null && 'file' in body)
+    refuseField('file', 'unknown', 'cannot be replaced here: upload it to the same path.')
+}
+
 /** Deletion requires a separate permission. */
-export const fileRoutes = resourceRoutes(files, hooks).map(route =>
-  route.method === 'DELETE' ? { ...route, access: 'delete station media' as const } : route
-)
+export const fileRoutes: readonly ApiRoute[] = [
+  list,
+  withFileUpload({ create, read }),
+  read,
+  {
+    ...update,
+    handle: async (request, services) => {
+      assertNoFile(request)
+      return update.handle(request, services)
+    }
+  },
+  { ...remove, access: 'delete station media' }
+]

@@ -6,11 +6,11 @@ import { NotRegularFileError, openInside, OutsideRootsError } from '../../runtim
 import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
+import { findMediaFolder, resolveMediaFolder } from '../../storage/media-folder.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type FileToSend } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { findMediaFolder, resolveMediaFolder } from './media-folder.ts'
 import { songListRoute } from './song-list.ts'
 
 /** The condition that the media `m` are available on demand. */

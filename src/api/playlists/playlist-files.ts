@@ -18,13 +18,13 @@ import {
 } from '../../songs/playlist-file.ts'
 import { buildRemoteSong } from '../../songs/remote-list.ts'
 import { cleanLine, type ImportedSong, maxLengths } from '../../songs/song.ts'
+import { findMediaFolder } from '../../storage/media-folder.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { parseBody, parseId, refuseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
-import { findMediaFolder } from '../library/media-folder.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
 type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }

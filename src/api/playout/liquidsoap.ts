@@ -11,10 +11,10 @@ import { recordReport } from '../../playout/plays/report-track.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { locateSong, findMediaFolder } from '../../storage/media-folder.ts'
 import { parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
-import { locateSong, findMediaFolder } from '../library/media-folder.ts'
 import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
 
 const nextSong = definePlayoutRoutes({

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { malformed } from '../../http/body.ts'
+import { malformed } from '../../api/core/json-body.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
 import { readCredential } from '../../http/credentials.ts'
 import { commonLines, type HeaderList, jsonContentType, renderLines } from '../../http/headers.ts'

@@ -2,7 +2,8 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { collectBody, closeAmbiguous, decodeText, isChunked } from '../../http/body.ts'
+import { decodeText } from '../../api/core/json-body.ts'
+import { collectBody, closeAmbiguous, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'

@@ -17,6 +17,8 @@ function reply(query: string, rows: unknown[], total: number) {
     host: '',
     userAgent: '',
     caller: null,
+    stream: null,
+    headers: {},
     isOpen: () => true,
     onSettled: () => {}
   }

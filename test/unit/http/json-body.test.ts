@@ -1,7 +1,7 @@
 import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isJsonType, maxJsonDepth, parseJsonBody } from '../../../src/http/body.ts'
+import { isJsonType, maxJsonDepth, parseJsonBody } from '../../../src/api/core/json-body.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 

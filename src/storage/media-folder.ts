@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
 
-import type { Config } from '../../config.ts'
-import type { Tx } from '../../db/sql.ts'
-import { resolveExisting, resolveInside } from '../../runtime/contained-files.ts'
-import { allowedRoots } from '../../storage/record.ts'
+import type { Tx } from '../db/sql.ts'
+import { resolveExisting, resolveInside } from '../runtime/contained-files.ts'
+import { allowedRoots } from './record.ts'
+
+/** The folders in which local storage may lie. */
+type Config = Parameters<typeof allowedRoots>[0]
 
 /** The media folder of a station without a storage location. */
 export function defaultMediaFolder(stationId: number, dataDir: string): string {

@@ -1,0 +1,128 @@
+import { extname } from 'node:path'
+
+import { ApiError } from '../../runtime/errors.ts'
+import type { FileStore } from '../../storage/file-store.ts'
+import { openMediaStore, toCallerError } from '../../uploads/media-store.ts'
+import { dispositionOf } from '../core/csv.ts'
+import { parseId } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
+import { string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { nameOf, storedPath } from './media-paths.ts'
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.mp3': 'audio/mpeg',
+  '.ogg': 'audio/ogg',
+  '.oga': 'audio/ogg',
+  '.opus': 'audio/ogg',
+  '.flac': 'audio/flac',
+  '.m4a': 'audio/mp4',
+  '.mp4': 'audio/mp4',
+  '.aac': 'audio/aac',
+  '.wav': 'audio/wav'
+}
+const otherType = 'application/octet-stream'
+const pieceBytes = 256 * 1024
+const errors = [404, 416, 501]
+
+/** Sends a file of the media storage, or the range of it that the request asks for. */
+async function sendFile(
+  request: ApiRequest,
+  services: ApiServices,
+  path: string,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<Reply> {
+  try {
+    const { files, folder } = await openMediaStore(services, stationOf(request).id)
+    const inner = storedPath(path, folder)
+    const file = inner === null ? null : await files.stat(inner)
+    if (inner === null || file === null)
+      throw new ApiError('not-found', 'The file is not in the media storage.')
+    return rangeReply(request.headers['range'] ?? '', file.sizeBytes, files, inner, {
+      'Content-Type': contentTypes[extname(inner).toLowerCase()] ?? otherType,
+      'Accept-Ranges': 'bytes',
+      'Cache-Control': 'private, no-store',
+      ...headers
+    })
+  } catch (error) {
+    throw toCallerError(error, 'file')
+  }
+}
+
+function rangeReply(
+  range: string,
+  size: number,
+  files: FileStore,
+  path: string,
+  headers: Readonly<Record<string, string>>
+): Reply {
+  const source = (start: number, length: number) => ({
+    size: length,
+    read: (offset: number) => files.read(path, start + offset, Math.min(pieceBytes, length - offset))
+  })
+  const found = parseRange(range, size)
+  if (found === null) return { headers, source: source(0, size) }
+  const { start, end } = found
+  return {
+    status: 206,
+    headers: { ...headers, 'Content-Range': `bytes ${start}-${end}/${size}` },
+    source: source(start, end - start + 1)
+  }
+}
+
+/** Parses one range of bytes (RFC 9110, section 14); null for none and for several. Throws 416 outside the file. */
+function parseRange(range: string, size: number): { readonly start: number; readonly end: number } | null {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? []
+  if (first === '' && last === '') return null
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (start >= size || start > end) throw new ApiError('out-of-range', `The file has ${size} bytes.`)
+  return { start, end }
+}
+
+async function findPath({ reads: sql }: ApiServices, stationId: number, id: number): Promise<string> {
+  const [media] = await sql<{ path: string }[]>`
+    select path from media where id = ${id} and station_id = ${stationId} and remote_playlist_id is null`
+  if (!media) throw new ApiError('not-found')
+  return media.path
+}
+
+const play = apiRoute('GET', '/api/station/:station_id/file/:id/play', 'view station management', {
+  id: 'playFile',
+  tag: 'Files',
+  summary: 'The audio of a song, for editors; ranges are possible',
+  answer: { type: 'string', format: 'binary' },
+  contentTypes: [...new Set(Object.values(contentTypes)), otherType],
+  errors,
+  headers: ['range'],
+  async handle(request, services) {
+    const path = await findPath(services, stationOf(request).id, parseId(request.params['id']))
+    return sendFile(request, services, path)
+  }
+})
+
+const download = apiRoute('GET', '/api/station/:station_id/files/download', 'view station management', {
+  id: 'downloadFile',
+  tag: 'Files',
+  summary: 'A song of the library as a file',
+  query: { file: { ...string, description: 'Its path.' } },
+  answer: { type: 'string', format: 'binary' },
+  contentTypes: [otherType],
+  errors,
+  headers: ['range'],
+  async handle(request, services) {
+    const path = request.query.get('file') ?? ''
+    // Only what is in the library: the storage may have other files.
+    const [media] = path.includes('\0')
+      ? []
+      : await services.reads`
+          select from media where station_id = ${stationOf(request).id} and path = ${path} and remote_playlist_id is null`
+    if (!media) throw new ApiError('not-found')
+    return sendFile(request, services, path, {
+      'Content-Type': otherType,
+      'Content-Disposition': dispositionOf(nameOf(path))
+    })
+  }
+})
+
+export const fileContentRoutes = [play, download]

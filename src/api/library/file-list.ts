@@ -1,0 +1,216 @@
+import type { Fragment, Sql } from '../../db/sql.ts'
+import { likePattern } from '../core/list.ts'
+import { parseQueryInteger, refuseField } from '../core/parse.ts'
+import { apiRoute, json, stationOf } from '../core/route.ts'
+import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { fileReads } from './files.ts'
+import { folderPrefix, nameOf } from './media-paths.ts'
+
+const maxRows = 1_000
+const maxFolders = 1_000
+const defaultRows = 25
+
+const sortColumns = {
+  path: 'path',
+  title: 'title',
+  artist: 'artist',
+  album: 'album',
+  genre: 'genre',
+  length: 'duration_ms',
+  size: 'size_bytes',
+  mtime: 'modified_ms'
+} as const
+
+type Sort = keyof typeof sortColumns
+const isSort = (text: string): text is Sort => Object.hasOwn(sortColumns, text)
+
+const filterConditions = {
+  'no-playlist': (sql: Sql) => sql`not exists (select from playlist_tracks t where t.media_id = m.id)`,
+  'no-cover': (sql: Sql) => sql`artwork_hash is null`,
+  unprocessable: (sql: Sql) => sql`duration_ms = 0`
+} as const
+
+type Filter = keyof typeof filterConditions
+const isFilter = (text: string): text is Filter => Object.hasOwn(filterConditions, text)
+
+export const fileRowSchema = exactly({
+  path: string,
+  path_short: { ...string, description: 'The name without its folder.' },
+  text: string,
+  type: { ...string, enum: ['media', 'directory'] },
+  timestamp: unixSeconds,
+  size: int64,
+  media: { oneOf: [ref('StationFile'), { type: 'null' }] },
+  dir: { oneOf: [exactly({ playlists: arrayOf(int64) }), { type: 'null' }] },
+  links: exactly({ download: string, play: string })
+})
+
+interface Place {
+  readonly stationId: number
+  /** With a slash at the end; `""` at the top. */
+  readonly prefix: string
+  readonly search: string
+  readonly filter: Filter | null
+}
+
+const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view station management', {
+  id: 'listFolder',
+  tag: 'Files',
+  summary: 'The folders and songs of a folder; with searchPhrase the songs in it and below it',
+  query: {
+    currentDirectory: { ...string, description: 'The folder; empty: the top.' },
+    searchPhrase: string,
+    current: { type: 'integer', minimum: 1, description: 'The page.' },
+    rowCount: { type: 'integer', minimum: 1, maximum: maxRows, description: `Default: ${defaultRows}.` },
+    sort: { ...string, enum: Object.keys(sortColumns) },
+    sortOrder: { ...string, enum: ['ASC', 'DESC'] },
+    filter: { ...string, enum: Object.keys(filterConditions) }
+  },
+  answer: exactly({
+    page: int64,
+    per_page: int64,
+    total: int64,
+    total_pages: int64,
+    links: exactly({ first: string, previous: string, next: string, last: string }),
+    rows: arrayOf(ref('FileRow'))
+  }),
+  async handle(request, services) {
+    const { reads: sql } = services
+    const station = stationOf(request)
+    const { query } = request
+    const text = (name: string) => query.get(name) ?? ''
+    if (/[\0]/.test(text('currentDirectory') + text('searchPhrase')))
+      refuseField('currentDirectory', 'invalid_format', 'contains characters that are not allowed.')
+    const page = parseQueryInteger(query, 'current', { least: 1, most: 1_000_000, fallback: 1 })
+    const size = parseQueryInteger(query, 'rowCount', { least: 1, most: maxRows, fallback: defaultRows })
+    const sort = text('sort') || 'path'
+    if (!isSort(sort))
+      refuseField('sort', 'unknown', `must be one of ${Object.keys(sortColumns).join(', ')}.`)
+    const filter = text('filter') || null
+    if (filter !== null && !isFilter(filter))
+      refuseField('filter', 'unknown', `must be one of ${Object.keys(filterConditions).join(', ')}.`)
+    const place: Place = {
+      stationId: station.id,
+      prefix: folderPrefix(text('currentDirectory')),
+      search: text('searchPhrase'),
+      filter
+    }
+    const isDescending = text('sortOrder').toUpperCase() === 'DESC'
+    const hasFolders = place.search === '' && filter === null
+    const folders = hasFolders ? await findFolders(sql, place) : []
+    const condition = mediaCondition(sql, place)
+    const [counted] = await sql<
+      { count: number }[]
+    >`select count(*)::integer as count from media m where ${condition}`
+    const total = folders.length + (counted?.count ?? 0)
+    const from = (page - 1) * size
+    const shownFolders = folders.slice(from, from + size)
+    const direction = isDescending ? sql`desc` : sql``
+    const ids = await sql<{ id: number }[]>`
+      select id from media m where ${condition}
+      order by ${sql(sortColumns[sort])} ${direction}, id
+      offset ${Math.max(0, from - folders.length)} limit ${size - shownFolders.length}`
+    const records = await fileReads.readMany(
+      services,
+      request,
+      station,
+      ids.map(({ id }) => id)
+    )
+    const base = `/api/station/${station.id}`
+    const pages = Math.max(1, Math.ceil(total / size))
+    const link = (number: number) => {
+      const linked = new URLSearchParams(query)
+      linked.set('current', String(number))
+      return `${services.config.BASE_URL}${request.path}?${linked.toString()}`
+    }
+    return json({
+      page,
+      per_page: size,
+      total,
+      total_pages: pages,
+      links: {
+        first: link(1),
+        previous: link(Math.max(1, Math.min(page - 1, pages))),
+        next: link(Math.min(page + 1, pages)),
+        last: link(pages)
+      },
+      rows: [
+        ...shownFolders.map(folder => renderFolder(place.prefix + folder)),
+        ...records.map(record => renderMedia(record, base))
+      ]
+    })
+  }
+})
+
+function mediaCondition(sql: Sql, { stationId, prefix, search, filter }: Place): Fragment {
+  const own = sql`m.station_id = ${stationId} and m.remote_playlist_id is null`
+  const extra = filter === null ? sql`` : sql`and ${filterConditions[filter](sql)}`
+  if (search === '' && filter === null) return sql`${own} and (media_folder(m.path) collate "C") = ${prefix}`
+  const below = prefix === '' ? sql`` : sql`and starts_with(m.path, ${prefix})`
+  const pattern = likePattern(search)
+  const found =
+    search === ''
+      ? sql``
+      : sql`and (m.title ilike ${pattern} or m.artist ilike ${pattern} or m.album ilike ${pattern}
+          or m.path ilike ${pattern})`
+  return sql`${own} ${below} ${found} ${extra}`
+}
+
+/**
+ * The names of the folders in a folder. Each step reads one entry of an index, so it takes as long as there are folders, not
+ * files. The first part of an absolute path or a URL is a folder at the top.
+ */
+async function findFolders(sql: Sql, { stationId, prefix }: Place): Promise<string[]> {
+  const nextAfter = (after: Fragment) => sql`(
+    select ${prefix} || substring(substr(f, length(${prefix}) + 1) from '^(?:https?://|/)?[^/]*') || '/' from (
+      select media_folder(path) collate "C" as f from media
+      where station_id = ${stationId} and remote_playlist_id is null
+        and (media_folder(path) collate "C") > ${after} collate "C"
+        and starts_with(media_folder(path), ${prefix})
+      order by (media_folder(path) collate "C") limit 1) next)`
+  const rows = await sql<{ name: string }[]>`
+    with recursive folders (f, n) as (
+      select ${nextAfter(sql`${prefix}`)}, 1
+      union all
+      select ${nextAfter(sql`(folders.f || ${'\u{10FFFF}'})`)}, n + 1 from folders
+      where folders.f is not null and n < ${maxFolders}
+    )
+    select substr(f, length(${prefix}) + 1) as name from folders where f is not null
+    union
+    select split_part(substr(path, length(${prefix}) + 1), '/', 1) || '/' from media_folders
+    where station_id = ${stationId} and starts_with(path || '/', ${prefix}) and path || '/' <> ${prefix}
+    order by 1 limit ${maxFolders}`
+  return rows.map(({ name }) => name.slice(0, -1)).filter(name => name !== '')
+}
+
+const renderFolder = (path: string) => ({
+  path,
+  path_short: nameOf(path),
+  text: nameOf(path),
+  type: 'directory',
+  timestamp: 0,
+  size: 0,
+  media: null,
+  dir: { playlists: [] },
+  links: { download: '', play: '' }
+})
+
+function renderMedia(record: Readonly<Record<string, unknown>>, base: string) {
+  const path = String(record['path'])
+  return {
+    path,
+    path_short: nameOf(path),
+    text: record['text'],
+    type: 'media',
+    timestamp: record['mtime'],
+    size: record['size'],
+    media: record,
+    dir: null,
+    links: {
+      download: `${base}/files/download?file=${encodeURIComponent(path)}`,
+      play: `${base}/file/${String(record['id'])}/play`
+    }
+  }
+}
+
+export const fileListRoute = route

@@ -1,0 +1,101 @@
+import type { HttpResponse } from 'uWebSockets.js'
+
+import type { BodyStream } from '../api/core/route.ts'
+import { ApiError } from '../runtime/errors.ts'
+import { abortedError } from './body.ts'
+
+/** Above this, the connection is not read until the handler has taken the bytes. */
+const maxBufferedBytes = 512 * 1024
+const idleTimeoutMs = 30_000
+/** What a refused client may still send: one that is cut off never sees the response. */
+const maxDiscardedBytes = 16 * 1024 * 1024
+const discardTimeoutMs = 5_000
+
+export interface IncomingStream extends BodyStream {
+  /** The client has left. */
+  readonly abort: () => void
+  /**
+   * Reads the rest and drops it, up to a limit. Returns whether the body is complete; otherwise the connection must be
+   * closed after the response.
+   */
+  readonly discard: () => Promise<boolean>
+}
+
+/**
+ * Receives a body in pieces, as fast as they are read. Must be called before the uWebSockets.js handler returns, or the
+ * first bytes are lost.
+ */
+export function openIncomingStream(res: HttpResponse, size: number | null): IncomingStream {
+  let chunks: Buffer[] = []
+  let bufferedBytes = 0
+  let isEnded = size === 0
+  let isAborted = false
+  let isPaused = false
+  let wake = () => {}
+
+  res.onData((chunk, isLast) => {
+    // Copied, because uWebSockets.js reuses the memory when this callback returns.
+    if (chunk.byteLength > 0) chunks.push(Buffer.from(Buffer.from(chunk)))
+    bufferedBytes += chunk.byteLength
+    if (isLast) isEnded = true
+    if (!isLast && !isPaused && bufferedBytes > maxBufferedBytes) {
+      isPaused = true
+      res.pause()
+    }
+    wake()
+  })
+
+  const take = (): Uint8Array => {
+    const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+    chunks = []
+    bufferedBytes = 0
+    if (isPaused) {
+      isPaused = false
+      res.resume()
+    }
+    return bytes
+  }
+
+  const untilMore = async (timeoutMs: number): Promise<boolean> => {
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise<boolean>(resolve => {
+        wake = () => resolve(true)
+        timer = setTimeout(() => resolve(false), timeoutMs)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const read = async (timeoutMs = idleTimeoutMs): Promise<Uint8Array | null> => {
+    for (;;) {
+      if (isAborted) throw abortedError()
+      if (chunks.length > 0) return take()
+      if (isEnded) return null
+      if (!(await untilMore(timeoutMs)))
+        throw new ApiError('invalid', `No content was sent for ${timeoutMs / 1000} seconds.`)
+    }
+  }
+
+  return {
+    size,
+    read: () => read(),
+    abort: () => {
+      isAborted = true
+      chunks = []
+      wake()
+    },
+    discard: async () => {
+      if (isAborted || (size !== null && size > maxDiscardedBytes)) return isEnded
+      let discarded = 0
+      const endMs = performance.now() + discardTimeoutMs
+      while (discarded < maxDiscardedBytes && performance.now() < endMs) {
+        const bytes = await read(discardTimeoutMs).catch(() => null)
+        if (bytes === null) return isEnded
+        discarded += bytes.length
+      }
+      return isEnded
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { parentPort } from 'node:worker_threads'
+
+import { StorageFault } from './fault.ts'
+import { FileExistsError, type FileStore } from './file-store.ts'
+import type {
+  RemoteFileAnswer,
+  RemoteFileTask,
+  RemoteFileValue,
+  RemoteFileWork,
+  RemoteLocation
+} from './remote-files.ts'
+import { openS3Files } from './s3-files.ts'
+import { openSftpFiles } from './sftp-files.ts'
+
+/*
+ * The thread that `remote-files.ts` starts. A file store of a location is kept while it is used, so that requests share a
+ * connection.
+ */
+
+const maxStores = 20
+const concurrency = 4
+const stores = new Map<string, FileStore>()
+let running = 0
+const waiting: RemoteFileTask[] = []
+
+function storeOf(location: RemoteLocation): FileStore {
+  const key = JSON.stringify(location)
+  const known = stores.get(key)
+  if (known) return known
+  if (stores.size >= maxStores) stores.clear()
+  const opened = location.adapter === 's3' ? openS3Files(location) : openSftpFiles(location)
+  stores.set(key, opened)
+  return opened
+}
+
+async function perform(store: FileStore, work: RemoteFileWork): Promise<RemoteFileValue> {
+  switch (work.do) {
+    case 'put':
+      return store.put(work.source, work.path, work.token)
+    case 'stat':
+      return store.stat(work.path)
+    case 'read':
+      return store.read(work.path, work.offset, work.length)
+    case 'move':
+      await store.move(work.from, work.to)
+      return null
+    case 'remove':
+    case 'makeFolder':
+    case 'removeFolder':
+      await store[work.do](work.path)
+      return null
+    default:
+      return work satisfies never
+  }
+}
+
+async function run({ id, location, work }: RemoteFileTask): Promise<RemoteFileAnswer> {
+  try {
+    return { id, value: await perform(storeOf(location), work) }
+  } catch (error) {
+    if (error instanceof FileExistsError) return { id, exists: error.message }
+    const { reason, code } = error instanceof StorageFault ? error : new StorageFault('unusable')
+    return { id, fault: { reason, code } }
+  }
+}
+
+async function startWaiting(): Promise<void> {
+  if (running >= concurrency) return
+  const task = waiting.shift()
+  if (!task) return
+  running += 1
+  parentPort?.postMessage(await run(task), [])
+  running -= 1
+  void startWaiting()
+}
+
+parentPort?.on('message', (task: RemoteFileTask) => {
+  waiting.push(task)
+  void startWaiting()
+})

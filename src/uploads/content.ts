@@ -1,0 +1,71 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+import { ApiError, codeOf } from '../runtime/errors.ts'
+
+interface DataFolder {
+  readonly DATA_DIR: string
+}
+
+/** The folder of unfinished uploads, which is created if necessary. */
+export async function uploadsFolder({ DATA_DIR }: DataFolder): Promise<string> {
+  const folder = resolve(DATA_DIR, 'uploads')
+  await mkdir(folder, { recursive: true })
+  return realpath(folder)
+}
+
+/** The path of the content of an upload. */
+export async function contentPath(config: DataFolder, id: string): Promise<string> {
+  return join(await uploadsFolder(config), id)
+}
+
+/** The number of bytes that were received; 0 without any. */
+export async function receivedBytes(config: DataFolder, id: string): Promise<number> {
+  try {
+    return (await stat(await contentPath(config, id))).size
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 0
+    throw error
+  }
+}
+
+export async function removeContent(config: DataFolder, id: string): Promise<void> {
+  await rm(await contentPath(config, id), { force: true })
+}
+
+/** Opens the content of an upload for writing. */
+export async function openContent(config: DataFolder, id: string): Promise<FileHandle> {
+  const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
+  return open(await contentPath(config, id), O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644)
+}
+
+interface WriteOptions {
+  readonly offset: number
+  /** The most bytes from the offset on. */
+  readonly maxBytes: number
+  /** The error if there are more. */
+  readonly tooLong: () => ApiError
+}
+
+/**
+ * Writes pieces as they come to a file. Returns the offset behind them. What was written remains if a piece cannot be read
+ * or written.
+ */
+export async function writePieces(
+  file: FileHandle,
+  pieces: AsyncIterable<Uint8Array>,
+  { offset, maxBytes, tooLong }: WriteOptions
+): Promise<number> {
+  let end = offset
+  for await (const piece of pieces) {
+    if (end + piece.length > offset + maxBytes) throw tooLong()
+    let written = 0
+    while (written < piece.length) {
+      const { bytesWritten } = await file.write(piece, written, piece.length - written, end + written)
+      written += bytesWritten
+    }
+    end += piece.length
+  }
+  return end
+}

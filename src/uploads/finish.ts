@@ -1,0 +1,222 @@
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { appendTracks, type Artwork, insertArtwork, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import type { Sql, Tx } from '../db/sql.ts'
+import { type AudioFile, readAudioFile } from '../media/audio-file.ts'
+import { UnusableFileError } from '../media/file-tokenizer.ts'
+import { changeStation } from '../playout/change-station.ts'
+import { markPartsOf, updateQueuedDurations } from '../playout/queue/media.ts'
+import { refillQueue } from '../playout/queue/queue.ts'
+import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
+import { type FairSemaphore, openFairSemaphore } from '../runtime/fair-semaphore.ts'
+import type { StoredFile } from '../storage/file-store.ts'
+import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
+import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
+import type { UploadServices } from './services.ts'
+import { quotaExceeded, throwFailure, type Upload } from './uploads.ts'
+
+/** Reading tags takes the event loop some milliseconds per file. */
+const limits = { total: 2, perOwner: 2, waitingPerOwner: 500, waiting: 1_000, waitMs: 60_000 }
+const semaphores = new WeakMap<Sql, FairSemaphore>()
+const retryAfterSeconds = 5
+
+/** How long an upload waits for another one of the same path. */
+const samePathWaitMs = 10_000
+const samePathPauseMs = 100
+
+interface FinishOptions {
+  /** Runs in the transaction that adds the file to the library. */
+  readonly recordAudit?: (tx: Tx, mediaId: number) => Promise<void>
+}
+
+/**
+ * Stores a file that was received completely, and adds it to the library and its playlists. Returns the id of the media, also
+ * if it was stored before. `upload` must be leased (`withUpload`).
+ *
+ * The content is kept until the transaction is committed, so after a crash the same steps end with the same result. A file
+ * that is refused is removed, and its error is kept. After an error that may pass (503) it can be tried again.
+ */
+export async function finishUpload(
+  services: UploadServices,
+  upload: Upload,
+  options: FinishOptions = {}
+): Promise<number> {
+  if (upload.mediaId !== null && upload.state === 'done') return upload.mediaId
+  throwFailure(upload)
+  const permit = await semaphoreOf(services.sql).acquire(String(upload.stationId), 0).permit
+  if (typeof permit === 'string')
+    throw new Overloaded(retryAfterSeconds, 'Too many files are being stored: try again later.')
+  try {
+    return await store(services, upload, options)
+  } catch (error) {
+    const shown = toCallerError(error)
+    if (shown instanceof ApiError && !(shown instanceof Overloaded))
+      await refuseUpload(services, upload, shown)
+    throw shown
+  } finally {
+    permit.release()
+  }
+}
+
+function semaphoreOf(sql: Sql): FairSemaphore {
+  const semaphore = semaphores.get(sql) ?? openFairSemaphore(limits)
+  semaphores.set(sql, semaphore)
+  return semaphore
+}
+
+async function store(services: UploadServices, upload: Upload, options: FinishOptions): Promise<number> {
+  const { config, log } = services
+  const { id, path } = upload
+  const content = await contentPath(config, id)
+  const { cover, ...song } = await readContent(services, upload, content)
+  const media = await openMediaStore(services, upload.stationId)
+  if (upload.state !== 'storing') await reserve(services, upload, media)
+  const isReplaced = (await media.files.stat(path)) !== null
+  try {
+    const stored = await media.files.put(content, path, id)
+    const mediaId = await commit(services, upload, { media, stored, song, cover, options })
+    await removeContent(config, id).catch((error: unknown) =>
+      log.warn({ err: error, upload: id }, 'content of an upload not removed')
+    )
+    return mediaId
+  } catch (error) {
+    const shown = toCallerError(error)
+    const isFinal = shown instanceof ApiError && !(shown instanceof Overloaded)
+    if (isFinal && !isReplaced)
+      await media.files
+        .remove(path)
+        .catch((failure: unknown) => log.warn({ err: failure, upload: id }, 'refused file not removed'))
+    throw error
+  }
+}
+
+async function readContent(
+  { config }: UploadServices,
+  { id, path }: Upload,
+  content: string
+): Promise<AudioFile> {
+  try {
+    return await readAudioFile(content, [await uploadsFolder(config)], basename(path))
+  } catch (error) {
+    if (!(error instanceof UnusableFileError)) throw error
+    if ((await receivedBytes(config, id)) === 0) refuseFile('it is empty')
+    refuseFile(error.message)
+  }
+}
+
+function refuseFile(reason: string): never {
+  throw ApiError.ofFields([fieldError('file', 'invalid_format', `cannot be used: ${reason}.`)])
+}
+
+/** Counts the size as used and takes the path. Throws 507, 409 if another upload holds the path, 404 if it was ended. */
+async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<void> {
+  const { id, lease, path, playlistIds } = upload
+  const sizeBytes = await receivedBytes(config, id)
+  const begin = () =>
+    sql.begin(async tx => {
+      const { count } = await tx`
+        update uploads set state = 'storing', size_bytes = ${sizeBytes}, path = ${path},
+          playlist_ids = ${[...playlistIds]}::bigint[]
+        where id = ${id} and lease = ${lease}`
+      if (count === 0) throw new ApiError('not-found')
+      if (media.locationId === null) return
+      const fits = await tx`
+        update storage_locations set used_bytes = used_bytes + ${sizeBytes},
+          measure_at = least(measure_at, now() + interval '1 minute')
+        where id = ${media.locationId}
+          and (storage_quota_bytes = 0 or used_bytes + ${sizeBytes} <= storage_quota_bytes)`
+      if (fits.count === 0) throw quotaExceeded()
+    })
+  const endMs = performance.now() + samePathWaitMs
+  for (;;) {
+    try {
+      await begin()
+      return
+    } catch (error) {
+      if (codeOf(error) !== '23505') throw error
+      if (performance.now() > endMs)
+        throw new Overloaded(
+          retryAfterSeconds,
+          'Another upload of this path is being stored: try again later.'
+        )
+      await sleep(samePathPauseMs)
+    }
+  }
+}
+
+interface StoredSong {
+  readonly media: MediaStore
+  readonly stored: StoredFile
+  readonly song: Omit<AudioFile, 'cover'>
+  readonly cover: Artwork | null
+  readonly options: FinishOptions
+}
+
+async function commit(
+  services: UploadServices,
+  upload: Upload,
+  { media, stored, song, cover, options }: StoredSong
+): Promise<number> {
+  const { id, lease, stationId, playlistIds } = upload
+  return changeStation(services, stationId, async change => {
+    const { tx } = change
+    const path = await libraryPath(tx, stationId, upload.path, media.folder)
+    const [held] = await tx`
+      select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
+    if (!held) throw new ApiError('not-found')
+    const [known] = await mediaIdsOf(tx, stationId, [path])
+    if (cover) await insertArtwork(tx, [cover])
+    await upsertMedia(tx, stationId, [{ ...song, path, ...stored, coverHash: cover?.hash ?? null }])
+    const [mediaId] = await mediaIdsOf(tx, stationId, [path])
+    if (mediaId === undefined) throw new Error('the media was not stored')
+    const playlists = await tx<{ id: number }[]>`
+      select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
+        and source = 'songs' order by id`
+    for (const playlist of playlists) await appendTracks(tx, playlist.id, [mediaId])
+    await tx`update uploads set state = 'done', media_id = ${mediaId} where id = ${id}`
+    await options.recordAudit?.(tx, mediaId)
+    if (known !== undefined) {
+      await updateQueuedDurations(tx, stationId, mediaId)
+      await markPartsOf(change, mediaId)
+    }
+    if (known !== undefined || playlists.length > 0) await refillQueue(change)
+    return mediaId
+  })
+}
+
+/** The path of a file in the library: an import may have stored it with its folder. */
+export async function libraryPath(
+  tx: Tx | Sql,
+  stationId: number,
+  path: string,
+  folder: string | null
+): Promise<string> {
+  if (folder === null) return path
+  const whole = join(folder, path)
+  const [known] = await tx`
+    select from media where station_id = ${stationId} and path = ${whole} and remote_playlist_id is null`
+  return known ? whole : path
+}
+
+/** Keeps the error of an upload, removes its content and no longer counts its size. */
+export async function refuseUpload(
+  { sql, config }: UploadServices,
+  { id, lease, stationId }: Upload,
+  error: ApiError
+): Promise<void> {
+  const { kind, message, extraData } = error
+  await sql.begin(async tx => {
+    const [before] = await tx<{ state: string; sizeBytes: number }[]>`
+      select state, size_bytes as "sizeBytes" from uploads where id = ${id} and lease = ${lease} for update`
+    if (!before) return
+    await tx`
+      update uploads set state = 'failed', failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
+      where id = ${id}`
+    if (before.state === 'storing')
+      await tx`
+        update storage_locations set used_bytes = greatest(0, used_bytes - ${before.sizeBytes})
+        where id = (select media_storage_location_id from stations where id = ${stationId})`
+  })
+  await removeContent(config, id)
+}

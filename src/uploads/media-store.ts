@@ -1,0 +1,79 @@
+import { mkdir, realpath, stat } from 'node:fs/promises'
+
+import { OutsideRootsError } from '../runtime/contained-files.ts'
+import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
+import { StorageFault } from '../storage/fault.ts'
+import { FileExistsError, type FileStore } from '../storage/file-store.ts'
+import { openLocalFiles } from '../storage/local-files.ts'
+import { defaultMediaFolder, resolveMediaFolder } from '../storage/media-folder.ts'
+import { openStoredSecret, recordColumns, type StoredLocation, toLocation } from '../storage/record.ts'
+import { openRemoteFiles } from '../storage/remote-files.ts'
+import type { UploadServices } from './services.ts'
+
+/** Where the media of a station are stored. */
+export interface MediaStore {
+  readonly files: FileStore
+  /** The folder as configured, if it is local: imports may have stored absolute paths below it. */
+  readonly folder: string | null
+  /** Null: the station has no storage location, so its files are in DATA_DIR. */
+  readonly locationId: number | null
+}
+
+type Services = Pick<UploadServices, 'sql' | 'config' | 'secrets'>
+
+/**
+ * Opens the media storage of a station. Throws 404 if there is no such station, and a `StorageFault` if a local folder
+ * cannot be used.
+ */
+export async function openMediaStore(
+  { sql, config, secrets }: Services,
+  stationId: number
+): Promise<MediaStore> {
+  const [station] = await sql<{ locationId: number | null }[]>`
+    select media_storage_location_id as "locationId" from stations where id = ${stationId} and deleted_at is null`
+  if (!station) throw new ApiError('not-found')
+  const { locationId } = station
+  if (locationId === null) {
+    const folder = defaultMediaFolder(stationId, config.DATA_DIR)
+    await mkdir(folder, { recursive: true })
+    return { files: openLocalFiles(await realpath(folder)), folder, locationId }
+  }
+  const [row] = await sql<StoredLocation[]>`
+    select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
+  if (!row) throw new ApiError('not-found')
+  const location = toLocation(row, field => openStoredSecret(row, field, secrets))
+  switch (location.adapter) {
+    case 'local': {
+      const real = await resolveMediaFolder(location.path, config)
+      if (real === null) throw new StorageFault('denied')
+      const isFolder = await stat(real).then(
+        stats => stats.isDirectory(),
+        () => false
+      )
+      // A volume that is not mounted must not be filled where it would be.
+      if (!isFolder) throw new StorageFault('no_folder')
+      return { files: openLocalFiles(real), folder: location.path, locationId }
+    }
+    case 's3':
+    case 'sftp':
+      return { files: openRemoteFiles(location), folder: null, locationId }
+    case 'dropbox':
+      throw new ApiError('not-implemented', 'Files of a Dropbox cannot be read or changed.')
+    default:
+      return location satisfies never
+  }
+}
+
+/** Errors of a full disk, or of the quota of its user. */
+const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+/** The error for the caller of a failed operation on files; other errors are returned as they are. */
+export function toCallerError(error: unknown, field = 'path'): unknown {
+  if (error instanceof StorageFault)
+    return new Overloaded(10, `The media storage cannot be used: ${error.message}`)
+  if (error instanceof FileExistsError)
+    return new ApiError('conflict', `A file or folder is in the way: ${error.message}`)
+  if (error instanceof OutsideRootsError)
+    return ApiError.ofFields([fieldError(field, 'invalid_format', 'leads out of the media folder.')])
+  return fullCodes.has(codeOf(error)) ? new ApiError('storage-full', 'The disk is full.') : error
+}

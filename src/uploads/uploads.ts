@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+
+import type { Sql } from '../db/sql.ts'
+import { ApiError, type ErrorKind, TooManyRequests } from '../runtime/errors.ts'
+import { readFreeBytes } from '../storage/local.ts'
+import { removeContent, uploadsFolder } from './content.ts'
+import { openMediaStore } from './media-store.ts'
+import type { UploadServices } from './services.ts'
+
+/** Why a file was refused. */
+export interface UploadFailure {
+  readonly kind: ErrorKind
+  readonly message: string
+  readonly extraData: Record<string, unknown>
+}
+
+/** A file that is being received, or was. */
+export interface Upload {
+  readonly id: string
+  readonly stationId: number
+  /** Relative and normalized; empty until it is known. */
+  readonly path: string
+  /** 0 if the client has not declared it. */
+  readonly sizeBytes: number
+  readonly playlistIds: readonly number[]
+  readonly state: 'receiving' | 'storing' | 'done' | 'failed'
+  readonly mediaId: number | null
+  readonly failure: UploadFailure | null
+  /** Names the request that works on it. */
+  readonly lease: string
+  readonly expiresAtMs: number
+}
+
+const columns = (sql: Sql) => sql`id, station_id as "stationId", path, size_bytes as "sizeBytes",
+  playlist_ids as "playlistIds", state, media_id as "mediaId", failure, lease,
+  (extract(epoch from expires_at) * 1000)::bigint as "expiresAtMs"`
+
+/** How long an upload waits for its next request. */
+const expiry = '24 hours'
+/** How long the result of a finished upload can be read. */
+const resultExpiry = '1 hour'
+const leaseSeconds = 60
+const renewMs = 20_000
+const maxUnfinishedPerStation = 1_000
+/** The disk of DATA_DIR also has the database of small installations. */
+const reservedBytes = 64n * 1024n * 1024n
+
+const mebibyte = 1024 * 1024
+
+/** The largest file that is taken. */
+export const maxUploadBytes = ({ config }: Pick<UploadServices, 'config'>) => config.UPLOAD_MAX_MB * mebibyte
+
+export interface NewUpload {
+  readonly stationId: number
+  readonly path: string
+  /** Null if it is not known. */
+  readonly sizeBytes: number | null
+  readonly playlistIds: readonly number[]
+  /** The name that the client gave it; a second upload with it is the same. */
+  readonly clientKey?: string
+}
+
+/**
+ * Begins an upload. Throws 413 for a file that is too large, 507 if it does not fit into the storage location, together with
+ * those that are being received, or on the disk, and 404 for a missing station. `limitBytes` is the most that fits.
+ */
+export async function createUpload(services: UploadServices, given: NewUpload) {
+  const { sql, config } = services
+  const { stationId, path, playlistIds, clientKey = null } = given
+  const maxBytes = maxUploadBytes(services)
+  const sizeBytes = given.sizeBytes ?? 0
+  if (sizeBytes > maxBytes) throw tooLarge(services)
+  const { locationId } = await openMediaStore(services, stationId)
+  const folder = await uploadsFolder(config)
+  const freeBytes = await readFreeBytes(folder)
+  if (freeBytes !== null && BigInt(sizeBytes) + reservedBytes > freeBytes)
+    throw new ApiError('storage-full', 'The disk of the server is full.')
+  const [room] = await sql<{ bytes: number | null; unfinished: number }[]>`
+    select (select case when storage_quota_bytes > 0 then greatest(0, storage_quota_bytes - used_bytes - (
+        select coalesce(sum(u.size_bytes), 0) from uploads u join stations s on s.id = u.station_id
+        where s.media_storage_location_id = l.id and u.state = 'receiving' and u.expires_at > now()
+      ))::float8 end from storage_locations l where l.id = ${locationId}) as bytes,
+      (select count(*) from uploads where station_id = ${stationId} and state = 'receiving')::integer as unfinished`
+  if (room && room.unfinished >= maxUnfinishedPerStation)
+    throw new TooManyRequests(60, `The station has ${maxUnfinishedPerStation} unfinished uploads.`)
+  const limitBytes = Math.min(maxBytes, room?.bytes ?? maxBytes)
+  if (sizeBytes > limitBytes || limitBytes === 0) throw quotaExceeded()
+  const [upload] = await sql<Upload[]>`
+    insert into uploads (id, station_id, path, size_bytes, playlist_ids, client_key, expires_at)
+    select ${randomBytes(16).toString('hex')}, id, ${path}, ${sizeBytes}, ${[...playlistIds]}::bigint[], ${clientKey},
+      now() + ${expiry}::interval
+    from stations where id = ${stationId} and deleted_at is null for key share
+    on conflict (station_id, client_key) do update set expires_at = excluded.expires_at
+    returning ${columns(sql)}`
+  if (!upload) throw new ApiError('not-found')
+  return { upload, limitBytes }
+}
+
+export const tooLarge = (services: Pick<UploadServices, 'config'>) =>
+  new ApiError('too-large', `The file is larger than ${services.config.UPLOAD_MAX_MB} MiB.`)
+
+export const quotaExceeded = () =>
+  new ApiError('storage-full', 'The file does not fit: the quota of the storage location is reached.')
+
+/** Finds an upload of a station. Throws 404. */
+export async function findUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
+  const [upload] = await sql<Upload[]>`
+    select ${columns(sql)} from uploads where id = ${id} and station_id = ${stationId} and expires_at > now()`
+  if (!upload) throw new ApiError('not-found')
+  return upload
+}
+
+/**
+ * Works on an upload, which no other request can meanwhile. Throws 404, and 423 if another request works on it. The lease of
+ * a process that was killed expires after a minute.
+ */
+export async function withUpload<Result>(
+  { sql, log }: UploadServices,
+  stationId: number,
+  id: string,
+  work: (upload: Upload) => Promise<Result>
+): Promise<Result> {
+  const lease = randomBytes(8).toString('hex')
+  const until = sql`now() + make_interval(secs => ${leaseSeconds})`
+  const [upload] = await sql<Upload[]>`
+    update uploads set lease = ${lease}, leased_until = ${until}
+    where id = ${id} and station_id = ${stationId} and leased_until < now() and expires_at > now()
+    returning ${columns(sql)}`
+  if (!upload) {
+    await findUpload(sql, stationId, id)
+    throw new ApiError('locked', 'Another request is sending this upload: try again.')
+  }
+  const renew = () => {
+    const renewed = sql`update uploads set leased_until = ${until} where id = ${id} and lease = ${lease}`
+    renewed.catch((error: unknown) => log.warn({ err: error, upload: id }, 'lease of an upload not renewed'))
+  }
+  const timer = setInterval(renew, renewMs)
+  try {
+    return await work(upload)
+  } finally {
+    clearInterval(timer)
+    await sql`
+      update uploads set leased_until = '-infinity', expires_at = now() +
+        case when state in ('done', 'failed') then ${resultExpiry}::interval else ${expiry}::interval end
+      where id = ${id} and lease = ${lease}`
+  }
+}
+
+/**
+ * Ends an upload and removes its content. One that may be in the media storage already remains, for the sweep to finish.
+ */
+export async function removeUpload({ sql, config }: UploadServices, id: string): Promise<void> {
+  const [kept] = await sql`select from uploads where id = ${id} and state = 'storing'`
+  if (kept) return
+  await sql`delete from uploads where id = ${id}`
+  await removeContent(config, id)
+}
+
+/**
+ * Throws 507 if a file of this size no longer fits into the storage location of a station, 404 if the station was deleted.
+ */
+export async function assertFits(sql: Sql, stationId: number, sizeBytes: number): Promise<void> {
+  const [station] = await sql<{ fits: boolean | null }[]>`
+    select l.storage_quota_bytes = 0 or l.used_bytes + ${sizeBytes} <= l.storage_quota_bytes as fits
+    from stations s left join storage_locations l on l.id = s.media_storage_location_id
+    where s.id = ${stationId} and s.deleted_at is null`
+  if (!station) throw new ApiError('not-found', 'The station was deleted.')
+  if (station.fits === false) throw quotaExceeded()
+}
+
+/** Throws the error with which the file was refused. */
+export function throwFailure({ failure }: Upload): void {
+  if (failure) throw new ApiError(failure.kind, failure.message, failure.extraData)
+}

@@ -1,0 +1,349 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+
+import { expect, onTestFinished } from 'vitest'
+
+import { markStationDeleted } from '../../src/playout/station-removal.ts'
+import { serveApi } from '../support/api-server.ts'
+import { mp3, wav } from '../support/audio-bytes.ts'
+import { test } from '../support/fixtures.ts'
+import { seedStations } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+
+type Sql = Parameters<typeof serveApi>[0]
+
+/** A server with a data folder of its own, and a station without songs. */
+async function serveUploads(sql: Sql, redisUrl: string, variables: Record<string, string> = {}) {
+  const folder = await openTempFolder()
+  onTestFinished(() => folder[Symbol.asyncDispose]())
+  const server = await serveApi(sql, redisUrl, { variables: { DATA_DIR: folder.path, ...variables } })
+  const [{ id, playlistId } = { id: 0, playlistId: 0 }] = await seedStations(sql, { tracks: 0 })
+  const key = await server.makeKey(['administer all'])
+  const media = join(folder.path, 'stations', String(id), 'media')
+  const ask = async (method: string, path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${server.base}/api/station/${id}${path}`, {
+      method,
+      ...init,
+      headers: { 'X-API-Key': key, ...(init.headers as Record<string, string> | undefined) }
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+  const askJson = (method: string, path: string, body: object) =>
+    ask(method, path, { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } })
+  const begin = (length: number, metadata: Record<string, string>) =>
+    ask('POST', '/files/uploads', {
+      headers: {
+        'Tus-Resumable': '1.0.0',
+        'Upload-Length': String(length),
+        'Upload-Metadata': Object.entries(metadata)
+          .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
+          .join(',')
+      }
+    })
+  const patch = (upload: string, offset: number, body: Uint8Array) =>
+    ask('PATCH', `/files/uploads/${upload}`, {
+      body: Buffer.from(body),
+      headers: {
+        'Tus-Resumable': '1.0.0',
+        'Upload-Offset': String(offset),
+        'Content-Type': 'application/offset+octet-stream'
+      }
+    })
+  const head = (upload: string) =>
+    ask('HEAD', `/files/uploads/${upload}`, { headers: { 'Tus-Resumable': '1.0.0' } })
+  return {
+    ...server,
+    id,
+    playlistId,
+    key,
+    media,
+    ask,
+    askJson,
+    begin,
+    patch,
+    head,
+    leftovers: async () => {
+      const uploads = join(folder.path, 'uploads')
+      return existsSync(uploads) ? readdir(uploads) : []
+    },
+    songs: async () =>
+      sql<{ path: string; title: string; size: number }[]>`
+        select path, title, size_bytes as size from media where station_id = ${id} order by path`
+  }
+}
+
+const uploadOf = (headers: Headers) => headers.get('location')?.split('/').at(-1) ?? ''
+const song = mp3({ TIT2: 'Aria', TPE1: 'Kimiko Ishizaka' }, 400)
+
+test('a file in Base64 is stored, read and added to a playlist', async ({ sql, redisUrl }) => {
+  const { askJson, media, playlistId, songs, leftovers } = await serveUploads(sql, redisUrl)
+  const file = song.toString('base64').replaceAll('/', '\\/')
+  const body = `{"file":"${file}","path":"ishizaka/aria.mp3","playlists":[${playlistId}],"title":"ignored"}`
+  const { status, body: record, headers } = await askJson('POST', '/files', JSON.parse(body))
+  expect({ status, record }).toMatchObject({
+    status: 200,
+    record: { path: 'ishizaka/aria.mp3', title: 'Aria', artist: 'Kimiko Ishizaka', playlists: [playlistId] }
+  })
+  expect(headers.get('x-ignored-fields')).toBe('title')
+  expect(await readFile(join(media, 'ishizaka/aria.mp3'))).toEqual(song)
+  expect(await songs()).toEqual([{ path: 'ishizaka/aria.mp3', title: 'Aria', size: song.length }])
+  expect(await leftovers()).toEqual([])
+})
+
+test('escaped Base64 is read in pieces of any size', async ({ sql, redisUrl }) => {
+  const { ask, media } = await serveUploads(sql, redisUrl)
+  const file = song.toString('base64').replaceAll('/', '\\/').replaceAll('+', '\\u002b')
+  const text = `{"path":"a.mp3","nested":{"file":"x"},"file":"${file}"}`
+  async function* pieces() {
+    for (let at = 0; at < text.length; at += 997) yield Buffer.from(text.slice(at, at + 997))
+  }
+  const init = { body: pieces(), duplex: 'half', headers: { 'Content-Type': 'application/json' } }
+  const { status } = await ask('POST', '/files', init as unknown as RequestInit)
+  expect(status).toBe(200)
+  expect(await readFile(join(media, 'a.mp3'))).toEqual(song)
+})
+
+test('a form with a file is stored', async ({ sql, redisUrl }) => {
+  const { ask, songs } = await serveUploads(sql, redisUrl)
+  const form = new FormData()
+  form.set('directory', '/new/')
+  form.set('file', new Blob([Buffer.from(wav({ INAM: 'Größe' }))]), 'größe.wav')
+  expect(await ask('POST', '/files', { body: form })).toMatchObject({
+    status: 200,
+    body: { path: 'new/größe.wav' }
+  })
+  expect(await songs()).toMatchObject([{ path: 'new/größe.wav' }])
+})
+
+test('a resumable upload whose connection is cut five times is there once', async ({ sql, redisUrl }) => {
+  const { begin, port, key, id, head, songs, patch, media, leftovers } = await serveUploads(sql, redisUrl)
+  const content = mp3({ TIT2: 'Long' }, 20_000)
+  const { status, headers } = await begin(content.length, { path: 'long.mp3' })
+  expect(status).toBe(201)
+  const upload = uploadOf(headers)
+  for (let cut = 1; cut <= 5; cut++) {
+    const offset = Number((await head(upload)).headers.get('upload-offset'))
+    await cutOff(port, {
+      key,
+      path: `/api/station/${id}/files/uploads/${upload}`,
+      content,
+      offset,
+      bytes: 200_000
+    })
+  }
+  await expect.poll(async () => Number((await head(upload)).headers.get('upload-offset'))).toBe(1_000_000)
+  const last = await patch(upload, 1_000_000, content.subarray(1_000_000))
+  expect(last).toMatchObject({ status: 204 })
+  const again = await patch(upload, content.length, new Uint8Array())
+  expect(again.headers.get('cuewire-file-id')).toBe(last.headers.get('cuewire-file-id'))
+  expect((await head(upload)).headers.get('upload-offset')).toBe(String(content.length))
+  expect(await songs()).toEqual([{ path: 'long.mp3', title: 'Long', size: content.length }])
+  expect(await readFile(join(media, 'long.mp3'))).toEqual(content)
+  expect(await leftovers()).toEqual([])
+})
+
+interface CutRequest {
+  readonly key: string
+  readonly path: string
+  readonly content: Buffer
+  readonly offset: number
+  readonly bytes: number
+}
+
+/** Sends a part of a PATCH, waits until the server has read it, and closes the connection. */
+async function cutOff(port: number, { key, path, content, offset, bytes }: CutRequest): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  const head = [
+    `PATCH ${path} HTTP/1.1`,
+    'Host: localhost',
+    `X-API-Key: ${key}`,
+    'Tus-Resumable: 1.0.0',
+    `Upload-Offset: ${offset}`,
+    'Content-Type: application/offset+octet-stream',
+    `Content-Length: ${content.length - offset}`
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  socket.write(content.subarray(offset, offset + bytes))
+  const isReceived = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'HEAD',
+      headers: { 'X-API-Key': key, 'Tus-Resumable': '1.0.0' }
+    })
+    return Number(response.headers.get('upload-offset'))
+  }
+  await expect.poll(isReceived).toBe(offset + bytes)
+  await new Promise<void>(resolve => {
+    socket.on('close', () => resolve())
+    socket.destroy()
+  })
+  const isFree = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'PATCH',
+      headers: {
+        'X-API-Key': key,
+        'Tus-Resumable': '1.0.0',
+        'Upload-Offset': '1',
+        'Content-Type': 'application/offset+octet-stream'
+      }
+    })
+    return response.status
+  }
+  // 423 until the server has seen the end of the connection.
+  await expect.poll(isFree).toBe(409)
+}
+
+test('a zip with the name of a song is refused, and nothing is left', async ({ sql, redisUrl }) => {
+  const { askJson, begin, patch, head, songs, leftovers, media } = await serveUploads(sql, redisUrl)
+  const zip = Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(50_000, 7)])
+  const refused = await askJson('POST', '/files', { path: 'song.mp3', file: zip.toString('base64') })
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { message: 'file cannot be used: it is not audio.', extra_data: { errors: [{ field: 'file' }] } }
+  })
+  const upload = uploadOf((await begin(zip.length, { path: 'song.mp3' })).headers)
+  expect(await patch(upload, 0, zip)).toMatchObject({ status: 400 })
+  expect(await head(upload)).toMatchObject({ status: 400 })
+  expect(await songs()).toEqual([])
+  expect(await leftovers()).toEqual([])
+  expect(existsSync(join(media, 'song.mp3'))).toBe(false)
+})
+
+test('a file that is too large is refused before and while it is sent', async ({ sql, redisUrl }) => {
+  const { begin, ask, leftovers } = await serveUploads(sql, redisUrl, { UPLOAD_MAX_MB: '1' })
+  expect(await begin(10_000_000_000, { path: 'a.mp3' })).toMatchObject({ status: 413 })
+  const boundary = 'b'
+  async function* form() {
+    yield Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n`
+    )
+    for (let piece = 0; piece < 40; piece++) yield Buffer.alloc(100_000)
+    yield Buffer.from(`\r\n--${boundary}--\r\n`)
+  }
+  const init = {
+    body: form(),
+    duplex: 'half',
+    headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` }
+  }
+  expect(await ask('POST', '/files', init as unknown as RequestInit)).toMatchObject({ status: 413 })
+  expect(await leftovers()).toEqual([])
+})
+
+test('paths that lead out of the media folder are refused', async ({ sql, redisUrl }) => {
+  const { askJson, begin, media, songs, leftovers } = await serveUploads(sql, redisUrl)
+  const outside = await openTempFolder()
+  onTestFinished(() => outside[Symbol.asyncDispose]())
+  await mkdir(media, { recursive: true })
+  await symlink(outside.path, join(media, 'link'))
+  const file = song.toString('base64')
+  const paths = [
+    '../a.mp3',
+    'a/../../b.mp3',
+    '/etc/a.mp3',
+    'a\0.mp3',
+    '.hidden.mp3',
+    'link/a.mp3',
+    'a/',
+    '',
+    'x:y'
+  ]
+  for (const path of paths)
+    expect(await askJson('POST', '/files', { path, file }), path).toMatchObject({
+      status: 400,
+      body: { extra_data: { errors: [{ field: 'path' }] } }
+    })
+  expect(await begin(9, { path: '../a.mp3' })).toMatchObject({ status: 400 })
+  expect(await songs()).toEqual([])
+  expect(await leftovers()).toEqual([])
+  expect(await readdir(outside.path)).toEqual([])
+})
+
+/** Gives a station a local storage location with a quota. */
+async function limitStorage(
+  sql: Sql,
+  stationId: number,
+  folder: string,
+  quotaBytes: number
+): Promise<number> {
+  await mkdir(folder, { recursive: true })
+  const [location] = await sql<{ id: number }[]>`
+    insert into storage_locations (type, adapter, path, storage_quota_bytes)
+    values ('station_media', 'local', ${folder}, ${quotaBytes}) returning id`
+  await sql`update stations set media_storage_location_id = ${location?.id ?? 0} where id = ${stationId}`
+  return location?.id ?? 0
+}
+
+test('the quota counts uploads in flight, and holds when it is reached in the middle', async ({
+  sql,
+  redisUrl
+}) => {
+  const { begin, patch, id, media, songs, leftovers, askJson } = await serveUploads(sql, redisUrl)
+  const location = await limitStorage(sql, id, media, song.length * 2 + 100)
+  const first = uploadOf((await begin(song.length, { path: '1.mp3' })).headers)
+  const second = uploadOf((await begin(song.length, { path: '2.mp3' })).headers)
+  expect(await begin(song.length, { path: '3.mp3' })).toMatchObject({ status: 507 })
+  expect(await patch(first, 0, song)).toMatchObject({ status: 204 })
+  expect(await patch(second, 0, song.subarray(0, 10_000))).toMatchObject({ status: 204 })
+  await sql`update storage_locations set storage_quota_bytes = ${song.length + 10} where id = ${location}`
+  expect(await patch(second, 10_000, song.subarray(10_000))).toMatchObject({ status: 507 })
+  expect(await askJson('POST', '/files', { path: '4.mp3', file: song.toString('base64') })).toMatchObject({
+    status: 507
+  })
+  expect(await songs()).toMatchObject([{ path: '1.mp3' }])
+  expect(await readdir(media)).toEqual(['1.mp3'])
+  expect(await leftovers()).toEqual([])
+  const [used] = await sql`select used_bytes from storage_locations where id = ${location}`
+  expect(Number(used?.['used_bytes'])).toBe(song.length)
+})
+
+test('of two uploads of one path one whole file remains', async ({ sql, redisUrl }) => {
+  const { askJson, songs, media } = await serveUploads(sql, redisUrl)
+  const other = mp3({ TIT2: 'Other' }, 500)
+  const files = [song, other, song, other]
+  const sent = await Promise.all(
+    files.map(file => askJson('POST', '/files', { path: 'same.mp3', file: file.toString('base64') }))
+  )
+  expect(sent.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  const [stored, ...more] = await songs()
+  expect(more).toEqual([])
+  const bytes = await readFile(join(media, 'same.mp3'))
+  expect({ title: stored?.title, size: stored?.size }).toEqual(
+    bytes.equals(song) ? { title: 'Aria', size: song.length } : { title: 'Other', size: other.length }
+  )
+})
+
+test('a station that is deleted ends its uploads', async ({ sql, redisUrl }) => {
+  const { begin, patch, id, media, head } = await serveUploads(sql, redisUrl)
+  const upload = uploadOf((await begin(song.length, { path: 'a.mp3' })).headers)
+  await patch(upload, 0, song.subarray(0, 1_000))
+  await sql.begin(tx => markStationDeleted(tx, id))
+  expect(await patch(upload, 1_000, song.subarray(1_000))).toMatchObject({ status: 404 })
+  expect(await head(upload)).toMatchObject({ status: 404 })
+  expect(existsSync(join(media, 'a.mp3'))).toBe(false)
+})
+
+test('a wrong offset, version and type of a piece are refused', async ({ sql, redisUrl }) => {
+  const { ask, begin, patch } = await serveUploads(sql, redisUrl)
+  const upload = uploadOf((await begin(song.length, { filename: 'a.mp3', directory: 'b' })).headers)
+  expect(await patch(upload, 5, song)).toMatchObject({ status: 409 })
+  expect(await patch(upload, 0, Buffer.concat([song, song]))).toMatchObject({ status: 413 })
+  expect(await ask('PATCH', `/files/uploads/${upload}`, { body: 'x' })).toMatchObject({ status: 412 })
+  const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0' }
+  expect(await ask('PATCH', `/files/uploads/${upload}`, { body: 'x', headers })).toMatchObject({
+    status: 415
+  })
+  expect(await ask('DELETE', `/files/uploads/${upload}`, { headers })).toMatchObject({ status: 204 })
+  expect(await patch(upload, 0, song)).toMatchObject({ status: 404 })
+})
+
+test('a file that a record cannot take is refused', async ({ sql, redisUrl }) => {
+  const { askJson } = await serveUploads(sql, redisUrl)
+  const { body } = await askJson('POST', '/files', { path: 'a.mp3', title: 'A' })
+  expect(await askJson('PUT', `/file/${body.id}`, { title: 'B', file: 'QUJD' })).toMatchObject({
+    status: 400
+  })
+  expect(await askJson('POST', '/files', { path: 'b.mp3', file: 1 })).toMatchObject({ status: 400 })
+  expect(await askJson('POST', '/files', { path: 'b.mp3', file: '?!' })).toMatchObject({ status: 400 })
+})
