@@ -31,6 +31,8 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
   let isEnded = size === 0
   let isAborted = false
   let isPaused = false
+  /** The client has left, or the response follows: the connection must not be used. */
+  let isDone = false
   let wake = () => {}
 
   res.onData((chunk, isLast) => {
@@ -45,14 +47,17 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
     wake()
   })
 
+  const resume = () => {
+    if (isPaused && !isDone) res.resume()
+    isPaused = false
+  }
+
   const take = (): Uint8Array => {
     const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
     chunks = []
     bufferedBytes = 0
-    if (isPaused) {
-      isPaused = false
-      res.resume()
-    }
+    // Not inside the callback that paused it, where microtasks run as well.
+    if (isPaused) setImmediate(resume)
     return bytes
   }
 
@@ -83,18 +88,20 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
     read: () => read(),
     abort: () => {
       isAborted = true
+      isDone = true
       chunks = []
       wake()
     },
     discard: async () => {
-      if (isAborted || (size !== null && size > maxDiscardedBytes)) return isEnded
+      const isTooLong = size !== null && size > maxDiscardedBytes
       let discarded = 0
       const endMs = performance.now() + discardTimeoutMs
-      while (discarded < maxDiscardedBytes && performance.now() < endMs) {
+      while (!isTooLong && !isEnded && discarded < maxDiscardedBytes && performance.now() < endMs) {
         const bytes = await read(discardTimeoutMs).catch(() => null)
-        if (bytes === null) return isEnded
+        if (bytes === null) break
         discarded += bytes.length
       }
+      isDone = true
       return isEnded
     }
   }

@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import { expect, onTestFinished } from 'vitest'
+
+import { serveApi } from '../support/api-server.ts'
+import { mp3, png } from '../support/audio-bytes.ts'
+import { test } from '../support/fixtures.ts'
+import { seedStations } from '../support/stations.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
+
+const song = mp3({ TIT2: 'Aria' }, 400)
+
+/** A station with uploaded songs at these paths. */
+async function serveSongs(sql: Parameters<typeof serveApi>[0], redisUrl: string, paths: readonly string[]) {
+  const folder = await openTempFolder()
+  onTestFinished(() => folder[Symbol.asyncDispose]())
+  const server = await serveApi(sql, redisUrl, { variables: { DATA_DIR: folder.path } })
+  const [{ id, playlistId } = { id: 0, playlistId: 0 }] = await seedStations(sql, { tracks: 0 })
+  const key = await server.makeKey(['administer all'])
+  const media = join(folder.path, 'stations', String(id), 'media')
+  const send = (method: string, path: string, body?: string | Buffer, type = 'application/json') =>
+    fetch(`${server.base}/api/station/${id}${path}`, {
+      method,
+      headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': type }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : new Uint8Array(body) })
+    })
+  const ask = async (method: string, path: string, body?: object) => {
+    const response = await send(method, path, body && JSON.stringify(body))
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  const ids: number[] = []
+  for (const path of paths) {
+    const { body } = await ask('POST', '/files', { path, file: song.toString('base64') })
+    ids.push(body.id)
+  }
+  return { ...server, id, playlistId, key, media, send, ask, ids }
+}
+
+const names = ({ body }: { body: { rows: { path: string; type: string }[] } }) =>
+  body.rows.map(({ path, type }) => (type === 'directory' ? `${path}/` : path))
+
+test('a folder is listed with its folders, and searched below', async ({ sql, redisUrl }) => {
+  const { ask } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3', 'x/y/c.mp3', 'x/y/d.mp3', 'z/e.mp3'])
+  expect(await ask('POST', '/files/mkdir', { currentDirectory: 'x', name: 'empty' })).toMatchObject({
+    status: 200
+  })
+  expect(names(await ask('GET', '/files/list'))).toEqual(['x/', 'z/', 'a.mp3'])
+  const inner = await ask('GET', '/files/list?currentDirectory=x')
+  expect(names(inner)).toEqual(['x/empty/', 'x/y/', 'x/b.mp3'])
+  expect(inner.body).toMatchObject({ page: 1, total: 3, total_pages: 1 })
+  expect(inner.body.rows[2]).toMatchObject({
+    path_short: 'b.mp3',
+    size: song.length,
+    media: { title: 'Aria' }
+  })
+  expect(names(await ask('GET', '/files/list?currentDirectory=x&searchPhrase=.mp3&rowCount=2'))).toEqual([
+    'x/b.mp3',
+    'x/y/c.mp3'
+  ])
+  expect(names(await ask('GET', '/files/list?filter=no-playlist&current=2&rowCount=4'))).toEqual(['z/e.mp3'])
+  expect(await ask('GET', '/files/list?rowCount=1001')).toMatchObject({ status: 400 })
+})
+
+test('songs are moved, renamed and deleted with their files', async ({ sql, redisUrl }) => {
+  const { ask, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3', 'x/c.mp3'])
+  expect(await ask('PUT', '/files/rename', { file: 'a.mp3', newPath: 'n/a2.mp3' })).toMatchObject({
+    status: 200
+  })
+  expect(await ask('PUT', '/files/rename', { file: 'x/b.mp3', newPath: 'x/c.mp3' })).toMatchObject({
+    status: 409
+  })
+  expect(await ask('PUT', '/files/rename', { file: 'x/b.mp3', newPath: '../c.mp3' })).toMatchObject({
+    status: 400
+  })
+  expect(await ask('PUT', '/files/rename', { file: 'x', newPath: 'w' })).toMatchObject({ status: 200 })
+  expect(existsSync(join(media, 'x'))).toBe(false)
+  const moved = await ask('PUT', '/files/batch', {
+    do: 'move',
+    files: ['n/a2.mp3'],
+    dirs: ['w'],
+    directory: 't'
+  })
+  expect(moved.body).toMatchObject({ success: true, errors: [] })
+  expect(names(await ask('GET', '/files/list?searchPhrase=mp3'))).toEqual([
+    't/a2.mp3',
+    't/w/b.mp3',
+    't/w/c.mp3'
+  ])
+  expect((await readFile(join(media, 't/w/b.mp3'))).equals(song)).toBe(true)
+  const deleted = await ask('PUT', '/files/batch', {
+    do: 'delete',
+    files: ['t/a2.mp3', 'no.mp3'],
+    dirs: ['t/w']
+  })
+  expect(deleted.body).toMatchObject({ success: false, errors: ['no.mp3: Record not found.'] })
+  expect(existsSync(join(media, 't/a2.mp3'))).toBe(false)
+  expect(existsSync(join(media, 't/w'))).toBe(false)
+  expect(names(await ask('GET', '/files/list?searchPhrase=mp3'))).toEqual([])
+})
+
+test('playlists of several songs are set at once', async ({ sql, redisUrl }) => {
+  const { ask, playlistId, ids } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3'])
+  const given = { do: 'playlist', files: ['a.mp3'], dirs: ['x'], playlists: [playlistId] }
+  expect((await ask('PUT', '/files/batch', given)).body).toMatchObject({ success: true })
+  for (const id of ids) expect((await ask('GET', `/file/${id}`)).body.playlists).toEqual([playlistId])
+  expect(await ask('PUT', '/files/batch', { ...given, playlists: [0] })).toMatchObject({ status: 400 })
+})
+
+test('a song is played in ranges and downloaded', async ({ sql, redisUrl }) => {
+  const { send, ids, base, id, key, ask } = await serveSongs(sql, redisUrl, ['x/b.mp3'])
+  const whole = await send('GET', `/file/${ids[0]}/play`)
+  expect(whole.headers.get('content-type')).toBe('audio/mpeg')
+  expect(Buffer.from(await whole.arrayBuffer()).equals(song)).toBe(true)
+  const range = async (text: string) => {
+    const headers = { 'X-API-Key': key, Range: text }
+    const response = await fetch(`${base}/api/station/${id}/file/${ids[0]}/play`, { headers })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    return { status: response.status, range: response.headers.get('content-range'), bytes }
+  }
+  const size = song.length
+  expect(await range('bytes=10-19')).toEqual({
+    status: 206,
+    range: `bytes 10-19/${size}`,
+    bytes: song.subarray(10, 20)
+  })
+  expect(await range('bytes=-5')).toMatchObject({ status: 206, bytes: song.subarray(size - 5) })
+  expect(await range(`bytes=${size}-`)).toMatchObject({ status: 416 })
+  const file = await send('GET', '/files/download?file=x%2Fb.mp3')
+  expect(file.headers.get('content-disposition')).toContain('b.mp3')
+  expect(Buffer.from(await file.arrayBuffer()).equals(song)).toBe(true)
+  expect(await ask('GET', '/files/download?file=..%2Fb.mp3')).toMatchObject({ status: 404 })
+})
+
+test('files outside the media storage are not deleted or sent', async ({ sql, redisUrl }) => {
+  const { ask, id } = await serveSongs(sql, redisUrl, [])
+  const other = await openTempFolder()
+  onTestFinished(() => other[Symbol.asyncDispose]())
+  const path = join(other.path, 'imported.mp3')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, song)
+  const [media] = await sql<{ id: number }[]>`
+    insert into media (station_id, unique_id, path, song_id) values (${id}, 'u', ${path}, ${'0'.repeat(32)}) returning id`
+  expect(await ask('GET', `/file/${media?.id}/play`)).toMatchObject({ status: 404 })
+  expect(await ask('PUT', '/files/batch', { do: 'delete', files: [path] })).toMatchObject({ status: 200 })
+  expect(existsSync(path)).toBe(true)
+})
+
+test('the cover of a song is set and removed', async ({ sql, redisUrl }) => {
+  const { send, ask, ids } = await serveSongs(sql, redisUrl, ['a.mp3'])
+  const path = `/art/${ids[0]}`
+  expect((await send('POST', path, png('cover'), 'image/png')).status).toBe(200)
+  expect((await ask('GET', `/file/${ids[0]}`)).body.art).not.toContain('generic')
+  expect((await send('POST', path, Buffer.from('text'), 'image/png')).status).toBe(400)
+  expect((await send('DELETE', path)).status).toBe(200)
+  expect((await ask('GET', `/file/${ids[0]}`)).body.art).toContain('generic')
+})
