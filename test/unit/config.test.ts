@@ -26,6 +26,7 @@ test('an empty environment results in the documented defaults', () => {
     COVER_LOOKUP: 'off',
     MAIL_FROM: 'cuewire@localhost.localdomain',
     STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
+    UPLOAD_MAX_MB: 2048,
     HLS_SEGMENT_SECONDS: 4,
     LOG_LEVEL: 'info'
   })
