@@ -379,9 +379,9 @@ describe('a private station', () => {
     expect([art.status, art.headers['cache-control']]).toEqual([302, 'private, no-store'])
     const all = await askPlainly(`${base}/api/nowplaying`, { headers: keyed })
     expect(parse(all).map((each: { station: { id: number } }) => each.station.id)).toEqual([1, 3])
-    expect(all.headers.vary).toBe('Accept-Encoding, X-API-Key, Authorization')
+    expect(all.headers.vary).toBe('Accept-Encoding, X-API-Key, Authorization, Cookie')
     const open = await askPlainly(`${base}/api/nowplaying`)
-    expect(open.headers.vary).toBe('Accept-Encoding, X-API-Key, Authorization')
+    expect(open.headers.vary).toBe('Accept-Encoding, X-API-Key, Authorization, Cookie')
     expect(open.headers['cache-control']).toBe('public, max-age=1')
   })
 
@@ -433,7 +433,7 @@ test('with a list of origins, responses vary by origin, from cached and general 
     })
     const stranger = await from('/api/nowplaying', 'https://b.example')
     expect(stranger).not.toHaveProperty('access-control-allow-origin')
-    expect(stranger['vary']).toBe('Accept-Encoding, X-API-Key, Authorization, Origin')
+    expect(stranger['vary']).toBe('Accept-Encoding, X-API-Key, Authorization, Cookie, Origin')
   }
 })
 
