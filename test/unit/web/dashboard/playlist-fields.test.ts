@@ -16,7 +16,8 @@ const fields = Object.keys(playlists.fields).map((name): FormField => ({
   placeholder: '',
   min: null,
   max: null,
-  maxLength: null
+  maxLength: null,
+  group: ''
 }))
 
 const namesOf = (values: Readonly<Record<string, string>>) =>
