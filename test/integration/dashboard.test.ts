@@ -331,8 +331,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       body: { name: 'Unrelated', permissions: ['administer custom fields'] }
     })
     const page = await openPage()
+    const permissionsRead = page.waitForResponse(/account\/permissions$/)
     await signIn(page, program.baseUrl, made.body.key)
-    const permissionsRead = page.waitForResponse(/api-keys\/current$/)
     await page.goto(`${program.baseUrl}/#/station/${document.station.shortcode}`)
     expect((await permissionsRead).status()).toBe(200)
     await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: true } })
