@@ -25,6 +25,7 @@ import { fileRoutes, files } from './library/files.ts'
 import { mediaArtRoutes } from './library/media-art.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
 import { tusRoutes, uploadSchema } from './library/tus-uploads.ts'
+import { waveformRoute } from './library/waveform.ts'
 import { liveRoutes } from './now-playing/live.ts'
 import { nowPlayingList } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
@@ -88,6 +89,7 @@ const documented: readonly ApiRoute[] = [
   ...fileActionRoutes,
   ...fileContentRoutes,
   ...mediaArtRoutes,
+  waveformRoute,
   ...hlsStreamRoutes,
   ...remoteRoutes,
   pollRoute,

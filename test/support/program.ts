@@ -91,7 +91,10 @@ export async function startProgram(
   dataDir: string,
   variables: Readonly<Record<string, string>> = {}
 ): Promise<RunningProgram> {
-  const workers = startWorkers(databaseUrl, redisUrl, { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' })
+  const workers = startWorkers(databaseUrl, redisUrl, {
+    DATA_DIR: dataDir,
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
+  })
   workers.stderr?.pipe(process.stderr)
   const [server] = await Promise.all([
     startServer(databaseUrl, redisUrl, dataDir, variables),

@@ -1,0 +1,66 @@
+import { findWaveform, requestWaveform } from '../../db/waveforms.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { apiRoute, json, stationOf } from '../core/route.ts'
+
+const integer = { type: 'integer' } as const
+const retryAfterSeconds = 1
+
+/** In the format of audiowaveform, one channel of 8 bits. */
+const answer = {
+  type: 'object',
+  properties: {
+    version: { ...integer, const: 2 },
+    channels: { ...integer, const: 1 },
+    sample_rate: { ...integer, description: 'Samples per second.' },
+    samples_per_pixel: integer,
+    bits: { ...integer, const: 8 },
+    length: { ...integer, maximum: 2_048, description: 'The number of pixels.' },
+    data: {
+      type: 'array',
+      items: { ...integer, minimum: -128, maximum: 127 },
+      description: 'The least and the greatest sample of each pixel.'
+    }
+  },
+  required: ['version', 'channels', 'sample_rate', 'samples_per_pixel', 'bits', 'length', 'data']
+} as const
+
+/** The waveform of a song: `<id>.json` or `<unique id>.json`, as clients of AzuraCast request it. */
+export const waveformRoute = apiRoute(
+  'GET',
+  '/api/station/:station_id/waveform/:media',
+  'view station management',
+  {
+    id: 'getWaveform',
+    tag: 'Files',
+    summary: 'The waveform of a song, made at the first request: 202 with Retry-After until it is there',
+    answer,
+    async handle(request, { sql }) {
+      const [, id = '', uniqueId = ''] =
+        /^(?:(\d{1,15})|([0-9a-f]{24}))(?:-\w+)?(?:\.json)?$/.exec(request.params['media'] ?? '') ?? []
+      if (id === '' && uniqueId === '') throw new ApiError('not-found')
+      const nowMs = engineTimeMs()
+      const song = { id: id === '' ? -1 : Number(id), uniqueId, nowMs }
+      const found = await findWaveform(sql, stationOf(request).id, song)
+      if (found === null) throw new ApiError('not-found')
+      if (/^https?:\/\//i.test(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')
+      if (found.failure !== '') throw new ApiError('not-found', `The file has no waveform: ${found.failure}.`)
+      if (found.peaks.length === 0) {
+        if (!found.isRequested) await requestWaveform(sql, found.mediaId, nowMs)
+        const headers = { 'Retry-After': String(retryAfterSeconds), 'Cache-Control': 'no-store' }
+        return { ...json({ success: true, message: 'The waveform is being made.' }), status: 202, headers }
+      }
+      const { sampleRate, samplesPerPixel, peaks } = found
+      const data = [...new Int8Array(peaks)]
+      return json({
+        version: 2,
+        channels: 1,
+        sample_rate: sampleRate,
+        samples_per_pixel: samplesPerPixel,
+        bits: 8,
+        length: data.length / 2,
+        data
+      })
+    }
+  }
+)
