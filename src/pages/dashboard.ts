@@ -15,7 +15,7 @@ export const dashboardRoute = pageRoute('/', (_, { live, config: { BASE_URL: bas
     root: '.',
     styles: 'dashboard-style.css',
     scripts: ['dashboard.js'],
-    hasBlobImages: true,
+    hasBlobs: true,
     isPrivate: false,
     head: embedded === null ? html`` : dataElement('shown', Buffer.from(embedded.body).toString()),
     body: html`<cuewire-dashboard

@@ -32,8 +32,8 @@ interface PageAccess {
   readonly hasFrames?: boolean
   /** Whether other websites may show it in a frame. */
   readonly isFramed?: boolean
-  /** Whether it shows images that its script has loaded with a key. */
-  readonly hasBlobImages?: boolean
+  /** Whether it shows images and plays audio that its script has loaded with a key. */
+  readonly hasBlobs?: boolean
   readonly isPrivate: boolean
 }
 
@@ -73,7 +73,7 @@ async function renderDocument({ title, root, styles, scripts = [], head, body }:
 
 /** The headers of a page. Its policy forbids inline code, and other servers except for the streams. */
 export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
-  const { baseUrl, streams, hasFrames, isFramed, hasBlobImages, isPrivate } = page
+  const { baseUrl, streams, hasFrames, isFramed, hasBlobs, isPrivate } = page
   // Links start with BASE_URL, but a page can be opened under another name of the server.
   const { origin } = new URL(baseUrl)
   const media = new Set([origin, ...(streams ?? []).flatMap(({ url }) => toOrigins(url))])
@@ -82,9 +82,9 @@ export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    `img-src 'self' ${origin}${hasBlobImages ? ' blob:' : ''}`,
+    `img-src 'self' ${origin}${hasBlobs === true ? ' blob:' : ''}`,
     // HLS is played from a media source, whose address is a blob.
-    `media-src 'self' ${[...media].join(' ')}${streams === undefined ? '' : ' blob:'}`,
+    `media-src 'self' ${[...media].join(' ')}${streams === undefined && hasBlobs !== true ? '' : ' blob:'}`,
     `connect-src 'self' ${origin} ${origin.replace(/^http/, 'ws')}`,
     ...(hasFrames ? [`frame-src 'self' ${origin}`] : []),
     "base-uri 'none'",

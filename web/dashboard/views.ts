@@ -92,6 +92,13 @@ export const stationViews: readonly View<StationSection>[] = [
     load: () => import('./station/now-page.ts')
   },
   {
+    section: 'media',
+    title: 'Media',
+    features: ['viewMedia'],
+    element: 'media-page',
+    load: () => import('./media/media-page.ts')
+  },
+  {
     section: 'playlists',
     title: 'Playlists',
     features: ['viewQueue'],

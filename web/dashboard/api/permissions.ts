@@ -25,6 +25,7 @@ const requirements = {
   manageStorage: ['write', 'administer storage locations'],
   manageFields: ['write', 'administer custom fields'],
   manageNews: ['write', 'administer settings'],
+  deleteMedia: ['write', 'delete station media'],
   controlPlayback: ['write', 'manage station broadcasting'],
   manageStreamers: ['write', 'manage station streamers'],
   manageHooks: ['write', 'manage station web hooks'],

@@ -1,0 +1,184 @@
+/** A file to upload, and its path below the media folder. */
+export interface PickedFile {
+  readonly file: File
+  readonly path: string
+}
+
+export type UploadState = 'waiting' | 'uploading' | 'paused' | 'retrying' | 'done' | 'failed'
+
+export interface UploadItem extends PickedFile {
+  readonly id: number
+  readonly state: UploadState
+  readonly sentBytes: number
+  /** Why it failed, or is tried again; '' otherwise. */
+  readonly message: string
+  /** Failed attempts in a row. */
+  readonly failures: number
+}
+
+interface UploadQueueOptions {
+  /** Uploads a file. Rejects with an error, of which `isTemporary` says whether to try again. */
+  readonly upload: (
+    picked: PickedFile,
+    onProgress: (sentBytes: number) => void,
+    signal: AbortSignal
+  ) => Promise<void>
+  /** Removes what the server received of a file. */
+  readonly discard: (picked: PickedFile) => Promise<void>
+  readonly onChange: () => void
+  /** Calls back after a delay in milliseconds. */
+  readonly delay?: (ms: number, callback: () => void) => void
+}
+
+export type UploadQueue = ReturnType<typeof openUploadQueue>
+
+const concurrency = 3
+const maxFailures = 8
+const firstRetryMs = 1_000
+const maxRetryMs = 30_000
+
+/** States of files that are not finished. */
+const openStates: ReadonlySet<UploadState> = new Set<UploadState>([
+  'waiting',
+  'uploading',
+  'paused',
+  'retrying'
+])
+
+/** A queue of uploads, three at a time. Files that fail temporarily are tried again, later each time. */
+export function openUploadQueue({ upload, discard, onChange, delay = callLater }: UploadQueueOptions) {
+  let items: readonly UploadItem[] = []
+  let lastId = 0
+  const inFlight = new Map<number, AbortController>()
+
+  const find = (id: number) => items.find(item => item.id === id)
+
+  function update(id: number, changes: Partial<UploadItem>): void {
+    items = items.map(item => (item.id === id ? { ...item, ...changes } : item))
+    onChange()
+  }
+
+  function startNext(): void {
+    for (const item of items) {
+      if (inFlight.size >= concurrency) return
+      if (item.state === 'waiting') void run(item)
+    }
+  }
+
+  async function run({ id, file, path, failures }: UploadItem): Promise<void> {
+    const aborter = new AbortController()
+    inFlight.set(id, aborter)
+    update(id, { state: 'uploading', message: '' })
+    const onProgress = (sentBytes: number) => {
+      if (!aborter.signal.aborted) update(id, { sentBytes, failures: 0 })
+    }
+    try {
+      await upload({ file, path }, onProgress, aborter.signal)
+      if (!aborter.signal.aborted) update(id, { state: 'done', sentBytes: file.size, message: '' })
+    } catch (error) {
+      if (!aborter.signal.aborted) fail(id, error, (find(id)?.failures ?? failures) + 1)
+    }
+    if (inFlight.get(id) === aborter) inFlight.delete(id)
+    startNext()
+  }
+
+  function fail(id: number, error: unknown, failures: number): void {
+    const message = error instanceof Error ? error.message : String(error)
+    const isTemporary = error instanceof Error && 'isTemporary' in error && error.isTemporary === true
+    if (!isTemporary || failures > maxFailures) {
+      update(id, { state: 'failed', message, failures })
+      return
+    }
+    update(id, { state: 'retrying', message, failures })
+    const delayMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (failures - 1)) * (0.75 + Math.random() / 2)
+    delay(delayMs, () => {
+      if (find(id)?.state === 'retrying') wait(id)
+    })
+  }
+
+  function wait(id: number): void {
+    update(id, { state: 'waiting' })
+    startNext()
+  }
+
+  function stop(id: number): void {
+    inFlight.get(id)?.abort()
+    inFlight.delete(id)
+  }
+
+  const queue = {
+    get items() {
+      return items
+    },
+    get isActive() {
+      return items.some(({ state }) => openStates.has(state))
+    },
+    /** Adds files, unless the same path is in the queue and not finished. Returns those that were not added. */
+    add(picked: readonly PickedFile[]): PickedFile[] {
+      const known = new Set(items.filter(({ state }) => openStates.has(state)).map(({ path }) => path))
+      const repeated = picked.filter(({ path }) => known.has(path))
+      const added = picked.filter(({ path }) => !known.has(path))
+      const fresh = added.map(({ file, path }): UploadItem => {
+        lastId += 1
+        return { id: lastId, file, path, state: 'waiting', sentBytes: 0, message: '', failures: 0 }
+      })
+      items = [...items, ...fresh]
+      onChange()
+      startNext()
+      return repeated
+    },
+    pause(id: number): void {
+      const state = find(id)?.state
+      if (state === undefined || !openStates.has(state)) return
+      stop(id)
+      update(id, { state: 'paused', message: '' })
+      startNext()
+    },
+    /** Continues a file that is paused, failed or waits for its next attempt. */
+    resume(id: number): void {
+      const state = find(id)?.state
+      if (state !== 'paused' && state !== 'failed' && state !== 'retrying') return
+      update(id, { message: '', failures: 0 })
+      wait(id)
+    },
+    pauseAll: () => forEach(id => queue.pause(id)),
+    resumeAll: () => forEach(id => queue.resume(id)),
+    /** Removes a file from the queue, and what the server received of it. */
+    async cancel(id: number): Promise<void> {
+      const item = find(id)
+      if (item === undefined) return
+      stop(id)
+      items = items.filter(each => each.id !== id)
+      onChange()
+      startNext()
+      if (item.state !== 'done') await discard(item)
+    },
+    /** Removes finished files from the queue. */
+    clearDone(): void {
+      items = items.filter(({ state }) => state !== 'done')
+      onChange()
+    }
+  }
+
+  function forEach(action: (id: number) => void): void {
+    for (const { id } of items) action(id)
+  }
+
+  return queue
+}
+
+const callLater = (ms: number, callback: () => void) => void setTimeout(callback, ms)
+
+/** Totals of a queue, for its overall progress. */
+export function summarizeUploads(items: readonly UploadItem[]) {
+  const count = (...states: UploadState[]) => items.filter(({ state }) => states.includes(state)).length
+  return {
+    total: items.length,
+    done: count('done'),
+    failed: count('failed'),
+    paused: count('paused'),
+    open: count('waiting', 'uploading', 'retrying'),
+    bytes: items.reduce((sum, { file }) => sum + file.size, 0),
+    sentBytes: items.reduce((sum, { sentBytes }) => sum + sentBytes, 0)
+  }
+}

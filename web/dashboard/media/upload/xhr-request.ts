@@ -1,0 +1,60 @@
+import { parseApiError } from '../../api/api-error.ts'
+import { keyHeaders } from '../media-request.ts'
+import type { SendUploadRequest, UploadResponse } from './tus-upload.ts'
+
+/** A connection on which nothing arrives and nothing is sent for so long is lost. */
+const silenceMs = 60_000
+
+/** Sends a request with XMLHttpRequest, because `fetch` does not tell how much of a body was sent. */
+export const sendByXhr: SendUploadRequest = ({ method, url, headers, body, onProgress, signal }) =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const request = new XMLHttpRequest()
+    const onAbort = () => {
+      request.abort()
+      reject(signal.reason)
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const watch = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => request.abort(), silenceMs)
+    }
+    const settle = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve(readResponse(request))
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    request.addEventListener('loadend', settle)
+    request.upload.addEventListener('progress', ({ loaded }) => {
+      watch()
+      onProgress?.(loaded)
+    })
+    request.open(method, url)
+    for (const [name, value] of Object.entries({ ...keyHeaders(), ...headers }))
+      request.setRequestHeader(name, value)
+    watch()
+    request.send(body ?? null)
+  })
+
+function readResponse(request: XMLHttpRequest): UploadResponse {
+  const { status } = request
+  return {
+    status,
+    header: name => request.getResponseHeader(name),
+    message: status === 0 ? 'The server cannot be reached.' : readMessage(request)
+  }
+}
+
+function readMessage({ status, responseText }: XMLHttpRequest): string {
+  if (status < 400) return ''
+  return parseApiError(status, parseJson(responseText), null).message
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
