@@ -29,7 +29,7 @@ export type LibraryRow = v.InferOutput<typeof rowSchema>
 
 const listSchema = v.object({ total: count, rows: v.array(rowSchema) })
 
-export const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'timestamp'] as const
+export const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'mtime'] as const
 export type SortColumn = (typeof sortColumns)[number]
 
 /** What the list shows, and its order. */

@@ -5,6 +5,7 @@ import { callAction, callApi } from '../api/call-api.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
 import type { cuesChangedEvent } from './cue-editor.ts'
 import type { Cues } from './cues.ts'
 import {
@@ -45,6 +46,11 @@ export class MediaDetails extends StationElement {
   draft: MediaRecord | null = null
   problem = ''
   readonly #actions = openActionRunner(this)
+
+  constructor() {
+    super()
+    guardChanges(this, () => this.hasChanges)
+  }
 
   /** Whether there are changes that were not saved. */
   get hasChanges(): boolean {

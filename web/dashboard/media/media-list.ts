@@ -50,7 +50,7 @@ const columns: readonly (readonly [SortColumn | 'playlists', title: string, styl
   ['playlists', 'Playlists', 'media-wide'],
   ['length', 'Length', 'media-number'],
   ['size', 'Size', 'media-number media-wide'],
-  ['timestamp', 'Changed', 'media-number media-wide']
+  ['mtime', 'Changed', 'media-number media-wide']
 ]
 
 /** Files and folders as a grid of any length: only the visible rows are loaded and rendered. */
@@ -63,6 +63,8 @@ export class MediaList extends StationElement {
   #selection: Selection = noSelection
   #focused = 0
   #hasFocus = false
+  /** The row to select once it is loaded; null if there is none. */
+  #pendingIndex: number | null = null
   /** Another one makes a range that is being loaded obsolete. */
   #rangeId = 0
   readonly #rows = openRowPages<LibraryRow>(this, {
@@ -108,11 +110,15 @@ export class MediaList extends StationElement {
       this.#rows.restart()
       this.#focused = 0
       this.#selection = noSelection
+      this.#pendingIndex = null
       this.#rangeId += 1
       if (this.#viewport !== null) this.#viewport.scrollTop = 0
       this.scrollTopPixels = 0
     }
     this.#rows.show(this.#range)
+    const row = this.#pendingIndex === null ? undefined : this.#rows.get(this.#pendingIndex)
+    if (this.#pendingIndex !== null && row !== undefined)
+      this.#select(selectOnly(keyOf(row), this.#pendingIndex))
   }
 
   protected override firstUpdated(): void {
@@ -325,6 +331,7 @@ export class MediaList extends StationElement {
 
   #select(selection: Selection): void {
     this.#rangeId += 1
+    this.#pendingIndex = null
     this.#selection = selection
     this.requestUpdate()
     this.#report()

@@ -6,6 +6,7 @@ import { buttonView } from '../ui/controls.ts'
 import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { isolateBidi } from '../ui/text.ts'
+import { discardQuestion } from '../ui/unsaved-changes.ts'
 import { type BatchAction, describeDeletion, describeProgress, runBatch } from './batch-actions.ts'
 import { CueEditor } from './cue-editor.ts'
 import { firstQuery, type LibraryQuery, type LibraryRow, nameOf, parentOf, parseFolders } from './library.ts'
@@ -344,12 +345,6 @@ class MediaPage extends StationPage {
     event.preventDefault()
     if (upload instanceof MediaUpload) void upload.drop(event.dataTransfer)
   }
-}
-
-const discardQuestion = {
-  title: 'Discard the changes?',
-  text: 'The changes of the open file have not been saved.',
-  verb: 'Discard'
 }
 
 defineElements({

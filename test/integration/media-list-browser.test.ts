@@ -1,0 +1,133 @@
+import type { Page, Route } from 'playwright-core'
+import { describe, expect } from 'vitest'
+
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { axeFindings } from '../support/open-page.ts'
+import { startPlaying } from '../support/playing.ts'
+import { adminKey, type Program } from '../support/program.ts'
+import { isDeep } from '../support/tier.ts'
+
+const total = 50_000
+
+/** A row of a library of 50,000 files. */
+function rowAt(index: number, name = 'Song') {
+  const title = `${name} ${index}`
+  const path = `${title}.mp3`
+  const media = {
+    id: index + 1,
+    unique_id: index.toString(16).padStart(24, '0'),
+    title,
+    artist: `Artist ${index % 700}`,
+    album: `Album ${Math.floor(index / 20)}`,
+    genre: 'Rock',
+    length: 180 + (index % 200),
+    playlists: []
+  }
+  return {
+    path,
+    path_short: `${title}.mp3`,
+    text: title,
+    type: 'media',
+    timestamp: 1_700_000_000,
+    size: 5e6,
+    media
+  }
+}
+
+/** Answers the list of files from memory. Returns the addresses that were requested. */
+async function mockList(page: Page): Promise<URL[]> {
+  const requested: URL[] = []
+  await page.route('**/files/list?*', async (route: Route) => {
+    const url = new URL(route.request().url())
+    requested.push(url)
+    const number = (name: string) => Number(url.searchParams.get(name))
+    const search = url.searchParams.get('searchPhrase') ?? ''
+    const [current, rowCount] = [number('current'), number('rowCount')]
+    const found = search === '' ? total : 3
+    const first = (current - 1) * rowCount
+    const count = Math.max(0, Math.min(rowCount, found - first))
+    const rows = Array.from({ length: count }, (_, offset) => rowAt(first + offset, search || 'Song'))
+    await route.fulfill({ json: { page: current, per_page: rowCount, total: found, rows } })
+  })
+  return requested
+}
+
+async function openMedia(page: Page, program: Program) {
+  page.setDefaultTimeout(8_000)
+  const station = await startPlaying(program, { tracks: 1 })
+  const name: string = station.document.station.shortcode
+  await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+  await page.addInitScript(`
+    window.longest = 0
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration)
+    }).observe({ type: 'longtask' })`)
+  await page.goto(`${program.baseUrl}/#/station/${name}/media`)
+  return station
+}
+
+const selectedCount = (page: Page) => page.locator('.media-selection [role=status]')
+
+describe.skipIf(whyWithout('chromium') !== null)('the list of 50,000 files', () => {
+  test('renders only what is visible, scrolls without long tasks, and finds files', async ({
+    program,
+    openPage
+  }) => {
+    const page = await openPage({ viewport: { width: 1280, height: 900 } })
+    const requested = await mockList(page)
+    await openMedia(page, program)
+    const grid = page.getByRole('grid', { name: 'Media' })
+    await grid.getByText('Song 0', { exact: true }).waitFor()
+    expect(await grid.getAttribute('aria-rowcount')).toBe(String(total + 1))
+    expect(await page.locator('.media-row').count()).toBeLessThan(60)
+    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+
+    const longest = await page.evaluate<number>(`new Promise(resolve => {
+      window.longest = 0
+      const list = document.querySelector('.media-scroll')
+      let frames = 0
+      const step = () => {
+        list.scrollTop += frames < 30 ? 150 : 15_000
+        frames += 1
+        if (frames < 60) requestAnimationFrame(step)
+        else setTimeout(() => resolve(window.longest), 300)
+      }
+      requestAnimationFrame(step)
+    })`)
+    if (isDeep) expect(longest).toBeLessThan(50)
+    // Pages that were scrolled past are not loaded.
+    expect(requested.length).toBeLessThan(30)
+    await page.locator('.media-scroll').evaluate(list => (list.scrollTop = list.scrollHeight))
+    await grid.getByText('Song 49999', { exact: true }).waitFor()
+
+    await page.getByRole('searchbox', { name: 'Search' }).pressSequentially('Ferry', { delay: 10 })
+    await grid.getByText('Ferry 2', { exact: true }).waitFor()
+    expect(requested.filter(url => url.searchParams.get('searchPhrase') !== '').length).toBeLessThan(4)
+  }, 60_000)
+
+  test('is used with the keyboard', async ({ program, openPage }) => {
+    const page = await openPage({ viewport: { width: 1280, height: 900 } })
+    await mockList(page)
+    await openMedia(page, program)
+    const row = (name: string) =>
+      page.locator('.media-row').filter({ hasText: new RegExp(`^\\s*${name}\\s`) })
+    await row('Song 0').waitFor()
+    await row('Song 0').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.keyboard.press('Shift+ArrowDown')
+    await selectedCount(page).filter({ hasText: '3 selected' }).waitFor()
+    await page.keyboard.press('End')
+    await row('Song 49999').waitFor()
+    expect(await row('Song 49999').evaluate(element => element === document.activeElement)).toBe(true)
+    await selectedCount(page).filter({ hasText: '“Song 49999”' }).waitFor()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('Space')
+    await selectedCount(page).filter({ hasText: '2 selected' }).waitFor()
+    await page.keyboard.press('Control+a')
+    await selectedCount(page).filter({ hasText: '50,000 selected' }).waitFor({ timeout: 20_000 })
+    await page.keyboard.press('Escape')
+    await selectedCount(page).waitFor({ state: 'detached' })
+  })
+})
