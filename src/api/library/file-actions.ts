@@ -32,7 +32,7 @@ const paths = v.nullish(
 
 const renameBody = v.object({ file: text, newPath: text })
 const mkdirBody = v.object({ currentDirectory: v.nullish(text, ''), name: text })
-const works = ['delete', 'move', 'playlist', 'queue', 'immediate'] as const
+const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate'] as const
 const batchBody = v.object({
   do: v.picklist(works, `must be one of ${works.join(', ')}.`),
   currentDirectory: v.nullish(text, ''),
@@ -193,7 +193,8 @@ const mkdir = apiRoute('POST', '/api/station/:station_id/files/mkdir', access, {
 const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
   id: 'changeFiles',
   tag,
-  summary: 'Delete, move or queue songs, or set their playlists; errors name what was left as it is',
+  summary:
+    'Delete, move or queue songs, or set or add to their playlists; errors name what was left as it is',
   body: {
     type: 'object',
     properties: {
@@ -201,7 +202,10 @@ const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
       currentDirectory: { ...string, description: 'Ignored: paths are whole.' },
       files: { ...arrayOf(string), maxItems: maxFiles },
       dirs: { ...arrayOf(string), maxItems: maxFiles },
-      playlists: { ...arrayOf(int64), description: 'For playlist: all playlists that the songs get.' },
+      playlists: {
+        ...arrayOf(int64),
+        description: 'For playlist: all playlists that the songs get; for add: more of them.'
+      },
       directory: { ...string, description: 'For move: the target.' }
     },
     required: ['do']
@@ -219,7 +223,8 @@ const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
     const files = body.files ?? []
     const dirs = body.dirs ?? []
     if (body.do === 'delete') assertMayDelete(request)
-    if (body.do === 'playlist') await assertPlaylists(services.sql, action.stationId, body.playlists ?? [])
+    if (body.do === 'playlist' || body.do === 'add')
+      await assertPlaylists(services.sql, action.stationId, body.playlists ?? [])
     const directory = body.directory ?? ''
     if (body.do === 'move' && directory !== '') parseTarget(directory, 'directory')
     const songs = await findSongs(action, files, dirs)
@@ -270,9 +275,11 @@ async function workOn(action: Action, work: (typeof works)[number], song: Song, 
     case 'move':
       return moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))
     case 'playlist':
+    case 'add':
       await changeStation(services, stationId, async change => {
         const { tx } = change
-        await tx`
+        if (work === 'playlist')
+          await tx`
           delete from playlist_tracks where media_id = ${song.id}
             and playlist_id in (select id from playlists where station_id = ${stationId} and source = 'songs')
             and playlist_id <> all(${[...given.playlists]}::bigint[])`

@@ -51,6 +51,10 @@ interface Place {
   readonly prefix: string
   readonly search: string
   readonly filter: Filter | null
+  /** Null: files in any playlist or none. */
+  readonly playlistId: number | null
+  /** Whether songs below the folder are listed, and no folders. */
+  readonly isFlat: boolean
 }
 
 const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view station management', {
@@ -64,7 +68,13 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
     rowCount: { type: 'integer', minimum: 1, maximum: maxRows, description: `Default: ${defaultRows}.` },
     sort: { ...string, enum: Object.keys(sortColumns) },
     sortOrder: { ...string, enum: ['ASC', 'DESC'] },
-    filter: { ...string, enum: Object.keys(filterConditions) }
+    filter: { ...string, enum: Object.keys(filterConditions) },
+    playlist: { type: 'integer', minimum: 1, description: 'Only songs of this playlist.' },
+    flat: {
+      ...string,
+      enum: ['true', 'false'],
+      description: 'true: songs below the folder, without folders.'
+    }
   },
   answer: exactly({
     page: int64,
@@ -89,15 +99,18 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
     const filter = text('filter') || null
     if (filter !== null && !isFilter(filter))
       refuseField('filter', 'unknown', `must be one of ${Object.keys(filterConditions).join(', ')}.`)
+    const playlist = parseQueryInteger(query, 'playlist', { least: 1, most: 2 ** 31 - 1, fallback: 0 })
+    const playlistId = playlist === 0 ? null : playlist
     const place: Place = {
       stationId: station.id,
       prefix: folderPrefix(text('currentDirectory')),
       search: text('searchPhrase'),
-      filter
+      filter,
+      playlistId,
+      isFlat: text('searchPhrase') !== '' || filter !== null || playlistId !== null || text('flat') === 'true'
     }
     const isDescending = text('sortOrder').toUpperCase() === 'DESC'
-    const hasFolders = place.search === '' && filter === null
-    const folders = hasFolders ? await findFolders(sql, place) : []
+    const folders = place.isFlat ? [] : await findFolders(sql, place)
     const condition = mediaCondition(sql, place)
     const [counted] = await sql<
       { count: number }[]
@@ -142,10 +155,11 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
   }
 })
 
-function mediaCondition(sql: Sql, { stationId, prefix, search, filter }: Place): Fragment {
+function mediaCondition(sql: Sql, place: Place): Fragment {
+  const { stationId, prefix, search, filter, playlistId, isFlat } = place
   const own = sql`m.station_id = ${stationId} and m.remote_playlist_id is null`
   const extra = filter === null ? sql`` : sql`and ${filterConditions[filter](sql)}`
-  if (search === '' && filter === null) return sql`${own} and (media_folder(m.path) collate "C") = ${prefix}`
+  if (!isFlat) return sql`${own} and (media_folder(m.path) collate "C") = ${prefix}`
   const below = prefix === '' ? sql`` : sql`and starts_with(m.path, ${prefix})`
   const pattern = likePattern(search)
   const found =
@@ -153,7 +167,11 @@ function mediaCondition(sql: Sql, { stationId, prefix, search, filter }: Place):
       ? sql``
       : sql`and (m.title ilike ${pattern} or m.artist ilike ${pattern} or m.album ilike ${pattern}
           or m.path ilike ${pattern})`
-  return sql`${own} ${below} ${found} ${extra}`
+  const inPlaylist =
+    playlistId === null
+      ? sql``
+      : sql`and exists (select from playlist_tracks t where t.media_id = m.id and t.playlist_id = ${playlistId})`
+  return sql`${own} ${below} ${found} ${extra} ${inPlaylist}`
 }
 
 /**

@@ -7,8 +7,8 @@ import { parseKeys } from './library.ts'
 
 /** An action on many files and folders. */
 export type BatchAction =
-  | { readonly do: 'delete' | 'queue' | 'immediate' | 'reprocess' }
-  | { readonly do: 'playlist'; readonly playlists: readonly number[] }
+  | { readonly do: 'delete' | 'queue' | 'immediate' }
+  | { readonly do: 'add'; readonly playlists: readonly number[] }
   | { readonly do: 'move'; readonly directory: string }
 
 const resultSchema = v.object({
@@ -17,8 +17,10 @@ const resultSchema = v.object({
   errors: v.optional(v.array(v.string()), [])
 })
 
-/** Paths per request. A request of so many files stays within the limit of a body. */
-const pathsPerRequest = 500
+/** Files per request: each is a change of the station, and progress is shown after each request. */
+const filesPerRequest = 100
+/** A request of a folder changes all files in it. */
+const foldersPerRequest = 1
 const timeoutMs = 120_000
 const errorsShown = 3
 
@@ -26,10 +28,10 @@ const errorsShown = 3
 export function splitBatch(keys: Iterable<string>): { files: string[]; dirs: string[] }[] {
   const { files, dirs } = parseKeys(keys)
   const requests: { files: string[]; dirs: string[] }[] = []
-  for (let at = 0; at < dirs.length; at += pathsPerRequest)
-    requests.push({ files: [], dirs: dirs.slice(at, at + pathsPerRequest) })
-  for (let at = 0; at < files.length; at += pathsPerRequest)
-    requests.push({ files: files.slice(at, at + pathsPerRequest), dirs: [] })
+  for (let at = 0; at < dirs.length; at += foldersPerRequest)
+    requests.push({ files: [], dirs: dirs.slice(at, at + foldersPerRequest) })
+  for (let at = 0; at < files.length; at += filesPerRequest)
+    requests.push({ files: files.slice(at, at + filesPerRequest), dirs: [] })
   return requests
 }
 
@@ -66,10 +68,9 @@ export async function runBatch(
 const resultTexts: Readonly<Record<BatchAction['do'], string>> = {
   delete: 'deleted',
   move: 'moved',
-  playlist: 'updated',
+  add: 'added to the playlists',
   queue: 'added to the queue',
-  immediate: 'play next',
-  reprocess: 'read again'
+  immediate: 'queued to play next'
 }
 
 /** What a deletion removes. */

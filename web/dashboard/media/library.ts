@@ -39,6 +39,7 @@ export interface LibraryQuery {
   readonly search: string
   /** Whether the files of all folders below are listed instead of the folders. */
   readonly isFlat: boolean
+  /** '', a filter of the API, or the id of a playlist. */
   readonly filter: string
   readonly sort: SortColumn
   readonly isDescending: boolean
@@ -66,7 +67,7 @@ export function loadRows(
     rowCount: String(pageSize),
     sort: query.sort,
     sortOrder: query.isDescending ? 'DESC' : 'ASC',
-    ...(query.filter === '' ? {} : { filter: query.filter }),
+    ...(query.filter === '' ? {} : { [/^\d+$/.test(query.filter) ? 'playlist' : 'filter']: query.filter }),
     ...(query.isFlat ? { flat: 'true' } : {})
   })
   return callApi(listSchema, `${path}/files/list?${parameters.toString()}`, signal ? { signal } : {})
@@ -106,8 +107,14 @@ export const nameOf = ({ media, path_short: name }: LibraryRow) => media?.title 
 
 /** The folders on the way to a folder, with their paths. */
 export function parseFolders(folder: string): { name: string; path: string }[] {
-  const names = folder.split('/').filter(name => name !== '')
-  return names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') }))
+  // The first part of an absolute path or a URL is one folder.
+  const [first = ''] = /^(?:https?:\/\/|\/)?[^/]*/.exec(folder) ?? []
+  if (first === '') return []
+  const names = folder
+    .slice(first.length)
+    .split('/')
+    .filter(name => name !== '')
+  return [first, ...names].map((name, index) => ({ name, path: [first, ...names.slice(0, index)].join('/') }))
 }
 
 /** The folder that contains a path; '' is the top. */

@@ -298,10 +298,8 @@ export class MediaList extends StationElement {
       viewport.scrollTop = revealRow(index, { scrollTop, height: this.viewHeight, rowHeight, total })
       this.scrollTopPixels = viewport.scrollTop
     }
-    const row = this.#rows.get(index)
     if (event.shiftKey) this.#extendTo(index)
-    else if (!event.ctrlKey && !event.metaKey && row !== undefined)
-      this.#select(selectOnly(keyOf(row), index))
+    else if (!event.ctrlKey && !event.metaKey) this.#pendingIndex = index
     this.requestUpdate()
   }
 

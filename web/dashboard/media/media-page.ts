@@ -154,7 +154,7 @@ class MediaPage extends StationPage {
         <option value="no-playlist" ?selected=${filter === 'no-playlist'}>In no playlist</option>
         <option value="no-cover" ?selected=${filter === 'no-cover'}>Without a cover</option>
         ${playlists.map(({ id, name }) => {
-          const value = `playlist:${id}`
+          const value = String(id)
           return html`<option value=${value} ?selected=${filter === value}>In “${name}”</option>`
         })}
       </select>
@@ -293,7 +293,7 @@ class MediaPage extends StationPage {
 
   async #addToPlaylists(): Promise<void> {
     const playlists = await askPlaylists(this.#playlists.value ?? [])
-    if (playlists !== null) await this.#batch({ do: 'playlist', playlists })
+    if (playlists !== null) await this.#batch({ do: 'add', playlists })
   }
 
   async #move(): Promise<void> {

@@ -45,7 +45,10 @@ test('a selection is sent as paths of files and folders, in requests of bounded 
   const keys = Array.from({ length: 1_201 }, (_, index) => `media:${index}.mp3`)
   const requests = splitBatch(['media:first.mp3', 'directory:old', ...keys])
   expect(requests[0]).toEqual({ files: [], dirs: ['old'] })
-  expect(requests.slice(1).map(({ files }) => files.length)).toEqual([500, 500, 202])
+  expect(requests.slice(1).map(({ files }) => files.length)).toEqual([
+    ...Array.from({ length: 12 }, () => 100),
+    2
+  ])
   expect(splitBatch(noSelection.keys)).toEqual([])
 })
 
