@@ -39,7 +39,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('uploads', startUploadSweep({ ...services, config, secrets }))
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
-  stopLater('waveforms', startWaveforms({ ...services, config }))
+  stopLater('waveforms', startWaveforms({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
   if (config.COVER_LOOKUP === 'musicbrainz')
     stopLater('cover lookups', startCoverLookups(services, createMusicBrainzSource(config.BASE_URL)))

@@ -1,4 +1,6 @@
-import { dirname, isAbsolute } from 'node:path'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
 
 import type { Config } from '../src/config.ts'
 import {
@@ -9,19 +11,29 @@ import {
 } from '../src/db/waveforms.ts'
 import { makeWaveform, type WaveformResult, waveformTimeoutMs } from '../src/media/make-waveform.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
-import { withDeadline } from '../src/runtime/deadline.ts'
+import { withAbortTimeout, withDeadline } from '../src/runtime/deadline.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
+import type { Secrets } from '../src/security/secrets.ts'
+import { StorageFault } from '../src/storage/fault.ts'
+import type { FileStore } from '../src/storage/file-store.ts'
 import { findMediaFolder, locateSong, resolveMediaFolder } from '../src/storage/media-folder.ts'
+import { openMediaStore } from '../src/uploads/media-store.ts'
 
-type WaveformServices = Pick<PlayoutServices, 'sql' | 'log'> & { readonly config: Config }
+type WaveformServices = Pick<PlayoutServices, 'sql' | 'log'> & {
+  readonly config: Config
+  readonly secrets: Secrets
+}
 
 /** The pause if nothing is requested: an operator waits for the result. */
 const pauseMs = 500
 /** The folder may be on a file system that hangs. */
 const locateTimeoutMs = 5_000
 /** Longer than making a waveform and storing it takes. */
-const leaseMs = waveformTimeoutMs + 60_000
+const leaseMs = waveformTimeoutMs + 4 * 60_000
+const copyTimeoutMs = 2 * 60_000
+const maxCopiedBytes = 512 * 1024 * 1024
+const pieceBytes = 1024 * 1024
 /** A file that ended this many processes is not tried again. */
 const maxAttempts = 3
 
@@ -64,14 +76,56 @@ async function make(
 ): Promise<WaveformResult> {
   const { sql, config } = services
   if (attempts > maxAttempts) return { failure: 'decoding it failed several times' }
-  return withDeadline(leaseMs, 'making a waveform', async () => {
-    const folder = await sql.begin(tx => findMediaFolder(tx, stationId, config.DATA_DIR))
-    const located = await withDeadline(locateTimeoutMs, 'locating a song', async () => ({
-      path: await locateSong(path, folder, config),
-      root: isAbsolute(path) ? dirname(path) : folder && (await resolveMediaFolder(folder, config))
-    }))
-    if (folder === null && !isAbsolute(path)) return { failure: 'it is not stored on this machine' }
-    if (located.path === null || located.root === null) return { failure: 'it is outside the media folder' }
-    return makeWaveform({ path: located.path, realRoots: [located.root] }, signal)
-  })
+  const folder = await sql.begin(tx => findMediaFolder(tx, stationId, config.DATA_DIR))
+  if (folder === null && !isAbsolute(path)) return makeOfRemote(services, stationId, path, signal)
+  const located = await withDeadline(locateTimeoutMs, 'locating a song', async () => ({
+    path: await locateSong(path, folder, config),
+    root: isAbsolute(path) ? dirname(path) : folder && (await resolveMediaFolder(folder, config))
+  }))
+  if (located.path === null || located.root === null) return { failure: 'it is outside the media folder' }
+  return makeWaveform({ path: located.path, realRoots: [located.root] }, signal)
+}
+
+/** Copies a file of a bucket or an SFTP server, whose clients cannot be used in the thread that decodes. */
+async function makeOfRemote(
+  services: WaveformServices,
+  stationId: number,
+  path: string,
+  signal: AbortSignal
+): Promise<WaveformResult> {
+  const { files } = await openMediaStore(services, stationId)
+  const folder = await mkdtemp(join(tmpdir(), 'cuewire-waveform-'))
+  try {
+    const copy = join(folder, 'file')
+    const problem = await withAbortTimeout(signal, copyTimeoutMs, limit => copyFile(files, path, copy, limit))
+    return problem === null
+      ? await makeWaveform({ path: copy, realRoots: [folder] }, signal)
+      : { failure: problem }
+  } catch (error) {
+    if (error instanceof StorageFault) return { failure: 'its storage cannot be read' }
+    throw error
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Returns why a file was not copied; null if it was. */
+async function copyFile(
+  files: FileStore,
+  path: string,
+  target: string,
+  signal: AbortSignal
+): Promise<string | null> {
+  const stored = await files.stat(path)
+  if (stored === null) return 'it does not exist'
+  if (stored.sizeBytes > maxCopiedBytes) return 'it is too large to be copied from its storage'
+  await using copy = await open(target, 'wx')
+  for (let offset = 0; offset < stored.sizeBytes;) {
+    if (signal.aborted) return 'it takes too long to copy from its storage'
+    const bytes = await files.read(path, offset, pieceBytes)
+    if (bytes.length === 0) return 'it was changed meanwhile'
+    await copy.write(bytes)
+    offset += bytes.length
+  }
+  return null
 }

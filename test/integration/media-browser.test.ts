@@ -97,7 +97,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the files of a station', () =>
     expect(await details.getByLabel('Cue in').last().inputValue()).toBe('1.3')
     expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
     await details.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('updated successfully').first().waitFor()
+    await details.getByRole('button', { name: 'Save', disabled: true }).waitFor()
     const listed = await program.ask('GET', `${path}/files?searchPhrase=tone`)
     const [tone] = Array.isArray(listed.body) ? listed.body : listed.body.rows
     expect(tone.extra_metadata).toMatchObject({ cue_in: 1.3, cue_out: 3, fade_in: null })

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { ApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { formatCount, formatNumber } from '../ui/text.ts'
-import { parseKeys } from './library.ts'
+import { splitBatch } from './batch-requests.ts'
 
 /** An action on many files and folders. */
 export type BatchAction =
@@ -17,23 +17,8 @@ const resultSchema = v.object({
   errors: v.optional(v.array(v.string()), [])
 })
 
-/** Files per request: each is a change of the station, and progress is shown after each request. */
-const filesPerRequest = 100
-/** A request of a folder changes all files in it. */
-const foldersPerRequest = 1
 const timeoutMs = 120_000
 const errorsShown = 3
-
-/** Splits the paths of a selection into requests. Folders come first: their files may be selected as well. */
-export function splitBatch(keys: Iterable<string>): { files: string[]; dirs: string[] }[] {
-  const { files, dirs } = parseKeys(keys)
-  const requests: { files: string[]; dirs: string[] }[] = []
-  for (let at = 0; at < dirs.length; at += foldersPerRequest)
-    requests.push({ files: [], dirs: dirs.slice(at, at + foldersPerRequest) })
-  for (let at = 0; at < files.length; at += filesPerRequest)
-    requests.push({ files: files.slice(at, at + filesPerRequest), dirs: [] })
-  return requests
-}
 
 interface BatchOptions {
   /** The path of the station in the API. */
@@ -71,18 +56,6 @@ const resultTexts: Readonly<Record<BatchAction['do'], string>> = {
   add: 'added to the playlists',
   queue: 'added to the queue',
   immediate: 'queued to play next'
-}
-
-/** What a deletion removes. */
-export function describeDeletion(keys: ReadonlySet<string>): string {
-  const { files, dirs } = parseKeys(keys)
-  const parts = [
-    ...(files.length > 0 ? [formatCount(files.length, 'file')] : []),
-    ...(dirs.length > 0
-      ? [`${formatCount(dirs.length, 'folder')} with everything in ${dirs.length === 1 ? 'it' : 'them'}`]
-      : [])
-  ]
-  return `This deletes ${parts.join(' and ')} from the storage, from all playlists and from the queue. It cannot be undone.`
 }
 
 /** `1,200 of 5,000` */

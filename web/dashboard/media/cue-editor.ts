@@ -14,7 +14,8 @@ import {
   moveCue,
   positionOf
 } from './cues.ts'
-import { drawWaveform, durationOf, loadWaveform, type Waveform } from './waveform.ts'
+import { durationOf, type Waveform } from './waveform-columns.ts'
+import { drawWaveform, loadWaveform } from './waveform.ts'
 
 /** Dispatched when the operator changed a cue point; `detail` are all of them. */
 export const cuesChangedEvent = 'cuewire-cues-changed'

@@ -1,33 +1,10 @@
 import * as v from 'valibot'
 
 import { callApi } from '../api/call-api.ts'
+import { type LibraryRow, rowSchema } from './library-row.ts'
 import type { RowPage } from './row-pages.ts'
 
-const count = v.number()
-const text = v.string()
-
-/** A row of `api/station/{id}/files/list`. */
-const rowSchema = v.object({
-  path: text,
-  path_short: text,
-  type: v.picklist(['media', 'directory']),
-  timestamp: v.nullable(count),
-  size: v.nullable(count),
-  media: v.nullable(
-    v.object({
-      id: count,
-      unique_id: text,
-      title: text,
-      artist: text,
-      album: text,
-      length: count,
-      playlists: v.array(count)
-    })
-  )
-})
-export type LibraryRow = v.InferOutput<typeof rowSchema>
-
-const listSchema = v.object({ total: count, rows: v.array(rowSchema) })
+const listSchema = v.object({ total: v.number(), rows: v.array(rowSchema) })
 
 export const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'mtime'] as const
 export type SortColumn = (typeof sortColumns)[number]
@@ -90,32 +67,3 @@ export async function loadRange(
   const offset = firstPage * rowsPerRequest
   return rows.slice(first - offset, last + 1 - offset)
 }
-
-/** Identifies a row in a selection. */
-export const keyOf = ({ type, path }: LibraryRow) => `${type}:${path}`
-
-/** The paths of a selection. */
-export function parseKeys(keys: Iterable<string>): { files: string[]; dirs: string[] } {
-  const all = [...keys]
-  const pathsOf = (prefix: string) =>
-    all.filter(key => key.startsWith(prefix)).map(key => key.slice(prefix.length))
-  return { files: pathsOf('media:'), dirs: pathsOf('directory:') }
-}
-
-/** The title of a song, or the name of the file or folder. */
-export const nameOf = ({ media, path_short: name }: LibraryRow) => media?.title || name
-
-/** The folders on the way to a folder, with their paths. */
-export function parseFolders(folder: string): { name: string; path: string }[] {
-  // The first part of an absolute path or a URL is one folder.
-  const [first = ''] = /^(?:https?:\/\/|\/)?[^/]*/.exec(folder) ?? []
-  if (first === '') return []
-  const names = folder
-    .slice(first.length)
-    .split('/')
-    .filter(name => name !== '')
-  return [first, ...names].map((name, index) => ({ name, path: [first, ...names.slice(0, index)].join('/') }))
-}
-
-/** The folder that contains a path; '' is the top. */
-export const parentOf = (path: string) => path.split('/').slice(0, -1).join('/')

@@ -6,16 +6,8 @@ import { notifyError } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { formatNumber, isolateBidi } from '../ui/text.ts'
-import {
-  keyOf,
-  type LibraryQuery,
-  type LibraryRow,
-  loadRange,
-  loadRows,
-  nameOf,
-  parentOf,
-  type SortColumn
-} from './library.ts'
+import { keyOf, type LibraryRow, nameOf, parentOf } from './library-row.ts'
+import { type LibraryQuery, loadRange, loadRows, type SortColumn } from './library.ts'
 import { openRowPages } from './row-pages.ts'
 import { computeWindow, revealRow, type RowRange } from './row-window.ts'
 import {

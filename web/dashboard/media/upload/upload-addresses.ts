@@ -4,8 +4,15 @@ const prefix = 'cuewire-upload:'
 /** The server forgets unfinished uploads sooner. */
 const ttlMs = 48 * 3_600_000
 
+/** What is used of `localStorage`, whose keys are properties. */
+interface KeyStorage {
+  readonly getItem: (key: string) => string | null
+  readonly setItem: (key: string, value: string) => void
+  readonly removeItem: (key: string) => void
+}
+
 /** Keeps addresses of unfinished uploads in this browser. They open nothing without a key. */
-export function openUploadAddresses(storage: Storage, nowMs: () => number = Date.now): UploadAddresses {
+export function openUploadAddresses(storage: KeyStorage, nowMs: () => number = Date.now): UploadAddresses {
   const read = (key: string): { url: string; atMs: number } | null => {
     const [atMs = '', url = ''] = storage.getItem(key)?.split(' ') ?? []
     return url === '' ? null : { url, atMs: Number(atMs) }

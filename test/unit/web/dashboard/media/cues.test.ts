@@ -10,7 +10,7 @@ import {
   moveCue,
   positionOf
 } from '../../../../../web/dashboard/media/cues.ts'
-import { fitToColumns } from '../../../../../web/dashboard/media/waveform.ts'
+import { fitToColumns } from '../../../../../web/dashboard/media/waveform-columns.ts'
 
 const none: Cues = { cue_in: null, cue_out: null, fade_in: null, fade_out: null, cross_start_next: null }
 

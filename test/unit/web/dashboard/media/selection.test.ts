@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { splitBatch, describeDeletion } from '../../../../../web/dashboard/media/batch-actions.ts'
-import { parseKeys } from '../../../../../web/dashboard/media/library.ts'
+import { splitBatch, describeDeletion } from '../../../../../web/dashboard/media/batch-requests.ts'
+import { parseKeys } from '../../../../../web/dashboard/media/library-row.ts'
 import {
   moveFocus,
   noSelection,

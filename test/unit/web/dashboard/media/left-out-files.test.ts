@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isOther } from '../../../../../web/dashboard/media/upload/picked-files.ts'
+import { isOther } from '../../../../../web/dashboard/media/upload/other-files.ts'
 import { openUploadAddresses } from '../../../../../web/dashboard/media/upload/upload-addresses.ts'
 
 test('pictures and playlists of a dropped folder are left out, unknown files are not', () => {
