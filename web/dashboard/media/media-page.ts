@@ -25,7 +25,7 @@ import styles from './media.css' with { type: 'text' }
 
 adoptStyles(styles)
 
-const searchDebounceMs = 120
+const searchDebounceMs = 60
 
 /** The files of a station: list, upload, actions on many files, and the details of one. */
 class MediaPage extends StationPage {
