@@ -183,7 +183,9 @@ test('OPTIONS returns the allowed methods and headers', async () => {
   const { base } = await serve()
   const answer = await fetch(`${base}/keyed`, { method: 'OPTIONS' })
   expect(answer.status).toBe(204)
-  expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS')
+  expect(answer.headers.get('access-control-allow-methods')).toBe(
+    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+  )
   expect(answer.headers.get('access-control-allow-headers')).toContain('x-api-key')
   expect(answer.headers.get('access-control-max-age')).toBe('86400')
 })
