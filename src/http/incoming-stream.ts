@@ -33,7 +33,7 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
   let isPaused = false
   /** The client has left, or the response follows: the connection must not be used. */
   let isDone = false
-  let wake = () => {}
+  let wake: (() => void) | null = null
 
   res.onData((chunk, isLast) => {
     // Copied, because uWebSockets.js reuses the memory when this callback returns.
@@ -44,7 +44,7 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
       isPaused = true
       res.pause()
     }
-    wake()
+    wake?.()
   })
 
   const resume = () => {
@@ -90,14 +90,14 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
       isAborted = true
       isDone = true
       chunks = []
-      wake()
+      wake?.()
     },
     discard: async () => {
       const isTooLong = size !== null && size > maxDiscardedBytes
       let discarded = 0
       const endMs = performance.now() + discardTimeoutMs
-      while (!isTooLong && !isEnded && discarded < maxDiscardedBytes && performance.now() < endMs) {
-        const bytes = await read(discardTimeoutMs).catch(() => null)
+      while (discarded < maxDiscardedBytes && performance.now() < endMs) {
+        const bytes = isTooLong ? null : await read(discardTimeoutMs).catch(() => null)
         if (bytes === null) break
         discarded += bytes.length
       }

@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
-import { decodeText, isJsonType, parseJsonBody } from '../api/core/json-body.ts'
 import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
+import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
 import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, readCredential } from './credentials.ts'
@@ -174,11 +174,6 @@ export function serveRoutes<Services>(
     }
   }
 
-  function openStream(res: HttpResponse, req: HttpRequest): IncomingStream {
-    const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
-    return openIncomingStream(res, size)
-  }
-
   /** Like `finish`, for a handler that reads the body itself. */
   async function finishStreamed(
     exchange: Exchange,
@@ -257,4 +252,9 @@ async function readBody<Services>(
   if (takesForm && type === formContentType)
     return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
   throw new ApiError('wrong-media-type')
+}
+
+function openStream(res: HttpResponse, req: HttpRequest): IncomingStream {
+  const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
+  return openIncomingStream(res, size)
 }

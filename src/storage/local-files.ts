@@ -15,10 +15,6 @@ export function openLocalFiles(folder: string): FileStore {
     if (real === null) throw new OutsideRootsError(path)
     return real
   }
-  const describe = async (file: string): Promise<StoredFile | null> => {
-    const stats = await stat(file).catch(ignoreMissing)
-    return stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) } : null
-  }
   const prepare = async (path: string): Promise<string> => {
     const file = await locate(path)
     try {
@@ -81,6 +77,11 @@ export function openLocalFiles(folder: string): FileStore {
       })
     }
   }
+}
+
+async function describe(file: string): Promise<StoredFile | null> {
+  const stats = await stat(file).catch(ignoreMissing)
+  return stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) } : null
 }
 
 async function sync(path: string): Promise<void> {

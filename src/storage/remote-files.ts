@@ -80,7 +80,7 @@ async function run(location: RemoteLocation, work: RemoteFileWork): Promise<Remo
       const limitMs = work.do === 'put' ? putTimeoutMs : timeoutMs
       timer = setTimeout(() => reject(new StorageFault('timed_out')), limitMs)
       pending.set(id, { resolve, reject })
-      worker.postMessage({ id, location, work } satisfies RemoteFileTask)
+      worker.postMessage({ id, location, work } satisfies RemoteFileTask, [])
     })
   } finally {
     clearTimeout(timer)
@@ -93,10 +93,11 @@ async function run(location: RemoteLocation, work: RemoteFileWork): Promise<Remo
   }
 }
 
+const stored = (value: RemoteFileValue): StoredFile | null =>
+  value === null || value instanceof Uint8Array ? null : value
+
 /** The files of a bucket or an SFTP server. Its methods throw a `StorageFault`. */
 export function openRemoteFiles(location: RemoteLocation): FileStore {
-  const stored = (value: RemoteFileValue): StoredFile | null =>
-    value === null || value instanceof Uint8Array ? null : value
   return {
     put: async (source, path, token) => {
       const file = stored(await run(location, { do: 'put', source, path, token }))

@@ -16,17 +16,6 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
   const session = openKeptSession(settings)
   const fullOf = (path: string) => posix.join(settings.path, path)
 
-  const find = async (sftp: SFTPWrapper, full: string): Promise<Stats | null> => {
-    try {
-      return await toPromise<Stats>(done => sftp.stat(full, done))
-    } catch (error) {
-      if (readSftpStatus(error) === STATUS_CODE.NO_SUCH_FILE) return null
-      throw error
-    }
-  }
-  const describe = (stats: Stats | null): StoredFile | null =>
-    stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: stats.mtime * 1_000 } : null
-
   /** Creates a folder with those above it, up to the folder of the location, which must exist. */
   const ensureFolder = async (sftp: SFTPWrapper, path: string): Promise<void> => {
     if (path === '.' || path === '') return
@@ -41,11 +30,6 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
       }
     )
   }
-  const unlink = (sftp: SFTPWrapper, full: string) =>
-    toPromise<undefined>(done => sftp.unlink(full, error => done(error, undefined)))
-  const rename = (sftp: SFTPWrapper, from: string, to: string) =>
-    toPromise<undefined>(done => sftp.rename(from, to, error => done(error, undefined)))
-
   return {
     put: (source, path, token) =>
       session(async sftp => {
@@ -99,6 +83,23 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
       })
   }
 }
+
+const find = async (sftp: SFTPWrapper, full: string): Promise<Stats | null> => {
+  try {
+    return await toPromise<Stats>(done => sftp.stat(full, done))
+  } catch (error) {
+    if (readSftpStatus(error) === STATUS_CODE.NO_SUCH_FILE) return null
+    throw error
+  }
+}
+
+const describe = (stats: Stats | null): StoredFile | null =>
+  stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: stats.mtime * 1_000 } : null
+
+const unlink = (sftp: SFTPWrapper, full: string) =>
+  toPromise<undefined>(done => sftp.unlink(full, error => done(error, undefined)))
+const rename = (sftp: SFTPWrapper, from: string, to: string) =>
+  toPromise<undefined>(done => sftp.rename(from, to, error => done(error, undefined)))
 
 /** Servers send at most 32 to 256 KiB at once. */
 async function readFully(sftp: SFTPWrapper, handle: Buffer, offset: number, length: number) {

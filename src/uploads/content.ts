@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import { ApiError, codeOf } from '../runtime/errors.ts'
+import { type ApiError, codeOf } from '../runtime/errors.ts'
 
 interface DataFolder {
   readonly DATA_DIR: string

@@ -100,8 +100,8 @@ async function readContent(
     return await readAudioFile(content, [await uploadsFolder(config)], basename(path))
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error
-    if ((await receivedBytes(config, id)) === 0) refuseFile('it is empty')
-    refuseFile(error.message)
+    if ((await receivedBytes(config, id)) === 0) return refuseFile('it is empty')
+    return refuseFile(error.message)
   }
 }
 

@@ -14,6 +14,12 @@ import { openTempFolder } from '../support/temp-folder.ts'
 
 type Sql = Parameters<typeof serveApi>[0]
 
+interface Init {
+  readonly body?: RequestInit['body']
+  readonly headers?: Record<string, string>
+  readonly duplex?: 'half'
+}
+
 /** A server with a data folder of its own, and a station without songs. */
 async function serveUploads(sql: Sql, redisUrl: string, variables: Record<string, string> = {}) {
   const folder = await openTempFolder()
@@ -22,11 +28,11 @@ async function serveUploads(sql: Sql, redisUrl: string, variables: Record<string
   const [{ id, playlistId } = { id: 0, playlistId: 0 }] = await seedStations(sql, { tracks: 0 })
   const key = await server.makeKey(['administer all'])
   const media = join(folder.path, 'stations', String(id), 'media')
-  const ask = async (method: string, path: string, init: RequestInit = {}) => {
+  const ask = async (method: string, path: string, init: Init = {}) => {
     const response = await fetch(`${server.base}/api/station/${id}${path}`, {
       method,
       ...init,
-      headers: { 'X-API-Key': key, ...(init.headers as Record<string, string> | undefined) }
+      headers: { 'X-API-Key': key, ...init.headers }
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
@@ -100,8 +106,8 @@ test('escaped Base64 is read in pieces of any size', async ({ sql, redisUrl }) =
   async function* pieces() {
     for (let at = 0; at < text.length; at += 997) yield Buffer.from(text.slice(at, at + 997))
   }
-  const init = { body: pieces(), duplex: 'half', headers: { 'Content-Type': 'application/json' } }
-  const { status } = await ask('POST', '/files', init as unknown as RequestInit)
+  const init = { body: pieces(), duplex: 'half' as const, headers: { 'Content-Type': 'application/json' } }
+  const { status } = await ask('POST', '/files', init)
   expect(status).toBe(200)
   expect((await readFile(join(media, 'a.mp3'))).equals(song)).toBe(true)
 })
@@ -224,10 +230,10 @@ test('a file that is too large is refused before and while it is sent', async ({
   }
   const init = {
     body: form(),
-    duplex: 'half',
+    duplex: 'half' as const,
     headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` }
   }
-  expect(await ask('POST', '/files', init as unknown as RequestInit)).toMatchObject({ status: 413 })
+  expect(await ask('POST', '/files', init)).toMatchObject({ status: 413 })
   expect(await leftovers()).toEqual([])
 })
 
@@ -250,7 +256,7 @@ test('paths that lead out of the media folder are refused', async ({ sql, redisU
     'x:y'
   ]
   for (const path of paths)
-    expect(await askJson('POST', '/files', { path, file }), path).toMatchObject({
+    expect(await askJson('POST', '/files', { path, file })).toMatchObject({
       status: 400,
       body: { extra_data: { errors: [{ field: 'path' }] } }
     })

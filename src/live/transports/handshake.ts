@@ -2,11 +2,11 @@ import { STATUS_CODES } from 'node:http'
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
-import { malformed } from '../../api/core/json-body.ts'
 import { readForwardedFor } from '../../http/client-address.ts'
 import { readCredential } from '../../http/credentials.ts'
 import { commonLines, type HeaderList, jsonContentType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderApiError } from '../../runtime/errors.ts'
+import { malformed } from '../../runtime/json-body.ts'
 import type { Admission, ConnectionRefusal } from '../admission.ts'
 import { disconnectReasons, maxMessageBytes, parseDelay, parseSubscribe } from '../protocol.ts'
 import type { NewClient } from '../session.ts'

@@ -2,9 +2,9 @@ import { setImmediate as nextImmediate } from 'node:timers/promises'
 
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { decodeText } from '../../api/core/json-body.ts'
 import { collectBody, closeAmbiguous, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
+import { decodeText } from '../../runtime/json-body.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes } from '../protocol.ts'

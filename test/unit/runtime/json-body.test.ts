@@ -1,8 +1,8 @@
 import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isJsonType, maxJsonDepth, parseJsonBody } from '../../../src/api/core/json-body.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
+import { isJsonType, maxJsonDepth, parseJsonBody } from '../../../src/runtime/json-body.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text))

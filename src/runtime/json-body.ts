@@ -1,4 +1,4 @@
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError } from './errors.ts'
 
 /** The maximum nesting of arrays and objects in a body. */
 export const maxJsonDepth = 64
