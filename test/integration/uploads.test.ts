@@ -15,7 +15,7 @@ import { openTempFolder } from '../support/temp-folder.ts'
 type Sql = Parameters<typeof serveApi>[0]
 
 interface Init {
-  readonly body?: RequestInit['body']
+  readonly body?: NonNullable<RequestInit['body']>
   readonly headers?: Record<string, string>
   readonly duplex?: 'half'
 }
