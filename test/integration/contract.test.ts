@@ -233,7 +233,7 @@ describe('methods', () => {
   test.for(paths)('OPTIONS %s answers a preflight', async (path, { world: { call, station } }) => {
     const { status, headers } = await call('OPTIONS', pathOf(path, station.id, '1'), { key: '' })
     expect(status).toBe(204)
-    expect(headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS')
+    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS')
     expect(headers.get('access-control-allow-headers')).toContain('x-api-key')
     expect(headers.get('access-control-max-age')).toBe('86400')
   })
