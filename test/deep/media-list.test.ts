@@ -32,6 +32,44 @@ const measure = (page: Page, action: string, text: string) =>
     check()
   })`)
 
+interface TraceEvent {
+  readonly name: string
+  readonly tid: number
+  readonly dur?: number
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+/** Records the tasks of the page. `stop` returns the longest one of its main thread. */
+async function startTrace(page: Page) {
+  const events: TraceEvent[] = []
+  const session = await page.context().newCDPSession(page)
+  session.on('Tracing.dataCollected', ({ value }) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The protocol does not describe the events.
+    events.push(...(value as unknown as TraceEvent[]))
+  })
+  await session.send('Tracing.start', {
+    traceConfig: { includedCategories: ['toplevel', 'disabled-by-default-devtools.timeline', '__metadata'] }
+  })
+  return {
+    async stop() {
+      const complete = new Promise(resolve => session.once('Tracing.tracingComplete', resolve))
+      await session.send('Tracing.end')
+      await complete
+      const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args?.name === 'CrRendererMain'
+      const threads = new Set(events.filter(isMain).map(({ tid }) => tid))
+      const tasks = events.filter(({ name, tid }) => /RunTask$/.test(name) && threads.has(tid))
+      const longestOf = (times: number[]) => Math.round(Math.max(0, ...times) / 1_000)
+      return {
+        tasks: tasks.length,
+        // Other programs of the machine do not count.
+        cpuMs: longestOf(tasks.map(({ tdur = 0 }) => tdur)),
+        wallMs: longestOf(tasks.map(({ dur = 0 }) => dur))
+      }
+    }
+  }
+}
+
 test.skipIf(whyWithout('chromium') !== null)(
   '50,000 files are shown in 500 ms, found in 200 ms and scrolled without tasks of 50 ms',
   async ({ program, openPage }) => {
@@ -39,11 +77,7 @@ test.skipIf(whyWithout('chromium') !== null)(
     const { id, document } = await startPlaying(program, { tracks: 1 })
     await addFiles(program, id)
     const name: string = document.station.shortcode
-    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'
-      window.longest = 0
-      new PerformanceObserver(list => {
-        for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration)
-      }).observe({ type: 'longtask' })`)
+    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
     await page.goto(`${program.baseUrl}/#/station/${name}`)
     await page.getByRole('link', { name: 'Media' }).waitFor()
     const openMs = await measure(page, `location.hash = '#/station/${name}/media'`, 'Album 0')
@@ -61,23 +95,24 @@ test.skipIf(whyWithout('chromium') !== null)(
     for (const text of ['Song 49999', 'Song 31234', 'Song 7777'])
       searchMs.push(await measure(page, search(text), text))
     await measure(page, search(''), 'Song 10')
-    const longestMs = await page.evaluate<number>(`new Promise(resolve => {
-      window.longest = 0
+    const trace = await startTrace(page)
+    await page.evaluate(`new Promise(resolve => {
       const list = document.querySelector('.media-scroll')
       let frames = 0
       const step = () => {
         list.scrollTop += frames < 200 ? 150 : 9_000
         frames += 1
         if (frames < 400) requestAnimationFrame(step)
-        else setTimeout(() => resolve(window.longest), 500)
+        else setTimeout(resolve, 500)
       }
       requestAnimationFrame(step)
     })`)
+    const longest = await trace.stop()
     // oxlint-disable-next-line no-console -- The numbers are the result.
-    console.log({ openMs, flatMs, searchMs, longestMs })
+    console.log({ openMs, flatMs, searchMs, longest })
     expect(openMs).toBeLessThan(500)
     expect(Math.min(...searchMs)).toBeLessThan(200)
-    expect(longestMs).toBeLessThan(50)
+    expect(longest.cpuMs).toBeLessThan(50)
   },
   180_000
 )

@@ -184,9 +184,11 @@ export class MediaList extends StationElement {
     const focused = Math.min(this.#focused, total - 1)
     if (focused >= 0 && focused < first) indexes.unshift(focused)
     if (focused >= end) indexes.push(focused)
+    // The elements of rows that leave the window show the rows that enter it: that is faster than new ones.
+    const slots = end - first
     return repeat(
       indexes,
-      index => index,
+      index => (index < first || index >= end ? 'away' : index % slots),
       index => this.#rowView(index, index === focused)
     )
   }

@@ -16,7 +16,7 @@ import { MediaDetails } from './media-details.ts'
 import { askPlaylists, askText } from './media-dialogs.ts'
 import { describeSelection, type ListCommand, MediaList } from './media-list.ts'
 import { playlistsSchema } from './media-record.ts'
-import { downloadFile } from './media-request.ts'
+import { saveMediaFile } from './media-request.ts'
 import { type Preview, PreviewPlayer } from './preview-player.ts'
 import { noSelection, type Selection } from './selection.ts'
 import { MediaUpload } from './upload/media-upload.ts'
@@ -25,7 +25,7 @@ import styles from './media.css' with { type: 'text' }
 
 adoptStyles(styles)
 
-const searchDebounceMs = 60
+const searchDebounceMs = 50
 
 /** The files of a station: list, upload, actions on many files, and the details of one. */
 class MediaPage extends StationPage {
@@ -332,7 +332,7 @@ class MediaPage extends StationPage {
   #download({ path, path_short: name }: LibraryRow): Promise<void> {
     const query = new URLSearchParams({ file: path })
     return this.#actions.run('download', async () => {
-      await downloadFile(`${this.path}/files/download?${query.toString()}`, name)
+      await saveMediaFile(`${this.path}/files/download?${query.toString()}`, name)
       return ''
     })
   }

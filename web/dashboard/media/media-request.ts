@@ -1,11 +1,15 @@
 import { parseApiError, toApiError } from '../api/api-error.ts'
 import { currentKey, serverBaseUrl } from '../api/call-api.ts'
 
-/** The key of the operator as a header. */
-export function keyHeaders(): Readonly<Record<string, string>> {
+/** The headers that say who sends a request. Without a key, that is the user of the session. */
+export function callerHeaders(): Readonly<Record<string, string>> {
   const key = currentKey()
-  return key === '' ? {} : { 'X-API-Key': key }
+  // Without the first one, the server ignores the session.
+  return { 'X-Requested-With': 'cuewire', ...(key === '' ? {} : { 'X-API-Key': key }) }
 }
+
+/** The time for a large file over a slow connection. */
+const timeoutMs = 30 * 60_000
 
 interface FileRequest {
   readonly method?: 'GET' | 'POST'
@@ -15,13 +19,14 @@ interface FileRequest {
 
 /** Requests a file of the API, or sends one. Throws an `ApiError`. */
 export async function requestFile(path: string, { method = 'GET', body, signal }: FileRequest = {}) {
+  const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(new URL(path, serverBaseUrl), {
       method,
-      headers: { ...keyHeaders(), ...(body === undefined ? {} : { 'Content-Type': body.type }) },
+      headers: { ...callerHeaders(), ...(body === undefined ? {} : { 'Content-Type': body.type }) },
       ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
-      credentials: 'omit',
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      credentials: currentKey() === '' ? 'same-origin' : 'omit',
       referrerPolicy: 'no-referrer'
     })
     if (response.ok) return response
@@ -32,8 +37,8 @@ export async function requestFile(path: string, { method = 'GET', body, signal }
   }
 }
 
-/** Saves a file of the API under its name. */
-export async function downloadFile(path: string, name: string): Promise<void> {
+/** Saves a file of the library under its name. It may take longer than other downloads. */
+export async function saveMediaFile(path: string, name: string): Promise<void> {
   const response = await requestFile(path)
   const link = document.createElement('a')
   link.href = URL.createObjectURL(await response.blob())

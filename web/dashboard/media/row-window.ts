@@ -12,7 +12,7 @@ interface Viewport {
 }
 
 /** Rows that are rendered above and below the visible ones. */
-const overscan = 12
+const overscan = 8
 
 /** The rows to render in a list whose rows have the same height. */
 export function computeWindow({ scrollTop, height, rowHeight, total }: Viewport): RowRange {

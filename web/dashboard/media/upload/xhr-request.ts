@@ -1,5 +1,5 @@
 import { parseApiError } from '../../api/api-error.ts'
-import { keyHeaders } from '../media-request.ts'
+import { callerHeaders } from '../media-request.ts'
 import type { SendUploadRequest, UploadResponse } from './tus-upload.ts'
 
 /** A connection on which nothing arrives and nothing is sent for so long is lost. */
@@ -31,7 +31,7 @@ export const sendByXhr: SendUploadRequest = ({ method, url, headers, body, onPro
       onProgress?.(loaded)
     })
     request.open(method, url)
-    for (const [name, value] of Object.entries({ ...keyHeaders(), ...headers }))
+    for (const [name, value] of Object.entries({ ...callerHeaders(), ...headers }))
       request.setRequestHeader(name, value)
     watch()
     request.send(body ?? null)
