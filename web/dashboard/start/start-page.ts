@@ -3,6 +3,7 @@ import * as v from 'valibot'
 
 import { callAction, callApi, serverBaseUrl } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { MediaUpload } from '../media/upload/media-upload.ts'
 import { playoutView } from '../resources/playout-setup.ts'
 import { openRecordForm } from '../resources/record-actions.ts'
 import { stations } from '../resources/stations.ts'
@@ -174,9 +175,10 @@ class StartPage extends LightElement {
     const link = (section: StationSection, text: string) =>
       html`<a href=${stationLink(name, section)}>${text}</a>`
     return html`<p>
-      ${formatCount(this.#progress.songs, 'song')} so far. Drop files or folders into
-      ${link('media', 'Media')}, or copy them with an ${link('sftp', 'SFTP user')}.
-    </p>`
+        ${formatCount(this.#progress.songs, 'song')} so far. ${link('media', 'Media')} lists them. Music can
+        also be copied with an ${link('sftp', 'SFTP user')}.
+      </p>
+      <media-upload .station=${name} @cuewire-uploaded=${this.#files.refresh}></media-upload>`
   }
 
   #playlistView() {
@@ -286,4 +288,4 @@ function embedView({ short_name: name }: Station) {
 }
 
 adoptStyles(styles)
-defineElements({ 'start-page': StartPage })
+defineElements({ 'media-upload': MediaUpload, 'start-page': StartPage })

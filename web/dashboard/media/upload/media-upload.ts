@@ -3,13 +3,17 @@ import { repeat } from 'lit/directives/repeat.js'
 
 import { notify, notifyError } from '../../ui/actions.ts'
 import { buttonView } from '../../ui/controls.ts'
-import { LightElement, reactiveProperties } from '../../ui/light-element.ts'
+import { adoptStyles, LightElement, reactiveProperties } from '../../ui/light-element.ts'
 import { formatCount, isolateBidi } from '../../ui/text.ts'
 import { formatBytes } from '../size-text.ts'
 import { isOther } from './other-files.ts'
 import { pickedFromDrop, pickedFromInput } from './picked-files.ts'
 import { getStationUploads, uploadsChangedEvent } from './station-uploads.ts'
 import { type PickedFile, summarizeUploads, type UploadItem, type UploadQueue } from './upload-queue.ts'
+
+import styles from './upload.css' with { type: 'text' }
+
+adoptStyles(styles)
 
 /** Dispatched after files were uploaded; bubbles. */
 export const uploadedEvent = 'cuewire-uploaded'
