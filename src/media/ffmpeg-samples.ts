@@ -44,5 +44,10 @@ export async function* readSamplesByFfmpeg(
   }
 }
 
-const readChannel = (bytes: Buffer, frames: number, offset: number) =>
-  Float32Array.from({ length: frames }, (_, frame) => bytes.readFloatLE(frame * bytesPerFrame + offset))
+/** Loops, because a call per sample would take most of the time. */
+function readChannel(bytes: Buffer, frames: number, offset: number): Float32Array {
+  const samples = new Float32Array(frames)
+  for (let frame = 0; frame < frames; frame++)
+    samples[frame] = bytes.readFloatLE(frame * bytesPerFrame + offset)
+  return samples
+}

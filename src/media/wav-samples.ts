@@ -33,11 +33,12 @@ export async function* readWavSamples(file: FileHandle): AsyncGenerator<Samples>
     position += frames * bytesPerFrame
     yield {
       sampleRate,
-      channels: Array.from({ length: channels }, (_, channel) =>
-        Float32Array.from({ length: frames }, (_unused, frame) =>
-          readSample(buffer, frame * bytesPerFrame + channel * bytesPerSample)
-        )
-      )
+      channels: Array.from({ length: channels }, (_, channel) => {
+        const samples = new Float32Array(frames)
+        for (let frame = 0; frame < frames; frame++)
+          samples[frame] = readSample(buffer, frame * bytesPerFrame + channel * bytesPerSample)
+        return samples
+      })
     }
   }
 }

@@ -58,7 +58,7 @@ async function startTrace(page: Page) {
       await complete
       const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args?.name === 'CrRendererMain'
       const threads = new Set(events.filter(isMain).map(({ tid }) => tid))
-      const tasks = events.filter(({ name, tid }) => /RunTask$/.test(name) && threads.has(tid))
+      const tasks = events.filter(({ name, tid }) => name.endsWith('RunTask') && threads.has(tid))
       const longestOf = (times: number[]) => Math.round(Math.max(0, ...times) / 1_000)
       return {
         tasks: tasks.length,
