@@ -8,6 +8,7 @@ import { openPeaks } from '../../src/media/peaks.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
+import { startS3 } from '../support/s3.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { toneWav } from '../support/tone.ts'
 import { waitFor } from '../support/wait.ts'
@@ -83,6 +84,30 @@ test('a song without a waveform says why', async ({ program }) => {
   const other = await addSong(program, toneWav([1]))
   for (const media of [other.id, other.uniqueId, 'nothing', '../1'])
     expect([media, (await readWaveform(program, text.stationId, media)).status]).toEqual([media, 404])
+})
+
+test('a file in a bucket is copied for its waveform', async ({ program }) => {
+  await using s3 = await startS3()
+  const { id: stationId } = await startPlaying(program, { tracks: 1 })
+  const { settings } = s3
+  const location = await program.ask('POST', '/api/admin/storage_locations', {
+    body: {
+      type: 'station_media',
+      adapter: 's3',
+      path: 'music',
+      s3Bucket: settings.bucket,
+      s3Endpoint: settings.endpoint,
+      s3Region: settings.region,
+      s3CredentialKey: settings.credentialKey,
+      s3CredentialSecret: settings.credentialSecret
+    }
+  })
+  await program.sql`update stations set media_storage_location_id = ${location.body.id} where id = ${stationId}`
+  const stored = await program.ask('POST', `/api/station/${stationId}/files`, {
+    body: { path: 'tone.wav', file: toneWav([0.5, 1]).toString('base64') }
+  })
+  const { body } = await awaitWaveform(program, stationId, stored.body.id)
+  expect([body.sample_rate, Math.max(...(body.data ?? []))]).toEqual([8_000, 127])
 })
 
 test('MP3, FLAC, Ogg Vorbis and WAV are decoded without other programs', async () => {
