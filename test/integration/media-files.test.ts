@@ -63,6 +63,35 @@ test('a folder is listed with its folders, and searched below', async ({ sql, re
   expect(await ask('GET', '/files/list?rowCount=1001')).toMatchObject({ status: 400 })
 })
 
+test('songs are found without case, listed without folders, by playlist, and added to one', async ({
+  sql,
+  redisUrl
+}) => {
+  const { ask, ids, playlistId } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3', 'x/y/c.mp3'])
+  await sql`update media set artist = 'Ärzte' where id = ${ids[1] ?? 0}`
+  for (const [search, found] of [
+    ['ARIA', ['a.mp3', 'x/b.mp3', 'x/y/c.mp3']],
+    ['X/Y/C', ['x/y/c.mp3']],
+    ['äRZTE', ['x/b.mp3']],
+    ['rzte', ['x/b.mp3']],
+    ['100%', []]
+  ] as const)
+    expect([
+      search,
+      names(await ask('GET', `/files/list?searchPhrase=${encodeURIComponent(search)}`))
+    ]).toEqual([search, found])
+  const flat = await ask('GET', '/files/list?currentDirectory=x&flat=true')
+  expect([flat.body.total, names(flat)]).toEqual([2, ['x/b.mp3', 'x/y/c.mp3']])
+  const inPlaylist = async () => names(await ask('GET', `/files/list?playlist=${playlistId}`))
+  expect(await inPlaylist()).toEqual([])
+  const added = { do: 'add', files: ['a.mp3'], dirs: ['x/y'], playlists: [playlistId] }
+  expect(await ask('PUT', '/files/batch', added)).toMatchObject({ body: { success: true, errors: [] } })
+  await ask('PUT', '/files/batch', { do: 'add', files: ['a.mp3'], playlists: [] })
+  expect(await inPlaylist()).toEqual(['a.mp3', 'x/y/c.mp3'])
+  // A page beyond the end has the total as well.
+  expect(await ask('GET', '/files/list?flat=true&current=9')).toMatchObject({ body: { total: 3, rows: [] } })
+})
+
 test('songs are moved, renamed and deleted with their files', async ({ sql, redisUrl }) => {
   const { ask, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3', 'x/c.mp3'])
   expect(await ask('PUT', '/files/rename', { file: 'a.mp3', newPath: 'n/a2.mp3' })).toMatchObject({

@@ -153,6 +153,13 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
   }
 })
 
+/**
+ * The collation of a search. Lower case takes most of its time; for a pattern in ASCII, that of ASCII suffices and is
+ * a third faster.
+ */
+const searchCollation = (sql: Sql, search: string) =>
+  /^\p{ASCII}*$/u.test(search) ? sql`collate "C"` : sql``
+
 /** For pages without songs: those beyond the end, or full of folders. */
 async function countSongs(sql: Sql, condition: Fragment): Promise<number> {
   const [counted] = await sql<{ count: number }[]>`
@@ -170,8 +177,8 @@ function mediaCondition(sql: Sql, place: Place): Fragment {
   const found =
     search === ''
       ? sql``
-      : // Twice as fast as four comparisons.
-        sql`and concat_ws(chr(10), m.title, m.artist, m.album, m.path) ilike ${pattern}`
+      : sql`and (m.title || chr(10) || m.artist || chr(10) || m.album || chr(10) || m.path)
+          ${searchCollation(sql, search)} ilike ${pattern}`
   const inPlaylist =
     playlistId === null
       ? sql``
