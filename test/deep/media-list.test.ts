@@ -8,13 +8,16 @@ import { adminKey, type Program } from '../support/program.ts'
 
 const files = 50_000
 
+const filesPerInsert = 5_000
+
 /** Adds files in folders of 20. */
 async function addFiles(program: Program, stationId: number): Promise<void> {
-  await program.sql`
-    insert into media (station_id, unique_id, song_id, path, title, artist, album, genre, duration_ms, size_bytes, modified_ms)
-    select ${stationId}, md5('u' || n)::text, md5('s' || n), 'Album ' || n / 20 || '/Song ' || n || '.mp3',
-      'Song ' || n, 'Artist ' || n % 700, 'Album ' || n / 20, 'Rock', 200000 + n, 5000000 + n, 1700000000000 + n
-    from generate_series(1, ${files}) n`
+  for (let first = 1; first <= files; first += filesPerInsert)
+    await program.sql`
+      insert into media (station_id, unique_id, song_id, path, title, artist, album, genre, duration_ms, size_bytes, modified_ms)
+      select ${stationId}, md5('u' || n)::text, md5('s' || n), 'Album ' || n / 20 || '/Song ' || n || '.mp3',
+        'Song ' || n, 'Artist ' || n % 700, 'Album ' || n / 20, 'Rock', 200000 + n, 5000000 + n, 1700000000000 + n
+      from generate_series(${first}::integer, ${first + filesPerInsert - 1}::integer) n`
   await program.sql`analyze media`
 }
 
