@@ -11,7 +11,7 @@ const idleTimeoutMs = 30_000
 const maxDiscardedBytes = 16 * 1024 * 1024
 const discardTimeoutMs = 5_000
 
-export interface IncomingStream extends BodyStream {
+export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
   /** The client has left. */
   readonly abort: () => void
   /**

@@ -140,7 +140,8 @@ export function serveRoutes<Services>(
     if (stream !== null)
       return void finishStreamed(exchange, stream, async () => {
         const caller = (await authorized) ?? null
-        return route.handle({ ...request, caller, stream }, services)
+        const nameIgnored = (names: string) => void (exchange.ignoredFields = names)
+        return route.handle({ ...request, caller, stream: { ...stream, nameIgnored } }, services)
       })
     if (authorized === undefined && body === null) {
       const reply = route.handle(request, services)

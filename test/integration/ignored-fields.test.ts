@@ -10,8 +10,11 @@ import { openPlayoutClient } from '../support/playout-client.ts'
 import { adminKey } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
+/** The content of a resumable upload is not JSON. */
+const takesJson = ({ byteTypes, isStreamed, operation }: AnyRoute) =>
+  !byteTypes && !(isStreamed && operation?.body === undefined)
 const writes = everyRoute.filter(
-  route => ['POST', 'PUT'].includes(route.method) && !route.byteTypes && !(nameOf(route) in uncalled)
+  route => ['POST', 'PUT'].includes(route.method) && takesJson(route) && !(nameOf(route) in uncalled)
 )
 const takesList = ({ operation }: AnyRoute) => operation?.body?.['type'] === 'array'
 
@@ -22,12 +25,17 @@ test('every write lists unknown fields, with any status', async ({ program }) =>
   const answers: unknown[] = []
   for (const route of writes) {
     const isOfPlayout = route.access === 'playout key'
-    const { status, headers } = await program.ask(
-      route.method,
-      pathOf(route, isOfPlayout ? playout.id : station),
-      { key: isOfPlayout ? playout.key : adminKey, body: takesList(route) ? [field] : field }
-    )
-    answers.push([nameOf(route), status === 403, headers.get('x-ignored-fields')])
+    const path = pathOf(route, isOfPlayout ? playout.id : station)
+    const { status, headers } = await askPlainly(`${program.baseUrl}${path}`, {
+      method: route.method,
+      headers: {
+        'X-API-Key': isOfPlayout ? playout.key : adminKey,
+        'X-Requested-With': 'test',
+        'Content-Type': 'application/json'
+      },
+      body: JSON.stringify(takesList(route) ? [field] : field)
+    })
+    answers.push([nameOf(route), status === 403, headers['x-ignored-fields']])
   }
   const name = 'no%20such%20field'
   expect(answers).toEqual(writes.map(route => [nameOf(route), false, takesList(route) ? `0.${name}` : name]))

@@ -60,6 +60,8 @@ export interface BodyStream {
   readonly size: number | null
   /** The next bytes, at least one; null at the end. Rejects if the client leaves or is silent for too long. */
   readonly read: () => Promise<Uint8Array | null>
+  /** Sets `X-Ignored-Fields` of the response, also if it is an error (see `ignored-fields.ts`). */
+  readonly nameIgnored: (names: string) => void
 }
 
 /** Content that is read while it is sent. */

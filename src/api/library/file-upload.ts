@@ -28,10 +28,8 @@ const target = v.object({
   playlists: v.nullish(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), [])
 })
 
-const uploadFields: JsonSchema = {
-  type: 'object',
-  properties: { path: {}, playlists: {}, file: {} }
-}
+const ignoredWithFile = ignoredFieldsFor({ properties: { path: {}, playlists: {}, file: {} } })
+const ignoredInForm = ignoredFieldsFor({ properties: { path: {}, directory: {}, playlists: {} } })
 
 interface FileRoutes {
   readonly create: ApiRoute
@@ -41,7 +39,6 @@ interface FileRoutes {
 /** The route that creates a record, which also takes a file: as Base64 in JSON, or in a form. */
 export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
   const ignored = ignoredFieldsFor(create.operation.body)
-  const ignoredWithFile = ignoredFieldsFor(uploadFields)
   const body: JsonSchema = {
     ...create.operation.body,
     properties: { ...propertiesOf(create), file: fileSchema }
@@ -59,13 +56,13 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
     if (!isJsonType(contentType))
       throw new ApiError('wrong-media-type', 'The body must be JSON or multipart/form-data.')
     const { fields, upload } = await receiveJson(request, services, stream)
-    if (upload === null)
-      return withIgnored(
-        await create.handle({ ...request, body: withoutFile(fields), stream: null }, services),
-        ignored(fields)
-      )
+    if (upload === null) {
+      stream.nameIgnored(ignored(withoutFile(fields)))
+      return create.handle({ ...request, body: withoutFile(fields), stream: null }, services)
+    }
+    stream.nameIgnored(ignoredWithFile(fields))
     const id = await storeJson(request, services, fields, upload)
-    return withIgnored(await recordOf(id, request, services), ignoredWithFile(fields))
+    return recordOf(id, request, services)
   }
 
   const recordOf = async (id: number, request: ApiRequest, services: ApiServices): Promise<Reply> =>
@@ -89,9 +86,6 @@ const propertiesOf = ({ operation }: ApiRoute): object => {
   const properties: unknown = operation.body?.['properties']
   return typeof properties === 'object' && properties !== null ? properties : {}
 }
-
-const withIgnored = (reply: Reply, names: string): Reply =>
-  names === '' ? reply : { ...reply, headers: { ...reply.headers, 'X-Ignored-Fields': names } }
 
 /** A `file` that is null is none; anything else that is not text would be lost. */
 function withoutFile(fields: unknown): unknown {
@@ -154,6 +148,7 @@ async function receiveForm(
       upload = await openWholeUpload(request, services, sizeBytes)
       await upload.receive(pieces)
     })
+    stream.nameIgnored(ignoredInForm(Object.fromEntries(fields)))
     const received: WholeUpload | null = upload
     if (received === null) refuseField('file', 'required', 'is required.')
     const path = parseTarget(fields.get('path') ?? joinFolder(fields.get('directory') ?? '', fileName))
