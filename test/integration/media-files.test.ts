@@ -176,6 +176,57 @@ test('files outside the media storage are not deleted or sent', async ({ sql, re
   expect(existsSync(path)).toBe(true)
 })
 
+test('a song that is deleted or gets another path takes its file with it', async ({ sql, redisUrl }) => {
+  const { ask, ids, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'b.mp3', 'c.mp3'])
+  const [a, b] = ids
+  const has = (path: string) => existsSync(join(media, path))
+  expect(await ask('PUT', `/file/${a}`, { path: 'x/a2.mp3', title: 'New' })).toMatchObject({ status: 200 })
+  expect([has('a.mp3'), has('x/a2.mp3')]).toEqual([false, true])
+  expect((await ask('GET', `/file/${a}`)).body).toMatchObject({ path: 'x/a2.mp3', title: 'New' })
+  const taken = await ask('PUT', `/file/${a}`, { path: 'c.mp3' })
+  expect(taken).toMatchObject({ status: 409 })
+  const elsewhere = ['https://radio.example.com/a.mp3', '../a.mp3', '.a.mp3', 'b.mp3/a.mp3']
+  for (const path of elsewhere)
+    expect((await ask('PUT', `/file/${a}`, { path })).status, path).toBeGreaterThanOrEqual(400)
+  expect(await ask('PUT', `/file/${a}`, { path: 'x/a3.mp3', title: 1 })).toMatchObject({ status: 400 })
+  expect((await ask('GET', `/file/${a}`)).body).toMatchObject({ path: 'x/a2.mp3', title: 'New' })
+  expect([has('x/a2.mp3'), has('x/a3.mp3'), has('b.mp3'), has('c.mp3')]).toEqual([true, false, true, true])
+  expect(await ask('DELETE', `/file/${a}`)).toMatchObject({ status: 200, body: { success: true } })
+  expect(await ask('DELETE', `/file/${a}`)).toMatchObject({ status: 404 })
+  expect(has('x/a2.mp3')).toBe(false)
+  await ask('PUT', '/files/batch', { do: 'queue', files: ['b.mp3'] })
+  await sql`update queue set is_sent = true where media_id = ${b ?? 0}`
+  expect(await ask('DELETE', `/file/${b}`)).toMatchObject({ status: 409 })
+  expect(has('b.mp3')).toBe(true)
+})
+
+test('songs without a file in the media storage are only rows', async ({ sql, redisUrl }) => {
+  const { ask, media } = await serveSongs(sql, redisUrl, [])
+  const created = await ask('POST', '/files', { path: 'never/there.mp3', title: 'Demo' })
+  expect(
+    await ask('PUT', `/file/${created.body.id}`, { path: 'https://radio.example.com/a.mp3' })
+  ).toMatchObject({ status: 200 })
+  expect(await ask('PUT', `/file/${created.body.id}`, { path: 'other.mp3' })).toMatchObject({ status: 200 })
+  expect(await ask('DELETE', `/file/${created.body.id}`)).toMatchObject({ status: 200 })
+  expect(existsSync(join(media, 'never'))).toBe(false)
+})
+
+test('a file that another station has as well is neither moved nor deleted', async ({ sql, redisUrl }) => {
+  const { ask, id, ids, media } = await serveSongs(sql, redisUrl, ['a.mp3'])
+  const [other] = await seedStations(sql, { tracks: 0 })
+  await sql`
+    with location as (insert into storage_locations (type, adapter, path)
+      values ('station_media', 'local', ${media}) returning id)
+    update stations set media_storage_location_id = location.id from location
+    where stations.id = any(${[id, other?.id ?? 0]}::bigint[])`
+  await sql`
+    insert into media (station_id, unique_id, path, song_id)
+    values (${other?.id ?? 0}, 'u', ${join(media, 'a.mp3')}, ${'0'.repeat(32)})`
+  expect(await ask('PUT', `/file/${ids[0]}`, { path: 'b.mp3' })).toMatchObject({ status: 409 })
+  expect(await ask('DELETE', `/file/${ids[0]}`)).toMatchObject({ status: 200 })
+  expect(existsSync(join(media, 'a.mp3'))).toBe(true)
+})
+
 test('the cover of a song is set and removed', async ({ sql, redisUrl }) => {
   const { send, ask, ids } = await serveSongs(sql, redisUrl, ['a.mp3'])
   const path = `/art/${ids[0]}`

@@ -3,7 +3,6 @@ import * as v from 'valibot'
 import { appendTracks } from '../../db/media-rows.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue } from '../../playout/queue/manual-queue.ts'
-import { markPartsOf } from '../../playout/queue/media.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
@@ -13,8 +12,9 @@ import { parseBody, refuseField } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { assertNotSent } from './files.ts'
+import { deleteRow } from './files.ts'
 import { folderPrefix, nameOf, storedPath } from './media-paths.ts'
+import { deleteWithFile, moveWithFile } from './song-files.ts'
 import { assertPlaylists, joinFolder, parseTarget } from './upload-target.ts'
 
 const access = 'manage station media'
@@ -82,41 +82,23 @@ async function findSongs(
   return songs
 }
 
-/** Deletes a song, and its file if it is in the media storage. */
-async function deleteSong(
-  { request, services, stationId, media }: Action,
-  { id, path }: Song
-): Promise<void> {
-  await changeStation(services, stationId, async change => {
-    const { tx } = change
-    await assertNotSent({ tx, before: { id } })
-    await markPartsOf(change, id)
-    await tx`delete from media where id = ${id} and station_id = ${stationId}`
-    await refillQueue(change)
-    await recordAudit(tx, request, { record: 'StationFile', id })
-  })
-  const inner = storedPath(path, media.folder)
-  if (inner !== null) await media.files.remove(inner)
-}
-
-/** Moves the file of a song, then the song; moves the file back if that fails. */
-async function moveSong({ request, services, stationId, media }: Action, { id, path }: Song, target: string) {
+async function moveSong({ request, services, stationId, media }: Action, song: Song, target: string) {
+  const { id, path } = song
   const inner = storedPath(path, media.folder)
   if (inner === null) throw new ApiError('conflict', 'The file is not in the media storage.')
   if (inner === target) return
-  const hasFile = (await media.files.stat(inner)) !== null
-  if (hasFile) await media.files.move(inner, target)
-  try {
-    await changeStation(services, stationId, async ({ tx }) => {
+  await moveWithFile({ services, stationId, media, song }, target, async () => {
+    const move = changeStation(services, stationId, async ({ tx }) => {
       const { count } = await tx`
         update media set path = ${target} where id = ${id} and station_id = ${stationId} and path = ${path}`
       if (count === 0) throw new ApiError('not-found')
       await recordAudit(tx, request, { record: 'StationFile', id, fields: ['path'] })
     })
-  } catch (error) {
-    if (hasFile) await media.files.move(target, inner)
-    throw codeOf(error) === '23505' ? new ApiError('conflict', `Another song has the path ${target}.`) : error
-  }
+    await move.catch((error: unknown) => {
+      if (codeOf(error) !== '23505') throw error
+      throw new ApiError('conflict', `Another song has the path ${target}.`)
+    })
+  })
 }
 
 const rename = apiRoute('PUT', '/api/station/:station_id/files/rename', access, {
@@ -271,7 +253,8 @@ async function workOn(action: Action, work: (typeof works)[number], song: Song, 
   const { services, stationId, request } = action
   switch (work) {
     case 'delete':
-      return deleteSong(action, song)
+      await deleteWithFile({ ...action, song }, () => deleteRow(request, services, song.id))
+      return undefined
     case 'move':
       return moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))
     case 'playlist':

@@ -20,12 +20,14 @@ import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
+import { toCallerError } from '../../uploads/media-store.ts'
 import { findUnknown } from '../core/accept.ts'
-import { refuseField } from '../core/parse.ts'
+import { parseId, refuseField } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
-import type { ApiRequest, ApiRoute } from '../core/route.ts'
+import { type ApiRequest, type ApiRoute, type Reply, stationOf } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import {
   extraMetadataField,
@@ -35,6 +37,9 @@ import {
   updateCuePoints
 } from './extra-metadata.ts'
 import { withFileUpload } from './file-upload.ts'
+import { storedPath } from './media-paths.ts'
+import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
+import { parseTarget } from './upload-target.ts'
 
 /** A stored field that the server computes; input is ignored. */
 const computed = (about: string) => {
@@ -194,7 +199,7 @@ const hooks: ResourceHooks<FileFields> = {
 }
 
 /** Throws 409 if the song is queued and was sent to the playout. */
-export async function assertNotSent({
+async function assertNotSent({
   tx,
   before
 }: Pick<Deletion<FileFields>, 'tx'> & { readonly before: { readonly id: number } }): Promise<void> {
@@ -263,17 +268,72 @@ function assertNoFile({ body }: ApiRequest): void {
     refuseField('file', 'unknown', 'cannot be replaced here: upload it to the same path.')
 }
 
+/** Deletes the row of a song, not its file. */
+export const deleteRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
+  remove.handle({ ...request, params: { ...request.params, id: String(id) } }, services)
+
+async function findSong(request: ApiRequest, { sql }: ApiServices) {
+  const [song] = await sql<{ id: number; path: string }[]>`
+    select id, path from media where id = ${parseId(request.params['id'])}
+      and station_id = ${stationOf(request).id} and remote_playlist_id is null`
+  return song
+}
+
+type Song = NonNullable<Awaited<ReturnType<typeof findSong>>>
+
+/** Opens the media storage with the file of a song; null if the file cannot be there. */
+async function openStored(
+  request: ApiRequest,
+  services: ApiServices,
+  song: Song
+): Promise<SongInStore | null> {
+  if (/^https?:/i.test(song.path)) return null
+  const stationId = stationOf(request).id
+  const media = await findMediaStore(services, stationId)
+  return media && { services, stationId, media, song }
+}
+
+/** Deletes a song and its file. */
+async function deleteSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
+  const song = await findSong(request, services)
+  const deleteOnlyRow = async () => remove.handle(request, services)
+  try {
+    const stored = song ? await openStored(request, services, song) : null
+    return stored ? await deleteWithFile(stored, deleteOnlyRow) : await deleteOnlyRow()
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
+/** Changes a song; a new path moves its file. */
+async function editSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
+  assertNoFile(request)
+  const edit = async () => update.handle(request, services)
+  const { body } = request
+  const given: unknown = typeof body === 'object' && body !== null && 'path' in body ? body.path : null
+  const song = await findSong(request, services)
+  if (!song || typeof given !== 'string' || given === song.path) return edit()
+  try {
+    const stored = await openStored(request, services, song)
+    if (!stored || (await findSongFile(stored)) === null) return await edit()
+    const { folder } = stored.media
+    const parsed = parseLibraryPath(given, folder)
+    // The same is found again, together with the problems of other fields.
+    if ('problem' in parsed) return await edit()
+    const target = storedPath(parsed.path, folder)
+    if (target === null)
+      refuseField('path', 'invalid_format', 'must remain below the media folder, where the file is.')
+    return await moveWithFile(stored, parseTarget(target), edit)
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
 /** Deletion requires a separate permission. */
 export const fileRoutes: readonly ApiRoute[] = [
   list,
   withFileUpload({ create, read }),
   read,
-  {
-    ...update,
-    handle: async (request, services) => {
-      assertNoFile(request)
-      return update.handle(request, services)
-    }
-  },
-  { ...remove, access: 'delete station media' }
+  { ...update, handle: editSong },
+  { ...remove, access: 'delete station media', handle: deleteSong }
 ]
