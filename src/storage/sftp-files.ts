@@ -37,15 +37,13 @@ export function openSftpFiles(settings: SftpSettings & { readonly path: string }
         const full = fullOf(path)
         if ((await find(sftp, full))?.isDirectory()) throw new FileExistsError(path)
         const partial = posix.join(posix.dirname(full), `.cuewire-${token}`)
-        await toPromise<undefined>(done => sftp.fastPut(source, partial, error => done(error, undefined)))
         try {
-          // Only this extension of OpenSSH replaces a file.
-          await toPromise<undefined>(done =>
-            sftp.ext_openssh_rename(partial, full, error => done(error, undefined))
-          )
-        } catch {
-          if (await find(sftp, full)) await unlink(sftp, full)
-          await rename(sftp, partial, full)
+          await toPromise<undefined>(done => sftp.fastPut(source, partial, error => done(error, undefined)))
+          await replace(sftp, partial, full)
+        } catch (error) {
+          // Not awaited: the connection may be the reason.
+          sftp.unlink(partial, () => {})
+          throw error
         }
         const stored = describe(await find(sftp, full))
         if (stored === null) throw new StorageFault('unusable')
@@ -100,6 +98,16 @@ const unlink = (sftp: SFTPWrapper, full: string) =>
   toPromise<undefined>(done => sftp.unlink(full, error => done(error, undefined)))
 const rename = (sftp: SFTPWrapper, from: string, to: string) =>
   toPromise<undefined>(done => sftp.rename(from, to, error => done(error, undefined)))
+
+async function replace(sftp: SFTPWrapper, from: string, to: string): Promise<void> {
+  try {
+    // Only this extension of OpenSSH replaces a file.
+    await toPromise<undefined>(done => sftp.ext_openssh_rename(from, to, error => done(error, undefined)))
+  } catch {
+    if (await find(sftp, to)) await unlink(sftp, to)
+    await rename(sftp, from, to)
+  }
+}
 
 /** Servers send at most 32 to 256 KiB at once. */
 async function readFully(sftp: SFTPWrapper, handle: Buffer, offset: number, length: number) {

@@ -199,6 +199,42 @@ export async function libraryPath(
   return known ? whole : path
 }
 
+/**
+ * Ends an upload whose client cannot continue it, and removes what was received and stored, unless a song has the file. An
+ * upload that is done, or that the sweep is finishing, remains.
+ */
+export async function abandonUpload(
+  services: UploadServices,
+  { id, stationId }: Pick<Upload, 'id' | 'stationId'>
+): Promise<void> {
+  const { sql, config, log } = services
+  const ended = await sql.begin(async tx => {
+    const [upload] = await tx<{ state: string; path: string; sizeBytes: number }[]>`
+      delete from uploads where id = ${id} and state <> 'done' and leased_until < now()
+      returning state, path, size_bytes as "sizeBytes"`
+    if (upload?.state === 'storing') await releaseBytes(tx, stationId, upload.sizeBytes)
+    return upload
+  })
+  if (!ended) return
+  await removeContent(config, id)
+  if (ended.state !== 'storing') return
+  try {
+    const media = await openMediaStore(services, stationId)
+    const path = await libraryPath(sql, stationId, ended.path, media.folder)
+    const [known] = await sql`select from media where station_id = ${stationId} and path = ${path}`
+    if (!known) await media.files.remove(ended.path)
+  } catch (error) {
+    log.warn({ err: error, upload: id }, 'file of an abandoned upload not removed')
+  }
+}
+
+/** The size of a file that is being stored is no longer used. */
+async function releaseBytes(tx: Tx, stationId: number, sizeBytes: number): Promise<void> {
+  await tx`
+    update storage_locations set used_bytes = greatest(0, used_bytes - ${sizeBytes})
+    where id = (select media_storage_location_id from stations where id = ${stationId})`
+}
+
 /** Keeps the error of an upload, removes its content and no longer counts its size. */
 export async function refuseUpload(
   { sql, config }: UploadServices,
@@ -213,10 +249,7 @@ export async function refuseUpload(
     await tx`
       update uploads set state = 'failed', failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
       where id = ${id}`
-    if (before.state === 'storing')
-      await tx`
-        update storage_locations set used_bytes = greatest(0, used_bytes - ${before.sizeBytes})
-        where id = (select media_storage_location_id from stations where id = ${stationId})`
+    if (before.state === 'storing') await releaseBytes(tx, stationId, before.sizeBytes)
   })
   await removeContent(config, id)
 }

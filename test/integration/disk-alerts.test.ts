@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -6,33 +5,15 @@ import { expect } from 'vitest'
 
 import { updateDiskAlerts } from '../../src/storage/disk-alerts.ts'
 import { test } from '../support/fixtures.ts'
-import { openTempFolder } from '../support/temp-folder.ts'
+import { mountVolume } from '../support/small-volume.ts'
 
 const megabyte = 2 ** 20
-
-/** Mounts a volume of 16 MB; null where that is not allowed. */
-async function mountVolume() {
-  const folder = await openTempFolder()
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder.path], { stdio: 'ignore' })
-  } catch {
-    await folder[Symbol.asyncDispose]()
-    return null
-  }
-  return {
-    path: folder.path,
-    async [Symbol.asyncDispose]() {
-      execFileSync('umount', [folder.path])
-      await folder[Symbol.asyncDispose]()
-    }
-  }
-}
 
 test('a disk that is nearly full raises one alert, which is resolved when it has space again', async ({
   sql,
   skip
 }) => {
-  await using volume = await mountVolume()
+  await using volume = await mountVolume(16)
   if (volume === null) return skip('volumes cannot be mounted here')
   const update = () => updateDiskAlerts(sql, volume.path, new AbortController().signal)
   const read = () => sql`select title, type, source from notifications`
@@ -55,7 +36,7 @@ test('a disk that is nearly full raises one alert, which is resolved when it has
 })
 
 test('the alert of a storage location that was deleted is resolved', async ({ sql, skip }) => {
-  await using volume = await mountVolume()
+  await using volume = await mountVolume(16)
   if (volume === null) return skip('volumes cannot be mounted here')
   const update = () => updateDiskAlerts(sql, '/nowhere/at/all', new AbortController().signal)
   const read = () => sql`select type from notifications`

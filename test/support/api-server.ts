@@ -85,6 +85,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   return {
     base,
     port,
+    services,
     redis,
     feed,
     longPolls,

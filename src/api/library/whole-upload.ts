@@ -1,12 +1,11 @@
 import { openContent, writePieces } from '../../uploads/content.ts'
-import { finishUpload } from '../../uploads/finish.ts'
+import { abandonUpload, finishUpload } from '../../uploads/finish.ts'
 import { toCallerError } from '../../uploads/media-store.ts'
 import {
   assertFits,
   createUpload,
   maxUploadBytes,
   quotaExceeded,
-  removeUpload,
   tooLarge,
   withUpload
 } from '../../uploads/uploads.ts'
@@ -49,7 +48,7 @@ export async function openWholeUpload(request: ApiRequest, services: ApiServices
     sizeBytes,
     playlistIds: []
   })
-  const remove = () => removeUpload(services, upload.id)
+  const remove = () => abandonUpload(services, upload)
   return {
     /** Writes pieces; may be called again for more. */
     receive: async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import { finishUpload } from '../../src/uploads/finish.ts'
+import { sweepUploads } from '../../src/uploads/sweep.ts'
+import { withUpload } from '../../src/uploads/uploads.ts'
+import { mp3 } from '../support/audio-bytes.ts'
+import { test } from '../support/fixtures.ts'
+import { mountVolume } from '../support/small-volume.ts'
+import { serveUploads, uploadOf } from '../support/upload-server.ts'
+
+const song = mp3({ TIT2: 'Aria' }, 400)
+const { signal } = new AbortController()
+const megabyte = 2 ** 20
+
+test('an upload whose process was killed before the commit is finished once its lease expires', async ({
+  sql,
+  redisUrl
+}) => {
+  const { begin, dataDir, id, media, services, songs, leftovers, head } = await serveUploads(sql, redisUrl)
+  const upload = uploadOf((await begin(song.length, { path: 'x/a.mp3' })).headers)
+  await writeFile(join(dataDir, 'uploads', upload), song)
+  const killed = withUpload(services, id, upload, held =>
+    finishUpload(services, held, { recordAudit: () => Promise.reject(new Error('killed')) })
+  )
+  await expect(killed).rejects.toThrow('killed')
+  await sql`update uploads set leased_until = now() + interval '1 minute', lease = 'killed'`
+  expect((await readFile(join(media, 'x/a.mp3'))).equals(song)).toBe(true)
+  await sweepUploads(services, signal)
+  expect(await songs()).toEqual([])
+  await sql`update uploads set leased_until = now() - interval '1 second'`
+  expect(await sweepUploads(services, signal)).toBe(1)
+  expect(await sweepUploads(services, signal)).toBe(0)
+  expect(await songs()).toEqual([{ path: 'x/a.mp3', title: 'Aria', size: song.length }])
+  expect((await readFile(join(media, 'x/a.mp3'))).equals(song)).toBe(true)
+  expect(await readdir(join(media, 'x'))).toEqual(['a.mp3'])
+  expect((await head(upload)).headers.get('cuewire-file-id')).not.toBeNull()
+  expect(await leftovers()).toEqual([])
+})
+
+test('expired uploads and content without an upload are removed', async ({ sql, redisUrl }) => {
+  const { begin, patch, head, dataDir, services, leftovers } = await serveUploads(sql, redisUrl)
+  const [expired, current] = await Promise.all(
+    ['a.mp3', 'b.mp3'].map(async path => uploadOf((await begin(song.length, { path })).headers))
+  )
+  for (const upload of [expired, current]) await patch(upload ?? '', 0, song.subarray(0, 100))
+  await sql`update uploads set expires_at = now() - interval '1 second' where id = ${expired ?? ''}`
+  await writeFile(join(dataDir, 'uploads', '0'.repeat(32)), 'orphan')
+  await writeFile(join(dataDir, 'uploads', 'readme.txt'), 'of the operator')
+  await sweepUploads(services, signal)
+  expect((await leftovers()).toSorted()).toEqual([current, 'readme.txt'].toSorted())
+  expect(await head(expired ?? '')).toMatchObject({ status: 404 })
+  expect((await head(current ?? '')).headers.get('upload-offset')).toBe('100')
+  expect(await patch(current ?? '', 100, song.subarray(100))).toMatchObject({ status: 204 })
+})
+
+test('a full disk of the media folder refuses a file, and nothing is left', async ({
+  sql,
+  redisUrl,
+  skip
+}) => {
+  await using volume = await mountVolume(1)
+  if (volume === null) return skip('volumes cannot be mounted here')
+  const server = await serveUploads(sql, redisUrl, { STORAGE_ROOTS: volume.path })
+  const { askJson, songs, leftovers, id } = server
+  await sql`
+    with location as (insert into storage_locations (type, adapter, path)
+      values ('station_media', 'local', ${volume.path}) returning id)
+    update stations set media_storage_location_id = location.id from location where stations.id = ${id}`
+  const long = mp3({ TIT2: 'Long' }, 12_000)
+  expect(long.length).toBeGreaterThan(megabyte)
+  const refused = await askJson('POST', '/files', { path: 'x/long.mp3', file: long.toString('base64') })
+  expect(refused).toMatchObject({ status: 507 })
+  expect(await songs()).toEqual([])
+  expect(await readdir(join(volume.path, 'x'))).toEqual([])
+  expect(await leftovers()).toEqual([])
+  const small = await askJson('POST', '/files', { path: 'x/a.mp3', file: song.toString('base64') })
+  expect(small).toMatchObject({ status: 200 })
+  return undefined
+})
+
+test('a disk that becomes full while a file is received ends its upload', async ({ sql, redisUrl, skip }) => {
+  await using volume = await mountVolume(70)
+  if (volume === null) return skip('volumes cannot be mounted here')
+  const { begin, patch, songs } = await serveUploads(sql, redisUrl, { DATA_DIR: volume.path })
+  const uploads = join(volume.path, 'uploads')
+  const upload = uploadOf((await begin(song.length, { path: 'a.mp3' })).headers)
+  expect(await patch(upload, 0, song.subarray(0, 10_000))).toMatchObject({ status: 204 })
+  await mkdir(join(volume.path, 'other'))
+  await writeFile(join(volume.path, 'other', 'file'), Buffer.alloc(70 * megabyte)).catch(() => {})
+  expect(await patch(upload, 10_000, song.subarray(10_000))).toMatchObject({ status: 507 })
+  expect(await begin(song.length, { path: 'b.mp3' })).toMatchObject({ status: 507 })
+  expect(existsSync(join(uploads, upload))).toBe(false)
+  expect(await songs()).toEqual([])
+  return undefined
+})
