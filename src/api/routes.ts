@@ -22,6 +22,7 @@ import { fileActionRoutes } from './library/file-actions.ts'
 import { fileContentRoutes } from './library/file-content.ts'
 import { fileListRoute, fileRowSchema } from './library/file-list.ts'
 import { fileRoutes, files } from './library/files.ts'
+import { flowRoutes } from './library/flow-uploads.ts'
 import { mediaArtRoutes } from './library/media-art.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
 import { tusRoutes, uploadSchema } from './library/tus-uploads.ts'
@@ -85,6 +86,7 @@ const documented: readonly ApiRoute[] = [
   ...playlistFileRoutes,
   ...fileRoutes,
   ...tusRoutes,
+  ...flowRoutes,
   fileListRoute,
   ...fileActionRoutes,
   ...fileContentRoutes,

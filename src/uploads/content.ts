@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -39,6 +40,27 @@ export async function openContent(config: DataFolder, id: string): Promise<FileH
   const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
   return open(await contentPath(config, id), O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644)
 }
+
+/** Opens a file without a name, which is gone when it is closed. */
+export async function openNameless(config: DataFolder): Promise<FileHandle> {
+  const path = await contentPath(config, randomBytes(16).toString('hex'))
+  const file = await open(path, 'wx+', 0o600)
+  await rm(path)
+  return file
+}
+
+/** The content of an open file from its beginning to `length`. */
+export async function* readPieces(file: FileHandle, length: number): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; offset < length;) {
+    const piece = Buffer.allocUnsafe(Math.min(copiedBytes, length - offset))
+    const { bytesRead } = await file.read(piece, 0, piece.length, offset)
+    if (bytesRead === 0) throw new Error('the file is shorter than what was written to it')
+    yield piece.subarray(0, bytesRead)
+    offset += bytesRead
+  }
+}
+
+const copiedBytes = 256 * 1024
 
 interface WriteOptions {
   readonly offset: number

@@ -174,7 +174,7 @@ async function commit(
       select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
         and source = 'songs' order by id`
     for (const playlist of playlists) await appendTracks(tx, playlist.id, [mediaId])
-    await tx`update uploads set state = 'done', media_id = ${mediaId} where id = ${id}`
+    await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
     await options.recordAudit?.(tx, mediaId)
     if (known !== undefined) {
       await updateQueuedDurations(tx, stationId, mediaId)
@@ -247,7 +247,7 @@ export async function refuseUpload(
       select state, size_bytes as "sizeBytes" from uploads where id = ${id} and lease = ${lease} for update`
     if (!before) return
     await tx`
-      update uploads set state = 'failed', failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
+      update uploads set state = 'failed', client_key = null, failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
       where id = ${id}`
     if (before.state === 'storing') await releaseBytes(tx, stationId, before.sizeBytes)
   })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Sql } from '../db/sql.ts'
 import { ApiError, type ErrorKind, TooManyRequests } from '../runtime/errors.ts'
@@ -145,6 +146,49 @@ export async function withUpload<Result>(
       where id = ${id} and lease = ${lease}`
   }
 }
+
+/** Finds an unfinished upload by the name that its client gave it. */
+export async function findByClientKey(
+  sql: Sql,
+  stationId: number,
+  clientKey: string
+): Promise<{ readonly id: string; readonly pieces: readonly number[] } | null> {
+  const [upload] = await sql<{ id: string; pieces: number[] }[]>`
+    select id, pieces from uploads
+    where station_id = ${stationId} and client_key = ${clientKey} and expires_at > now()`
+  return upload ?? null
+}
+
+/** Remembers that a numbered piece was received. Returns how many were; 404 if the upload was ended. */
+export async function addPiece(sql: Sql, { id, lease }: Upload, number: number): Promise<number> {
+  const [upload] = await sql<{ count: number }[]>`
+    update uploads set pieces = array(select distinct unnest(pieces || ${number}::integer) order by 1)
+    where id = ${id} and lease = ${lease} returning cardinality(pieces) as count`
+  if (!upload) throw new ApiError('not-found')
+  return upload.count
+}
+
+/** Like `withUpload`, but waits for other requests that work on the upload. */
+export async function withUploadInTurn<Result>(
+  services: UploadServices,
+  stationId: number,
+  id: string,
+  work: (upload: Upload) => Promise<Result>
+): Promise<Result> {
+  const endMs = performance.now() + maxTurnWaitMs
+  for (;;) {
+    try {
+      return await withUpload(services, stationId, id, work)
+    } catch (error) {
+      const isLocked = error instanceof ApiError && error.kind === 'locked'
+      if (!isLocked || performance.now() > endMs) throw error
+      await sleep(turnPauseMs)
+    }
+  }
+}
+
+const maxTurnWaitMs = 30_000
+const turnPauseMs = 50
 
 /**
  * Ends an upload and removes its content. One that may be in the media storage already remains, for the sweep to finish.

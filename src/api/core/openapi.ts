@@ -148,7 +148,14 @@ function describeBody(body: JsonSchema, { textTypes = [], takesForm = false, byt
 }
 
 function describeSuccess({ method, byteTypes, operation }: ApiRoute) {
-  const { query = {}, answer, contentTypes = ['application/json'], redirectsTo, unchanged } = operation
+  const {
+    query = {},
+    answer,
+    contentTypes = ['application/json'],
+    redirectsTo,
+    unchanged,
+    absent
+  } = operation
   const hasFields = (method === 'POST' || method === 'PUT') && !byteTypes
   const stateHeaders = {
     ...(unchanged === undefined ? {} : { ETag: refHeader('EntityTag') }),
@@ -171,6 +178,7 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute) {
   }
   return {
     ...(operation.isRedirect ? {} : { [operation.status ?? 200]: success }),
+    ...(absent ? { 204: { description: absent, headers: commonHeaders } } : {}),
     ...(redirectsTo ? { 302: { description: redirectsTo, headers: commonHeaders } } : {}),
     ...(unchanged ? { 304: { description: unchanged, headers: { ...commonHeaders, ...stateHeaders } } } : {})
   }

@@ -123,6 +123,8 @@ export interface Operation {
   readonly isRedirect?: boolean
   /** Describes a 304, if that is a possible response; then there are entity tags. */
   readonly unchanged?: string
+  /** Describes an empty response with status 204, if that is possible beside the other one. */
+  readonly absent?: string
   /** Whether the response has the position of a station's state. */
   readonly isPositioned?: boolean
   /** Statuses of errors that only this route has (409, 404 for a reference in a body, ...). */
