@@ -144,7 +144,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the first hour', () => {
       await page.locator('.test-result[data-tone=good]').waitFor()
       await inspect(page)
       const seconds = Math.round((Date.now() - startMs) / 1_000)
-      console.log(`The first hour by ${means}: ${steps()} clicks and fields, ${seconds} s`)
+      process.stdout.write(`the first hour by ${means}: ${steps()} clicks and fields, ${seconds} s\n`)
       expect(steps()).toBeLessThanOrEqual(maxSteps)
 
       expect(receiver.asked.length).toBeGreaterThan(0)

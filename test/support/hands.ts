@@ -31,9 +31,11 @@ export function openHands(page: Page, means: Means): Hands {
     steps++
     if (means !== 'keyboard') return field.fill(text)
     await reach(page, field)
-    const isTime = (await field.getAttribute('type')) === 'time'
-    if (!isTime) await page.keyboard.press('Control+a')
-    await page.keyboard.type(isTime ? text.replace(':', '') : text)
+    if ((await field.getAttribute('type')) === 'time') await page.keyboard.type(timeKeys(text))
+    else {
+      await page.keyboard.press('Control+a')
+      await page.keyboard.type(text)
+    }
   }
   const choose = async (list: Locator, label: string) => {
     steps += 2
@@ -52,6 +54,9 @@ export function openHands(page: Page, means: Means): Hands {
   return { press, fill, choose, pickFiles, steps: () => steps }
 }
 
+/** The keys of `06:00` in a field of 12 hours; one of 24 hours ignores the letter. */
+const timeKeys = (text: string) => `${text.replace(':', '')}${Number(text.slice(0, 2)) < 12 ? 'A' : 'P'}`
+
 /** Moves the focus with Tab, as far as it takes. Fails if the element cannot be reached or shows no focus. */
 async function reach(page: Page, target: Locator): Promise<void> {
   await target.waitFor({ state: 'attached' })
@@ -67,6 +72,8 @@ async function activate(page: Page, target: Locator): Promise<void> {
   if (type === 'radio') return chooseRadio(page, target)
   if ((await target.getAttribute('tabindex')) === '-1') await reachInList(page, target)
   else await reach(page, target)
+  // The arrow keys select the items of some lists.
+  if ((await target.getAttribute('aria-selected')) === 'true') return
   await page.keyboard.press(tag === 'A' ? 'Enter' : 'Space')
 }
 

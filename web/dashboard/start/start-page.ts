@@ -284,7 +284,19 @@ function embedView({ short_name: name }: Station) {
       Put this into a page of your website.
       <a href="public/${encodeURIComponent(name)}/widgets">More widgets</a>
     </p>
-    <textarea class="field" rows="3" readonly aria-label="The code of the widget" .value=${code}></textarea>`
+    <textarea
+      class="field"
+      rows="3"
+      readonly
+      aria-label="The code of the widget"
+      .value=${code}
+      @focus=${selectText}
+    ></textarea>`
+}
+
+/** For those who copy it. */
+function selectText({ target }: Event): void {
+  if (target instanceof HTMLTextAreaElement) target.select()
 }
 
 adoptStyles(styles)
