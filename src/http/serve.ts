@@ -137,12 +137,13 @@ export function serveRoutes<Services>(
     const body = openBody(res, req, method, route)
     const stream = route.isStreamed ? openStream(res, req) : null
     const authorized = authorize(request, route)
-    if (stream !== null)
+    if (stream !== null) {
+      const nameIgnored = (names: string) => void (exchange.ignoredFields = names)
       return void finishStreamed(exchange, stream, async () => {
         const caller = (await authorized) ?? null
-        const nameIgnored = (names: string) => void (exchange.ignoredFields = names)
         return route.handle({ ...request, caller, stream: { ...stream, nameIgnored } }, services)
       })
+    }
     if (authorized === undefined && body === null) {
       const reply = route.handle(request, services)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)

@@ -37,7 +37,10 @@ async function serveFlow(sql: Sql, redisUrl: string, content: Buffer = song) {
     return server.ask('POST', '/files/upload', { body: form })
   }
   const isThere = async (number: number) => {
-    const { status } = await server.ask('GET', `/files/upload?${new URLSearchParams(parametersOf(number))}`)
+    const { status } = await server.ask(
+      'GET',
+      `/files/upload?${new URLSearchParams(parametersOf(number)).toString()}`
+    )
     return status
   }
   const numbers = Array.from({ length: count }, (_, index) => index + 1)

@@ -51,7 +51,7 @@ test('expired uploads and content without an upload are removed', async ({ sql, 
   await writeFile(join(dataDir, 'uploads', '0'.repeat(32)), 'orphan')
   await writeFile(join(dataDir, 'uploads', 'readme.txt'), 'of the operator')
   await sweepUploads(services, signal)
-  expect((await leftovers()).toSorted()).toEqual([current, 'readme.txt'].toSorted())
+  expect(new Set(await leftovers())).toEqual(new Set([current, 'readme.txt']))
   expect(await head(expired ?? '')).toMatchObject({ status: 404 })
   expect((await head(current ?? '')).headers.get('upload-offset')).toBe('100')
   expect(await patch(current ?? '', 100, song.subarray(100))).toMatchObject({ status: 204 })
