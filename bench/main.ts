@@ -70,6 +70,10 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
       'polls of the streaming servers of 1,000 stations, some of which are down or hang; PARTS=good,bad',
     load: async () => (await import('./icecasts.ts')).polls
   },
+  uploads: {
+    description: 'uploads of 2,000 files of 5 MB with cut connections, during polls and pushes; FILES, MB',
+    load: async () => (await import('./uploads.ts')).uploads
+  },
   attack: {
     description: 'response times during anonymous requests for a library of 50,000 songs',
     load: async () => (await import('./attack.ts')).attack
