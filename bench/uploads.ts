@@ -46,10 +46,11 @@ export async function uploads(): Promise<void> {
     const uploaded = uploadAll(run, files).finally(() => (isUploading = false))
     uploaded.catch(() => {})
     const busy: number[] = []
-    while (isUploading) {
+    for (;;) {
       const latencies = await pollAtConstantRate(url, polls)
       // The last run is partly without uploads.
       if (isUploading || busy.length === 0) busy.push(...latencies)
+      if (!isUploading) break
     }
     const { endedMs, cutCount } = await uploaded
     const seconds = (endedMs - startedMs) / 1_000
