@@ -90,7 +90,7 @@ export class PlaylistList extends StationElement {
       html`${warnings.map(({ message }) => html`<p class="trouble">${message}</p>`)}
       ${
         value?.length
-          ? html`<div class="scroll">
+          ? html`<div class="scroll playlist-table">
               ${tableView(
                 ['Name', 'Plays', ['Order', 'wide'], 'State', ''],
                 value.map(playlist => this.#rowView(playlist))

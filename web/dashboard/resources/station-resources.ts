@@ -27,7 +27,7 @@ export const mounts: ResourceView = {
           ? `${textOf(record, 'autodj_format')}, ${textOf(record, 'autodj_bitrate')} kbit/s`
           : 'No'
     },
-    { title: 'Listeners', style: 'count', view: record => textOf(record, 'listeners_total') },
+    { title: 'Listeners', style: 'count wide', view: record => textOf(record, 'listeners_total') },
     { title: 'State', view: record => flagChip(record['is_default'], 'Default', 'Other') }
   ],
   nameOf: record => textOf(record, 'name'),
