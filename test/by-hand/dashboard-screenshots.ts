@@ -1,3 +1,6 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
 import { startBrowser } from '../support/browser.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, showWhole, sights } from '../support/pictures.ts'
@@ -10,12 +13,50 @@ const test = base.extend('serverVariables', { scope: 'file' }, async () => ({
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
 }))
 
-/** The pages of a station, each with a heading that shows that it is loaded. */
+/** The main pages of a station, each with a heading that shows that it is loaded. */
 const sections = {
   station: 'History',
   'station/playlists': 'Playlists',
   'station/schedule': 'What would play',
   'station/hooks': 'Website'
+}
+
+/** The other pages, which are shown on a desktop in light colors and on a phone in dark colors. */
+const otherPages = [
+  'start',
+  'keys',
+  'people',
+  'storage',
+  'fields',
+  'news',
+  'audit',
+  'system',
+  'account',
+  'station/media',
+  'station/queue',
+  'station/reports',
+  'station/streamers',
+  'station/mounts',
+  'station/remotes',
+  'station/sftp',
+  'station/settings'
+]
+
+const isShownInOthers = ({ device, scheme }: (typeof sights)[number]) =>
+  (device === 'desktop') === (scheme === 'light')
+
+/** Waits until a page has loaded. Of the media, all folders are shown; of the first steps, those of a station on the air. */
+async function untilShown(page: Page): Promise<void> {
+  await page.locator('view-loader > :not([aria-busy])').first().waitFor()
+  await expect.poll(() => page.locator('main p[aria-busy=true]').count(), { timeout: 10_000 }).toBe(0)
+  await page.waitForLoadState('networkidle')
+  const files = page.getByLabel('Files of all folders')
+  if ((await files.count()) > 0) await files.check()
+  const steps = page.locator('.start-station')
+  if ((await steps.count()) > 0) {
+    await steps.selectOption({ label: 'Harbour FM' })
+    await page.locator('.start-steps li', { hasText: 'Go on the air' }).getByText('Done').waitFor()
+  }
 }
 
 test('screenshots of the first page and of the pages for operators', async ({ program }) => {
@@ -29,10 +70,10 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
   const browser = await startBrowser()
   for (const sight of sights) {
     const page = await openPictured(browser, sight)
-    const shoot = async (name: string) => {
+    const shoot = async (name: string, maxHeight?: number) => {
       await page.setViewportSize(devices[sight.device].viewport)
       await page.mouse.move(0, 0)
-      await showWhole(page)
+      await showWhole(page, maxHeight)
       await savePicture(page, `${name}-${sight.device}-${sight.scheme}`)
     }
     await page.goto(program.baseUrl)
@@ -48,6 +89,11 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
       await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
       await shoot(path.replace('/', '-'))
+    }
+    for (const path of isShownInOthers(sight) ? otherPages : []) {
+      await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
+      await untilShown(page)
+      await shoot(path.replace('/', '-'), 2_000)
     }
     await page.context().close()
   }

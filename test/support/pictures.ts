@@ -40,13 +40,13 @@ export async function openPictured(
   return context.newPage()
 }
 
-/** Makes the window as high as the page; twice, because newly visible elements may load more. */
-export async function showWhole(page: Page): Promise<void> {
+/** Makes the window as high as the page, to a limit; twice, because newly visible elements may load more. */
+export async function showWhole(page: Page, maxHeight = 6_000): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
     await page.waitForLoadState('networkidle')
     const height = await page.evaluate<number>('document.documentElement.scrollHeight')
     const { width = 0 } = page.viewportSize() ?? {}
-    await page.setViewportSize({ width, height })
+    await page.setViewportSize({ width, height: Math.min(height, maxHeight) })
   }
   await page.waitForLoadState('networkidle')
 }
