@@ -14,7 +14,7 @@ export interface Column {
   readonly title: string
   readonly view: (record: ApiRecord) => unknown
   /** `wide` is hidden on phones, `count` is aligned to the right. */
-  readonly style?: 'wide' | 'count'
+  readonly style?: 'wide' | 'count' | 'count wide'
 }
 
 export interface RowAction {
