@@ -249,7 +249,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await program.ask('PUT', `/api/admin/station/${id}`, { body: { offline_text: 'Silence' } })
     await page.getByRole('link', { name: 'All stations' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    expect(page.url()).toContain(`#/station/${name}/settings`)
+    await page.waitForURL(`**/#/station/${name}/settings`)
     expect(await description.inputValue()).toBe('By the sea')
     await page.getByLabel('Time zone').fill('Nowhere')
     await description.press('Control+s')
