@@ -105,8 +105,8 @@ interface KeyRow extends Grants {
 
 /**
  * Checks keys and sessions against Postgres, each at most once a second, with the permissions that their users
- * have then. `find` returns null for one that is missing, malformed, unknown, expired or revoked. It throws if Postgres does not answer and the key was not valid
- * within a minute.
+ * have then. `find` returns null for one that is missing, malformed, unknown, expired or revoked. It throws if
+ * Postgres does not answer and the key was not valid within a minute.
  */
 export function openKeys(sql: Sql) {
   const valid = new Map<string, CachedKey>()

@@ -21,6 +21,7 @@ import {
   changePeople,
   emailField,
   grantFields,
+  grantSchemas,
   lockPeople,
   maxPasswordLength,
   minPasswordLength,
@@ -60,11 +61,7 @@ export const invitationSchema = exactly({
   id: int64,
   email: string,
   name: string,
-  roles: arrayOf(exactly({ id: int64, name: string })),
-  stations: {
-    ...arrayOf(int64),
-    description: 'The stations that the roles are limited to; empty: not limited.'
-  },
+  ...grantSchemas,
   invited_by: string,
   created_at: unixSeconds,
   expires_at: unixSeconds,

@@ -5,6 +5,7 @@ import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import type { ApiRequest } from '../core/route.ts'
+import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 
 // What the routes of users, roles and invitations have in common.
 
@@ -22,6 +23,15 @@ export const grantFields = {
     items: id.schema,
     about: 'Ids of the stations that the roles are limited to; empty: not limited.'
   })
+}
+
+/** The schemas of these fields in a response. */
+export const grantSchemas = {
+  roles: arrayOf(exactly({ id: int64, name: string })),
+  stations: {
+    ...arrayOf(int64),
+    description: 'The stations that the roles are limited to; empty: not limited.'
+  }
 }
 
 export const emailField = text({

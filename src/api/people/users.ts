@@ -9,13 +9,14 @@ import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
 import {
   access,
   assertMayGrant,
   changePeople,
   emailField,
   grantFields,
+  grantSchemas,
   maxPasswordLength,
   minPasswordLength,
   nameField,
@@ -44,11 +45,7 @@ export const userSchema = exactly({
   id: int64,
   email: string,
   name: string,
-  roles: arrayOf(exactly({ id: int64, name: string })),
-  stations: {
-    ...arrayOf(int64),
-    description: 'The stations that the roles are limited to; empty: not limited.'
-  },
+  ...grantSchemas,
   has_password: boolean,
   passkeys: { ...int64, description: 'Number of passkeys.' },
   created_at: unixSeconds,

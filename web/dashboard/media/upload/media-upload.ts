@@ -6,7 +6,7 @@ import { buttonView } from '../../ui/controls.ts'
 import { adoptStyles, LightElement, reactiveProperties } from '../../ui/light-element.ts'
 import { formatCount, isolateBidi } from '../../ui/text.ts'
 import { formatBytes } from '../size-text.ts'
-import { isOther } from './other-files.ts'
+import { isLeftOut } from './left-out-files.ts'
 import { pickedFromDrop, pickedFromInput } from './picked-files.ts'
 import { getStationUploads, uploadsChangedEvent } from './station-uploads.ts'
 import { type PickedFile, summarizeUploads, type UploadItem, type UploadQueue } from './upload-queue.ts'
@@ -192,8 +192,8 @@ export class MediaUpload extends LightElement {
   }
 
   #add(picked: readonly PickedFile[]): void {
-    const others = picked.filter(isOther)
-    const music = picked.filter(each => !isOther(each))
+    const others = picked.filter(isLeftOut)
+    const music = picked.filter(each => !isLeftOut(each))
     const prefix = this.folder === '' ? '' : `${this.folder}/`
     const repeated = this.#queue.add(music.map(({ file, path }) => ({ file, path: prefix + path })))
     this.#notifyLeftOut('not audio', others)

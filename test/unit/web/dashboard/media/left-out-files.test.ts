@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { isOther } from '../../../../../web/dashboard/media/upload/other-files.ts'
+import { isLeftOut } from '../../../../../web/dashboard/media/upload/left-out-files.ts'
 import { openUploadAddresses } from '../../../../../web/dashboard/media/upload/upload-addresses.ts'
 
 test('pictures and playlists of a dropped folder are left out, unknown files are not', () => {
   const pick = (name: string, type = '') => ({ file: new File([], name, { type }), path: name })
   const others = [pick('.DS_Store'), pick('cover.jpg', 'image/jpeg'), pick('album.m3u'), pick('notes.txt')]
-  expect(others.map(isOther)).toEqual([true, true, true, true])
-  expect([pick('a.mp3', 'audio/mpeg'), pick('a.opus'), pick('take')].map(isOther)).toEqual([
+  expect(others.map(isLeftOut)).toEqual([true, true, true, true])
+  expect([pick('a.mp3', 'audio/mpeg'), pick('a.opus'), pick('take')].map(isLeftOut)).toEqual([
     false,
     false,
     false
