@@ -35,10 +35,15 @@ function compose(index, seconds) {
   const root = 196 * 2 ** (((index * 7) % 12) / 12)
   const samples = new Float32Array(seconds * sampleRate)
   let step = 5
-  for (let at = 0, beat = 0; at < seconds - 1; at += noteSeconds, beat += 1) {
+  const beats = Math.ceil((seconds - 1) / noteSeconds)
+  for (let beat = 0; beat < beats; beat += 1) {
+    const at = beat * noteSeconds
+    const isLast = beat === beats - 1
     step = Math.min(Math.max(step + Math.round((random() - 0.5) * 4), 0), 9)
     const height = pentatonic[step % 5] + 12 * Math.floor(step / 5)
-    if (random() < 0.85) ring(samples, at, root * 2 ** (height / 12), 0.28, 0.9)
+    const isRest = random() >= 0.85
+    // The last note rings until the end: a silent end would be heard while no other song is available.
+    if (isLast || !isRest) ring(samples, at, root * 2 ** (height / 12), 0.28, isLast ? seconds - at : 0.9)
     if (beat % 4 === 0) ring(samples, at, root / (beat % 8 === 0 ? 2 : 4 / 3), 0.2, 1.8)
   }
   return samples

@@ -53,8 +53,14 @@ async function record(url: string, file: string) {
   }
 }
 
-/** The lengths of all silences of at least 0.2 s in a file, in seconds, and the length of the file. */
-async function findSilences(file: string): Promise<{ silences: readonly number[]; seconds: number }> {
+interface Silence {
+  /** Seconds since the begin of the recording. */
+  readonly at: number
+  readonly seconds: number
+}
+
+/** All silences of at least 0.2 s in a file, and the length of the file in seconds. */
+async function findSilences(file: string): Promise<{ silences: readonly Silence[]; seconds: number }> {
   const filter = 'silencedetect=noise=-50dB:duration=0.2'
   const { stderr } = await promisify(execFile)(
     ffmpeg,
@@ -63,7 +69,9 @@ async function findSilences(file: string): Promise<{ silences: readonly number[]
   )
   const [, minutes = '0', seconds = '0'] = [...stderr.matchAll(/time=\d+:(\d+):([\d.]+)/g)].at(-1) ?? []
   return {
-    silences: [...stderr.matchAll(/silence_duration: ([\d.]+)/g)].map(([, length]) => Number(length)),
+    silences: [...stderr.matchAll(/silence_end: ([\d.]+) \| silence_duration: ([\d.]+)/g)].map(
+      ([, end, length]) => ({ at: Number(end) - Number(length), seconds: Number(length) })
+    ),
     seconds: 60 * Number(minutes) + Number(seconds)
   }
 }
@@ -93,23 +101,33 @@ describe.skipIf(whyNoRadio() !== null)('a listener that stays connected', () => 
       }
       const file = join(folder.path, 'heard.mp3')
       const listener = await record(radio.mountUrl(), file)
+      const beginMs = performance.now()
+      const steps: string[] = []
+      const note = (step: string) =>
+        steps.push(`${step} at ${((performance.now() - beginMs) / 1000).toFixed(1)}`)
       await pause(10_000)
 
       // A hand-over, with half a second between the streamers.
+      note('first streamer')
       await using wren = goLive(radio, 'wren', 'pw wren')
       await waitFor(() => isLive('DJ wren'), { ...soon, what: 'the first streamer' })
       await pause(5_000)
+      note('first streamer leaves')
       await wren.leave()
       await pause(500)
+      note('second streamer')
       await using lark = goLive(radio, 'lark', 'pw lark', 880)
       await waitFor(() => isLive('DJ lark'), { ...soon, what: 'the second streamer' })
       await pause(5_000)
+      note('second streamer leaves')
       await lark.leave()
       await waitFor(() => isLive(''), { ...soon, what: 'the end of the show' })
       await pause(8_000)
 
+      note('Liquidsoap killed')
       await radio.liquidsoap.kill()
       await pause(5_000)
+      note('Liquidsoap started')
       await radio.liquidsoap.start()
       await waitFor(async () => (await radio.mounts()).some(({ path }) => path === '/radio.mp3'), {
         ...soon,
@@ -117,9 +135,11 @@ describe.skipIf(whyNoRadio() !== null)('a listener that stays connected', () => 
       })
       await pause(10_000)
 
+      note('Cuewire killed')
       first.process.kill('SIGKILL')
       firstWorkers.kill('SIGKILL')
       await pause(awayMs)
+      note('Cuewire started')
       using second = await serve()
       const secondWorkers = work()
       await pause(afterMs)
@@ -129,9 +149,12 @@ describe.skipIf(whyNoRadio() !== null)('a listener that stays connected', () => 
       await listener.stop()
       secondWorkers.kill('SIGKILL')
       const { silences, seconds } = await findSilences(file)
-      process.stdout.write(`heard ${seconds} s; silences: ${silences.join(', ') || 'none'}\n`)
+      const found = silences.map(silence => `${silence.seconds.toFixed(2)} s at ${silence.at.toFixed(1)}`)
+      process.stdout.write(
+        `heard ${seconds} s (${steps.join(', ')}); silences: ${found.join(', ') || 'none'}\n`
+      )
       expect(seconds).toBeGreaterThan(awayMs / 1_000 + 50)
-      expect(silences.filter(length => length > 0.5)).toEqual([])
+      expect(silences.filter(silence => silence.seconds > 0.5)).toEqual([])
 
       // The listeners of an Icecast that dies have to connect again.
       await radio.icecast.kill()
