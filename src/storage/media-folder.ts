@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 
 import type { Tx } from '../db/sql.ts'
 import { resolveExisting, resolveInside } from '../runtime/contained-files.ts'
@@ -20,6 +20,18 @@ export async function findMediaFolder(tx: Tx, stationId: number, dataDir: string
     where s.id = ${stationId}`
   if (!location) return defaultMediaFolder(stationId, dataDir)
   return location.adapter === 'local' ? location.path : null
+}
+
+/**
+ * The path of a file in the media storage, or null if it is elsewhere: a URL, or a file that was imported from another folder.
+ * `folder` is that of local storage.
+ */
+export function storedPath(path: string, folder: string | null): string | null {
+  if (/^https?:\/\//i.test(path)) return null
+  if (!isAbsolute(path)) return path
+  if (folder === null) return null
+  const inner = relative(folder, path)
+  return inner === '' || inner.startsWith('..') || isAbsolute(inner) ? null : inner
 }
 
 /** Returns the real path of a media folder, or null if it is outside the folders allowed for storage. */

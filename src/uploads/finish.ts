@@ -12,6 +12,7 @@ import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
 import { type FairSemaphore, openFairSemaphore } from '../runtime/fair-semaphore.ts'
 import type { StoredFile } from '../storage/file-store.ts'
 import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
+import { isMoving, lockFiles } from './file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 import { quotaExceeded, throwFailure, type Upload } from './uploads.ts'
@@ -21,7 +22,7 @@ const limits = { total: 2, perOwner: 2, waitingPerOwner: 500, waiting: 1_000, wa
 const semaphores = new WeakMap<Sql, FairSemaphore>()
 const retryAfterSeconds = 5
 
-/** How long an upload waits for another one of the same path. */
+/** How long an upload waits for another one of the same path, or until a file there has been moved. */
 const samePathWaitMs = 10_000
 const samePathPauseMs = 100
 
@@ -115,33 +116,35 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
   const sizeBytes = await receivedBytes(config, id)
   const begin = () =>
     sql.begin(async tx => {
+      await lockFiles(tx, media, [path])
+      if (await isMoving(tx, media, path)) return false
       const { count } = await tx`
         update uploads set state = 'storing', size_bytes = ${sizeBytes}, path = ${path},
           playlist_ids = ${[...playlistIds]}::bigint[]
         where id = ${id} and lease = ${lease}`
       if (count === 0) throw new ApiError('not-found')
-      if (media.locationId === null) return
+      if (media.locationId === null) return true
       const fits = await tx`
         update storage_locations set used_bytes = used_bytes + ${sizeBytes},
           measure_at = least(measure_at, now() + interval '1 minute')
         where id = ${media.locationId}
           and (storage_quota_bytes = 0 or used_bytes + ${sizeBytes} <= storage_quota_bytes)`
       if (fits.count === 0) throw quotaExceeded()
+      return true
     })
   const endMs = performance.now() + samePathWaitMs
   for (;;) {
-    try {
-      await begin()
-      return
-    } catch (error) {
+    const isReserved = await begin().catch((error: unknown) => {
       if (codeOf(error) !== '23505') throw error
-      if (performance.now() > endMs)
-        throw new Overloaded(
-          retryAfterSeconds,
-          'Another upload of this path is being stored: try again later.'
-        )
-      await sleep(samePathPauseMs)
-    }
+      return false
+    })
+    if (isReserved) return
+    if (performance.now() > endMs)
+      throw new Overloaded(
+        retryAfterSeconds,
+        'Another file of this path is being stored or moved: try again later.'
+      )
+    await sleep(samePathPauseMs)
   }
 }
 

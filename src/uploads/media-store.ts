@@ -17,6 +17,8 @@ export interface MediaStore {
   readonly folder: string | null
   /** Null: the station has no storage location, so its files are in DATA_DIR. */
   readonly locationId: number | null
+  /** Names the storage: stations that share it have the same number. */
+  readonly storageId: number
 }
 
 type Services = Pick<UploadServices, 'sql' | 'config' | 'secrets'>
@@ -33,10 +35,11 @@ export async function openMediaStore(
     select media_storage_location_id as "locationId" from stations where id = ${stationId} and deleted_at is null`
   if (!station) throw new ApiError('not-found')
   const { locationId } = station
+  const storageId = locationId ?? -stationId
   if (locationId === null) {
     const folder = defaultMediaFolder(stationId, config.DATA_DIR)
     await mkdir(folder, { recursive: true })
-    return { files: openLocalFiles(await realpath(folder)), folder, locationId }
+    return { files: openLocalFiles(await realpath(folder)), folder, locationId, storageId }
   }
   const [row] = await sql<StoredLocation[]>`
     select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
@@ -52,11 +55,11 @@ export async function openMediaStore(
       )
       // A volume that is not mounted must not be filled where it would be.
       if (!isFolder) throw new StorageFault('no_folder')
-      return { files: openLocalFiles(real), folder: location.path, locationId }
+      return { files: openLocalFiles(real), folder: location.path, locationId, storageId }
     }
     case 's3':
     case 'sftp':
-      return { files: openRemoteFiles(location), folder: null, locationId }
+      return { files: openRemoteFiles(location), folder: null, locationId, storageId }
     case 'dropbox':
       throw new ApiError('not-implemented', 'Files of a Dropbox cannot be read or changed.')
     default:

@@ -2,6 +2,7 @@ import { opendir } from 'node:fs/promises'
 
 import { ApiError } from '../runtime/errors.ts'
 import { removeContent, uploadsFolder } from './content.ts'
+import { repairMoves } from './file-moves.ts'
 import { finishUpload } from './finish.ts'
 import type { UploadServices } from './services.ts'
 import { withUpload } from './uploads.ts'
@@ -10,8 +11,8 @@ const batch = 100
 const maxFilesPerRun = 10_000
 
 /**
- * Finishes uploads whose process ended while it stored them, removes expired ones, and removes content without an upload.
- * Returns the number of them.
+ * Finishes uploads whose process ended while it stored them, removes expired ones, removes content without an upload, and
+ * repairs interrupted moves. Returns the number of them.
  */
 export async function sweepUploads(services: UploadServices, signal: AbortSignal): Promise<number> {
   const finished = await finishInterrupted(services, signal)
@@ -19,7 +20,8 @@ export async function sweepUploads(services: UploadServices, signal: AbortSignal
     delete from uploads where id = any(array(
       select id from uploads where expires_at < now() and leased_until < now()
       order by expires_at limit ${batch} for update skip locked))`
-  return finished + expired.count + (await removeOrphans(services, signal))
+  const removed = await removeOrphans(services, signal)
+  return finished + expired.count + removed + (await repairMoves(services, signal))
 }
 
 async function finishInterrupted(services: UploadServices, signal: AbortSignal): Promise<number> {

@@ -36,7 +36,7 @@ const columns = (sql: Sql) => sql`id, station_id as "stationId", path, size_byte
   playlist_ids as "playlistIds", state, media_id as "mediaId", failure, lease,
   (extract(epoch from expires_at) * 1000)::bigint as "expiresAtMs"`
 
-/** How long an upload waits for its next request. */
+/** How long an upload waits for its next request, or for a storage that is broken. */
 const expiry = '24 hours'
 /** How long the result of a finished upload can be read. */
 const resultExpiry = '1 hour'
@@ -141,8 +141,10 @@ export async function withUpload<Result>(
   } finally {
     clearInterval(timer)
     await sql`
-      update uploads set leased_until = '-infinity', expires_at = now() +
-        case when state in ('done', 'failed') then ${resultExpiry}::interval else ${expiry}::interval end
+      update uploads set leased_until = '-infinity', expires_at = case state
+        when 'receiving' then now() + ${expiry}::interval
+        when 'storing' then expires_at
+        else now() + ${resultExpiry}::interval end
       where id = ${id} and lease = ${lease}`
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect } from 'vitest'
@@ -96,4 +96,44 @@ test('a disk that becomes full while a file is received ends its upload', async 
   expect(existsSync(join(uploads, upload))).toBe(false)
   expect(await songs()).toEqual([])
   return undefined
+})
+
+test('a file whose move was interrupted is moved back to where its song expects it', async ({
+  sql,
+  redisUrl
+}) => {
+  const { askJson, services, media, id } = await serveUploads(sql, redisUrl)
+  for (const path of ['a.mp3', 'b.mp3', 'c.mp3'])
+    await askJson('POST', '/files', { path, file: song.toString('base64') })
+  // Killed after the file was moved, before the song was; and after both.
+  await rename(join(media, 'a.mp3'), join(media, 'a2.mp3'))
+  await rename(join(media, 'b.mp3'), join(media, 'b2.mp3'))
+  await sql`update media set path = 'b2.mp3' where path = 'b.mp3'`
+  // Still in progress.
+  await rename(join(media, 'c.mp3'), join(media, 'c2.mp3'))
+  await sql`
+    insert into file_moves (media_id, station_id, storage_id, from_path, to_path, attempted_at)
+    select m.id, ${id}, -${id}::bigint, v.start, v.target, now() - v.ago::interval
+    from (values ('a.mp3', 'a.mp3', 'a2.mp3', '1 hour'), ('b2.mp3', 'b.mp3', 'b2.mp3', '1 hour'),
+      ('c.mp3', 'c.mp3', 'c2.mp3', '1 minute')) v (path, start, target, ago)
+    join media m on m.path = v.path`
+  const moving = await askJson('PUT', '/files/rename', { file: 'b2.mp3', newPath: 'c2.mp3' })
+  expect(moving).toMatchObject({ status: 409 })
+  expect(await sweepUploads(services, signal)).toBe(2)
+  expect((await readdir(media)).sort()).toEqual(['a.mp3', 'b2.mp3', 'c2.mp3'])
+  expect(await sql`select from_path as "from" from file_moves`).toMatchObject([{ from: 'c.mp3' }])
+  expect(await askJson('PUT', '/files/rename', { file: 'a.mp3', newPath: 'x/a.mp3' })).toMatchObject({
+    status: 200
+  })
+  expect(await sql`select from file_moves`).toHaveLength(1)
+})
+
+test('an upload that cannot be stored is attempted until it expires', async ({ sql, redisUrl }) => {
+  const { begin, id, services } = await serveUploads(sql, redisUrl)
+  const upload = uploadOf((await begin(song.length, { path: 'a.mp3' })).headers)
+  await sql`update uploads set state = 'storing', expires_at = now() + interval '1 hour'`
+  const attempt = withUpload(services, id, upload, () => Promise.reject(new Error('the store is broken')))
+  await expect(attempt).rejects.toThrow('broken')
+  const [row] = await sql`select expires_at <= now() + interval '1 hour' as "isKept" from uploads`
+  expect(row).toEqual({ isKept: true })
 })

@@ -2,13 +2,14 @@ import { extname } from 'node:path'
 
 import { ApiError } from '../../runtime/errors.ts'
 import type { FileStore } from '../../storage/file-store.ts'
+import { storedPath } from '../../storage/media-folder.ts'
 import { openMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { nameOf, storedPath } from './media-paths.ts'
+import { nameOf } from './media-paths.ts'
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.mp3': 'audio/mpeg',

@@ -20,6 +20,7 @@ import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
+import { storedPath } from '../../storage/media-folder.ts'
 import { toCallerError } from '../../uploads/media-store.ts'
 import { findUnknown } from '../core/accept.ts'
 import { parseId, refuseField } from '../core/parse.ts'
@@ -37,7 +38,6 @@ import {
   updateCuePoints
 } from './extra-metadata.ts'
 import { withFileUpload } from './file-upload.ts'
-import { storedPath } from './media-paths.ts'
 import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
 import { parseTarget } from './upload-target.ts'
 

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 
+import type { Tx } from '../../db/sql.ts'
 import { OutsideRootsError } from '../../runtime/contained-files.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
 import { StorageFault } from '../../storage/fault.ts'
+import { storedPath } from '../../storage/media-folder.ts'
+import { isMoving, lockFiles, moveFile } from '../../uploads/file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import type { ApiServices } from '../core/services.ts'
-import { storedPath } from './media-paths.ts'
 
 /*
  * Songs whose file is in the media storage are moved and deleted together with it. Other songs, which were imported from
@@ -55,9 +57,13 @@ export async function deleteWithFile<Result>(
   const { services, media, song } = stored
   const file = await findSongFile(stored)
   const result = await deleteRow()
-  if (file === null || (await isOfOtherSong(stored, file))) return result
+  if (file === null) return result
   try {
-    await media.files.remove(file)
+    await services.sql.begin(async tx => {
+      await lockFiles(tx, media, [file])
+      if (await isOfOtherSong(tx, stored, file)) return
+      await media.files.remove(file)
+    })
   } catch (error) {
     const shown = toCallerError(error)
     services.log.warn({ err: error, media: song.id }, 'file of a deleted song not removed')
@@ -80,36 +86,36 @@ export async function moveWithFile<Result>(
   target: string,
   moveRow: () => Promise<Result>
 ): Promise<Result> {
-  const { services, media, song } = stored
+  const { services, stationId, media, song } = stored
   const file = await findSongFile(stored)
   if (file === null || file === target) return moveRow()
-  if (await isOfOtherSong(stored, file))
-    throw new ApiError('conflict', 'The file belongs to a song of another station as well.')
-  await media.files.move(file, target)
-  try {
-    return await moveRow()
-  } catch (error) {
-    await media.files
-      .move(target, file)
-      .catch((failure: unknown) =>
-        services.log.error({ err: failure, media: song.id, path: target }, 'file not moved back')
-      )
-    throw error
+  const check = async (tx: Tx) => {
+    if (await isOfOtherSong(tx, stored, file))
+      throw new ApiError('conflict', 'The file belongs to a song of another station as well.')
+    if (await isUploading(tx, stored, target))
+      throw new ApiError('conflict', `A file is being uploaded to ${target}.`)
   }
+  const move = { mediaId: song.id, stationId, from: file, to: target }
+  return moveFile(services, media, move, check, moveRow)
 }
 
-/** Whether another song has the file, perhaps of another station with the same storage, or an upload replaces it. */
-async function isOfOtherSong(
-  { services: { sql }, stationId, media: { folder, locationId }, song }: SongInStore,
-  file: string
-): Promise<boolean> {
-  const paths = folder === null ? [file] : [file, join(folder, file)]
-  const found = await sql`
-    with sharing as (select id from stations
-      where deleted_at is null and (id = ${stationId} or media_storage_location_id = ${locationId}::bigint))
-    select from media where station_id in (select id from sharing) and path = any(${paths}::text[])
-      and remote_playlist_id is null and id <> ${song.id}
-    union all
-    select from uploads where station_id in (select id from sharing) and path = ${file} and state = 'storing'`
+/** Stations whose media are in the same storage. */
+const sharing = (tx: Tx, { stationId, media: { locationId } }: SongInStore) => tx`
+  select id from stations
+  where deleted_at is null and (id = ${stationId} or media_storage_location_id = ${locationId}::bigint)`
+
+/** Whether another song has the file, or an upload or a move replaces it. The file must be locked. */
+async function isOfOtherSong(tx: Tx, stored: SongInStore, file: string): Promise<boolean> {
+  const { media, song } = stored
+  const paths = media.folder === null ? [file] : [file, join(media.folder, file)]
+  const found = await tx`
+    select from media where station_id in (${sharing(tx, stored)}) and path = any(${paths}::text[])
+      and remote_playlist_id is null and id <> ${song.id}`
+  return found.length > 0 || (await isUploading(tx, stored, file)) || (await isMoving(tx, media, file))
+}
+
+async function isUploading(tx: Tx, stored: SongInStore, file: string): Promise<boolean> {
+  const found = await tx`
+    select from uploads where station_id in (${sharing(tx, stored)}) and path = ${file} and state = 'storing'`
   return found.length > 0
 }
