@@ -27,7 +27,7 @@ export async function lockFiles(
   { storageId }: Pick<MediaStore, 'storageId'>,
   paths: readonly string[]
 ) {
-  for (const path of [...new Set(paths)].sort())
+  for (const path of [...new Set(paths)].toSorted())
     await tx`select pg_advisory_xact_lock(hashtextextended(${`file ${storageId} ${path}`}, 0))`
 }
 

@@ -120,7 +120,7 @@ test('a file whose move was interrupted is moved back to where its song expects 
   const moving = await askJson('PUT', '/files/rename', { file: 'b2.mp3', newPath: 'c2.mp3' })
   expect(moving).toMatchObject({ status: 409 })
   expect(await sweepUploads(services, signal)).toBe(2)
-  expect((await readdir(media)).sort()).toEqual(['a.mp3', 'b2.mp3', 'c2.mp3'])
+  expect((await readdir(media)).toSorted()).toEqual(['a.mp3', 'b2.mp3', 'c2.mp3'])
   expect(await sql`select from_path as "from" from file_moves`).toMatchObject([{ from: 'c.mp3' }])
   expect(await askJson('PUT', '/files/rename', { file: 'a.mp3', newPath: 'x/a.mp3' })).toMatchObject({
     status: 200
