@@ -1,0 +1,119 @@
+import type { ReactiveControllerHost } from 'lit'
+
+import { callAction } from '../api/call-api.ts'
+import { confirmAction, openActionRunner } from '../ui/actions.ts'
+import { isolateBidi } from '../ui/text.ts'
+import { type BatchAction, describeProgress, runBatch } from './batch-actions.ts'
+import { describeDeletion } from './batch-requests.ts'
+import { type LibraryRow, nameOf, parentOf } from './library-row.ts'
+import { askPlaylists, askText } from './media-dialogs.ts'
+import type { MediaPlaylist } from './media-record.ts'
+import { saveMediaFile } from './media-request.ts'
+import { describeSelection } from './media-toolbars.ts'
+import type { Selection } from './selection.ts'
+
+interface MediaActionsOptions {
+  /** The path of the station in the API. */
+  readonly path: () => string
+  /** The folder that the list shows. */
+  readonly folder: () => string
+  readonly selection: () => Selection
+  /** Called after files were changed. `isGone`: the selected ones are no longer where they were. */
+  readonly onChanged: (isGone: boolean) => void
+  /** Called before files are deleted. `only` is the only one, null if there are several. */
+  readonly onDelete: (only: LibraryRow | null) => void
+}
+
+/** What operators do with files and folders: one action at a time, with its questions and its progress. */
+export function openMediaActions(
+  host: ReactiveControllerHost & EventTarget,
+  { path, folder, selection, onChanged, onDelete }: MediaActionsOptions
+) {
+  const runner = openActionRunner(host)
+  let progress = ''
+
+  function showProgress(text: string): void {
+    progress = text
+    host.requestUpdate()
+  }
+
+  function runOnSelection(action: BatchAction): Promise<void> {
+    const { keys } = selection()
+    const options = {
+      path: path(),
+      folder: folder(),
+      keys,
+      onProgress: (done: number) => showProgress(describeProgress(done, keys.size))
+    }
+    return runner.run(action.do, async () => {
+      try {
+        return await runBatch(action, options)
+      } finally {
+        showProgress('')
+        onChanged(action.do === 'delete' || action.do === 'move')
+      }
+    })
+  }
+
+  function act(subpath: string, method: 'PUT' | 'POST', body: unknown): Promise<void> {
+    return runner.run(subpath, () =>
+      callAction(`${path()}/${subpath}`, { method, body }, async () => onChanged(false))
+    )
+  }
+
+  return {
+    get isBusy() {
+      return runner.inFlight !== null
+    },
+    /** The progress of an action on many files; '' without one. */
+    get progress() {
+      return progress
+    },
+    runOnSelection,
+    async delete(only: LibraryRow | null): Promise<void> {
+      const { keys } = selection()
+      if (keys.size === 0) return
+      const what =
+        only === null
+          ? describeSelection(selection(), '').replace(' selected', ' items')
+          : `“${isolateBidi(nameOf(only))}”`
+      const text = describeDeletion(keys)
+      if (!(await confirmAction({ title: `Delete ${what}?`, text, verb: 'Delete' }))) return
+      onDelete(only)
+      await runOnSelection({ do: 'delete' })
+    },
+    async addToPlaylists(all: readonly MediaPlaylist[]): Promise<void> {
+      const playlists = await askPlaylists(all)
+      if (playlists !== null) await runOnSelection({ do: 'add', playlists })
+    },
+    async move(): Promise<void> {
+      const directory = await askText({
+        title: 'Move to a folder',
+        label: 'Folder',
+        verb: 'Move',
+        value: folder(),
+        help: 'The path of the folder; empty for the top.',
+        isOptional: true
+      })
+      if (directory !== null) await runOnSelection({ do: 'move', directory })
+    },
+    async rename({ path: file, path_short: name }: LibraryRow): Promise<void> {
+      const renamed = await askText({ title: 'Rename', label: 'New name', verb: 'Rename', value: name })
+      if (renamed === null || renamed === name) return
+      const parent = parentOf(file)
+      const newPath = parent === '' ? renamed : `${parent}/${renamed}`
+      await act('files/rename', 'PUT', { file, newPath })
+    },
+    async createFolder(): Promise<void> {
+      const name = await askText({ title: 'New folder', label: 'Name', verb: 'Create', value: '' })
+      if (name !== null) await act('files/mkdir', 'POST', { currentDirectory: folder(), name })
+    },
+    download({ path: file, path_short: name }: LibraryRow): Promise<void> {
+      const query = new URLSearchParams({ file })
+      return runner.run('download', async () => {
+        await saveMediaFile(`${path()}/files/download?${query.toString()}`, name)
+        return ''
+      })
+    }
+  }
+}

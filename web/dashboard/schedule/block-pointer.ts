@@ -1,0 +1,88 @@
+import type { ReactiveControllerHost } from 'lit'
+
+import { openBlockDrag } from './block-drag.ts'
+import { itemsOf, type ScheduleOwner } from './edited-schedules.ts'
+import { type GridOffset, minuteAt } from './grid-geometry.ts'
+import type { ItemOccurrence } from './item-occurrences.ts'
+import type { ItemPlace, ScheduleEditor } from './schedule-editor.ts'
+import { createItem, moveItem, resizeItem, type ScheduleItem, stepMinutes } from './schedule-item.ts'
+import { addDays } from './week.ts'
+
+/** The part of a block, at its top and bottom, that changes its length. */
+const edgePixels = 7
+
+/** Draws, moves and resizes the blocks of a calendar with a pointer. */
+export function openBlockPointer(host: ReactiveControllerHost & HTMLElement, editor: ScheduleEditor) {
+  const drag = openBlockDrag(host, () => [...host.querySelectorAll<HTMLElement>('.week-lane')])
+
+  /** Shows an item while a pointer changes it, and stores it when the pointer is released. */
+  function follow(
+    event: PointerEvent,
+    place: ItemPlace,
+    date: string,
+    apply: (offset: GridOffset) => ScheduleItem
+  ): void {
+    const grid = host.querySelector<HTMLElement>('.week')
+    if (grid === null) return
+    let days = 0
+    let hasMoved = false
+    drag.start(event, grid, {
+      onMove: offset => {
+        if (!hasMoved && offset.days === 0 && offset.minutes === 0) return
+        hasMoved = true
+        days = offset.days
+        editor.preview(place, apply(offset))
+      },
+      onEnd: isDropped => {
+        const item = editor.endPreview()
+        if (!isDropped || item === null) return
+        editor.store(place, item)
+        editor.reveal(place, addDays(date, days))
+      }
+    })
+  }
+
+  return {
+    /** Draws a new item of an owner, if the pointer is on an empty place of a lane. */
+    startDrawing(event: PointerEvent, owner: ScheduleOwner | undefined, date: string): void {
+      const { target, currentTarget: lane } = event
+      const isGrid = lane instanceof HTMLElement && getComputedStyle(lane).position === 'relative'
+      // A finger on an empty place scrolls.
+      if (target !== lane || !isGrid || !owner || event.button !== 0 || event.pointerType === 'touch') return
+      event.preventDefault()
+      const from = minuteAt(event.offsetY, lane.offsetHeight)
+      const index = itemsOf(owner, editor.edits).length
+      follow(event, { owner, index }, date, ({ minutes }) =>
+        minutes >= 0
+          ? createItem(date, from, from + Math.max(stepMinutes, minutes))
+          : createItem(date, from + minutes, from)
+      )
+    },
+    /** Moves the item of a block, or its start or end if the pointer is on an edge. */
+    startMoving(event: PointerEvent, { key, date }: ItemOccurrence): void {
+      const place = editor.findEditable(key)
+      const { currentTarget: block } = event
+      const isGrid =
+        block instanceof HTMLElement &&
+        block.parentElement !== null &&
+        getComputedStyle(block.parentElement).position === 'absolute'
+      if (!place || !isGrid || event.button !== 0) return
+      event.preventDefault()
+      block.focus()
+      editor.select(key)
+      const { item } = place
+      const edge = findEdge(block, event.clientY)
+      follow(event, place, date, ({ days, minutes }) =>
+        edge === null ? moveItem(item, days, minutes) : resizeItem(item, edge, minutes)
+      )
+    }
+  }
+}
+
+/** The end of a block that a pointer touches; null: neither. A short block can only be moved. */
+function findEdge(block: HTMLElement, clientY: number): 'start' | 'end' | null {
+  const { top, bottom, height } = block.getBoundingClientRect()
+  if (height < 3 * edgePixels) return null
+  if (clientY - top < edgePixels) return 'start'
+  return bottom - clientY < edgePixels ? 'end' : null
+}
