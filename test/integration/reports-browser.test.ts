@@ -99,7 +99,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
     await page.goto(`${program.baseUrl}/#/audit`)
     await page.getByLabel('Station (short name or id)').fill(String(id))
-    await page.getByText(`POST /api/station/${id}/queue/clear`).waitFor()
+    await page.getByRole('cell', { name: `POST /api/station/${id}/queue/clear`, exact: true }).waitFor()
     await page.getByLabel('Station (short name or id)').fill('no such station')
     await page.getByText('station is no station.').waitFor()
     expect(await axeFindings(page, [])).toEqual([])

@@ -60,7 +60,7 @@ export class InvitationList extends LightElement {
           ? nothing
           : html`<div class="scroll">
               ${tableView(
-                ['Person', 'Roles', 'State', ''],
+                ['Person', ['Roles', 'wide'], 'State', ['', 'row-actions']],
                 rows.map(row => this.#rowView(row))
               )}
             </div>`
@@ -71,12 +71,16 @@ export class InvitationList extends LightElement {
   #rowView(invitation: Invitation) {
     const { id, email, name, roles } = invitation
     const chip = stateChip(invitation)
+    const roleNames = roles.map(role => role.name).join(', ')
     const person = name || email || 'Anyone with the link'
     return html`<tr>
-      <th scope="row">${person}</th>
-      <td>${roles.map(role => role.name).join(', ')}</td>
+      <th scope="row" class="row-title">
+        ${person}
+        <p class="narrow quiet">${roleNames}</p>
+      </th>
+      <td class="wide">${roleNames}</td>
       <td>${chipView(chip)}</td>
-      <td>
+      <td class="row-actions">
         ${
           chip.text === 'Open'
             ? buttonView('Revoke', () => this.#revoke(id), {

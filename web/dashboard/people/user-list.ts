@@ -42,7 +42,7 @@ export class UserList extends LightElement {
       { id: 'users', title: 'Users', resource: this.#users },
       html`<div class="scroll">
           ${tableView(
-            ['Person', 'Roles', 'Stations', 'Last sign-in', ''],
+            ['Person', ['Roles', 'wide'], ['Stations', 'wide'], ['Last sign-in', 'wide'], ['', 'row-actions']],
             users.map(user => this.#rowView(user))
           )}
         </div>
@@ -52,15 +52,17 @@ export class UserList extends LightElement {
 
   #rowView(user: User) {
     const { id, email, name, roles, stations, last_sign_in_at: lastSignInAt, is_me: isMe } = user
+    const roleNames = roles.map(role => role.name).join(', ') || 'None'
     return html`<tr>
-      <th scope="row">
+      <th scope="row" class="row-title">
         ${name || email} ${isMe ? chipView({ text: 'You', tone: 'neutral' }) : nothing}
         ${name === '' ? nothing : html`<br /><span class="quiet">${email}</span>`}
+        <p class="narrow quiet">${roleNames}</p>
       </th>
-      <td>${roles.map(role => role.name).join(', ') || 'None'}</td>
-      <td>${stations.length === 0 ? 'All' : this.#stationNames(stations)}</td>
-      <td>${lastSignInAt === 0 ? 'Never' : formatAge(lastSignInAt)}</td>
-      <td>
+      <td class="wide">${roleNames}</td>
+      <td class="wide">${stations.length === 0 ? 'All' : this.#stationNames(stations)}</td>
+      <td class="wide">${lastSignInAt === 0 ? 'Never' : formatAge(lastSignInAt)}</td>
+      <td class="row-actions">
         ${buttonView('Change', () => (this.editedId = id), { style: 'link', label: `Change ${email}` })}
         ${buttonView('Remove', () => this.#remove(user), { style: 'link', label: `Remove ${email}` })}
       </td>

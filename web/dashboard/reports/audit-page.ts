@@ -77,7 +77,10 @@ class AuditPage extends LightElement {
         rows.length === 0
           ? nothing
           : html`<div class="scroll" role="region" aria-label="Table of changes" tabindex="0">
-              ${tableView(['Time', 'Key', 'Record', 'Fields', ['Request', 'wide']], rows.map(rowView))}
+              ${tableView(
+                ['Time', 'Key', 'Record', ['Fields', 'wide'], ['Request', 'wide']],
+                rows.map(rowView)
+              )}
             </div>`
       }
       ${pagingView(value, page => (this.page = page))}`
@@ -93,13 +96,15 @@ function secondsOf(day: string, daysLater = 0): number {
 }
 
 const rowView = ({ at, key, method, path, record, record_id: id, station_id: station, fields }: Entry) =>
-  html`<tr>
+  html`<tr class="audit-row">
     <td class="row-time">${time.format(at * 1_000)}</td>
     <td>${key.name}</td>
     <td>
       ${record} ${id}${station === 0 ? nothing : html`<br /><span class="quiet">Station ${station}</span>`}
+      <p class="narrow quiet">${fields.join(', ')}</p>
+      <p class="narrow quiet">${method} ${path}</p>
     </td>
-    <td>${fields.join(', ')}</td>
+    <td class="wide">${fields.join(', ')}</td>
     <td class="wide quiet">${method} ${path}</td>
   </tr>`
 

@@ -22,13 +22,16 @@ const songsSchema = pageSchema(
 )
 type SongRow = v.InferOutput<typeof songsSchema>['rows'][number]
 
-const orders = [
-  ['plays', 'Most plays'],
-  ['listeners_gained', 'Most listeners gained'],
-  ['listeners_lost', 'Most listeners lost'],
-  ['delta_total', 'Best change of listeners'],
-  ['listeners_average', 'Most listeners on average']
+/** The numbers of a song, with the titles of their columns and the orders by them. */
+const counts = [
+  ['plays', 'Plays', 'Most plays'],
+  ['listeners_gained', 'Gained', 'Most listeners gained'],
+  ['listeners_lost', 'Lost', 'Most listeners lost'],
+  ['delta_total', 'Change', 'Best change of listeners'],
+  ['listeners_average', 'Average listeners', 'Most listeners on average']
 ] as const
+type CountName = (typeof counts)[number][0]
+const orders = counts.map(([name, , order]) => [name, order] as const)
 
 /** The songs of a period by plays, and by listeners gained and lost. */
 export class SongReport extends StationElement {
@@ -81,20 +84,28 @@ export class SongReport extends StationElement {
           rows.length === 0
             ? nothing
             : html`<div class="scroll" role="region" aria-label="Table of songs" tabindex="0">
-                ${tableView(
-                  [
-                    'Song',
-                    ['Plays', 'count'],
-                    ['Gained', 'count'],
-                    ['Lost', 'count'],
-                    ['Change', 'count'],
-                    ['Average listeners', 'count']
-                  ],
-                  rows.map(rowView)
-                )}
+                ${this.#tableView(rows)}
               </div>`
         }
         ${pagingView(value, page => (this.page = page))}`
+    )
+  }
+
+  /** On phones there is room for one number: the one that the songs are ordered by. */
+  #tableView(rows: readonly SongRow[]) {
+    const styleOf = (name: CountName) => (name === this.filters['sort'] ? 'count' : 'count wide')
+    return tableView(
+      ['Song', ...counts.map(([name, title]) => [title, styleOf(name)] as const)],
+      rows.map(
+        row =>
+          html`<tr>
+            <td class="main">
+              <p class="row-title">${row.song.title || row.song.text}</p>
+              <p class="row-artist">${row.song.artist}</p>
+            </td>
+            ${counts.map(([name]) => html`<td class=${styleOf(name)}>${formatNumber(row[name])}</td>`)}
+          </tr>`
+      )
     )
   }
 
@@ -106,16 +117,3 @@ export class SongReport extends StationElement {
     })
   }
 }
-
-const rowView = ({ song, plays, ...counts }: SongRow) =>
-  html`<tr>
-    <td class="main">
-      <p class="row-title">${song.title || song.text}</p>
-      <p class="row-artist">${song.artist}</p>
-    </td>
-    <td class="count">${formatNumber(plays)}</td>
-    <td class="count">${formatNumber(counts.listeners_gained)}</td>
-    <td class="count">${formatNumber(counts.listeners_lost)}</td>
-    <td class="count">${formatNumber(counts.delta_total)}</td>
-    <td class="count">${formatNumber(counts.listeners_average)}</td>
-  </tr>`
