@@ -88,6 +88,8 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
     for (const [path, heading] of Object.entries(sections)) {
       await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+      // The simulation of the schedule takes seconds.
+      await expect.poll(() => page.locator('main [aria-busy=true]').count(), { timeout: 60_000 }).toBe(0)
       await shoot(path.replace('/', '-'))
     }
     for (const path of isShownInOthers(sight) ? otherPages : []) {

@@ -194,13 +194,22 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await expect.poll(async () => (await read()).length, within5s).toBe(1)
   }, 60_000)
 
-  test('an API key for one station is shown once, and revoked', async ({ program, openPage }) => {
+  test('an API key for two stations is shown once, copied and revoked', async ({ program, openPage }) => {
     const page = await openPage()
+    const { body: other } = await program.ask('POST', '/api/admin/stations', { body: { name: 'Second' } })
     const { id } = await openView(page, program, 'keys')
     await page.getByRole('button', { name: 'New API key' }).click()
     await fill(page, { Name: 'Morning show' })
-    await dialogOf(page).getByLabel('For', { exact: true }).selectOption(String(id))
-    await dialogOf(page).getByLabel('manage station media', { exact: true }).check()
+    const add = dialogOf(page).getByLabel('Add a station', { exact: true })
+    await add.selectOption('Console keys')
+    const first = dialogOf(page).getByRole('group', { name: 'Console keys' })
+    await first.getByLabel('manage station media', { exact: true }).check()
+    await add.selectOption('Second')
+    const second = dialogOf(page).getByRole('group', { name: 'Second' })
+    await second.getByLabel('As the role').selectOption('Station manager')
+    expect(await second.getByRole('checkbox', { checked: true }).count()).toBeGreaterThan(5)
+    await second.getByLabel('manage station media', { exact: true }).uncheck()
+    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
     await dialogOf(page).getByRole('button', { name: 'Create' }).click()
     const secret = page.getByRole('textbox', { name: 'The new API key' })
     const key = await secret.inputValue()
@@ -209,6 +218,15 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await secret.waitFor({ state: 'detached' })
     const files = `/api/station/${id}/files`
     expect((await program.ask('GET', files, { key })).status).toBe(200)
+    const body = { name: 'new' }
+    const ofSecond = (method: string, path: string) =>
+      program.ask(method, `/api/station/${other.id}/${path}`, { key, body })
+    expect((await ofSecond('POST', 'files/mkdir')).status).toBe(403)
+    expect((await ofSecond('POST', 'playlists')).status).toBe(403)
+    expect((await ofSecond('POST', 'queue/clear')).status).toBe(200)
+    await page.getByRole('button', { name: 'Copy Morning show' }).click()
+    expect(await second.getByLabel('manage station media', { exact: true }).isChecked()).toBe(false)
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Revoke Morning show' }).click()
     await page.getByRole('dialog').getByText('never used').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()

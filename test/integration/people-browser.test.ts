@@ -137,9 +137,14 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
 
   test('roles of a user and of the installation are changed', async ({ program, openPage }) => {
     const { email } = await createUser(program)
+    const station = await call(program, 'POST', '/api/admin/stations', {
+      key: adminKey,
+      body: { name: 'Night FM' }
+    })
     const dj = await roleId(program, 'DJ')
     const page = await openPage()
     await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+    page.setDefaultTimeout(12_000)
     await page.goto(`${siteOf(program)}/#/people`)
     await page.getByRole('button', { name: `Change ${email}` }).click()
     await page.getByRole('checkbox', { name: 'DJ' }).check()
@@ -151,9 +156,16 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'New role' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Night shift')
     await page.getByRole('checkbox', { name: 'See history, requests and listeners' }).check()
+    await page.getByLabel('Add a station').selectOption('Night FM')
+    await page.getByRole('group', { name: 'Night FM' }).getByLabel('As the role').selectOption('DJ')
     expect(await axeFindings(page, withoutMinor)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Role saved.').waitFor()
-    await page.getByText('Night shift').waitFor()
+    await page.getByText('Night shift').click()
+    await page.getByText(/^Night FM: /).waitFor()
+    const roles = await call(program, 'GET', '/api/admin/roles', { key: adminKey })
+    const made = roles.body.find((role: { name: string }) => role.name === 'Night shift')
+    expect(made.permissions.station).toMatchObject([{ id: station.body.id }])
+    expect(made.permissions.station[0].permissions.length).toBeGreaterThan(0)
   })
 })

@@ -1,36 +1,38 @@
 import { html, nothing } from 'lit'
 import { live } from 'lit/directives/live.js'
 
-import type { FormField } from './form-field.ts'
+import { buttonView } from '../ui/controls.ts'
+import { choicesView } from './choices-view.ts'
+import type { FieldViewOptions, FormField } from './form-field.ts'
 import { pairsToText, textToPairs, toLines } from './form-values.ts'
-
-export interface FieldViewOptions {
-  readonly field: FormField
-  /** Unique in the page. */
-  readonly id: string
-  readonly value: unknown
-  /** '' if there is none. */
-  readonly problem: string
-  readonly isDisabled: boolean
-  /** Whether a secret may have a stored value, which an empty field keeps. */
-  readonly isStored: boolean
-  readonly onChange: (value: unknown) => void
-}
 
 /** A field with its label, its description and its problem. */
 export function fieldView(options: FieldViewOptions) {
   const { field, id, problem } = options
   const about = html`<p class="form-about" id="${id}-about">${describeField(field)}</p>
     <p class="trouble form-problem" id="${id}-problem">${problem}</p>`
-  if (field.kind === 'choices')
+  if (field.kind === 'choices' || field.kind === 'special')
     return html`<fieldset class="form-row" aria-describedby="${id}-about ${id}-problem">
       <legend>${field.label}</legend>
       ${controlView(options)} ${about}
     </fieldset>`
   return html`<div class="form-row" data-kind=${field.kind}>
     <label for=${id}>${field.label}</label>
-    ${controlView(options)} ${about}
+    ${controlView(options)} ${about} ${removalView(options)}
   </div>`
+}
+
+/** Removes a stored secret when the form is saved, or keeps it after all. */
+function removalView({ field, value, isStored, isDisabled, onChange }: FieldViewOptions) {
+  if (!isStored || !field.isRemovable) return nothing
+  const verb = value === null ? 'Keep' : 'Remove'
+  return html`<p class="form-removal">
+    ${buttonView(
+      html`${verb} the stored value<span class="visually-hidden">: ${field.label}</span>`,
+      () => onChange(value === null ? '' : null),
+      { style: 'link', isDisabled }
+    )}
+  </p>`
 }
 
 function describeField({ description, kind, min, max }: FormField): string {
@@ -74,7 +76,9 @@ function controlView(options: FieldViewOptions) {
     case 'number':
       return inputView(options, 'text', textOf(value), onChange)
     case 'choices':
-      return choicesView(options)
+      return choicesView({ ...options, options: field.options, chosen: listOf(value) })
+    case 'special':
+      return field.view?.(options) ?? nothing
     default:
       return field.kind satisfies never
   }
@@ -92,14 +96,13 @@ const readText = (event: Event): string => {
 
 const isChecked = ({ target }: Event): boolean => target instanceof HTMLInputElement && target.checked
 
-const keptSecret = 'unchanged'
+function placeholderOf({ field, value, isStored }: FieldViewOptions): string {
+  if (!isStored) return field.placeholder
+  return value === null ? 'will be removed' : 'unchanged'
+}
 
-function inputView(
-  { field, id, problem, isDisabled, isStored }: FieldViewOptions,
-  type: string,
-  text: string,
-  onText: (text: string) => void
-) {
+function inputView(options: FieldViewOptions, type: string, text: string, onText: (text: string) => void) {
+  const { field, id, problem, isDisabled } = options
   const { kind } = field
   const inputMode = kind === 'number' ? 'decimal' : kind === 'url' ? 'url' : nothing
   return html`<input
@@ -110,7 +113,7 @@ function inputView(
     list=${kind === 'zone' ? `${id}-list` : nothing}
     autocomplete=${kind === 'secret' ? 'new-password' : 'off'}
     spellcheck=${kind === 'text' ? nothing : 'false'}
-    placeholder=${isStored ? keptSecret : field.placeholder}
+    placeholder=${placeholderOf(options)}
     ?disabled=${isDisabled}
     ?required=${field.isRequired}
     aria-invalid=${problem !== ''}
@@ -121,16 +124,13 @@ function inputView(
 }
 
 /** The text is not set while it is edited: blank lines would disappear. */
-function areaView(
-  { field, id, problem, isDisabled, isStored }: FieldViewOptions,
-  text: string,
-  onText: (text: string) => void
-) {
+function areaView(options: FieldViewOptions, text: string, onText: (text: string) => void) {
+  const { id, problem, isDisabled } = options
   return html`<textarea
     class="field"
     id=${id}
     rows="4"
-    placeholder=${isStored ? keptSecret : field.placeholder}
+    placeholder=${placeholderOf(options)}
     ?disabled=${isDisabled}
     aria-invalid=${problem !== ''}
     aria-describedby="${id}-about ${id}-problem"
@@ -172,30 +172,6 @@ function selectView({ field, id, value, problem, isDisabled, onChange }: FieldVi
         html`<option value=${option.value} .selected=${option.value === current}>${option.label}</option>`
     )}
   </select>`
-}
-
-function choicesView({ field, id, value, isDisabled, onChange }: FieldViewOptions) {
-  const chosen = listOf(value)
-  const toggle = (name: string, isOn: boolean) =>
-    onChange(
-      field.options.flatMap(option =>
-        (option.value === name ? isOn : chosen.includes(option.value)) ? option.value : []
-      )
-    )
-  return html`<div class="form-choices">
-    ${field.options.map(
-      option =>
-        html`<label
-          ><input
-            id="${id}-${option.value}"
-            type="checkbox"
-            ?disabled=${isDisabled}
-            .checked=${live(chosen.includes(option.value))}
-            @change=${(event: Event) => toggle(option.value, isChecked(event))}
-          />${option.label}</label
-        >`
-    )}
-  </div>`
 }
 
 /** `2026-11-22T14:05` in the time zone of the browser; '' for 0. */

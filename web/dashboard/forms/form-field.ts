@@ -29,7 +29,8 @@ export type BodySchema = v.InferOutput<typeof bodySchema>
 
 /**
  * How a field is edited. `lines` is a list of texts, one a line; `pairs` are named values, `name=value` in each
- * line; `choices` a list of words; `moment` is Unix seconds, 0 for none; `zone` a time zone.
+ * line; `choices` a list of words; `moment` is Unix seconds, 0 for none; `zone` a time zone; `special` has a view of
+ * its own.
  */
 export type FieldKind =
   | 'text'
@@ -45,6 +46,7 @@ export type FieldKind =
   | 'pairs'
   | 'moment'
   | 'zone'
+  | 'special'
 
 export interface FieldOption {
   readonly value: string
@@ -60,6 +62,8 @@ export interface FormField {
   readonly isRequired: boolean
   /** Whether it cannot be changed after creation. */
   readonly isFixed: boolean
+  /** Whether a stored secret can be removed, with null. */
+  readonly isRemovable: boolean
   /** The value of a new record. */
   readonly fallback: unknown
   readonly options: readonly FieldOption[]
@@ -70,6 +74,22 @@ export interface FormField {
   readonly maxLength: number | null
   /** The heading under which it is shown when that is opened; '' for the first fields. */
   readonly group: string
+  /** The control of a field of the kind `special`. */
+  readonly view?: (options: FieldViewOptions) => unknown
+}
+
+/** How a field is shown. */
+export interface FieldViewOptions {
+  readonly field: FormField
+  /** Unique in the page. */
+  readonly id: string
+  readonly value: unknown
+  /** '' if there is none. */
+  readonly problem: string
+  readonly isDisabled: boolean
+  /** Whether a secret may have a stored value, which an empty field keeps. */
+  readonly isStored: boolean
+  readonly onChange: (value: unknown) => void
 }
 
 /** The fields of a body, in its order, without computed ones and those that need an editor of their own. */
@@ -86,6 +106,7 @@ export function toFormFields({ properties, required }: BodySchema, prefix = ''):
       kind,
       isRequired: required.includes(key),
       isFixed: schema['x-fixed'],
+      isRemovable: schema.writeOnly && schema.default === '',
       fallback: schema.default ?? (kind === 'select' ? (options[0] ?? '') : emptyValue(kind)),
       options: options.map(option => ({ value: String(option ?? ''), label: toOptionLabel(option) })),
       placeholder: typeof example === 'string' && kind !== 'select' ? example : '',

@@ -30,7 +30,7 @@ function readPath(record: ApiRecord, name: string): unknown {
 
 /**
  * The body that stores the values: for a new record (`before` is null) what differs from the defaults, else
- * what was changed. An emptied field that has a default is reset to it.
+ * what was changed. An emptied field that has a default is reset to it; null removes a secret.
  */
 export function toBody(
   fields: readonly FormField[],

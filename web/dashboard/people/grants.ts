@@ -1,6 +1,10 @@
 import { html } from 'lit'
 import * as v from 'valibot'
 
+import { toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import type { PermissionPreset } from './permission-choices.ts'
+
 export const rolesSchema = v.array(
   v.object({
     id: v.number(),
@@ -15,8 +19,22 @@ export const rolesSchema = v.array(
 )
 export type Role = v.InferOutput<typeof rolesSchema>[number]
 
+/** What each role allows, as a start for other lists of permissions. */
+export const presetsOf = (roles: readonly Role[]): PermissionPreset[] =>
+  roles.map(({ name, permissions }) => ({ name, permissions: permissions.global }))
+
+/** The presets of all roles; none if the key may not read the roles. */
+export async function loadPresets(): Promise<PermissionPreset[]> {
+  try {
+    return presetsOf(await callApi(rolesSchema, 'api/admin/roles'))
+  } catch (error) {
+    if (toApiError(error).status === 403) return []
+    throw error
+  }
+}
+
 export const stationsSchema = v.array(v.object({ id: v.number(), name: v.string() }))
-type Station = v.InferOutput<typeof stationsSchema>[number]
+export type Station = v.InferOutput<typeof stationsSchema>[number]
 
 interface Checkbox {
   readonly value: string | number

@@ -3,6 +3,7 @@ import { html } from 'lit'
 import { defineElements, LightElement } from '../ui/light-element.ts'
 import { FirstAccount } from './first-account.ts'
 import { InvitationList } from './invitation-list.ts'
+import { RoleForm } from './role-form.ts'
 import { RoleList } from './role-list.ts'
 import { UserList } from './user-list.ts'
 
@@ -18,6 +19,7 @@ class PeoplePage extends LightElement {
 defineElements({
   'first-account': FirstAccount,
   'invitation-list': InvitationList,
+  'role-form': RoleForm,
   'role-list': RoleList,
   'user-list': UserList,
   'people-page': PeoplePage

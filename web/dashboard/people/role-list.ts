@@ -1,27 +1,22 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
-import { type FieldError, toApiError } from '../api/api-error.ts'
-import { callAction, callApi } from '../api/call-api.ts'
+import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
-import { checkboxes, checkedIn, type Role, rolesSchema } from './grants.ts'
-
-const permissionsSchema = v.object({ global: v.array(v.object({ id: v.string(), name: v.string() })) })
+import { type Role, rolesSchema, stationsSchema } from './grants.ts'
+import { permissionsSchema } from './role-form.ts'
 
 const intervalMs = 20_000
 
-/** The roles, what they allow, and the form for one. */
+/** The roles, and what they allow. */
 export class RoleList extends LightElement {
-  static override properties = reactiveProperties('edited', 'problems')
+  static override properties = reactiveProperties('edited')
   /** The role in the form; `new` for a new one. */
   edited: Role | 'new' | null = null
-  problems: readonly FieldError[] = []
 
   readonly #actions = openActionRunner(this)
   readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
@@ -30,6 +25,7 @@ export class RoleList extends LightElement {
     path: () => 'api/admin/permissions',
     intervalMs: 600_000
   })
+  readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
 
   protected override render() {
     const create = buttonView('New role', () => (this.edited = 'new'))
@@ -43,13 +39,16 @@ export class RoleList extends LightElement {
   #roleView(role: Role) {
     const { name, permissions, users, is_builtin: isBuiltin } = role
     const texts = permissions.global.map(id => this.#describe(id))
-    const own = permissions.station.length
+    const own = permissions.station
     return html`<div class="line">
       <details>
         <summary>${name} <span class="quiet">${formatCount(users, 'user')}</span></summary>
         <ul>
           ${texts.map(text => html`<li>${text}</li>`)}
-          ${own === 0 ? nothing : html`<li>More for ${formatCount(own, 'station')}</li>`}
+          ${own.map(
+            ({ id, permissions: held }) =>
+              html`<li>${this.#nameOf(id)}: ${held.map(each => this.#describe(each)).join(', ')}</li>`
+          )}
         </ul>
       </details>
       ${
@@ -62,52 +61,28 @@ export class RoleList extends LightElement {
   }
 
   #describe(id: string): string {
-    return this.#permissions.value?.global.find(each => each.id === id)?.name ?? id
+    const { global = [], station = [] } = this.#permissions.value ?? {}
+    return [...global, ...station].find(each => each.id === id)?.name ?? id
+  }
+
+  #nameOf(stationId: number): string {
+    return this.#stations.value?.find(({ id }) => id === stationId)?.name ?? `Station ${stationId}`
   }
 
   #formView(edited: Role | 'new') {
-    const { name, permissions } = edited === 'new' ? { name: '', permissions: { global: [] } } : edited
-    const held: readonly string[] = permissions.global
-    return html`<form class="account-form" @submit=${(event: Event) => this.#save(event, edited)}>
-      ${labeledField('role', { name: 'name', label: 'Name', value: name, isRequired: true, problems: this.problems })}
-      ${checkboxes(
-        'Users with the role may',
-        'global',
-        (this.#permissions.value?.global ?? []).map(each => ({
-          value: each.id,
-          label: each.name,
-          isChecked: held.includes(each.id)
-        }))
-      )}
-      <div class="button-row">
-        <button type="submit" class="button" data-kind="strong">Save</button>
-        ${buttonView('Cancel', () => (this.edited = null))}
-      </div>
-    </form>`
-  }
-
-  async #save(event: Event, edited: Role | 'new'): Promise<void> {
-    event.preventDefault()
-    const form = this.querySelector('form')
-    if (form === null) return
-    const { name } = readForm(form)
-    const station = edited === 'new' ? [] : edited.permissions.station
-    const body = { name, permissions: { global: checkedIn(form, 'global'), station } }
-    this.problems = []
-    await this.#actions.run('save', async () => {
-      try {
-        if (edited === 'new') await callApi(v.unknown(), 'api/admin/roles', { method: 'POST', body })
-        else await callApi(v.unknown(), `api/admin/role/${edited.id}`, { method: 'PUT', body })
-        this.edited = null
-        await this.#roles.refresh()
-        return 'Role saved.'
-      } catch (error) {
-        this.problems = toApiError(error).fieldErrors.filter(({ field }) => field === 'name')
-        if (this.problems.length === 0) throw error
-        void this.updateComplete.then(() => focusProblem(this))
-        return ''
-      }
-    })
+    const [roles, stations, permissions] = [this.#roles.value, this.#stations.value, this.#permissions.value]
+    if (roles === null || stations === null || permissions === null) return nothing
+    const close = (isSaved: boolean) => {
+      this.edited = null
+      if (isSaved) void this.#roles.refresh()
+    }
+    return html`<role-form
+      .edited=${edited === 'new' ? null : edited}
+      .roles=${roles}
+      .stations=${stations}
+      .permissions=${permissions}
+      .close=${close}
+    ></role-form>`
   }
 
   async #delete({ id, name }: Role): Promise<void> {

@@ -4,15 +4,16 @@ import { callApi } from '../api/call-api.ts'
 import { loadRawSchema } from '../forms/body-schemas.ts'
 import type { FormField } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
+import { loadPresets } from '../people/grants.ts'
+import { permissionChoices } from '../people/permission-choices.ts'
+import { stationGrantsView } from '../people/station-grants.ts'
 import { type Chip, chipView } from '../ui/controls.ts'
 import { formatAge, formatCount } from '../ui/text.ts'
 import { copyWith, type ResourceView, textOf } from './resource.ts'
 
 const path = '/api/v1/main/api-keys'
 
-const stationsSchema = v.array(
-  v.object({ station: v.object({ id: v.number(), name: v.string(), shortcode: v.string() }) })
-)
+const stationsSchema = v.array(v.object({ station: v.object({ id: v.number(), name: v.string() }) }))
 
 /** The permissions that a key may have for one station. */
 const keySchema = v.object({
@@ -27,8 +28,9 @@ const keySchema = v.object({
 
 const grantsSchema = v.array(v.object({ station: v.number(), permissions: v.array(v.string()) }))
 
-const permissionsIn = (record: ApiRecord): string[] =>
-  v.parse(v.fallback(v.array(v.string()), []), record['permissions'])
+const textsSchema = v.fallback(v.array(v.string()), [])
+
+const permissionsIn = (record: ApiRecord): string[] => v.parse(textsSchema, record['permissions'])
 
 const grantsIn = (record: ApiRecord) => v.parse(v.fallback(grantsSchema, []), record['station_permissions'])
 
@@ -52,42 +54,49 @@ function keyChip(record: ApiRecord): Chip {
 const lastUse = (record: ApiRecord): string =>
   record['last_used_at'] === 0 ? 'never used' : `last used ${formatAge(Number(record['last_used_at']))}`
 
-/** A key is for the installation with all stations, or for one station, which has fewer permissions. */
+/** A key has permissions for the installation and all stations, and more for single stations. */
 async function openFields(fields: FormField[]) {
-  const [listed, raw] = await Promise.all([
+  const [listed, raw, presets] = await Promise.all([
     callApi(stationsSchema, 'api/nowplaying'),
-    loadRawSchema('post', path)
+    loadRawSchema('post', path),
+    loadPresets()
   ])
   const ofStation = v.parse(keySchema, raw).properties.station_permissions.items.properties.permissions.items
     .enum
-  const stationOptions = listed.map(({ station: { id, name } }) => ({ value: String(id), label: name }))
-  const [name, ...others] = fields
-  if (name === undefined) return () => fields
-  const scope: FormField = {
-    ...name,
-    name: 'station',
-    label: 'For',
-    description: 'The stations that the key has access to.',
-    kind: 'select',
-    isRequired: false,
-    fallback: '',
-    options: [{ value: '', label: 'The installation and all stations' }, ...stationOptions]
-  }
-  return (read: (field: string) => unknown) => {
-    const isOfStation = (read('station') ?? '') !== ''
-    return [name, scope, ...others].map(field => {
-      if (field.name === 'expires_at')
-        return { ...field, kind: 'moment' as const, description: 'When it expires; empty: never.' }
-      if (field.name !== 'permissions' || !isOfStation) return field
-      return { ...field, options: field.options.filter(({ value }) => ofStation.includes(value)) }
-    })
-  }
-}
-
-/** The form has one list of permissions; the API has one for everywhere, and one for each station. */
-function toRequest({ station = '', permissions = [], ...body }: ApiRecord): ApiRecord {
-  if (station === '') return { ...body, permissions }
-  return { ...body, station_permissions: [{ station: Number(station), permissions }] }
+  const stations = listed.map(({ station: { id, name } }) => ({ id, name }))
+  const shown = fields.flatMap((field): FormField[] => {
+    if (field.name === 'expires_at')
+      return [{ ...field, kind: 'moment', description: 'When it expires; empty: never.' }]
+    if (field.name !== 'permissions') return [field]
+    const everywhere: FormField = {
+      ...field,
+      kind: 'special',
+      view: ({ value, ...options }) =>
+        permissionChoices({
+          ...options,
+          options: field.options,
+          chosen: v.parse(textsSchema, value),
+          presets
+        })
+    }
+    const single: FormField = {
+      ...field,
+      name: 'station_permissions',
+      label: 'Station permissions',
+      description: 'Permissions for single stations.',
+      kind: 'special',
+      view: ({ value, ...options }) =>
+        stationGrantsView({
+          ...options,
+          grants: v.parse(v.fallback(grantsSchema, []), value),
+          stations,
+          permissions: ofStation.map(name => ({ value: name, label: name })),
+          presets
+        })
+    }
+    return [everywhere, single]
+  })
+  return () => shown
 }
 
 /** The keys of programs. A key is shown once; it cannot be changed, only revoked. */
@@ -108,13 +117,7 @@ export const apiKeys: ResourceView = {
   nameOf: record => textOf(record, 'name'),
   openFields,
   canEdit: false,
-  toCopy: copyWith(record => {
-    const [grant] = grantsIn(record)
-    const scope =
-      grant === undefined ? {} : { station: String(grant.station), permissions: grant.permissions }
-    return { name: `${textOf(record, 'name')} (copy)`, expires_at: 0, ...scope }
-  }),
-  toRequest,
+  toCopy: copyWith(record => ({ name: `${textOf(record, 'name')} (copy)`, expires_at: 0 })),
   describeLoss: record =>
     `Programs that use this key (${textOf(record, 'identifier').slice(0, 8)}…, ${lastUse(record)}) are refused within a second: ${describePermissions(record) || 'no permissions'}. This cannot be undone.`,
   removal: { verb: 'Revoke', path: `${path}/revoke/{key}` },

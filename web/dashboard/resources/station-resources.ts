@@ -1,13 +1,5 @@
-import type { FormField } from '../forms/form-field.ts'
 import { formatCount } from '../ui/text.ts'
 import { copyWith, flagChip, type ResourceView, textOf } from './resource.ts'
-
-const without =
-  (...names: string[]) =>
-  (fields: FormField[]) => {
-    const shown = fields.filter(({ name }) => !names.includes(name))
-    return () => shown
-  }
 
 /** Mounts and HLS streams: the addresses under which listeners hear a station. */
 export const mounts: ResourceView = {
@@ -51,31 +43,12 @@ export const remotes: ResourceView = {
     { title: 'Name', view: record => textOf(record, 'name') },
     { title: 'URL', style: 'wide', view: record => textOf(record, 'url') },
     { title: 'Polled as', view: record => textOf(record, 'type') || 'Not polled' },
-    { title: 'Listeners', style: 'count', view: record => textOf(record, 'listeners_total') }
+    { title: 'Listeners', style: 'count wide', view: record => textOf(record, 'listeners_total') }
   ],
   nameOf: record => textOf(record, 'name'),
   toCopy: copyWith(record => ({ name: `${textOf(record, 'name')} (copy)` })),
   describeLoss: record =>
     `Its ${formatCount(Number(record['listeners_total']), 'listener')} are no longer counted, and players no longer offer ${textOf(record, 'url')}.`
-}
-
-/** The accounts of DJs. Their schedules have an editor of their own. */
-export const streamers: ResourceView = {
-  title: 'Streamers',
-  noun: 'streamer',
-  emptyText: 'This station has no streamers. A streamer is the account of a DJ who goes live.',
-  paths: { list: '/api/station/{station_id}/streamers', one: '/api/station/{station_id}/streamer/{id}' },
-  write: 'manageStreamers',
-  columns: [
-    { title: 'Username', view: record => textOf(record, 'streamer_username') },
-    { title: 'Name', style: 'wide', view: record => textOf(record, 'display_name') },
-    { title: 'State', view: record => flagChip(record['is_active'], 'Enabled', 'Disabled') }
-  ],
-  nameOf: record => textOf(record, 'streamer_username'),
-  openFields: without('schedule_items'),
-  toCopy: copyWith(record => ({ streamer_username: `${textOf(record, 'streamer_username')}-copy` })),
-  describeLoss: ({ schedule_items: items, ...record }) =>
-    `${textOf(record, 'streamer_username')} can no longer go live. The password, the picture and ${formatCount(Array.isArray(items) ? items.length : 0, 'scheduled time')} are lost; past live shows stay in the history.`
 }
 
 /** Accounts for uploads by SFTP. */

@@ -1,63 +1,10 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import type { NowPlaying } from '../../client/interface.ts'
-import { formatSchedule, scheduleEntrySchema } from '../schedule/schedule-text.ts'
-import { type Chip, chipView, tableView } from '../ui/controls.ts'
-import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { type Chip, chipView } from '../ui/controls.ts'
+import { StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge, describeDuration } from '../ui/text.ts'
-
-const streamersSchema = v.array(
-  v.object({
-    streamer_username: v.string(),
-    display_name: v.string(),
-    is_active: v.boolean(),
-    enforce_schedule: v.boolean(),
-    schedule_items: v.array(scheduleEntrySchema)
-  })
-)
-type Streamer = v.InferOutput<typeof streamersSchema>[number]
-
-/** The accounts of DJs, their schedules, and who is live. */
-export class StationStreamers extends StationElement {
-  static override properties = reactiveProperties('live')
-  declare live: NowPlaying['live']
-
-  readonly #streamers = this.poll('streamers', streamersSchema, 60_000)
-
-  protected override render() {
-    const { value } = this.#streamers
-    const emptyText = value?.length === 0 ? 'This station has no streamers.' : ''
-    const rows = value?.map(
-      streamer =>
-        html`<tr>
-          <td>
-            <p class="row-title">${streamer.display_name || streamer.streamer_username}</p>
-            <p class="row-artist">${streamer.streamer_username}</p>
-          </td>
-          <td>${formatSchedules(streamer)}</td>
-          <td>${chipView(streamerChip(streamer, this.live))}</td>
-        </tr>`
-    )
-    return panelView(
-      { id: 'streamers', title: 'Streamers', resource: this.#streamers, emptyText },
-      rows?.length ? tableView(['Name', 'Schedule', 'State'], rows) : nothing
-    )
-  }
-}
-
-function streamerChip(streamer: Streamer, live: NowPlaying['live']): Chip {
-  const { display_name: name, streamer_username: username, is_active: isActive } = streamer
-  if (live.is_live && live.streamer_name === (name || username)) return { text: 'Live', tone: 'good' }
-  return isActive ? { text: 'Enabled', tone: 'neutral' } : { text: 'Disabled', tone: 'warning' }
-}
-
-function formatSchedules({ schedule_items: items, enforce_schedule: isEnforced }: Streamer): string {
-  const times = items.map(formatSchedule).join('; ')
-  if (times === '') return isEnforced ? 'Never: the schedule is empty' : 'At any time'
-  return isEnforced ? `${times}, at no other time` : times
-}
 
 const maxBroadcasts = 10
 

@@ -1,30 +1,35 @@
 import { html, nothing } from 'lit'
 
 import { ResourceList } from '../resources/resource-list.ts'
-import { streamers as streamerAccounts } from '../resources/station-resources.ts'
+import type { ResourceView } from '../resources/resource.ts'
+import { listStreamers } from '../resources/streamers.ts'
 import { defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
-import { BroadcastList, PollList, StationStreamers } from './live-shows.ts'
+import { BroadcastList, PollList } from './live-shows.ts'
 
 /** The DJs of a station, their live shows, and the streaming servers that are polled. */
 class StreamersPage extends StationPage {
+  #streamers: { readonly liveName: string; readonly resource: ResourceView } | null = null
+
+  /** Another one only when somebody else is live, because the list is then rendered again. */
+  #resource(): ResourceView {
+    const { live } = this.np
+    const liveName = live.is_live ? live.streamer_name : ''
+    if (this.#streamers?.liveName !== liveName) this.#streamers = { liveName, resource: listStreamers(live) }
+    return this.#streamers.resource
+  }
+
   protected override render() {
     const { station, zone, refreshKey } = this
     const { allows } = this.permissions
-    const streamers = html`<station-streamers
-      .station=${station}
-      .live=${this.np.live}
-      .refreshKey=${refreshKey}
-    ></station-streamers>`
-    const accounts = html`<resource-list .resource=${streamerAccounts} .station=${station}></resource-list>`
+    const streamers = html`<resource-list .resource=${this.#resource()} .station=${station}></resource-list>`
     const broadcasts = html`<broadcast-list
       .station=${station}
       .zone=${zone}
       .refreshKey=${refreshKey}
     ></broadcast-list>`
     return html`<div class="stack">
-      ${allows('viewStreamers') ? streamers : nothing} ${allows('manageStreamers') ? accounts : nothing}
-      ${allows('viewReports') ? broadcasts : nothing}
+      ${allows('viewStreamers') ? streamers : nothing} ${allows('viewReports') ? broadcasts : nothing}
       ${allows('viewQueue') ? html`<poll-list .station=${station}></poll-list>` : nothing}
     </div>`
   }
@@ -34,6 +39,5 @@ defineElements({
   'broadcast-list': BroadcastList,
   'poll-list': PollList,
   'resource-list': ResourceList,
-  'station-streamers': StationStreamers,
   'streamers-page': StreamersPage
 })

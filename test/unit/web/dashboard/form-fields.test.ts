@@ -69,7 +69,7 @@ test('each kind of property gets its field; those that need their own editor get
   })
   expect(fieldNamed('type')).toMatchObject({ isFixed: true, fallback: 'mp3' })
   expect(fieldNamed('bitrate')).toMatchObject({ min: 0, max: 320, fallback: 128 })
-  expect(fieldNamed('admin_password')?.description).toBe('The password.')
+  expect(fieldNamed('admin_password')).toMatchObject({ description: 'The password.', isRemovable: true })
   expect(['is_enabled', 's3Endpoint', 'enable_autodj', 'listenUrl'].map(toLabel)).toEqual([
     'Enabled',
     'S3 endpoint',
@@ -105,6 +105,7 @@ test('a change has only what was changed; a secret is kept unless one is entered
     admin_password: 'new'
   })
   expect(toBody(fields, { ...start, bitrate: 'many' }, start)).toEqual({ bitrate: 'many' })
+  expect(toBody(fields, { ...start, admin_password: null }, start)).toEqual({ admin_password: null })
 })
 
 test('members of an object are edited as fields of their own', () => {

@@ -11,6 +11,7 @@ const fields = Object.keys(playlists.fields).map((name): FormField => ({
   kind: 'text',
   isRequired: false,
   isFixed: false,
+  isRemovable: false,
   fallback: '',
   options: [],
   placeholder: '',

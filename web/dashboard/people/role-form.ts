@@ -1,0 +1,119 @@
+import { html } from 'lit'
+import * as v from 'valibot'
+
+import { type FieldError, toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
+import { LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { presetsOf, type Role, type Station } from './grants.ts'
+import { permissionChoices } from './permission-choices.ts'
+import { type StationGrant, stationGrantsView } from './station-grants.ts'
+
+const permissionSchema = v.object({ id: v.string(), name: v.string() })
+
+/** All permissions, and what they allow, `api/admin/permissions`. */
+export const permissionsSchema = v.object({
+  global: v.array(permissionSchema),
+  station: v.array(permissionSchema)
+})
+type Permissions = v.InferOutput<typeof permissionsSchema>
+
+const toOptions = (permissions: Permissions['global']) =>
+  permissions.map(({ id, name }) => ({ value: id, label: name }))
+
+/** The form of a role: its permissions for all stations, and for single ones. */
+export class RoleForm extends LightElement {
+  static override properties = reactiveProperties(
+    'edited',
+    'roles',
+    'stations',
+    'permissions',
+    'global',
+    'grants',
+    'problems'
+  )
+  /** Null: a new role. */
+  declare edited: Role | null
+  /** The roles that a new one may start as. */
+  declare roles: readonly Role[]
+  declare stations: readonly Station[]
+  declare permissions: Permissions
+  /** Called after the role was saved, and when the operator cancels. */
+  declare close: (isSaved: boolean) => void
+  global: readonly string[] = []
+  grants: readonly StationGrant[] = []
+  problems: readonly FieldError[] = []
+  readonly #actions = openActionRunner(this)
+
+  protected override willUpdate(changed: Map<string, unknown>): void {
+    if (!changed.has('edited')) return
+    const { global, station } = this.edited?.permissions ?? { global: [], station: [] }
+    this.global = global
+    this.grants = station.map(({ id, permissions }) => ({ station: id, permissions }))
+  }
+
+  protected override render() {
+    const { problems } = this
+    const presets = presetsOf(this.roles)
+    const isDisabled = this.#actions.inFlight !== null
+    return html`<form class="account-form" @submit=${(event: Event) => this.#submit(event)}>
+      ${labeledField('role', { name: 'name', label: 'Name', value: this.edited?.name ?? '', isRequired: true, problems })}
+      <fieldset class="checkboxes">
+        <legend>Users with the role may</legend>
+        ${permissionChoices({
+          id: 'role-global',
+          options: toOptions(this.permissions.global),
+          chosen: this.global,
+          presets,
+          isDisabled,
+          onChange: global => (this.global = global)
+        })}
+      </fieldset>
+      <fieldset class="checkboxes">
+        <legend>For single stations they also may</legend>
+        ${stationGrantsView({
+          id: 'role-stations',
+          grants: this.grants,
+          stations: this.stations,
+          permissions: toOptions(this.permissions.station),
+          presets,
+          isDisabled,
+          onChange: grants => (this.grants = grants)
+        })}
+      </fieldset>
+      <div class="button-row">
+        <button type="submit" class="button" data-kind="strong">Save</button>
+        ${buttonView('Cancel', () => this.close(false))}
+      </div>
+    </form>`
+  }
+
+  async #submit(event: Event): Promise<void> {
+    event.preventDefault()
+    const form = this.querySelector('form')
+    if (form === null) return
+    const { name } = readForm(form)
+    const station = this.grants.map(grant => ({ id: grant.station, permissions: grant.permissions }))
+    const body = { name, permissions: { global: this.global, station } }
+    const { edited } = this
+    this.problems = []
+    let isSaved = false
+    await this.#actions.run('save', async () => {
+      try {
+        if (edited === null) await callApi(v.unknown(), 'api/admin/roles', { method: 'POST', body })
+        else await callApi(v.unknown(), `api/admin/role/${edited.id}`, { method: 'PUT', body })
+        isSaved = true
+        return 'Role saved.'
+      } catch (error) {
+        this.problems = toApiError(error).fieldErrors.filter(({ field }) => field === 'name')
+        if (this.problems.length === 0) throw error
+        void this.updateComplete.then(() => focusProblem(this))
+        return ''
+      }
+    })
+    // Its notice must be dispatched before it is removed.
+    if (isSaved) this.close(true)
+  }
+}
