@@ -6,6 +6,8 @@ import { abortedError } from './body.ts'
 
 /** Above this, the connection is not read until the handler has taken the bytes. */
 const maxBufferedBytes = 512 * 1024
+/** Chunks are joined up to this size: a chunk may be a few bytes. */
+const joinedBytes = 64 * 1024
 const idleTimeoutMs = 30_000
 /** What a refused client may still send: one that is cut off never sees the response. */
 const maxDiscardedBytes = 16 * 1024 * 1024
@@ -52,12 +54,16 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
     isPaused = false
   }
 
+  /** Takes a large chunk as it is, and joins small ones. */
   const take = (): Uint8Array => {
-    const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-    chunks = []
-    bufferedBytes = 0
+    let count = 0
+    for (let joined = 0; count < chunks.length && joined < joinedBytes; count += 1)
+      joined += chunks[count]?.length ?? 0
+    const taken = chunks.splice(0, count)
+    const bytes = taken.length === 1 && taken[0] ? taken[0] : Buffer.concat(taken)
+    bufferedBytes -= bytes.length
     // Not inside the callback that paused it, where microtasks run as well.
-    if (isPaused) setImmediate(resume)
+    if (isPaused && chunks.length === 0) setImmediate(resume)
     return bytes
   }
 

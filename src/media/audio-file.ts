@@ -17,7 +17,7 @@ import type { CuePoints } from '../songs/cue-points.ts'
 import { detectImageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, maxLengths, type SongTags, toDurationMs } from '../songs/song.ts'
 import { readCueTags } from './cue-tags.ts'
-import { FileTokenizer, UnusableFileError } from './file-tokenizer.ts'
+import { type AudioSource, FileTokenizer, UnusableFileError } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
 
 export interface AudioFile extends SongTags {
@@ -26,6 +26,9 @@ export interface AudioFile extends SongTags {
 }
 
 const timeoutMs = 10_000
+/** For files that are read over the network. */
+const sourceTimeoutMs = 60_000
+const windowBytes = 64 * 1024
 /** Up to this size an MP3 is scanned, in about 0.3 seconds, instead of estimating its duration. */
 const maxScannedBytes = 64 * 1024 * 1024
 const maxCoverBytes = 5 * 1024 * 1024
@@ -40,10 +43,25 @@ export async function readAudioFile(
   realRoots: readonly string[],
   name = path
 ): Promise<AudioFile> {
-  try {
+  return withProblems(async () => {
     const deadlineMs = performance.now() + timeoutMs
     await using file = await openInside(path, realRoots)
-    return await read(new FileTokenizer(file, (await file.stat()).size, deadlineMs), name)
+    const source: AudioSource = {
+      size: (await file.stat()).size,
+      windowBytes,
+      read: async (window, offset) => (await file.read(window, 0, window.length, offset)).bytesRead
+    }
+    return await read(new FileTokenizer(source, deadlineMs), name)
+  })
+}
+
+/** Reads the same from a file that is elsewhere, in at most about a minute. */
+export const readAudioSource = (source: AudioSource, name: string): Promise<AudioFile> =>
+  withProblems(() => read(new FileTokenizer(source, performance.now() + sourceTimeoutMs), name))
+
+async function withProblems(work: () => Promise<AudioFile>): Promise<AudioFile> {
+  try {
+    return await work()
   } catch (error) {
     throw error instanceof UnusableFileError
       ? error

@@ -1,33 +1,41 @@
-import type { FileHandle } from 'node:fs/promises'
-
 import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
 
 /** A file cannot be imported. The message is a predicate about it ("it is empty"). */
 export class UnusableFileError extends Error {}
 
-const windowBytes = 64 * 1024
+/** The content of a file. */
+export interface AudioSource {
+  readonly size: number
+  /** The number of bytes that are read at once. */
+  readonly windowBytes: number
+  /** Fills `window` from an offset on. Returns the number of bytes. */
+  readonly read: (window: Uint8Array, offset: number) => Promise<number>
+}
+
 /** Parsers keep a note of each invalid part, and a sparse file can have billions of empty ones. */
 const maxReads = 2_000_000
 /** For a single tag or picture. */
 const maxBufferBytes = 32 * 1024 * 1024
 
-/** Reads a file for music-metadata in windows of 64 KiB. Reads after the deadline throw and end parsing. */
+/** Reads a file for music-metadata in windows. Reads after the deadline throw and end parsing. */
 export class FileTokenizer extends AbstractTokenizer {
   // Without the path: the content determines the format, so a wrong extension does no harm.
   override fileInfo: { size?: number; mimeType?: string }
   /** In bytes. */
   readonly size: number
-  readonly #handle: FileHandle
+  readonly #source: AudioSource
   readonly #deadlineMs: number
-  readonly #window = Buffer.allocUnsafe(windowBytes)
+  readonly #window: Buffer
   #reads = 0
   #windowStart = 0
   #windowLength = 0
 
   /** The deadline is a time of `performance.now()`. */
-  constructor(handle: FileHandle, size: number, deadlineMs: number) {
+  constructor(source: AudioSource, deadlineMs: number) {
     super({ maxBufferSize: maxBufferBytes })
-    this.#handle = handle
+    const { size, windowBytes } = source
+    this.#source = source
+    this.#window = Buffer.allocUnsafe(windowBytes)
     this.#deadlineMs = deadlineMs
     this.fileInfo = { size }
     this.size = size
@@ -50,10 +58,10 @@ export class FileTokenizer extends AbstractTokenizer {
       let offset = at - this.#windowStart
       if (offset < 0 || offset >= this.#windowLength) {
         this.#windowLength = 0
-        const { bytesRead } = await this.#handle.read(this.#window, 0, windowBytes, at)
+        const read = await this.#source.read(this.#window, at)
         this.#windowStart = at
-        this.#windowLength = bytesRead
-        if (bytesRead === 0) break
+        this.#windowLength = read
+        if (read === 0) break
         offset = 0
       }
       const end = Math.min(this.#windowLength, offset + length - count)

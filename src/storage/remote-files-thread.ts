@@ -1,14 +1,7 @@
-import { parentPort } from 'node:worker_threads'
-
+import { answerTasks } from '../runtime/thread-tasks.ts'
 import { StorageFault } from './fault.ts'
 import { FileExistsError, type FileStore } from './file-store.ts'
-import type {
-  RemoteFileAnswer,
-  RemoteFileTask,
-  RemoteFileValue,
-  RemoteFileWork,
-  RemoteLocation
-} from './remote-files.ts'
+import type { RemoteFileThread, RemoteFileValue, RemoteFileWork, RemoteLocation } from './remote-files.ts'
 import { openS3Files } from './s3-files.ts'
 import { openSftpFiles } from './sftp-files.ts'
 
@@ -20,8 +13,6 @@ import { openSftpFiles } from './sftp-files.ts'
 const maxStores = 20
 const concurrency = 4
 const stores = new Map<string, FileStore>()
-let running = 0
-const waiting: RemoteFileTask[] = []
 
 function storeOf(location: RemoteLocation): FileStore {
   const key = JSON.stringify(location)
@@ -54,27 +45,12 @@ async function perform(store: FileStore, work: RemoteFileWork): Promise<RemoteFi
   }
 }
 
-async function run({ id, location, work }: RemoteFileTask): Promise<RemoteFileAnswer> {
+answerTasks<RemoteFileThread>(concurrency, async ({ location, work }) => {
   try {
-    return { id, value: await perform(storeOf(location), work) }
+    return { value: await perform(storeOf(location), work) }
   } catch (error) {
-    if (error instanceof FileExistsError) return { id, exists: error.message }
+    if (error instanceof FileExistsError) return { exists: error.message }
     const { reason, code } = error instanceof StorageFault ? error : new StorageFault('unusable')
-    return { id, fault: { reason, code } }
+    return { fault: { reason, code } }
   }
-}
-
-async function startWaiting(): Promise<void> {
-  if (running >= concurrency) return
-  const task = waiting.shift()
-  if (!task) return
-  running += 1
-  parentPort?.postMessage(await run(task), [])
-  running -= 1
-  void startWaiting()
-}
-
-parentPort?.on('message', (task: RemoteFileTask) => {
-  waiting.push(task)
-  void startWaiting()
 })

@@ -1,23 +1,23 @@
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { appendTracks, type Artwork, insertArtwork, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import { appendTracks } from '../db/media-rows.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { type AudioFile, readAudioFile } from '../media/audio-file.ts'
+import type { AudioFile } from '../media/audio-file.ts'
 import { UnusableFileError } from '../media/file-tokenizer.ts'
+import { readInThread } from '../media/read-in-thread.ts'
 import { changeStation } from '../playout/change-station.ts'
-import { markPartsOf, updateQueuedDurations } from '../playout/queue/media.ts'
 import { refillQueue } from '../playout/queue/queue.ts'
 import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
 import { type FairSemaphore, openFairSemaphore } from '../runtime/fair-semaphore.ts'
-import type { StoredFile } from '../storage/file-store.ts'
 import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
 import { isMoving, lockFiles } from './file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
 import type { UploadServices } from './services.ts'
+import { type SongContent, writeSong } from './song-content.ts'
 import { quotaExceeded, throwFailure, type Upload } from './uploads.ts'
 
-/** Reading tags takes the event loop some milliseconds per file. */
+/** Files that are stored at once. */
 const limits = { total: 2, perOwner: 2, waitingPerOwner: 500, waiting: 1_000, waitMs: 60_000 }
 const semaphores = new WeakMap<Sql, FairSemaphore>()
 const retryAfterSeconds = 5
@@ -98,7 +98,11 @@ async function readContent(
   content: string
 ): Promise<AudioFile> {
   try {
-    return await readAudioFile(content, [await uploadsFolder(config)], basename(path))
+    return await readInThread({
+      path: content,
+      realRoots: [await uploadsFolder(config)],
+      name: basename(path)
+    })
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error
     if ((await receivedBytes(config, id)) === 0) return refuseFile('it is empty')
@@ -148,18 +152,15 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
   }
 }
 
-interface StoredSong {
+interface StoredUpload extends SongContent {
   readonly media: MediaStore
-  readonly stored: StoredFile
-  readonly song: Omit<AudioFile, 'cover'>
-  readonly cover: Artwork | null
   readonly options: FinishOptions
 }
 
 async function commit(
   services: UploadServices,
   upload: Upload,
-  { media, stored, song, cover, options }: StoredSong
+  { media, stored, song, cover, options }: StoredUpload
 ): Promise<number> {
   const { id, lease, stationId, playlistIds } = upload
   return changeStation(services, stationId, async change => {
@@ -168,22 +169,14 @@ async function commit(
     const [held] = await tx`
       select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
     if (!held) throw new ApiError('not-found')
-    const [known] = await mediaIdsOf(tx, stationId, [path])
-    if (cover) await insertArtwork(tx, [cover])
-    await upsertMedia(tx, stationId, [{ ...song, path, ...stored, coverHash: cover?.hash ?? null }])
-    const [mediaId] = await mediaIdsOf(tx, stationId, [path])
-    if (mediaId === undefined) throw new Error('the media was not stored')
+    const { mediaId, isNew } = await writeSong(change, path, { song, stored, cover })
     const playlists = await tx<{ id: number }[]>`
       select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
         and source = 'songs' order by id`
     for (const playlist of playlists) await appendTracks(tx, playlist.id, [mediaId])
     await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
     await options.recordAudit?.(tx, mediaId)
-    if (known !== undefined) {
-      await updateQueuedDurations(tx, stationId, mediaId)
-      await markPartsOf(change, mediaId)
-    }
-    if (known !== undefined || playlists.length > 0) await refillQueue(change)
+    if (!isNew || playlists.length > 0) await refillQueue(change)
     return mediaId
   })
 }

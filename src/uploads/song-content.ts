@@ -1,0 +1,36 @@
+import { type Artwork, insertArtwork, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import type { AudioFile } from '../media/audio-file.ts'
+import type { StationChange } from '../playout/change-station.ts'
+import { markPartsOf, updateQueuedDurations } from '../playout/queue/media.ts'
+import type { StoredFile } from '../storage/file-store.ts'
+
+/** What was read of a stored file. */
+export interface SongContent {
+  readonly stored: StoredFile
+  readonly song: Omit<AudioFile, 'cover'>
+  readonly cover: Artwork | null
+  /** The cover of a song whose file has none. */
+  readonly otherCoverHash?: string | null
+}
+
+/**
+ * Writes the song of a file, and what shows it; the caller refills the queue. Cue points that an operator set are
+ * kept. Returns the id of the media, and whether it is new.
+ */
+export async function writeSong(
+  change: StationChange,
+  path: string,
+  { stored, song, cover, otherCoverHash = null }: SongContent
+): Promise<{ readonly mediaId: number; readonly isNew: boolean }> {
+  const { tx, station } = change
+  const [known] = await mediaIdsOf(tx, station.id, [path])
+  if (cover) await insertArtwork(tx, [cover])
+  await upsertMedia(tx, station.id, [{ ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }])
+  const [mediaId] = await mediaIdsOf(tx, station.id, [path])
+  if (mediaId === undefined) throw new Error('the media was not stored')
+  if (known !== undefined) {
+    await updateQueuedDurations(tx, station.id, mediaId)
+    await markPartsOf(change, mediaId)
+  }
+  return { mediaId, isNew: known === undefined }
+}
