@@ -15,6 +15,8 @@ export interface MediaStore {
   readonly files: FileStore
   /** The folder as configured, if it is local: imports may have stored absolute paths below it. */
   readonly folder: string | null
+  /** The real path of that folder; null if it is not local. */
+  readonly realFolder: string | null
   /** Null: the station has no storage location, so its files are in DATA_DIR. */
   readonly locationId: number | null
   /** Names the storage: stations that share it have the same number. */
@@ -39,7 +41,8 @@ export async function openMediaStore(
   if (locationId === null) {
     const folder = defaultMediaFolder(stationId, config.DATA_DIR)
     await mkdir(folder, { recursive: true })
-    return { files: openLocalFiles(await realpath(folder)), folder, locationId, storageId }
+    const realFolder = await realpath(folder)
+    return { files: openLocalFiles(realFolder), folder, realFolder, locationId, storageId }
   }
   const [row] = await sql<StoredLocation[]>`
     select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
@@ -55,11 +58,11 @@ export async function openMediaStore(
       )
       // A volume that is not mounted must not be filled where it would be.
       if (!isFolder) throw new StorageFault('no_folder')
-      return { files: openLocalFiles(real), folder: location.path, locationId, storageId }
+      return { files: openLocalFiles(real), folder: location.path, realFolder: real, locationId, storageId }
     }
     case 's3':
     case 'sftp':
-      return { files: openRemoteFiles(location), folder: null, locationId, storageId }
+      return { files: openRemoteFiles(location), folder: null, realFolder: null, locationId, storageId }
     case 'dropbox':
       throw new ApiError('not-implemented', 'Files of a Dropbox cannot be read or changed.')
     default:

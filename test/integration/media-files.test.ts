@@ -137,6 +137,27 @@ test('playlists of several songs are set at once', async ({ sql, redisUrl }) => 
   expect(await ask('PUT', '/files/batch', { ...given, playlists: [0] })).toMatchObject({ status: 400 })
 })
 
+test('tags and cover are read again from the files', async ({ sql, redisUrl }) => {
+  const { ask, ids, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3'])
+  const [a, b] = ids
+  await ask('PUT', `/file/${a}`, { title: 'Edited', extra_metadata: { cue_in: 1 } })
+  await writeFile(join(media, 'x/b.mp3'), 'no music')
+  const before = await ask('GET', `/file/${b}`)
+  await ask('POST', '/files', { path: 'never/there.mp3', title: 'Demo' })
+  const given = { do: 'reprocess', files: ['a.mp3', 'never/there.mp3'], dirs: ['x'] }
+  expect((await ask('PUT', '/files/batch', given)).body).toMatchObject({
+    success: false,
+    files: ['a.mp3'],
+    errors: [
+      'never/there.mp3: The file is not in the media storage.',
+      'x/b.mp3: The file cannot be used: it is not audio.'
+    ]
+  })
+  const { body } = await ask('GET', `/file/${a}`)
+  expect(body).toMatchObject({ title: before.body.title, extra_metadata: { cue_in: 1 } })
+  expect((await ask('GET', `/file/${b}`)).body).toEqual(before.body)
+})
+
 test('a song is played in ranges and downloaded', async ({ sql, redisUrl }) => {
   const { send, ids, base, id, key, ask } = await serveSongs(sql, redisUrl, ['x/b.mp3'])
   const whole = await send('GET', `/file/${ids[0]}/play`)

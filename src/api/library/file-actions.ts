@@ -7,6 +7,7 @@ import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
 import { storedPath } from '../../storage/media-folder.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
+import { reprocessSong } from '../../uploads/reprocess.ts'
 import { allows } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
@@ -33,7 +34,7 @@ const paths = v.nullish(
 
 const renameBody = v.object({ file: text, newPath: text })
 const mkdirBody = v.object({ currentDirectory: v.nullish(text, ''), name: text })
-const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate'] as const
+const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate', 'reprocess'] as const
 const batchBody = v.object({
   do: v.picklist(works, `must be one of ${works.join(', ')}.`),
   currentDirectory: v.nullish(text, ''),
@@ -177,7 +178,7 @@ const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
   id: 'changeFiles',
   tag,
   summary:
-    'Delete, move or queue songs, or set or add to their playlists; errors name what was left as it is',
+    'Delete, move, queue or read songs again, or set or add to their playlists; errors name what was left as it is',
   body: {
     type: 'object',
     properties: {
@@ -279,6 +280,13 @@ async function workOn(action: Action, work: (typeof works)[number], song: Song, 
         await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id })
       })
       return undefined
+    case 'reprocess': {
+      const file = storedPath(song.path, action.media.folder)
+      if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
+      return reprocessSong(services, { ...action, song, file }, tx =>
+        recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['file'] })
+      )
+    }
     default:
       return work satisfies never
   }

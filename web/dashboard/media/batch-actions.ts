@@ -7,7 +7,7 @@ import { splitBatch } from './batch-requests.ts'
 
 /** An action on many files and folders. */
 export type BatchAction =
-  | { readonly do: 'delete' | 'queue' | 'immediate' }
+  | { readonly do: 'delete' | 'queue' | 'immediate' | 'reprocess' }
   | { readonly do: 'add'; readonly playlists: readonly number[] }
   | { readonly do: 'move'; readonly directory: string }
 
@@ -55,7 +55,8 @@ const resultTexts: Readonly<Record<BatchAction['do'], string>> = {
   move: 'moved',
   add: 'added to the playlists',
   queue: 'added to the queue',
-  immediate: 'queued to play next'
+  immediate: 'queued to play next',
+  reprocess: 'read again'
 }
 
 /** `1,200 of 5,000` */

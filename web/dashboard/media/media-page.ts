@@ -137,6 +137,7 @@ class MediaPage extends StationPage {
       only !== null && media !== null && ['Play', () => this.#hear(only)],
       canManage && ['Add to playlists…', () => actions.addToPlaylists(this.#playlists.value ?? [])],
       canManage && ['Move…', () => actions.move()],
+      canManage && ['Read tags again', () => actions.runOnSelection({ do: 'reprocess' })],
       ...(this.permissions.allows('controlPlayback')
         ? ([
             ['Queue', () => actions.runOnSelection({ do: 'queue' })],
