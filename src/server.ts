@@ -106,6 +106,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     secrets,
     connectedListeners: openConnectedListeners({
       sql: reads,
+      redis: stores.redis,
       secrets,
       allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS
     }),

@@ -4,10 +4,14 @@ import pLimit from 'p-limit'
 
 import type { Sql } from '../db/sql.ts'
 import { FetchFault } from '../outbound/guarded-fetch.ts'
+import { readConnections } from '../playout/listeners/hls-connections.ts'
+import { readIdentifiedSources } from '../playout/listeners/identities.ts'
+import type { PlayoutServices } from '../playout/services.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { ApiError, Overloaded } from '../runtime/errors.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { type Agent, parseAgent } from './agent-family.ts'
+import { findVariants } from './hls/hls-streams.ts'
 import { selectStreams } from './polls/poll-findings.ts'
 import { readStationServers } from './polls/poll-rows.ts'
 import { allowedNetworks, openServer } from './polls/poll-servers.ts'
@@ -15,8 +19,8 @@ import { StreamingServerError } from './stream.ts'
 import { fetchListeners } from './streaming-servers.ts'
 
 /*
- * Who listens to a station now, as its streaming servers say. It is in memory for a few seconds, and never
- * stored or logged.
+ * Who listens to a station now, as its streaming servers and the access log of its HLS streams say. It is in
+ * memory, that of the log in Redis, for a few seconds, and never stored or logged.
  */
 
 export interface ConnectedListener {
@@ -25,6 +29,7 @@ export interface ConnectedListener {
   readonly agent: Agent
   /** Of address and user agent, with a key of this process. */
   readonly hash: string
+  /** `/radio.mp3`; of an HLS stream `/radio.mp3 (HLS)`. */
   readonly mount: string
   /** Whether it is connected to the station's own server. */
   readonly isLocal: boolean
@@ -50,6 +55,7 @@ export interface ConnectedListeners {
 
 interface ConnectedListenersDeps {
   readonly sql: Sql
+  readonly redis: PlayoutServices['redis']
   readonly secrets: Pick<Secrets, 'open'>
   /** `WEBHOOK_ALLOWED_NETWORKS` */
   readonly allowedNetworks: readonly string[]
@@ -67,8 +73,8 @@ const retryAfterSeconds = 5
 export type ReadConnectedListeners = (stationId: number) => Promise<ConnectedListeners>
 
 /**
- * The result throws 409 if the station has no streaming server that is polled, and 503 if none of its servers
- * responds or too many stations are being read.
+ * The result throws 409 if the station has neither a streaming server that is polled nor HLS listeners, and 503
+ * if none of its servers responds or too many stations are being read.
  */
 export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnectedListeners {
   const networks = allowedNetworks(deps.allowedNetworks)
@@ -76,7 +82,39 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
   const limit = pLimit(maxInFlight)
   const cache = new Map<number, Promise<ConnectedListeners>>()
 
-  async function readServer(server: StationServer, signal: AbortSignal) {
+  const describeListener = (address: string, userAgent: string) => ({
+    address,
+    userAgent,
+    agent: parseAgent(userAgent),
+    hash: createHmac('sha256', hashKey).update(`${address}\n${userAgent}`).digest('hex').slice(0, 32)
+  })
+
+  /** The listeners of HLS streams; null if there are none. */
+  async function readHls(stationId: number, signal: AbortSignal): Promise<ListenerSource | null> {
+    const streams = await deps.sql<HlsCount[]>`
+      select x.id, x.name, x.hls_listeners_total as total, s.short_name as "shortName"
+      from hls_streams x join stations s on s.id = x.station_id
+      where x.station_id = ${stationId} and x.hls_listeners_total > 0 order by x.id`
+    const [first] = streams
+    if (!first) return null
+    const identified = await readIdentifiedSources(deps, stationId)
+    // Listeners in reports are only counted.
+    const isLogged = streams.some(({ id }) => identified.has(`hls:${id}`))
+    const connections = isLogged ? await readConnections(deps, first.shortName, signal) : null
+    const idByVariant = findVariants(streams)
+    const names = new Map(streams.map(({ id, name }) => [id, `${name} (HLS)`]))
+    return {
+      problem: connections === null ? 'The listeners of HLS streams are counted, but not listed.' : '',
+      mounts: streams.map(({ id, total }) => ({ name: names.get(id) ?? '', isLocal: true, total })),
+      listeners: (connections ?? []).flatMap(({ address, userAgent, variant, seconds }) => {
+        const mount = names.get(idByVariant.get(variant) ?? 0)
+        if (mount === undefined) return []
+        return { ...describeListener(address, userAgent), mount, isLocal: true, seconds }
+      })
+    }
+  }
+
+  async function readServer(server: StationServer, signal: AbortSignal): Promise<ListenerSource> {
     const isLocal = server.remoteId === null
     const { streams, problem } = await fetchListeners(
       { kind: server.kind, ...openServer(server, deps.secrets) },
@@ -89,10 +127,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
       mounts: streams.map(({ path, total }) => ({ name: path, isLocal, total })),
       listeners: streams.flatMap(({ path, connections }) =>
         connections.slice(0, maxListeners).map(({ address, userAgent, seconds }) => ({
-          address,
-          userAgent,
-          agent: parseAgent(userAgent),
-          hash: createHmac('sha256', hashKey).update(`${address}\n${userAgent}`).digest('hex').slice(0, 32),
+          ...describeListener(address, userAgent),
           mount: path,
           isLocal,
           seconds
@@ -101,14 +136,27 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     }
   }
 
-  async function readServers(servers: readonly StationServer[]): Promise<ConnectedListeners> {
-    const results = await withAbortTimeout(
+  async function readSources(
+    stationId: number,
+    servers: readonly StationServer[]
+  ): Promise<ConnectedListeners> {
+    const [hls, ...results] = await withAbortTimeout(
       undefined,
       timeoutMs,
-      signal => Promise.allSettled(servers.map(server => readServer(server, signal))),
+      signal =>
+        Promise.allSettled([
+          readHls(stationId, signal),
+          ...servers.map(server => readServer(server, signal))
+        ] as const),
       () => new FetchFault('timeout')
     )
-    const answered = results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+    if (hls.status === 'rejected') throw hls.reason
+    if (hls.value === null && servers.length === 0)
+      throw new ApiError('conflict', 'The station has no streaming server that is polled.')
+    const answered = [
+      ...results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])),
+      ...(hls.value === null ? [] : [hls.value])
+    ]
     const faults = results.flatMap(result =>
       result.status === 'rejected' ? [describeFault(result.reason)] : []
     )
@@ -125,9 +173,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     if (limit.pendingCount >= maxWaiting)
       throw new Overloaded(retryAfterSeconds, 'The listeners of too many stations are being read.')
     const servers = await readStationServers(deps.sql, stationId)
-    if (servers.length === 0)
-      throw new ApiError('conflict', 'The station has no streaming server that is polled.')
-    return limit(() => readServers(servers))
+    return limit(() => readSources(stationId, servers))
   }
 
   return stationId => {
@@ -139,6 +185,16 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     void reading.then(expire, expire)
     return reading
   }
+}
+
+/** What one streaming server, or the log of HLS, says. */
+type ListenerSource = Pick<ConnectedListeners, 'problem' | 'mounts' | 'listeners'>
+
+interface HlsCount {
+  readonly id: number
+  readonly name: string
+  readonly total: number
+  readonly shortName: string
 }
 
 type StationServer = Awaited<ReturnType<typeof readStationServers>>[number]

@@ -13,6 +13,8 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:{TAG}:unflushed` sorted set: station id, scored with its newest offset that is not in Postgres
  * - `cuewire:{TAG}:flushing` the lease of the workers process that flushes the shard; expires
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit, change of counts or removal
+ * - `cuewire:hls-wanted:NAME` set while somebody asks who listens to the HLS streams of a station; expires
+ * - `cuewire:hls-listeners:NAME` who does, with addresses, while somebody asks; expires after seconds
  * - `cuewire:passkey-challenge:CHALLENGE` what a challenge of a passkey is for; expires after minutes
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
@@ -61,5 +63,9 @@ export const unflushedKey = (shard: number) => `cuewire:${tagOf(shard)}:unflushe
 export const flushingKey = (shard: number) => `cuewire:${tagOf(shard)}:flushing`
 
 export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:changes`
+
+export const hlsWantedKey = (shortName: string) => `cuewire:hls-wanted:${shortName}`
+
+export const hlsListenersKey = (shortName: string) => `cuewire:hls-listeners:${shortName}`
 
 export const passkeyChallengeKey = (challenge: string) => `cuewire:passkey-challenge:${challenge}`

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
+import { openConnectedListeners } from '../../src/broadcast/connected-listeners.ts'
 import { openHlsLog } from '../../src/broadcast/hls/hls-log.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
+import { hlsListenersKey, hlsWantedKey } from '../../src/redis/keys.ts'
+import { openSecrets } from '../../src/security/secrets.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startNginx, writeLogOnly } from '../support/hls-server.ts'
@@ -66,6 +69,38 @@ test('clients that keep fetching a variant are listeners', async ({ sql, redisUr
   expect(await stage.hls()).toMatchObject({ total: 1, hls: 1 })
   await stage.log.update(20_001)
   expect(await stage.hls()).toMatchObject({ total: 0, unique: 0, hls: 0 })
+})
+
+test('listeners are listed while a server asks for them', async ({ sql, redisUrl }) => {
+  await using stage = await openStage(sql, redisUrl)
+  const { redis } = stage.playout
+  await stage.log.update(0)
+  await stage.get('203.0.113.1')
+  await stage.log.update(4_000)
+  await stage.get('203.0.113.1')
+  await stage.get('203.0.113.2', 'unknown.m3u8')
+  await stage.log.update(9_000)
+  expect(await redis.exists(hlsListenersKey('demo'))).toBe(0)
+  const list = openConnectedListeners({
+    sql,
+    redis,
+    secrets: openSecrets(Buffer.alloc(32)),
+    allowedNetworks: []
+  })
+  await flushStations(stage.playout, [stage.stationId])
+  const listing = list(stage.stationId)
+  await waitFor(async () => (await redis.exists(hlsWantedKey('demo'))) === 1, {
+    deadlineMs: 5_000,
+    what: 'the server to ask'
+  })
+  await stage.log.update(9_001)
+  const listener = { address: '203.0.113.1', userAgent: 'VLC', mount: '/radio.mp3 (HLS)', seconds: 5 }
+  expect(await listing).toMatchObject({
+    problem: '',
+    mounts: [{ name: '/radio.mp3 (HLS)', isLocal: true, total: 1 }],
+    listeners: [{ ...listener, isLocal: true, agent: { family: 'VLC' } }]
+  })
+  expect(await redis.ttl(hlsListenersKey('demo'))).toBeLessThanOrEqual(10)
 })
 
 test('counting continues when the log is renamed or truncated', async ({ sql, redisUrl }) => {

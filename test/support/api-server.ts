@@ -60,6 +60,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     secrets,
     connectedListeners: openConnectedListeners({
       sql: sql,
+      redis: playout.redis,
       secrets,
       allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS
     }),

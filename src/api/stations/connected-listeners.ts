@@ -18,7 +18,7 @@ export const connectedListenerSchema = exactly({
     description: 'The same for the same address and user agent, until the server restarts.'
   },
   mount_is_local: { ...boolean, description: 'False: a remote.' },
-  mount_name: { ...string, examples: ['/radio.mp3'] },
+  mount_name: { ...string, examples: ['/radio.mp3'], description: 'Of an HLS stream: `/radio.mp3 (HLS)`.' },
   connected_on: unixSeconds,
   connected_until: { ...int64, description: 'Unix seconds of the response of the streaming server.' },
   connected_time: { ...int64, description: 'Seconds' },
@@ -68,7 +68,7 @@ const filter = queryFilters({
 const list = apiRoute('GET', path, 'view station reports', {
   id: 'listConnectedListeners',
   tag,
-  summary: 'Who listens now, as the streaming servers list them; longest connected first',
+  summary: 'Who listens now, as the streaming servers and the HLS log list them; longest connected first',
   query: { ...pageParameters, ...filter.schemas },
   answer: listSchema(ref('ConnectedListener')),
   errors: [409],

@@ -46,6 +46,8 @@ export interface HlsFetch {
   /** The path of the playlist below the station's folder, without `.m3u8`. */
   readonly variant: string
   readonly identity: string
+  readonly address: string
+  readonly agent: string
 }
 
 /** The multivariant playlist is fetched once and not only by players, so it does not count. */
@@ -58,8 +60,17 @@ export function parseHlsFetch({ address, method, target, status, agent }: Access
   if (method !== 'GET' || !countedStatuses.has(status)) return null
   const [, shortName, variant] = hlsPath.exec(decodeTargetPath(target)) ?? []
   if (shortName === undefined || variant === undefined || variant === multivariant) return null
-  return { shortName, variant, identity: hashListener(address, agent) }
+  return { shortName, variant, identity: hashListener(address, agent), address, agent: unescape(agent) }
 }
+
+const maxAgentLength = 255
+
+/** Replaces the escapes of web servers: `\"`, `\\` and `\x22`. */
+const unescape = (text: string): string =>
+  text
+    .slice(0, maxAgentLength)
+    .replace(/\\x([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\(["\\])/g, '$1')
 
 /** Returns the decoded path of a request target, which may be absolute; empty if it is malformed. */
 function decodeTargetPath(target: string): string {

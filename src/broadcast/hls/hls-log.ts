@@ -1,8 +1,11 @@
 import type { Sql } from '../../db/sql.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
+import { publishConnections } from '../../playout/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../../playout/listeners/identities.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
-import { type HlsFetch, parseAccessLine, parseHlsFetch } from './access-log.ts'
+import { parseAccessLine, parseHlsFetch } from './access-log.ts'
+import { openHlsListeners, type Variants } from './hls-listeners.ts'
+import { groupByStream, type HlsStream } from './hls-streams.ts'
 import { openTail } from './tail.ts'
 
 export interface HlsLogOptions {
@@ -66,6 +69,7 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLo
       // A failure stops one of the loops; the others finish first.
       const failed = (await Promise.allSettled(running)).find(each => each.status === 'rejected')
       if (failed) throw failed.reason
+      await publishConnections(services, listeners, nowMs)
     },
     close: () => tail.close()
   }
@@ -94,74 +98,4 @@ async function countStation(services: PlayoutServices, shortName: string, varian
     return [{ id, total: identities.length, unique: identities.length, identities }]
   })
   await recordSourceCounts(services, station.id, { mounts: [], remotes: [], hls })
-}
-
-/** `name` is the path of the stream as a mount. */
-interface HlsStream {
-  readonly id: number
-  readonly name: string
-}
-
-/**
- * Groups listeners by stream id. A variant belongs to the stream of its name without the leading slash, with
- * or without the extension: `radio` is `/radio.mp3`, unless there is `/radio`. Other variants are ignored.
- */
-export function groupByStream(
-  streams: readonly HlsStream[],
-  variants: Variants
-): Map<number, ReadonlySet<string>> {
-  const names = streams.map(({ id, name }) => [name.replace(/^\//, ''), id] as const)
-  const bareNames = names.map(([name, id]) => [name.replace(/\.[^./]+$/, ''), id] as const)
-  // The first stream of a name wins: later entries of a map replace earlier ones.
-  const idByVariant = new Map([...names, ...bareNames].toReversed())
-  const listeners = new Map<number, Set<string>>()
-  for (const [variant, identities] of variants) {
-    const id = idByVariant.get(variant)
-    if (id !== undefined) listeners.set(id, new Set([...(listeners.get(id) ?? []), ...identities]))
-  }
-  return listeners
-}
-
-/** The listeners of a station by variant. Variants without listeners are missing. */
-type Variants = ReadonlyMap<string, readonly string[]>
-
-/** Keeps listeners until `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. */
-export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
-  /** By station and variant: the time of each listener's last fetch, oldest first. */
-  const stations = new Map<string, Map<string, Map<string, number>>>()
-  const changed = new Set<string>()
-  let count = 0
-
-  return {
-    recordFetch({ shortName, variant, identity }: HlsFetch, atMs: number): void {
-      const isKnown = stations.get(shortName)?.get(variant)?.delete(identity) ?? false
-      if (!isKnown) {
-        if (count >= maxListeners) return
-        count++
-        changed.add(shortName)
-      }
-      const variants = stations.get(shortName) ?? new Map<string, Map<string, number>>()
-      const listeners = variants.get(variant) ?? new Map<string, number>()
-      stations.set(shortName, variants.set(variant, listeners.set(identity, atMs)))
-    },
-    /** Removes expired listeners. Returns the stations that changed since they were marked as counted. */
-    expire(atMs: number): string[] {
-      for (const [shortName, variants] of stations) {
-        for (const [variant, listeners] of variants) {
-          for (const [identity, seenMs] of listeners) {
-            if (seenMs >= atMs - windowMs) break
-            listeners.delete(identity)
-            count--
-            changed.add(shortName)
-          }
-          if (listeners.size === 0) variants.delete(variant)
-        }
-        if (variants.size === 0) stations.delete(shortName)
-      }
-      return [...changed]
-    },
-    listVariants: (shortName: string): Variants =>
-      new Map([...(stations.get(shortName) ?? [])].map(([variant, seen]) => [variant, [...seen.keys()]])),
-    markCounted: (shortName: string): void => void changed.delete(shortName)
-  }
 }

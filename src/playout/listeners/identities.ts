@@ -72,7 +72,7 @@ function cacheIdentities(cache: IdentityCache, key: string, known: KnownIdentiti
 
 /** Reads the keys of the sources with identified listeners. */
 export async function readIdentifiedSources(
-  { redis }: PlayoutServices,
+  { redis }: Pick<PlayoutServices, 'redis'>,
   stationId: number
 ): Promise<ReadonlySet<string>> {
   const counting = await readCounting(redis, stationId)

@@ -1,10 +1,16 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { openHlsListeners } from '../../../src/broadcast/hls/hls-log.ts'
+import { openHlsListeners } from '../../../src/broadcast/hls/hls-listeners.ts'
 
 const windowMs = 8_000
-const fetch = (identity: string, variant = 'radio', shortName = 'demo') => ({ shortName, variant, identity })
+const fetch = (identity: string, variant = 'radio', shortName = 'demo') => ({
+  shortName,
+  variant,
+  identity,
+  address: '203.0.113.1',
+  agent: 'VLC'
+})
 
 test('a listener expires after the window without a fetch', () => {
   const listeners = openHlsListeners(windowMs)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { groupByStream } from '../../../src/broadcast/hls/hls-log.ts'
+import { groupByStream } from '../../../src/broadcast/hls/hls-streams.ts'
 
 const streams = [
   { id: 1, name: '/radio.mp3' },

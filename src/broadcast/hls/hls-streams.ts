@@ -1,0 +1,32 @@
+import type { Variants } from './hls-listeners.ts'
+
+/** `name` is the path of the stream as a mount. */
+export interface HlsStream {
+  readonly id: number
+  readonly name: string
+}
+
+/**
+ * The ids of streams by the variants that may belong to them. A variant belongs to the stream of its name
+ * without the leading slash, with or without the extension: `radio` is `/radio.mp3`, unless there is `/radio`.
+ */
+export function findVariants(streams: readonly HlsStream[]): Map<string, number> {
+  const names = streams.map(({ id, name }) => [name.replace(/^\//, ''), id] as const)
+  const bareNames = names.map(([name, id]) => [name.replace(/\.[^./]+$/, ''), id] as const)
+  // The first stream of a name wins: later entries of a map replace earlier ones.
+  return new Map([...names, ...bareNames].toReversed())
+}
+
+/** Groups listeners by stream id. Variants of no stream are ignored. */
+export function groupByStream(
+  streams: readonly HlsStream[],
+  variants: Variants
+): Map<number, ReadonlySet<string>> {
+  const idByVariant = findVariants(streams)
+  const listeners = new Map<number, Set<string>>()
+  for (const [variant, identities] of variants) {
+    const id = idByVariant.get(variant)
+    if (id !== undefined) listeners.set(id, new Set([...(listeners.get(id) ?? []), ...identities]))
+  }
+  return listeners
+}
