@@ -71,8 +71,9 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     load: async () => (await import('./icecasts.ts')).polls
   },
   uploads: {
-    description: 'uploads of 2,000 files of 5 MB with cut connections, during polls and pushes; FILES, MB',
-    load: async () => (await import('./uploads.ts')).uploads
+    description:
+      'uploads of 2,000 files of 5 MB with cut connections, during polls and pushes; FILES, MB, PARTS=disk,bucket',
+    load: async () => (await import('./uploads/uploads.ts')).uploads
   },
   attack: {
     description: 'response times during anonymous requests for a library of 50,000 songs',

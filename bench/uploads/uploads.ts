@@ -1,192 +1,134 @@
-import { randomBytes, randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { request } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-import { type ProgramOnAir, startProgramOnAir } from './on-air.ts'
-import { pollAtConstantRate } from './polls.ts'
-import { positiveInteger } from './settings.ts'
-import { openReceiver } from './sockets/receivers.ts'
-import { formatNumber, quantile, sortAscending } from './statistics.ts'
-import { printTable } from './table.ts'
+import type { S3Settings } from '../../src/storage/location.ts'
+import { type ProgramOnAir, startProgramOnAir } from '../on-air.ts'
+import { pollAtConstantRate } from '../polls.ts'
+import { positiveInteger, selectParts } from '../settings.ts'
+import { openReceiver } from '../sockets/receivers.ts'
+import { formatNumber, quantile, sortAscending } from '../statistics.ts'
+import { printTable } from '../table.ts'
+import { messageOf, startHelper } from './helpers.ts'
+import { openPushLatency } from './push-latency.ts'
+import { headerBytes, nameOf, numberBytes, type UploadResult, type UploadRun } from './tus-client.ts'
 
 const port = 18_340
-const concurrency = 4
-const cuts = 5
 const sockets = 200
-const changeMs = 500
 const polls = { connections: 10, rate: 100 }
-const retries = 200
-const retryMs = 50
-const headerBytes = 44
-const tus = { 'Tus-Resumable': '1.0.0' }
+const helperMs = 60_000
+const uploadMs = 3_600_000
+
+const stores = ['disk', 'bucket'] as const
 
 /**
  * Uploads files with tus, four at a time, while a poller polls, 200 sockets get pushes, and connections are cut:
- * `npm run bench -- uploads`. `FILES` and `MB` change the files. Exits with 1 if a file is not there once.
+ * `npm run bench -- uploads`. `FILES` and `MB` change the files, `PARTS=disk,bucket` where they are stored. Exits
+ * with 1 if a file is not there once.
  */
 export async function uploads(): Promise<void> {
+  const rows: string[][] = []
+  for (const store of selectParts(stores)) rows.push(await measure(store))
+  printTable(
+    [
+      'stored in',
+      'files',
+      'connections cut',
+      'there once',
+      'MB/s',
+      'RSS before / peak',
+      'p99 of polls without / with',
+      'p99 of pushes without / with'
+    ],
+    rows
+  )
+}
+
+async function measure(store: (typeof stores)[number]): Promise<string[]> {
   const files = positiveInteger('FILES', 2_000)
   const sizeBytes = positiveInteger('MB', 5) * 1_000_000
   const program = await startProgramOnAir(port, { stations: 1 })
   const receiver = openReceiver()
-  const pushing = new AbortController()
-  const pushes = pushChanges(program, pushing.signal)
+  const bucket = store === 'bucket' ? startHelper('bucket.ts') : null
   try {
+    if (bucket !== null) await useBucket(program, await messageOf<S3Settings>(bucket, helperMs))
     const target = { port, path: '/api/live/nowplaying/websocket', connectMessages: [subscription] }
     await receiver.run({ type: 'open', target, count: sockets })
+    const pushes = openPushLatency(program, receiver)
     const url = `${program.baseUrl}/api/nowplaying/1`
-    const quiet = await pollAtConstantRate(url, polls)
+    const quietPolling = pollAtConstantRate(url, polls)
+    const [quietPolls, quietPushes] = await Promise.all([quietPolling, pushes.measure(quietPolling)])
     const before = readMegabytes(program.serverPid(), 'VmRSS')
-    const run = { ...program, sizeBytes, body: randomBytes(sizeBytes - headerBytes - 8) }
-    let isUploading = true
-    const startedMs = performance.now()
-    const uploaded = uploadAll(run, files).finally(() => (isUploading = false))
-    uploaded.catch(() => {})
-    const busy: number[] = []
-    for (;;) {
-      const latencies = await pollAtConstantRate(url, polls)
-      // The last run is partly without uploads.
-      if (isUploading || busy.length === 0) busy.push(...latencies)
-      if (!isUploading) break
-    }
-    const { endedMs, cutCount } = await uploaded
-    const seconds = (endedMs - startedMs) / 1_000
-    const { frames } = await receiver.run({ type: 'read' })
+    const { baseUrl, apiKey } = program
+    const run: UploadRun = { baseUrl, apiKey, files, sizeBytes }
+    const uploading = messageOf<UploadResult>(startHelper('uploader.ts', [JSON.stringify(run)]), uploadMs)
+    const polling = pollUntil(url, uploading)
+    const [{ seconds, cutCount }, busyPolls, busyPushes] = await Promise.all([
+      uploading,
+      polling,
+      pushes.measure(uploading)
+    ])
     const wrong = await countWrong(program, files, sizeBytes)
-    printTable(
-      ['files', 'connections cut', 'there once', 'MB/s', 'RSS before / peak', 'p99 of polls without / with'],
-      [
-        [
-          `${files} of ${sizeBytes / 1e6} MB`,
-          String(cutCount),
-          wrong === 0 ? 'all' : `all but ${wrong}`,
-          formatNumber((files * sizeBytes) / 1e6 / seconds, 1),
-          `${formatNumber(before)} / ${formatNumber(readMegabytes(program.serverPid(), 'VmHWM'))} MB`,
-          `${formatNumber(quantile(quiet, 0.99), 1)} / ${formatNumber(quantile(sortAscending(busy), 0.99), 1)} ms`
-        ]
-      ]
-    )
-    console.log(`${sockets} sockets received ${frames} frames.`)
     if (wrong > 0) process.exitCode = 1
+    return [
+      store,
+      `${files} of ${sizeBytes / 1e6} MB`,
+      String(cutCount),
+      wrong === 0 ? 'all' : `all but ${wrong}`,
+      formatNumber((files * sizeBytes) / 1e6 / seconds, 1),
+      `${formatNumber(before)} / ${formatNumber(readMegabytes(program.serverPid(), 'VmHWM'))} MB`,
+      describeP99(quietPolls, busyPolls),
+      describeP99(quietPushes, busyPushes)
+    ]
   } finally {
-    pushing.abort()
-    await pushes
+    bucket?.disconnect()
     await receiver.close()
     await program.stop()
   }
 }
 
+const describeP99 = (quiet: readonly number[], busy: readonly number[]) =>
+  `${formatNumber(quantile(quiet, 0.99), 1)} / ${formatNumber(quantile(busy, 0.99), 1)} ms`
+
 const subscription = JSON.stringify({ subs: { 'station:bench_1': {} } })
 
-/** Changes the listener count, which is pushed, until the signal is aborted. */
-async function pushChanges(program: ProgramOnAir, signal: AbortSignal): Promise<void> {
-  for (let total = 1; !signal.aborted; total++) {
-    await program.reportListeners(1, total).catch(() => {})
-    await wait(changeMs)
+/** Polls as long as files are uploaded. Returns the latencies in milliseconds, ascending. */
+async function pollUntil(url: string, uploading: Promise<unknown>): Promise<readonly number[]> {
+  let isUploading = true
+  const end = () => (isUploading = false)
+  uploading.then(end, end)
+  const latencies: number[] = []
+  for (;;) {
+    const run = await pollAtConstantRate(url, polls)
+    // The last run is partly without uploads.
+    if (isUploading || latencies.length === 0) latencies.push(...run)
+    if (!isUploading) return sortAscending(latencies)
   }
 }
 
-interface Run extends ProgramOnAir {
-  readonly sizeBytes: number
-  /** The samples behind the header and the number of a file. */
-  readonly body: Buffer
-}
-
-async function uploadAll(run: Run, files: number): Promise<{ endedMs: number; cutCount: number }> {
-  const cutFiles = Array.from({ length: cuts }, () => randomInt(files))
-  let next = 0
-  let cutCount = 0
-  const work = async () => {
-    for (let number = next++; number < files; number = next++) {
-      const times = cutFiles.filter(each => each === number).length
-      const ended = await upload(run, number, times)
-      cutCount += ended
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, work))
-  return { endedMs: performance.now(), cutCount }
-}
-
-const nameOf = (number: number) => `bench/${number}.wav`
-
-/** Uploads one file, whose connection is cut `times` times. Returns how many connections ended too early. */
-async function upload(run: Run, number: number, times: number): Promise<number> {
-  const { baseUrl, apiKey, sizeBytes } = run
-  const headers = { ...tus, 'X-API-Key': apiKey }
-  const created = await fetch(`${baseUrl}/api/station/1/files/uploads`, {
-    method: 'POST',
-    headers: {
-      ...headers,
-      'Upload-Length': String(sizeBytes),
-      'Upload-Metadata': `path ${Buffer.from(nameOf(number)).toString('base64')}`
-    }
-  })
-  if (created.status !== 201) throw new Error(`creation: ${created.status} ${await created.text()}`)
-  const url = baseUrl + (created.headers.get('location') ?? '')
-  const content = Buffer.concat([wavHeader(sizeBytes), numberBytes(number), run.body])
-  for (let cut = 0, attempt = 0; attempt < retries; attempt++) {
-    const head = await fetch(url, { method: 'HEAD', headers })
-    const offset = Number(head.headers.get('upload-offset'))
-    if (head.status === 200 && offset === sizeBytes) return cut
-    const isCut = cut < times
-    const rest = content.subarray(offset, isCut ? offset + randomInt(1, sizeBytes - offset) : sizeBytes)
-    const status = await send(url, { ...headers, 'Upload-Offset': String(offset) }, rest, sizeBytes - offset)
-    if (status === 204) return cut
-    if (status === null) cut += 1
-    // The server may not have seen the end of the last connection yet.
-    else if (status !== 423 && status !== 409 && status !== 503) throw new Error(`PATCH: ${status}`)
-    await wait(retryMs)
-  }
-  throw new Error(`file ${number} was not stored after ${retries} attempts`)
-}
-
-/** Sends a piece of a body of `length` bytes; cuts the connection if it is not all. Returns the status, or null without a response. */
-function send(url: string, headers: Record<string, string>, piece: Buffer, length: number) {
-  return new Promise<number | null>(resolve => {
-    const type = 'application/offset+octet-stream'
-    const sent = request(url, {
-      method: 'PATCH',
-      headers: { ...headers, 'Content-Type': type, 'Content-Length': length },
-      timeout: 120_000
+/** Makes a bucket the media storage of the station. */
+async function useBucket({ baseUrl, apiKey }: ProgramOnAir, settings: S3Settings): Promise<void> {
+  const send = async (method: string, path: string, body: object) => {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body)
     })
-    sent.on('response', response => {
-      response.resume()
-      response.on('end', () => resolve(response.statusCode ?? 0))
-      if (piece.length < length) sent.destroy()
-    })
-    sent.on('error', () => resolve(null))
-    sent.on('timeout', () => sent.destroy(new Error('no response')))
-    if (piece.length === length) sent.end(piece)
-    else sent.write(piece, () => sent.destroy())
-    sent.on('close', () => resolve(null))
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text
+  }
+  const location = await send('POST', '/api/admin/storage_locations', {
+    type: 'station_media',
+    adapter: 's3',
+    path: 'media',
+    s3Bucket: settings.bucket,
+    s3Endpoint: settings.endpoint,
+    s3CredentialKey: settings.credentialKey,
+    s3CredentialSecret: settings.credentialSecret
   })
-}
-
-/** A header of 16-bit samples in mono at 44.1 kHz. */
-function wavHeader(sizeBytes: number): Buffer {
-  const header = Buffer.alloc(headerBytes)
-  header.write('RIFF', 0)
-  header.writeUInt32LE(sizeBytes - 8, 4)
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(44_100, 24)
-  header.writeUInt32LE(88_200, 28)
-  header.writeUInt16LE(2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(sizeBytes - headerBytes, 40)
-  return header
-}
-
-function numberBytes(number: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeDoubleLE(number)
-  return bytes
+  const { id }: { id: number } = JSON.parse(location)
+  await send('PUT', '/api/admin/station/1', { media_storage_location_id: id })
 }
 
 /** Counts the files that are not in the library exactly once, with their size and their own content. */
