@@ -12,6 +12,7 @@ import { apiRoutes } from './api/routes.ts'
 import { openWebhookTests } from './api/webhooks/test.ts'
 import { openConnectedListeners } from './broadcast/connected-listeners.ts'
 import { parseConfig } from './config.ts'
+import { openInstallationSettings } from './db/installation-settings.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
 import { openAddressResolver } from './http/client-address.ts'
@@ -104,6 +105,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     longPolls,
     keys,
     secrets,
+    settings: openInstallationSettings(publicReads),
     connectedListeners: openConnectedListeners({
       sql: reads,
       redis: stores.redis,

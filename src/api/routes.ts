@@ -1,13 +1,24 @@
+import { stringify } from 'yaml'
+
 import type { JsonSchema } from '../fields/field.ts'
 import { ApiError, codeOf, Overloaded } from '../runtime/errors.ts'
 import { auditEntrySchema, auditLogRoute } from './admin/audit-log.ts'
+import { customAssetRoutes } from './admin/custom-assets.ts'
+import { debugRoutes } from './admin/debug.ts'
+import { externalProgramRoutes } from './admin/external-programs.ts'
+import { logRoutes } from './admin/logs.ts'
 import { articleSchema, newsRoutes } from './admin/news.ts'
 import { notificationRoutes, notificationSchema } from './admin/notifications.ts'
+import { prometheusRoute } from './admin/prometheus.ts'
 import { queuesRoute } from './admin/queues.ts'
+import { serverStatsRoute } from './admin/server-stats.ts'
+import { serviceListRoute } from './admin/service-list.ts'
+import { settingsRoutes, settingsSchema } from './admin/settings.ts'
 import { sftpUserRoutes, sftpUsers } from './admin/sftp-users.ts'
 import { statsRoute } from './admin/stats.ts'
 import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes, storageLocations } from './admin/storage-locations.ts'
+import { testMessageRoute } from './admin/test-message.ts'
 import { apiKeyRoutes, apiKeySchema } from './auth/api-keys.ts'
 import { docsRoutes } from './core/docs.ts'
 import { describeApi } from './core/openapi.ts'
@@ -16,6 +27,9 @@ import type { ResourceBase } from './core/resource.ts'
 import { type ApiRoute, apiRoute, type Route } from './core/route.ts'
 import { sharedSchemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
+import { chartRoutes } from './dashboard/charts.ts'
+import { dashboardNotificationsRoute } from './dashboard/notifications.ts'
+import { dashboardStationSchema, dashboardStationsRoute } from './dashboard/stations.ts'
 import { artRoutes } from './library/art.ts'
 import { customFieldRoutes, customFields } from './library/custom-fields.ts'
 import { fileActionRoutes } from './library/file-actions.ts'
@@ -31,12 +45,16 @@ import { liveRoutes } from './now-playing/live.ts'
 import { nowPlayingList } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing/now-playing.ts'
+import { outOfScopeRoutes } from './out-of-scope.ts'
 import { accountRoutes } from './people/account.ts'
 import { invitationRoutes, invitationSchema } from './people/invitations.ts'
+import { ownKeyRoutes } from './people/own-keys.ts'
 import { passkeyRoutes } from './people/passkeys.ts'
 import { roleRoutes, roleSchema } from './people/roles.ts'
 import { sessionRoutes } from './people/sessions.ts'
 import { signInRoutes } from './people/sign-in.ts'
+import { userKeyAdminRoutes } from './people/user-key-admin.ts'
+import { userKeySchema } from './people/user-keys.ts'
 import { userRoutes, userSchema } from './people/users.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
@@ -55,6 +73,7 @@ import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
+import { cloneStationRoute } from './stations/clone.ts'
 import {
   connectedListenerRoutes,
   connectedListenerSchema,
@@ -65,9 +84,11 @@ import { hlsStreamRoutes, hlsStreams } from './stations/hls-streams.ts'
 import { listenerSeriesRoute } from './stations/listener-series.ts'
 import { playReasonsRoute, playReasonsSchema } from './stations/play-reasons.ts'
 import { pollRoute, pollSchema } from './stations/polls.ts'
+import { relayRedirects, relayRoutes } from './stations/relays.ts'
 import { remoteRoutes, remotes } from './stations/remotes.ts'
 import { bestAndWorstSchema, songReportRoutes, songReportSchema } from './stations/song-reports.ts'
 import { stationRoutes, stations } from './stations/stations.ts'
+import { storageChoicesRoute } from './stations/storage-choices.ts'
 import { broadcastRoute, broadcastSchema } from './streamers/broadcasts.ts'
 import { streamerArtRoutes } from './streamers/streamer-art.ts'
 import { streamerRoutes, streamers } from './streamers/streamers.ts'
@@ -129,12 +150,22 @@ const documented: readonly ApiRoute[] = [
   ...customFieldRoutes,
   ...storageLocationRoutes,
   ...stationRoutes,
+  cloneStationRoute,
+  storageChoicesRoute,
+  ...relayRoutes,
   auditLogRoute,
+  ...settingsRoutes,
+  ...customAssetRoutes,
+  testMessageRoute,
+  ...externalProgramRoutes,
+  ...logRoutes,
   ...apiKeyRoutes,
+  ...userKeyAdminRoutes,
   ...userRoutes,
   ...roleRoutes,
   ...invitationRoutes,
   ...accountRoutes,
+  ...ownKeyRoutes,
   ...sessionRoutes,
   ...signInRoutes,
   ...passkeyRoutes,
@@ -142,7 +173,14 @@ const documented: readonly ApiRoute[] = [
   ...notificationRoutes,
   statsRoute,
   ...statusRoutes,
-  queuesRoute
+  queuesRoute,
+  serverStatsRoute,
+  serviceListRoute,
+  prometheusRoute,
+  ...debugRoutes,
+  dashboardStationsRoute,
+  dashboardNotificationsRoute,
+  ...chartRoutes
 ]
 
 /** Every resource. */
@@ -182,6 +220,9 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ScheduleSimulation: scheduleSimulationSchema,
   AuditEntry: auditEntrySchema,
   ApiKey: apiKeySchema,
+  UserApiKey: userKeySchema,
+  Settings: settingsSchema,
+  DashboardStation: dashboardStationSchema,
   User: userSchema,
   Role: roleSchema,
   Invitation: invitationSchema,
@@ -194,12 +235,25 @@ const openApi: ApiRoute = apiRoute('GET', '/api/openapi.json', 'public', {
   tag: 'Status',
   summary: 'This document',
   answer: { type: 'object' },
+  handle: (_, { config }) => ({ body: (document ??= JSON.stringify(describeAll(config.BASE_URL))) })
+})
+
+const openApiYaml: ApiRoute = apiRoute('GET', '/api/openapi.yml', 'public', {
+  id: 'getOpenApiYaml',
+  tag: 'Status',
+  summary: 'This document as YAML',
+  answer: { type: 'string' },
+  contentTypes: ['text/x-yaml'],
   handle: (_, { config }) => ({
-    body: (document ??= JSON.stringify(describeApi([...documented, openApi], records, config.BASE_URL)))
+    body: (yaml ??= stringify(describeAll(config.BASE_URL), { aliasDuplicateObjects: false, lineWidth: 0 })),
+    headers: { 'Content-Type': 'text/x-yaml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' }
   })
 })
 
+const describeAll = (baseUrl: string) => describeApi([...documented, openApi, openApiYaml], records, baseUrl)
+
 let document: string | null = null
+let yaml: string | null = null
 
 /** Postgres: deadlock, serialization failure, and a reference that was deleted or inserted meanwhile. */
 const conflictCodes = new Set(['40P01', '40001', '23503'])
@@ -231,5 +285,8 @@ function withContentionErrors(route: ApiRoute): ApiRoute {
 export const apiRoutes: readonly Route<ApiServices>[] = [
   ...documented.map(withContentionErrors),
   openApi,
+  openApiYaml,
+  ...relayRedirects,
+  ...outOfScopeRoutes,
   ...docsRoutes
 ]

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { batchLimit, removeInBatches } from './batches.ts'
+import { readInstallationSettings } from './installation-settings.ts'
 import type { Fragment, Sql } from './sql.ts'
 
 const dayMs = 86_400_000
@@ -26,15 +27,22 @@ export type RetentionDays = Pick<
 /** Older records are removed (Unix milliseconds); null if everything is kept. */
 const endOf = (days: number, nowMs: number) => (days === 0 ? null : nowMs - days * dayMs)
 
-/** Removes ended plays after `HISTORY_RETENTION_DAYS`. Returns the number. */
+/** Removes ended plays after the days of the settings, else of `HISTORY_RETENTION_DAYS`. Returns the number. */
 export const removeOldPlays = (sql: Sql, nowMs: number, days: RetentionDays): Promise<number> =>
-  removeEnded(sql, 'song_history', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
+  removeEnded(sql, 'song_history', nowMs, days)
 
 /** Removes ended broadcasts after the retention of plays. Returns the number. */
 export const removeOldBroadcasts = (sql: Sql, nowMs: number, days: RetentionDays): Promise<number> =>
-  removeEnded(sql, 'broadcasts', endOf(days.HISTORY_RETENTION_DAYS, nowMs))
+  removeEnded(sql, 'broadcasts', nowMs, days)
 
-async function removeEnded(sql: Sql, table: 'song_history' | 'broadcasts', beforeMs: number | null) {
+async function removeEnded(
+  sql: Sql,
+  table: 'song_history' | 'broadcasts',
+  nowMs: number,
+  { HISTORY_RETENTION_DAYS: configured }: RetentionDays
+) {
+  const { history_keep_days: days } = await readInstallationSettings(sql)
+  const beforeMs = endOf(days ?? configured, nowMs)
   const where = sql`started_at_ms < ${beforeMs} and ended_at_ms < ${beforeMs}`
   return beforeMs === null ? 0 : removeOldest(sql, table, 'started_at_ms', where)
 }

@@ -1,31 +1,42 @@
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
 import type { StationState } from '../station/state.ts'
-import { dataElement, html, type Html, pageRoute, renderPage } from './page.ts'
+import { dataElement, html, type Html, pageRoute, renderPage, siteName } from './page.ts'
 
 /** The number of stations up to which the page contains their documents. Otherwise its script loads them. */
 const maxEmbedded = 24
 
-/** The first page: the public stations, and the dashboard for operators. */
-export const dashboardRoute = pageRoute('/', (_, { live, config: { BASE_URL: baseUrl } }) => {
-  const stations = live.all().filter(({ isPublic }) => isPublic)
-  const embedded = stations.length <= maxEmbedded ? live.publicList() : null
-  return renderPage({
-    baseUrl,
-    title: 'Stations · Cuewire',
-    root: '.',
-    styles: 'dashboard-style.css',
-    scripts: ['dashboard.js'],
-    hasBlobs: true,
-    isPrivate: false,
-    head: embedded === null ? html`` : dataElement('shown', Buffer.from(embedded.body).toString()),
-    body: html`<cuewire-dashboard
-      >${renderOverview(
-        stations.slice(0, maxEmbedded).map(station => station.read()),
-        baseUrl
-      )}</cuewire-dashboard
-    >`
-  })
-})
+/**
+ * The first page: the public stations, and the dashboard for operators. If the settings redirect visitors to another
+ * website, operators open it with `?dashboard`.
+ */
+export const dashboardRoute = pageRoute(
+  '/',
+  async ({ query }, { live, settings: reader, config: { BASE_URL: baseUrl } }) => {
+    const settings = await reader.read()
+    const { homepage_redirect_url: target } = settings
+    if (target !== '' && !query.has('dashboard'))
+      return { status: 302, headers: { Location: target, 'Cache-Control': 'no-cache' } }
+    const stations = live.all().filter(({ isPublic }) => isPublic)
+    const embedded = stations.length <= maxEmbedded ? live.publicList() : null
+    return renderPage({
+      baseUrl,
+      title: `Stations · ${siteName(settings)}`,
+      settings,
+      root: '.',
+      styles: 'dashboard-style.css',
+      scripts: ['dashboard.js'],
+      hasBlobs: true,
+      isPrivate: false,
+      head: embedded === null ? html`` : dataElement('shown', Buffer.from(embedded.body).toString()),
+      body: html`<cuewire-dashboard
+        >${renderOverview(
+          stations.slice(0, maxEmbedded).map(station => station.read()),
+          baseUrl
+        )}</cuewire-dashboard
+      >`
+    })
+  }
+)
 
 /** What the page shows before its script runs, and without scripts. The script renders the same. */
 const renderOverview = (stations: readonly StationState[], baseUrl: string): Html =>

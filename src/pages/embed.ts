@@ -2,7 +2,7 @@ import { type ApiRequest, json } from '../api/core/route.ts'
 import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
-import { html, pageRoute, renderPage } from './page.ts'
+import { html, pageRoute, renderPage, siteName } from './page.ts'
 import { stationRoute } from './station-page.ts'
 import { renderFrameCode, widgetHeights } from './widget-code.ts'
 
@@ -40,7 +40,7 @@ const thumbnailSize = 600
  */
 export const oembedRoute = pageRoute(
   '/oembed',
-  ({ query, host }, { live, config: { BASE_URL: baseUrl } }) => {
+  async ({ query, host }, { live, settings, config: { BASE_URL: baseUrl } }) => {
     const format = query.get('format') ?? 'json'
     if (format !== 'json') throw new ApiError('not-implemented', 'The only supported format is json.')
     const name = parseStationName(query.get('url') ?? '', [baseUrl, `http://${host}`, `https://${host}`])
@@ -60,7 +60,7 @@ export const oembedRoute = pageRoute(
     const reply = json({
       version: '1.0',
       type: 'rich',
-      provider_name: 'Cuewire',
+      provider_name: siteName(await settings.read()),
       provider_url: baseUrl,
       title: station.name,
       cache_age: 3_600,

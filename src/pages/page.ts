@@ -1,5 +1,7 @@
 import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
+import { customAssetPath } from '../api/library/custom-asset-rows.ts'
+import type { InstallationSettings } from '../db/installation-settings.ts'
 import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
 import { getWebFiles } from './web-files.ts'
@@ -14,6 +16,8 @@ export const pageRoute = (path: string, handle: Route<ApiServices>['handle']): R
 
 export interface Page extends PageAccess {
   readonly title: string
+  /** What operators set for the look of pages. */
+  readonly settings?: InstallationSettings
   /** The relative path to the root of the server, which works behind a proxy that adds a path. */
   readonly root: '.' | '..' | '../..'
   /** The style sheet and the scripts by their names in `webEntries` of `scripts/build.mjs`: `player.js`. */
@@ -34,12 +38,14 @@ interface PageAccess {
   readonly isFramed?: boolean
   /** Whether it shows images and plays audio that its script has loaded with a key. */
   readonly hasBlobs?: boolean
+  /** URLs of pictures on other servers that it may show. */
+  readonly pictures?: readonly string[]
   readonly isPrivate: boolean
 }
 
 /** Renders a page as a response. */
 export async function renderPage(page: Page, status = 200): Promise<Reply> {
-  const headers = pageHeaders(page)
+  const headers = pageHeaders({ ...page, pictures: picturesOf(page) })
   const body = Buffer.from((await renderDocument(page)).html)
   if (status !== 200) return { status, headers, body }
   // No entity tag: the page contains the time, so that each response differs.
@@ -47,20 +53,34 @@ export async function renderPage(page: Page, status = 200): Promise<Reply> {
   return { headers, document: () => document }
 }
 
+/** The name of the website. */
+export const siteName = ({ instance_name: name }: InstallationSettings): string => name || 'Cuewire'
+
+/** The picture of songs without a cover may be on another server. */
+const picturesOf = ({ settings }: Page) =>
+  settings?.default_album_art_url ? [settings.default_album_art_url] : []
+
+/** Public pages have the colors of the settings. */
+const themeOf = ({ settings }: Page) =>
+  settings === undefined || settings.public_theme === 'browser' ? null : settings.public_theme
+
 const font = 'figtree-latin-wght-normal.woff2'
 
-async function renderDocument({ title, root, styles, scripts = [], head, body }: Page): Promise<Html> {
+async function renderDocument(page: Page): Promise<Html> {
+  const { title, root, styles, scripts = [], head, body } = page
+  const theme = themeOf(page)
+  const { browser_icon: icon } = page.settings?.assets ?? {}
   const files = await getWebFiles()
   const path = (name: string) => `${root}/assets/${files.get(name).name}`
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="en" ${theme === null ? null : html` data-theme="${theme}"`}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <title>${title}</title>
         <meta name="theme-color" media="(prefers-color-scheme: light)" content="#f6f4f0" />
         <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#11100f" />
-        <link rel="icon" type="image/svg+xml" href="${path('icon.svg')}" />
+        ${icon === undefined ? html`<link rel="icon" type="image/svg+xml" href="${path('icon.svg')}" />` : html`<link rel="icon" href="${root + customAssetPath('browser_icon', icon)}" />`}
         <link rel="preload" as="font" type="font/woff2" crossorigin href="${path(font)}" />
         <link rel="stylesheet" href="${path(styles)}" />
         ${scripts.map(name => html`<script type="module" src="${path(name)}"></script>`)} ${head ?? null}
@@ -73,7 +93,7 @@ async function renderDocument({ title, root, styles, scripts = [], head, body }:
 
 /** The headers of a page. Its policy forbids inline code, and other servers except for the streams. */
 export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
-  const { baseUrl, streams, hasFrames, isFramed, hasBlobs, isPrivate } = page
+  const { baseUrl, streams, hasFrames, isFramed, hasBlobs, isPrivate, pictures = [] } = page
   // Links start with BASE_URL, but a page can be opened under another name of the server.
   const { origin } = new URL(baseUrl)
   const media = new Set([origin, ...(streams ?? []).flatMap(({ url }) => toOrigins(url))])
@@ -82,7 +102,7 @@ export function pageHeaders(page: PageAccess): NonNullable<Reply['headers']> {
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    `img-src 'self' ${origin}${hasBlobs === true ? ' blob:' : ''}`,
+    `img-src ${["'self'", origin, ...pictures.flatMap(toOrigins), ...(hasBlobs === true ? ['blob:'] : [])].join(' ')}`,
     // HLS is played from a media source, whose address is a blob.
     `media-src 'self' ${[...media].join(' ')}${streams === undefined && hasBlobs !== true ? '' : ' blob:'}`,
     `connect-src 'self' ${origin} ${origin.replace(/^http/, 'ws')}`,

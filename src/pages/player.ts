@@ -1,7 +1,7 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
-import { dataElement, html, type Html, renderPage } from './page.ts'
+import { dataElement, html, type Html, renderPage, siteName } from './page.ts'
 import { type StationPage, stationRoute } from './station-page.ts'
 
 /** The player page of a station. */
@@ -25,7 +25,7 @@ function renderKnown({ state, document }: StationPage): string {
 }
 
 /** Metadata for link previews: Open Graph and the address of the oEmbed endpoint. */
-function renderMetadata({ state, station, baseUrl, isPrivate }: StationPage): Html {
+function renderMetadata({ state, station, baseUrl, isPrivate, settings }: StationPage): Html {
   if (isPrivate) return html`<meta name="robots" content="noindex" />`
   const url = station.public_player_url
   const line = renderLine(state)
@@ -33,7 +33,7 @@ function renderMetadata({ state, station, baseUrl, isPrivate }: StationPage): Ht
   const oembed = `${baseUrl}/oembed?${new URLSearchParams({ url }).toString()}`
   const properties = {
     'og:type': 'music.radio_station',
-    'og:site_name': 'Cuewire',
+    'og:site_name': siteName(settings),
     'og:title': station.name,
     'og:description': about.filter(text => text !== '').join('. '),
     'og:url': url,

@@ -55,6 +55,8 @@ export const pageRoutes: readonly Route<ApiServices>[] = [
   // Browsers request this icon for everything that is not a page.
   fileRoute('icon.svg', '/favicon.ico'),
   dashboardRoute,
+  // The address where operators of AzuraCast sign in.
+  pageRoute('/login', () => redirect('./', new URLSearchParams({ dashboard: '' }))),
   playerRoute,
   embedRoute,
   galleryRoute,

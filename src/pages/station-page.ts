@@ -2,6 +2,7 @@ import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.t
 import { isSession } from '../api/auth/session-cookie.ts'
 import type { Reply, Route } from '../api/core/route.ts'
 import type { ApiServices } from '../api/core/services.ts'
+import type { InstallationSettings } from '../db/installation-settings.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { type PlaylistFormat, playlistMimeTypes, renderPlaylist } from '../songs/playlist-file.ts'
 import type { CachedResponse } from '../station/document.ts'
@@ -11,6 +12,7 @@ import { html, type Page, pageRoute, redirect, renderPage } from './page.ts'
 
 /** The data of a page about a station, including the parts of `Page` that follow from the station. */
 export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
+  readonly settings: InstallationSettings
   readonly state: StationState
   readonly station: ReturnType<typeof renderStation>
   /** The now-playing document as it is pushed now. */
@@ -44,7 +46,19 @@ export function stationRoute(
       const apiKey = isPrivate && !isSession(request.apiKey) ? request.apiKey : ''
       const station = renderStation(state, baseUrl)
       const streams = sortStreams(station)
-      return await render({ state, station, document, query, apiKey, streams, root, baseUrl, isPrivate })
+      const settings = await services.settings.read()
+      return await render({
+        state,
+        station,
+        document,
+        query,
+        apiKey,
+        streams,
+        root,
+        baseUrl,
+        isPrivate,
+        settings
+      })
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== 'not-found') throw error
       const { station_id: name = '' } = request.params

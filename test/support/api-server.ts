@@ -11,6 +11,7 @@ import { apiRoutes } from '../../src/api/routes.ts'
 import { openWebhookTests } from '../../src/api/webhooks/test.ts'
 import { openConnectedListeners } from '../../src/broadcast/connected-listeners.ts'
 import { parseConfig } from '../../src/config.ts'
+import { openInstallationSettings } from '../../src/db/installation-settings.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { serveHotGets } from '../../src/http/hot-gets.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
@@ -58,6 +59,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     longPolls,
     keys,
     secrets,
+    settings: openInstallationSettings(sql),
     connectedListeners: openConnectedListeners({
       sql: sql,
       redis: playout.redis,

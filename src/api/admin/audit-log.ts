@@ -2,7 +2,7 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, text } from '../../fields/field.ts'
 import { listRoute } from '../core/list-route.ts'
 import { newestLimit } from '../core/list.ts'
-import { maxSecond } from '../core/moments.ts'
+import { maxSecond, parseMoment } from '../core/moments.ts'
 import { queryFilters, findStation, refuseField } from '../core/parse.ts'
 import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
 
@@ -15,8 +15,22 @@ const filters = queryFilters({
   until: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or earlier, in Unix seconds.' })
 })
 
+const nullableString = { type: ['string', 'null'] }
+
 export const auditEntrySchema = exactly({
   id: int64,
+  timestamp: { ...string, format: 'date-time' },
+  operation: { ...int64, enum: [1, 2, 3] },
+  operationText: { ...string, enum: ['insert', 'update', 'delete'] },
+  class: { ...string, description: 'The same as record.' },
+  identifier: { ...string, description: 'The same as record_id.' },
+  targetClass: { ...nullableString, description: 'Station, if the record belongs to one.' },
+  target: { ...nullableString, description: 'The name of the station.' },
+  changes: {
+    ...arrayOf(exactly({ field: string, from: string, to: string })),
+    description: 'The changed fields; values are not stored, so from and to are empty.'
+  },
+  user: { ...string, description: 'The name of the key.' },
   at: unixSeconds,
   key: exactly({ id: { ...int64, description: '0: none.' }, name: string }),
   method: string,
@@ -27,18 +41,46 @@ export const auditEntrySchema = exactly({
   fields: { ...arrayOf(string), description: 'Names of the changed fields.' }
 })
 
+/** The number of AzuraCast: 1 insert, 2 update, 3 delete. */
+const operation = (sql: Sql): Fragment => sql`case method when 'POST' then 1 when 'DELETE' then 3 else 2 end`
+
+/** The second at which a day or time of the query begins; null if it is absent. Days are UTC. */
+function parseSecond(query: URLSearchParams, name: string): number | null {
+  const moment = parseMoment(query, name)
+  if (moment === null) return null
+  return 'seconds' in moment ? moment.seconds : Date.parse(`${moment.day}T00:00:00Z`) / 1_000
+}
+
+const daySeconds = 86_400
+
+/** The range of `since` and `until`, or of AzuraCast's `start` and `end`, in Unix seconds. */
+function parseRange(query: URLSearchParams) {
+  const { since, until } = filters.parse(query)
+  const end = parseSecond(query, 'end')
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(query.get('end')?.trim() ?? '')
+  return {
+    since: since ?? parseSecond(query, 'start') ?? 0,
+    until: until ?? (end === null ? maxSecond : isDay ? end + daySeconds - 1 : end)
+  }
+}
+
 export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs', {
   id: 'listAuditLog',
   tag: 'Audit log',
   summary: 'All changes by API keys, newest first',
-  filters: filters.schemas,
+  filters: {
+    ...filters.schemas,
+    start: { ...string, description: 'Alias of since; a day (YYYY-MM-DD, UTC) or Unix seconds.' },
+    end: { ...string, description: 'Alias of until; a day is included.' }
+  },
   record: ref('AuditEntry'),
   async open(query, request, { reads: sql }) {
-    const { record, record_id: recordId, key, station, since, until } = filters.parse(request.query)
+    const { record, record_id: recordId, key, station } = filters.parse(request.query)
+    const { since, until } = parseRange(request.query)
     const stationId = station === undefined ? undefined : await parseStation(sql, station)
     // An entry shows the second of the change.
-    const from = sql`to_timestamp(${since ?? 0})`
-    const range = { from, to: sql`to_timestamp(${(until ?? maxSecond) + 1})` }
+    const from = sql`to_timestamp(${since})`
+    const range = { from, to: sql`to_timestamp(${until + 1})` }
     const source =
       key !== undefined
         ? newestByKey(sql, key, range)
@@ -60,7 +102,13 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
     return {
       select: entries,
       expand: page => sql`
-        select id, floor(extract(epoch from at))::bigint as at,
+        select id, at as timestamp, ${operation(sql)} as operation,
+          (array['insert', 'update', 'delete'])[${operation(sql)}] as "operationText", record as class,
+          record_id as identifier, case when station_id is null then null else 'Station' end as "targetClass",
+          (select name from stations s where s.id = station_id) as target, key_name as user,
+          (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'from', '', 'to', '') order by place), '[]')
+            from jsonb_array_elements_text(fields) with ordinality list (field, place)) as changes,
+          floor(extract(epoch from at))::bigint as at,
           jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
           coalesce(station_id, 0) as station_id, fields
         from (${page}) audit_log`,

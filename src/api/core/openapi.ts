@@ -13,6 +13,7 @@ const failures: Readonly<Record<number, string>> = {
   429: 'Too many requests; Retry-After says when to try again.',
   431: 'The URL and the headers together are longer than 32 KB.',
   500: 'A generic exception has occurred.',
+  501: 'The program cannot do this.',
   503: 'The server cannot answer this yet: try again later.'
 }
 
@@ -58,6 +59,13 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
     description: 'The id of the article.',
     examples: ['we-are-moving']
   },
+  asset_type: { ...string, description: 'The picture: album_art or browser_icon.', examples: ['album_art'] },
+  asset: {
+    ...string,
+    description: 'The name in the URL of the picture.',
+    examples: ['album_art-0123456789abcdef']
+  },
+  log_key: { ...string, description: 'The key of the log.', examples: ['server'] },
   delivery_id: { ...recordId, description: 'The id of the delivery.' },
   file: { ...string, description: 'Any text.', examples: ['1783468800'] },
   format: { ...string, enum: ['m3u', 'pls'], description: 'The file format.' },

@@ -91,6 +91,18 @@ export const actionSchema = (fields: Readonly<Record<string, JsonSchema>>) =>
 const updated = 'Record updated successfully.'
 const notFound = 'Record not found.'
 
+/** The fields of a now-playing document of the REST API. */
+export const nowPlayingFields = {
+  station: ref('StationSummary'),
+  listeners: ref('Listeners'),
+  live: exactly({ is_live: boolean, streamer_name: string, broadcast_start: string, art: string }),
+  now_playing: ref('CurrentItem'),
+  playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
+  song_history: arrayOf(ref('PlayedItem')),
+  is_online: boolean,
+  cache: string
+}
+
 /** The schemas of records that belong to no resource, by name. */
 export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
@@ -174,16 +186,7 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   CurrentItem: exactly({ ...played, elapsed: int64, remaining: int64 }),
   CuedItem: exactly(cued),
-  NowPlaying: exactly({
-    station: ref('StationSummary'),
-    listeners: ref('Listeners'),
-    live: exactly({ is_live: boolean, streamer_name: string, broadcast_start: string, art: string }),
-    now_playing: ref('CurrentItem'),
-    playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
-    song_history: arrayOf(ref('PlayedItem')),
-    is_online: boolean,
-    cache: string
-  }),
+  NowPlaying: exactly(nowPlayingFields),
   EventSong: exactly(eventSong),
   NowPlayingEvent: exactly({
     station: ref('StationSummary'),

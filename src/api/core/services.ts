@@ -1,5 +1,6 @@
 import type { ReadConnectedListeners } from '../../broadcast/connected-listeners.ts'
 import type { Config } from '../../config.ts'
+import type { SettingsReader } from '../../db/installation-settings.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
@@ -22,6 +23,8 @@ export interface ApiServices extends PlayoutServices {
   readonly longPolls: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
+  /** The settings of the installation, as this process last read them. */
+  readonly settings: SettingsReader
   readonly connectedListeners: ReadConnectedListeners
   readonly webhookTests: WebhookTestDeps
   /** Whether this server is shutting down. */

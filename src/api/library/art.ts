@@ -7,6 +7,7 @@ import { genericArtPath } from '../../station/now-playing.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
+import { readCustomAsset } from './custom-asset-rows.ts'
 
 const genericCover = readFileSync(projectFile('assets/generic_song.jpg'))
 
@@ -47,12 +48,24 @@ export async function servePicture(
   }
 }
 
+/** It may be replaced at any time. */
+const maxAgeSeconds = 300
+
 const genericSong = apiRoute('GET', genericArtPath, 'public', {
   id: 'getGenericArt',
   tag: 'Now playing',
-  summary: 'The built-in picture for songs without a cover',
+  summary: 'The picture for songs without a cover',
   ...pictureOperation,
-  handle: () => ({ body: genericCover, headers: imageHeaders('image/jpeg', 86_400) })
+  redirectsTo: 'To the picture of the settings, if they name one and none was uploaded.',
+  async handle(_, { publicReads: sql, settings }) {
+    const { default_album_art_url: url, assets } = await settings.read()
+    const { album_art: hash } = assets
+    const asset = hash === undefined ? null : await readCustomAsset(sql, hash).catch(() => null)
+    if (asset) return { body: asset.bytes, headers: imageHeaders(asset.contentType, maxAgeSeconds) }
+    if (url !== '')
+      return { status: 302, headers: { Location: url, 'Cache-Control': `public, max-age=${maxAgeSeconds}` } }
+    return { body: genericCover, headers: imageHeaders('image/jpeg', maxAgeSeconds) }
+  }
 })
 
 /**

@@ -1,46 +1,73 @@
-import { integer, text } from '../../fields/field.ts'
-import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { text } from '../../fields/field.ts'
+import { bodySchema, bodyValidator, changesValidator } from '../../fields/form.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
 import { hashPassword, verifyPassword } from '../../security/passwords.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from '../auth/effective-permissions.ts'
-import { generateKey, storeKey } from '../auth/keys.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
-import { maxSecond } from '../core/moments.ts'
-import { parseBody, parseId } from '../core/parse.ts'
+import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
-import { maxPasswordLength, minPasswordLength, nameField } from './people.ts'
+import { exactly, ref, string } from '../core/schemas.ts'
+import {
+  emailField,
+  maxPasswordLength,
+  minPasswordLength,
+  nameField,
+  preferenceFields,
+  withUniqueEmail
+} from './people.ts'
 import { accountTag, endSessions, signedInUser, userOf } from './sessions.ts'
 import { limitPasswords } from './sign-in.ts'
-import { readUser } from './users.ts'
+import { preferenceChanges, readUser, userFields } from './users.ts'
 
-const maxKeys = 50
+const avatarSchema = exactly({
+  url_32: string,
+  url_64: string,
+  url_128: string,
+  service_name: string,
+  service_url: string
+})
 
 const me = apiRoute('GET', '/api/frontend/account/me', 'any key', {
   id: 'getMe',
   tag: accountTag,
   summary: 'The user of the request',
-  answer: ref('User'),
-  handle: async (request, { reads: sql, config }) =>
-    json(await readUser(sql, userOf(request).id, request, config.BASE_URL))
+  answer: exactly({ ...userFields, avatar: avatarSchema }),
+  handle: async (request, { reads: sql, config }) => {
+    const user = await readUser(sql, userOf(request).id, request, config.BASE_URL)
+    return json({ ...user, avatar: renderAvatar(config.BASE_URL) })
+  }
 })
 
-const meFields = { name: nameField }
-const meValidator = bodyValidator(meFields)
+/** All people have the same picture, since no service is asked for theirs. */
+function renderAvatar(baseUrl: string) {
+  const url = `${baseUrl}/favicon.ico`
+  return { url_32: url, url_64: url, url_128: url, service_name: 'disabled', service_url: baseUrl }
+}
+
+const meFields = { email: emailField, name: nameField, ...preferenceFields }
+const meValidator = changesValidator(meFields)
 
 const editMe = apiRoute('PUT', '/api/frontend/account/me', 'any key', {
   id: 'editMe',
   tag: accountTag,
-  summary: 'Change the name of the user of the request',
-  body: bodySchema(meFields),
+  summary:
+    'Change the name and the preferences of the user of the request; the email address only with a session',
+  body: bodySchema(meFields, { isPartial: true }),
   answer: ref('ActionResult'),
+  errors: [409],
   async handle(request, { sql }) {
-    const { id } = signedInUser(request)
-    const { name } = parseBody(meValidator, request.body)
+    const { id } = userOf(request)
+    const values = parseBody(meValidator, request.body)
+    const { email, name = null } = values
     await sql.begin(async tx => {
-      await tx`update users set name = ${name}, updated_at = now() where id = ${id}`
-      await recordAudit(tx, request, { record: 'User', id, fields: ['name'] })
+      const [before] = await tx<{ email: string }[]>`select email from users where id = ${id} for update`
+      if (email !== undefined && email !== before?.email) signedInUser(request)
+      await withUniqueEmail(tx`
+        update users set email = coalesce(${email ?? null}, email), name = coalesce(${name}, name),
+          ${preferenceChanges(tx, values)} updated_at = now()
+        where id = ${id}`)
+      await recordAudit(tx, request, { record: 'User', id, fields: Object.keys(values) })
     })
     return actionReply('Record updated successfully.')
   }
@@ -99,87 +126,15 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
   }
 })
 
-const ownKeySchema = exactly({
-  id: int64,
-  name: string,
-  identifier: { ...string, description: 'The first half of the key.' },
-  created_at: unixSeconds,
-  expires_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
-  last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' }
-})
-
-const keysPath = '/api/frontend/account/api-keys'
-
-const listKeys = apiRoute('GET', keysPath, 'any key', {
-  id: 'listMyApiKeys',
+const twoFactor = apiRoute('GET', '/api/frontend/account/two-factor', 'any key', {
+  id: 'getMyTwoFactor',
   tag: accountTag,
-  summary: "The user's own API keys",
-  answer: arrayOf(ownKeySchema),
-  async handle(request, { reads: sql }) {
-    const rows = await sql`
-      select id, name, identifier, floor(extract(epoch from created_at))::bigint as created_at,
-        coalesce(floor(extract(epoch from expires_at)), 0)::bigint as expires_at,
-        coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as last_used_at
-      from api_keys where user_id = ${userOf(request).id} and revoked_at is null order by id limit ${maxKeys}`
-    return json(rows)
+  summary: 'Whether the user signs in with one-time passwords: never, there are passkeys instead',
+  answer: exactly({ two_factor_enabled: { type: 'boolean', const: false } }),
+  handle: request => {
+    userOf(request)
+    return json({ two_factor_enabled: false })
   }
 })
 
-const keyFields = {
-  name: text({ min: 1, max: 200, isTrimmed: true, about: 'What the key is for.', example: 'Upload script' }),
-  expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
-}
-const keyValidator = bodyValidator(keyFields)
-
-const createKey = apiRoute('POST', keysPath, 'any key', {
-  id: 'createMyApiKey',
-  tag: accountTag,
-  summary: 'Create an API key that may always do what its user may do; only this response contains it',
-  body: bodySchema(keyFields),
-  answer: exactly({ key: string, id: int64 }),
-  errors: [409],
-  async handle(request, { sql }) {
-    const user = signedInUser(request)
-    const { name, expires_at: expiresAt } = parseBody(keyValidator, request.body)
-    if (expiresAt !== 0 && expiresAt * 1000 <= Date.now())
-      assertNoProblems([fieldError('expires_at', 'out_of_range', 'is in the past.')])
-    const key = generateKey()
-    const id = await sql.begin(async tx => {
-      await tx`select from users where id = ${user.id} for update`
-      const [counted] = await tx<{ count: number }[]>`
-        select count(*) from api_keys where user_id = ${user.id} and revoked_at is null`
-      if ((counted?.count ?? 0) >= maxKeys)
-        throw new ApiError('conflict', `There are ${maxKeys} keys already: revoke one first.`)
-      const stored = await storeKey(tx, key, {
-        name,
-        permissions: [],
-        expiresAt: expiresAt === 0 ? null : new Date(expiresAt * 1000),
-        userId: user.id
-      })
-      await recordAudit(tx, request, { record: 'ApiKey', id: stored ?? 0, fields: ['name', 'expires_at'] })
-      return stored
-    })
-    return { ...json({ key, id }), headers: { 'Cache-Control': 'no-store' } }
-  }
-})
-
-const revokeKey = apiRoute('DELETE', '/api/frontend/account/api-key/:id', 'any key', {
-  id: 'revokeMyApiKey',
-  tag: accountTag,
-  summary: "Revoke one of the user's own API keys",
-  answer: ref('ActionResult'),
-  async handle(request, { sql, keys }) {
-    const user = signedInUser(request)
-    const id = parseId(request.params['id'])
-    await sql.begin(async tx => {
-      const { count } = await tx`
-        update api_keys set revoked_at = now() where id = ${id} and user_id = ${user.id} and revoked_at is null`
-      if (count === 0) throw new ApiError('not-found')
-      await recordAudit(tx, request, { record: 'ApiKey', id, fields: ['revoked_at'] })
-    })
-    keys.forget(key => key.id === id)
-    return actionReply('Key revoked.')
-  }
-})
-
-export const accountRoutes = [me, editMe, permissions, password, listKeys, createKey, revokeKey]
+export const accountRoutes = [me, editMe, permissions, password, twoFactor]

@@ -10,7 +10,7 @@ import {
 import * as v from 'valibot'
 
 import type { Config } from '../../config.ts'
-import type { Tx } from '../../db/sql.ts'
+import type { Sql, Tx } from '../../db/sql.ts'
 import { custom, problemText, text } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import type { RedisClient } from '../../redis/connection.ts'
@@ -204,24 +204,37 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
   }
 })
 
+const passkeySchema = exactly({
+  id: int64,
+  name: string,
+  created_at: unixSeconds,
+  last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' }
+})
+
+const selectPasskeys = (sql: Sql) => sql`
+  select id, name, floor(extract(epoch from created_at))::bigint as created_at,
+    coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as last_used_at
+  from passkeys`
+
 const list = apiRoute('GET', '/api/frontend/account/passkeys', 'any key', {
   id: 'listPasskeys',
   tag: accountTag,
   summary: 'The passkeys of the user',
-  answer: arrayOf(
-    exactly({
-      id: int64,
-      name: string,
-      created_at: unixSeconds,
-      last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' }
-    })
-  ),
+  answer: arrayOf(passkeySchema),
+  handle: async (request, { reads: sql }) =>
+    json(await sql`${selectPasskeys(sql)} where user_id = ${userOf(request).id} order by id`)
+})
+
+const read = apiRoute('GET', '/api/frontend/account/passkey/:id', 'any key', {
+  id: 'getPasskey',
+  tag: accountTag,
+  summary: 'A passkey of the user',
+  answer: passkeySchema,
   async handle(request, { reads: sql }) {
-    const rows = await sql`
-      select id, name, floor(extract(epoch from created_at))::bigint as created_at,
-        coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as last_used_at
-      from passkeys where user_id = ${userOf(request).id} order by id`
-    return json(rows)
+    const id = parseId(request.params['id'])
+    const [row] = await sql`${selectPasskeys(sql)} where id = ${id} and user_id = ${userOf(request).id}`
+    if (!row) throw new ApiError('not-found')
+    return json(row)
   }
 })
 
@@ -298,4 +311,4 @@ const remove = apiRoute('DELETE', '/api/frontend/account/passkey/:id', 'any key'
   }
 })
 
-export const passkeyRoutes = [offerSignIn, signIn, list, offer, register, remove]
+export const passkeyRoutes = [offerSignIn, signIn, list, read, offer, register, remove]

@@ -1,11 +1,11 @@
-import type { Sql, Tx } from '../../db/sql.ts'
-import { integer, listOf, text } from '../../fields/field.ts'
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { custom, flag, integer, listOf, text } from '../../fields/field.ts'
 import { ApiError, codeOf, type FieldError, fieldError } from '../../runtime/errors.ts'
 import { type Grants, mayGrantAll, maySeeStation } from '../auth/access.ts'
 import { combineRoles, type UserGrantRow } from '../auth/user-grants.ts'
 import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import type { ApiRequest } from '../core/route.ts'
-import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 
 // What the routes of users, roles and invitations have in common.
 
@@ -34,6 +34,30 @@ export const grantSchemas = {
   }
 }
 
+/** A user as other records contain it. */
+export const userSummarySchema = exactly({
+  id: int64,
+  email: string,
+  name: string,
+  auth_password: { ...string, const: '', description: 'Write-only: reads "".' },
+  locale: { type: ['string', 'null'] },
+  show_24_hour_time: { type: ['boolean', 'null'] },
+  two_factor_secret: { type: 'null', description: 'There are passkeys instead.' },
+  created_at: unixSeconds,
+  updated_at: unixSeconds,
+  roles: grantSchemas.roles
+})
+
+/** The summary of the user `u` of a statement. */
+export const userSummary = (sql: Sql | Tx): Fragment => sql`
+  jsonb_build_object(
+    'id', u.id, 'email', u.email, 'name', u.name, 'auth_password', '', 'locale', u.locale,
+    'show_24_hour_time', u.show_24_hour_time, 'two_factor_secret', null,
+    'created_at', floor(extract(epoch from u.created_at))::bigint,
+    'updated_at', floor(extract(epoch from u.updated_at))::bigint,
+    'roles', coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.id)
+      from user_roles ur join roles r on r.id = ur.role_id where ur.user_id = u.id), '[]'))`
+
 export const emailField = text({
   min: 3,
   max: 254,
@@ -46,6 +70,21 @@ export const emailField = text({
 /** Lengths of passwords, in characters. */
 export const minPasswordLength = 10
 export const maxPasswordLength = 200
+/** How clients show texts and times to a person. */
+export const preferenceFields = {
+  locale: custom<string | null>(text({ max: 25, about: '' }).input, {
+    fallback: null,
+    schema: { type: ['string', 'null'], maxLength: 25 },
+    about: 'The language for clients; null: that of the browser.',
+    example: 'de_DE'
+  }),
+  show_24_hour_time: custom<boolean | null>(flag({ about: '' }).input, {
+    fallback: null,
+    schema: { type: ['boolean', 'null'] },
+    about: 'Whether clients show times with 24 hours; null: as is usual for the language.'
+  })
+}
+
 export const nameField = text({ max: 100, isTrimmed: true, fallback: '', about: 'The name of the person.' })
 
 /** Serializes changes of people, so that two administrators cannot remove each other. */

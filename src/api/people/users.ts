@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts'
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { secret, type ValuesOf } from '../../fields/field.ts'
 import { bodySchema, bodyValidator, changesValidator } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -20,31 +20,41 @@ import {
   maxPasswordLength,
   minPasswordLength,
   nameField,
+  preferenceFields,
   readNewGrants,
   tag,
   withUniqueEmail
 } from './people.ts'
 import { endSessions } from './sessions.ts'
 
+const newPassword = secret({
+  max: maxPasswordLength,
+  // Empty text is no password.
+  pattern: /^[^]{10,}$/,
+  says: `must have at least ${minPasswordLength} characters.`,
+  about: 'A password to set. The user is signed out everywhere.'
+})
+
 const fields = {
   email: emailField,
   name: nameField,
-  new_password: secret({
-    max: maxPasswordLength,
-    // Empty text is no password.
-    pattern: /^[^]{10,}$/,
-    says: `must have at least ${minPasswordLength} characters.`,
-    about: 'A password to set. The user is signed out everywhere.'
-  }),
+  new_password: newPassword,
+  auth_password: { ...newPassword, schema: { ...newPassword.schema, description: 'Alias of new_password.' } },
+  ...preferenceFields,
   ...grantFields
 }
 const userValidator = bodyValidator(fields)
 const userChangesValidator = changesValidator(fields)
 
-export const userSchema = exactly({
+/** The schemas of the fields of a user. */
+export const userFields = {
   id: int64,
   email: string,
   name: string,
+  auth_password: { ...string, const: '', description: 'Write-only: reads "".' },
+  locale: { type: ['string', 'null'] },
+  show_24_hour_time: { type: ['boolean', 'null'] },
+  two_factor_secret: { type: 'null', description: 'There are passkeys instead.' },
   ...grantSchemas,
   has_password: boolean,
   passkeys: { ...int64, description: 'Number of passkeys.' },
@@ -53,7 +63,8 @@ export const userSchema = exactly({
   last_sign_in_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
   is_me: { ...boolean, description: 'Whether it is the user of the request.' },
   links: exactly({ self: string })
-})
+}
+export const userSchema = exactly(userFields)
 const record = ref('User')
 
 interface UserRow {
@@ -64,7 +75,7 @@ interface UserRow {
 }
 
 const selectUsers = (sql: Sql | Tx) => sql`
-  select id, email, name,
+  select id, email, name, '' as auth_password, locale, show_24_hour_time, null::text as two_factor_secret,
     coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.id)
       from user_roles ur join roles r on r.id = ur.role_id where ur.user_id = users.id), '[]') as roles,
     coalesce(stations, '[]') as stations, password_hash is not null as has_password,
@@ -113,7 +124,7 @@ const create = apiRoute('POST', '/api/admin/users', access, {
   answer: record,
   async handle(request, { sql, config }) {
     const values = parseBody(userValidator, request.body)
-    const hash = values.new_password === '' ? null : await hashPassword(values.new_password)
+    const hash = await hashNewPassword(values)
     return changePeople(sql, async tx => {
       await readNewGrants(tx, request, values)
       const id = await insertUser(tx, { ...values, hash })
@@ -123,15 +134,32 @@ const create = apiRoute('POST', '/api/admin/users', access, {
   }
 })
 
-interface NewUser extends Pick<ValuesOf<typeof fields>, 'email' | 'name' | 'roles' | 'stations'> {
+type PasswordFields = Partial<Pick<ValuesOf<typeof fields>, 'new_password' | 'auth_password'>>
+
+/** Hashes the password of a body; null without one. */
+async function hashNewPassword({ new_password: password, auth_password: alias }: PasswordFields) {
+  const given = password || alias || ''
+  return given === '' ? null : hashPassword(given)
+}
+
+/** Assignments for an update: preferences that the body omits stay. */
+export const preferenceChanges = (tx: Tx, values: Partial<ValuesOf<typeof preferenceFields>>): Fragment => tx`
+  locale = ${values.locale === undefined ? tx`locale` : values.locale},
+  show_24_hour_time = ${values.show_24_hour_time === undefined ? tx`show_24_hour_time` : values.show_24_hour_time},`
+
+interface NewUser
+  extends
+    Pick<ValuesOf<typeof fields>, 'email' | 'name' | 'roles' | 'stations'>,
+    Partial<ValuesOf<typeof preferenceFields>> {
   readonly hash: string | null
 }
 
 /** Inserts a user. Returns the id. Throws 409 if the email address is taken. */
-export async function insertUser(tx: Tx, { email, name, roles, stations, hash }: NewUser): Promise<number> {
+export async function insertUser(tx: Tx, user: NewUser): Promise<number> {
+  const { email, name, roles, stations, hash, locale = null, show_24_hour_time: has24Hours = null } = user
   const [row] = await withUniqueEmail(tx<{ id: number }[]>`
-    insert into users (email, name, password_hash, stations)
-    values (${email}, ${name}, ${hash}, ${limitOf(tx, stations)}) returning id`)
+    insert into users (email, name, password_hash, stations, locale, show_24_hour_time)
+    values (${email}, ${name}, ${hash}, ${limitOf(tx, stations)}, ${locale}, ${has24Hours}) returning id`)
   if (!row) throw new Error('insert returned no row')
   await setRoles(tx, row.id, roles)
   return row.id
@@ -180,8 +208,8 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
   errors: [409],
   async handle(request, { sql, keys }) {
     const values = parseBody(userChangesValidator, request.body)
-    const { email = null, name = null, new_password: password = '' } = values
-    const hash = password === '' ? null : await hashPassword(password)
+    const { email = null, name = null } = values
+    const hash = await hashNewPassword(values)
     const userId = await changePeople(sql, async tx => {
       const { id, roleIds, stations } = await lockUser(tx, request)
       const granted = { roles: values.roles ?? roleIds, stations: values.stations ?? stations ?? [] }
@@ -189,6 +217,7 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
       await withUniqueEmail(tx`
         update users set email = coalesce(${email}, email), name = coalesce(${name}, name),
           password_hash = coalesce(${hash}, password_hash), stations = ${limitOf(tx, granted.stations)},
+          ${preferenceChanges(tx, values)}
           updated_at = now()
         where id = ${id}`)
       await setRoles(tx, id, granted.roles)

@@ -258,7 +258,7 @@ async function findStorageProblems({ tx, values, sent }: Write<StationFields>): 
 const maxNames = 1_000
 
 /** Derives a short name; with the suffix `_2`, `_3`, ... if other stations have it. */
-async function findFreeShortName(tx: Tx, name: string, ownId: number): Promise<string> {
+export async function findFreeShortName(tx: Tx, name: string, ownId: number): Promise<string> {
   // Serialized, so that two stations of one name do not get the same short name.
   await tx`select pg_advisory_xact_lock(hashtext('cuewire short names'))`
   const names = Array.from({ length: maxNames }, (_, index) => makeShortName(name, index + 1))

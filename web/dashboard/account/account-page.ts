@@ -36,7 +36,7 @@ const sessionsSchema = v.array(
   })
 )
 const keysSchema = v.array(
-  v.object({ id: v.number(), name: v.string(), identifier: v.string(), last_used_at: v.number() })
+  v.object({ id: v.string(), name: v.string(), identifier: v.string(), last_used_at: v.number() })
 )
 const newKeySchema = v.object({ key: v.string() })
 
@@ -272,7 +272,7 @@ class AccountPage extends LightElement {
     })
   }
 
-  async #revokeKey(id: number, name: string): Promise<void> {
+  async #revokeKey(id: string, name: string): Promise<void> {
     await this.#actions.run(
       `key ${id}`,
       () => callAction(`${account}/api-key/${id}`, { method: 'DELETE' }, this.#keys.refresh),

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+
+import { ApiError } from '../../runtime/errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { boolean, exactly, ref } from '../core/schemas.ts'
+import { pictureOperation } from '../library/art.ts'
+import {
+  customAssetPath,
+  type CustomAssetType,
+  customAssetTypes,
+  readCustomAsset
+} from '../library/custom-asset-rows.ts'
+import { readPicture } from '../library/picture-body.ts'
+
+const path = '/api/admin/custom_assets/:asset_type'
+const access = 'administer settings'
+const tag = 'Settings'
+const maxBytes = 5 * 2 ** 20
+
+/** Throws 404 for an unknown type, and 501 for one that the pages do not show. */
+function parseType({ params }: ApiRequest): CustomAssetType {
+  const { asset_type: name } = params
+  const type = customAssetTypes.find(each => each === name)
+  if (type) return type
+  if (name === 'background')
+    throw new ApiError('not-implemented', 'The pages have no background picture (docs/azuracast.md).')
+  throw new ApiError('not-found')
+}
+
+const read = apiRoute('GET', path, access, {
+  id: 'getCustomAsset',
+  tag,
+  summary:
+    'Whether a picture of the program is replaced: that of songs without a cover, or the icon of pages',
+  answer: exactly({ hasRecord: boolean, url: { type: ['string', 'null'], format: 'uri' } }),
+  errors: [501],
+  async handle(request, { reads: sql, config }) {
+    const type = parseType(request)
+    const [found] = await sql<{ hash: string }[]>`select hash from custom_assets where type = ${type}`
+    const url = found ? config.BASE_URL + customAssetPath(type, found.hash) : null
+    return json({ hasRecord: found !== undefined, url })
+  }
+})
+
+const upload = apiRoute('POST', path, access, {
+  id: 'setCustomAsset',
+  tag,
+  summary: 'Replace a picture of the program, on all servers within a second (at most 5 MiB)',
+  body: { type: 'string', format: 'binary' },
+  answer: ref('ActionResult'),
+  isStreamed: true,
+  headers: ['content-type'],
+  errors: [501],
+  async handle(request, { sql, settings }) {
+    const type = parseType(request)
+    const { bytes, type: contentType } = await readPicture(request, maxBytes)
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    await sql.begin(async tx => {
+      await tx`
+        insert into custom_assets (type, content_type, hash, bytes) values (${type}, ${contentType}, ${hash}, ${bytes})
+        on conflict (type) do update
+        set content_type = excluded.content_type, hash = excluded.hash, bytes = excluded.bytes`
+      await recordAudit(tx, request, { record: 'CustomAsset', id: type, fields: ['file'] })
+    })
+    settings.forget()
+    return actionReply('Record updated successfully.')
+  }
+})
+
+const remove = apiRoute('DELETE', path, access, {
+  id: 'deleteCustomAsset',
+  tag,
+  summary: 'Show the picture of the program again; idempotent',
+  answer: ref('ActionResult'),
+  errors: [501],
+  async handle(request, { sql, settings }) {
+    const type = parseType(request)
+    await sql.begin(async tx => {
+      const { count } = await tx`delete from custom_assets where type = ${type}`
+      if (count > 0) await recordAudit(tx, request, { record: 'CustomAsset', id: type })
+    })
+    settings.forget()
+    return actionReply('Record deleted successfully.')
+  }
+})
+
+/** Any version is found; the path changes with the picture, so it is cached for long. */
+const serve = apiRoute('GET', '/static/uploads/:asset', 'public', {
+  id: 'getUploadedPicture',
+  tag,
+  summary: 'A picture that replaces one of the program',
+  ...pictureOperation,
+  async handle({ params }, { publicReads: sql, settings }) {
+    const { assets } = await settings.read()
+    const { asset } = params
+    const [, hash] =
+      Object.entries(assets).find(([type, each]) => customAssetPath(type, each).endsWith(`/${asset}`)) ?? []
+    const found = hash === undefined ? null : await readCustomAsset(sql, hash)
+    if (!found) throw new ApiError('not-found')
+    return {
+      body: found.bytes,
+      headers: { 'Content-Type': found.contentType, 'Cache-Control': 'public, max-age=31536000, immutable' }
+    }
+  }
+})
+
+export const customAssetRoutes = [read, upload, remove, serve]

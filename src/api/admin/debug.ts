@@ -1,0 +1,166 @@
+import type { Queue } from 'bullmq'
+
+import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
+import { changeStation } from '../../playout/change-station.ts'
+import { publishStation } from '../../playout/publish.ts'
+import { clearQueue } from '../../playout/queue/queue.ts'
+import { withDeadline } from '../../runtime/deadline.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { StoreOffline } from '../../runtime/errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
+import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+
+const access = 'administer all'
+const tag = 'Debugging'
+const path = '/api/admin/debug'
+const stationPath = `${path}/station/:station_id`
+const timeoutMs = 2_000
+
+/** The level of information, in the numbers of RFC 5424 as AzuraCast's logger has them. */
+const infoLevel = 200
+
+const logEntry = exactly({
+  datetime: { ...string, format: 'date-time' },
+  channel: string,
+  level: int64,
+  message: string,
+  context: arrayOf({}),
+  extra: arrayOf({}),
+  formatted: string
+})
+const logResult = exactly({ logs: arrayOf(logEntry) })
+
+/** Renders what a call did as log entries. */
+function renderLogs(entries: readonly { readonly message: string; readonly context?: readonly unknown[] }[]) {
+  const datetime = new Date(engineTimeMs()).toISOString()
+  return {
+    logs: entries.map(({ message, context = [] }) => ({
+      datetime,
+      channel: 'cuewire',
+      level: infoLevel,
+      message,
+      context,
+      extra: [],
+      formatted: `[${datetime}] cuewire.INFO: ${message}`
+    }))
+  }
+}
+
+const clearCache = apiRoute('PUT', `${path}/clear-cache`, access, {
+  id: 'clearCache',
+  tag,
+  summary: 'Read keys and settings from the database again; other servers do so within a second',
+  answer: ref('ActionResult'),
+  handle: (_, { keys, settings }) => {
+    keys.forget(() => true)
+    settings.forget()
+    return actionReply('The caches of this server were cleared.')
+  }
+})
+
+const queues = apiRoute('GET', `${path}/queues`, access, {
+  id: 'listDebugQueues',
+  tag,
+  summary:
+    'Number of waiting jobs: ends of songs (high priority) and deliveries of web hooks (normal priority)',
+  answer: arrayOf(
+    exactly({ name: { ...string, enum: ['high_priority', 'normal_priority'] }, count: int64, url: string })
+  ),
+  errors: [503],
+  async handle(_, { advances, deliveries, config }) {
+    const url = (name: string) => `${config.BASE_URL}${path}/clear-queue/${name}`
+    const count = (queue: Queue) => queue.getJobCountByTypes('waiting', 'active')
+    const [high, normal] = await withDeadline(timeoutMs, 'reading the queues', () =>
+      Promise.all([count(advances), count(deliveries)])
+    ).catch(() => {
+      throw new StoreOffline()
+    })
+    return json([
+      { name: 'high_priority', count: high, url: url('high_priority') },
+      { name: 'normal_priority', count: normal, url: url('normal_priority') }
+    ])
+  }
+})
+
+const stations = apiRoute('GET', `${path}/stations`, access, {
+  id: 'listDebugStations',
+  tag,
+  summary: 'All stations with the URLs of the calls below',
+  answer: arrayOf(
+    exactly({
+      id: int64,
+      name: string,
+      clearQueueUrl: string,
+      getNextSongUrl: string,
+      getNowPlayingUrl: string
+    })
+  ),
+  async handle(_, { reads: sql, config }) {
+    const rows = await sql<{ id: number; name: string }[]>`
+      select id, name from stations where deleted_at is null order by name, id limit 10000`
+    return json(
+      rows.map(({ id, name }) => {
+        const url = (action: string) => `${config.BASE_URL}${path}/station/${id}/${action}`
+        return {
+          id,
+          name,
+          clearQueueUrl: url('clearqueue'),
+          getNextSongUrl: url('nextsong'),
+          getNowPlayingUrl: url('nowplaying')
+        }
+      })
+    )
+  }
+})
+
+const clearStationQueue = apiRoute('PUT', `${stationPath}/clearqueue`, access, {
+  id: 'clearStationQueue',
+  tag,
+  summary: 'Remove all songs of the queue; the AutoDJ refills it',
+  answer: logResult,
+  async handle(request, services) {
+    const { id } = stationOf(request)
+    await changeStation(services, id, async change => {
+      await clearQueue(change)
+      await recordAudit(change.tx, request, { record: 'Queue', id })
+    })
+    return json(renderLogs([{ message: 'The queue was cleared and planned again.' }]))
+  }
+})
+
+const nextSong = apiRoute('PUT', `${stationPath}/nextsong`, access, {
+  id: 'explainNextSong',
+  tag,
+  summary: 'The next song of the queue, and why the AutoDJ chose it; nothing is changed',
+  answer: logResult,
+  async handle(request, { reads: sql }) {
+    const [next] = await sql<{ artist: string; title: string; log: unknown[] }[]>`
+      select m.artist, m.title, q.log from queue q join media m on m.id = q.media_id
+      where q.station_id = ${stationOf(request).id} and q.played_at_ms is null and q.skipped_at_ms is null
+      order by q.is_sent desc, q.position limit 1`
+    if (!next) return json(renderLogs([{ message: 'The queue is empty.' }]))
+    const name = [next.artist, next.title].filter(part => part !== '').join(' - ')
+    return json(renderLogs([{ message: `Next song: ${name}`, context: next.log }]))
+  }
+})
+
+const nowPlaying = apiRoute('PUT', `${stationPath}/nowplaying`, access, {
+  id: 'refreshNowPlaying',
+  tag,
+  summary: 'Publish the state of a station again, and poll its streaming servers now',
+  answer: logResult,
+  async handle(request, services) {
+    const { id } = stationOf(request)
+    await services.sql.begin(tx => resetPolls(tx, id))
+    await publishStation(services, id)
+    return json(
+      renderLogs([
+        { message: 'The state of the station was published again.' },
+        { message: 'Its streaming servers are polled now.' }
+      ])
+    )
+  }
+})
+
+export const debugRoutes = [clearCache, queues, stations, clearStationQueue, nextSong, nowPlaying]

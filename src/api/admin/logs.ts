@@ -1,0 +1,40 @@
+import { ApiError } from '../../runtime/errors.ts'
+import { apiRoute, json } from '../core/route.ts'
+import { arrayOf, boolean, exactly, int64, string } from '../core/schemas.ts'
+
+const access = 'view system logs'
+const tag = 'Audit log'
+
+const logType = exactly({
+  key: string,
+  name: string,
+  path: string,
+  tail: boolean,
+  links: { type: 'object', additionalProperties: string }
+})
+
+const list = apiRoute('GET', '/api/admin/logs', access, {
+  id: 'listLogs',
+  tag,
+  summary: 'The log files: none, since all processes log to their standard output',
+  answer: exactly({
+    globalLogs: arrayOf(logType),
+    stationLogs: arrayOf(exactly({ id: int64, name: string, logs: arrayOf(logType) }))
+  }),
+  handle: () => json({ globalLogs: [], stationLogs: [] })
+})
+
+const read = apiRoute('GET', '/api/admin/log/:log_key', access, {
+  id: 'getLog',
+  tag,
+  summary: 'A log file: always 404, since there is none',
+  answer: exactly({ contents: string, eof: boolean, position: { ...int64, type: ['integer', 'null'] } }),
+  handle: () => {
+    throw new ApiError(
+      'not-found',
+      'There are no log files: all processes log to their standard output, which the program that runs them keeps.'
+    )
+  }
+})
+
+export const logRoutes = [list, read]

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+
+import { text } from '../../fields/field.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { parseBody } from '../core/parse.ts'
+import { actionReply, apiRoute } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
+
+const timeoutMs = 8_000
+
+const fields = {
+  email: text({
+    min: 3,
+    max: 254,
+    isTrimmed: true,
+    pattern: /^[^\s@,;<>"]+@[^\s@,;<>"]+$/,
+    says: 'must be an email address.',
+    about: 'The receiver.',
+    example: 'anna@example.com'
+  })
+}
+const validator = bodyValidator(fields)
+
+export const testMessageRoute = apiRoute('POST', '/api/admin/send-test-message', 'administer settings', {
+  id: 'sendTestMessage',
+  tag: 'Settings',
+  summary: 'Send a mail, to test SMTP_URL',
+  body: bodySchema(fields),
+  takesForm: true,
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, { sql, webhookTests }) {
+    const { email } = parseBody(validator, request.body)
+    const { mailer } = webhookTests.parts
+    if (mailer === null) throw new ApiError('conflict', 'No mail server is configured: SMTP_URL is not set.')
+    const message = {
+      to: [email],
+      subject: 'Test message',
+      text: 'This is a test message of Cuewire. The settings for mail are correct.'
+    }
+    try {
+      await mailer.send(message, randomUUID(), timeoutMs)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown'
+      throw new ApiError('invalid', `The mail server refused the message or did not answer: ${reason}`)
+    }
+    await recordAudit(sql, request, { record: 'TestMessage', id: 'mail' })
+    return actionReply('Test message sent successfully.')
+  }
+})

@@ -1,0 +1,38 @@
+import { notificationTypes } from '../../db/notifications.ts'
+import { visibleSources } from '../auth/access.ts'
+import { apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, string } from '../core/schemas.ts'
+
+const maxShown = 100
+const nullableString = { type: ['string', 'null'] }
+
+export const dashboardNotificationsRoute = apiRoute(
+  'GET',
+  '/api/frontend/dashboard/notifications',
+  'any key',
+  {
+    id: 'listDashboardNotifications',
+    tag: 'Dashboard',
+    summary: `The newest ${maxShown} unread notifications that the key may see; none without the permission to see any`,
+    answer: arrayOf(
+      exactly({
+        id: string,
+        title: string,
+        body: string,
+        type: { ...string, enum: notificationTypes },
+        actionLabel: nullableString,
+        actionUrl: nullableString
+      })
+    ),
+    async handle({ caller }, { reads: sql }) {
+      const sources = caller?.key ? visibleSources(caller.key) : []
+      return json(
+        await sql`
+        select notification_id as id, title, body, type, null as "actionLabel", null as "actionUrl"
+        from notifications
+        where read_at is null and ${sources === null ? sql`true` : sql`source = any(${[...sources]}::text[])`}
+        order by notifications.created_at desc, notification_id limit ${maxShown}`
+      )
+    }
+  }
+)

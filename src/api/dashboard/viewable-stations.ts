@@ -1,0 +1,14 @@
+import type { LiveView, StationListing } from '../../station/live-view.ts'
+import { allows } from '../auth/access.ts'
+import type { ApiRequest } from '../core/route.ts'
+
+/** The stations that the caller may view as an operator. */
+export function findViewableStations({ caller }: ApiRequest, live: LiveView): readonly StationListing[] {
+  const key = caller?.key
+  if (!key) return []
+  return live
+    .all()
+    .filter(({ stationId }) =>
+      allows(key, { permission: 'view station management', stationId, isRead: true })
+    )
+}

@@ -1,0 +1,76 @@
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { parseBody } from '../core/parse.ts'
+import { actionReply, apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, ref, string } from '../core/schemas.ts'
+import { accountTag, signedInUser, userOf } from './sessions.ts'
+import {
+  createUserKey,
+  newUserKeyFields,
+  readUserKey,
+  renderUserKey,
+  revokeUserKey,
+  selectUserKeys,
+  userKeyFields
+} from './user-keys.ts'
+
+const path = '/api/frontend/account/api-keys'
+const onePath = '/api/frontend/account/api-key'
+const record = ref('UserApiKey')
+const validator = bodyValidator(newUserKeyFields)
+
+const list = apiRoute('GET', path, 'any key', {
+  id: 'listMyApiKeys',
+  tag: accountTag,
+  summary: "The user's own API keys",
+  answer: arrayOf(record),
+  async handle(request, { reads: sql, config }) {
+    const rows = await sql<{ id: string }[]>`
+      ${selectUserKeys(sql)} where u.id = ${userOf(request).id} order by k.id limit 1000`
+    return json(rows.map(row => renderUserKey({ ...row }, config.BASE_URL + onePath)))
+  }
+})
+
+const read = apiRoute('GET', `${onePath}/:id`, 'any key', {
+  id: 'getMyApiKey',
+  tag: accountTag,
+  summary: "One of the user's own API keys",
+  answer: record,
+  async handle(request, { reads: sql, config }) {
+    const row = await readUserKey(sql, request, userOf(request).id)
+    return json(renderUserKey(row, config.BASE_URL + onePath))
+  }
+})
+
+const create = apiRoute('POST', path, 'any key', {
+  id: 'createMyApiKey',
+  tag: accountTag,
+  summary: 'Create an API key that may always do what its user may do; only this response contains it',
+  body: bodySchema(newUserKeyFields),
+  answer: exactly({ key: string, ...userKeyFields }),
+  errors: [409],
+  async handle(request, { sql, config }) {
+    const { id: userId } = signedInUser(request)
+    const values = parseBody(validator, request.body)
+    const { key, row } = await sql.begin(async tx => {
+      await tx`select from users where id = ${userId} for update`
+      return createUserKey(tx, request, userId, values)
+    })
+    const shown = renderUserKey(row, config.BASE_URL + onePath)
+    return { ...json({ key, ...shown }), headers: { 'Cache-Control': 'no-store' } }
+  }
+})
+
+const revoke = apiRoute('DELETE', `${onePath}/:id`, 'any key', {
+  id: 'revokeMyApiKey',
+  tag: accountTag,
+  summary: "Revoke one of the user's own API keys, by its first half or its number",
+  answer: ref('ActionResult'),
+  async handle(request, { sql, keys }) {
+    const { id: userId } = signedInUser(request)
+    const revokedId = await sql.begin(tx => revokeUserKey(tx, request, userId))
+    keys.forget(key => key.id === revokedId)
+    return actionReply('Key revoked.')
+  }
+})
+
+export const ownKeyRoutes = [list, read, create, revoke]

@@ -1,0 +1,125 @@
+import * as v from 'valibot'
+
+import type { Tx } from '../../db/sql.ts'
+import { custom, problemText } from '../../fields/field.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
+import { listRoute } from '../core/list-route.ts'
+import { likePattern } from '../core/list.ts'
+import { parseBody, refuseField } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { exactly, ref, string } from '../core/schemas.ts'
+import { assertMayGrant } from './people.ts'
+import {
+  createUserKey,
+  newUserKeyFields,
+  readUserKey,
+  renderUserKey,
+  revokeUserKey,
+  selectUserKeys,
+  userKeyCondition,
+  userKeyFields,
+  userKeyRows
+} from './user-keys.ts'
+
+const access = 'administer api keys'
+const tag = 'API keys'
+const path = '/api/admin/api-keys'
+const onePath = '/api/admin/api-key'
+const record = ref('UserApiKey')
+
+const fields = {
+  user: custom(
+    v.union(
+      [v.number(), v.string()],
+      problemText('invalid_type', 'must be the id or the email address of a user.')
+    ),
+    { schema: { type: ['integer', 'string'] }, about: 'The id or the email address of the user.', example: 1 }
+  ),
+  ...newUserKeyFields
+}
+const validator = bodyValidator(fields)
+
+const list = listRoute(path, access, {
+  id: 'listUserApiKeys',
+  tag,
+  summary: 'The API keys of all users; keys with permissions of their own are in v1/main/api-keys',
+  record,
+  open(query, _, { reads: sql, config }) {
+    const pattern = likePattern(query.search)
+    const where = sql`where k.name ilike ${pattern} or k.identifier ilike ${pattern} or u.email ilike ${pattern}`
+    return {
+      select: sql`${selectUserKeys(sql)} ${where} order by k.id`,
+      matching: sql`select from ${userKeyRows(sql)} ${where}`,
+      render: (rows: readonly { readonly id: string }[]) =>
+        rows.map(row => renderUserKey({ ...row }, config.BASE_URL + onePath))
+    }
+  }
+})
+
+const read = apiRoute('GET', `${onePath}/:id`, access, {
+  id: 'getUserApiKey',
+  tag,
+  summary: 'An API key of a user',
+  answer: record,
+  handle: async (request, { reads: sql, config }) =>
+    json(renderUserKey(await readUserKey(sql, request, null), config.BASE_URL + onePath))
+})
+
+interface LockedUser extends UserGrantRow {
+  readonly id: number
+}
+
+/** Locks a user. Throws 403 if the user may do more than the caller: the key would have these permissions. */
+async function lockUser(tx: Tx, request: ApiRequest, found: LockedUser | undefined): Promise<number | null> {
+  if (!found) return null
+  assertMayGrant(request, combineRoles(found))
+  await tx`select from users where id = ${found.id} for update`
+  return found.id
+}
+
+async function lockNamedUser(tx: Tx, request: ApiRequest, name: number | string): Promise<number> {
+  const id = /^\d{1,15}$/.test(String(name)) ? Number(name) : 0
+  const [found] = await tx<LockedUser[]>`
+    select u.id, ${userGrantColumns(tx)} from users u
+    where u.id = ${id} or lower(u.email) = lower(${String(name).replaceAll('\0', '')})`
+  return (await lockUser(tx, request, found)) ?? refuseField('user', 'not_found', 'is no user.')
+}
+
+const create = apiRoute('POST', path, access, {
+  id: 'createUserApiKey',
+  tag,
+  summary: 'Create an API key for a user; only this response contains it',
+  body: bodySchema(fields),
+  answer: exactly({ key: string, ...userKeyFields }),
+  errors: [409],
+  async handle(request, { sql, config }) {
+    const { user, ...values } = parseBody(validator, request.body)
+    const { key, row } = await sql.begin(async tx =>
+      createUserKey(tx, request, await lockNamedUser(tx, request, user), values)
+    )
+    const shown = renderUserKey(row, config.BASE_URL + onePath)
+    return { ...json({ key, ...shown }), headers: { 'Cache-Control': 'no-store' } }
+  }
+})
+
+const revoke = apiRoute('DELETE', `${onePath}/:id`, access, {
+  id: 'revokeUserApiKey',
+  tag,
+  summary: 'Revoke an API key of a user, by its first half or its number',
+  answer: ref('ActionResult'),
+  async handle(request, { sql, keys }) {
+    const revokedId = await sql.begin(async tx => {
+      const [found] = await tx<LockedUser[]>`
+        select u.id, ${userGrantColumns(tx)} from ${userKeyRows(tx)} where ${userKeyCondition(tx, request)}`
+      const userId = await lockUser(tx, request, found)
+      if (userId === null) throw new ApiError('not-found')
+      return revokeUserKey(tx, request, userId)
+    })
+    keys.forget(key => key.id === revokedId)
+    return actionReply('Record deleted successfully.')
+  }
+})
+
+export const userKeyAdminRoutes = [list, read, create, revoke]

@@ -1,0 +1,120 @@
+import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { integer, text, type ValuesOf } from '../../fields/field.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError, fieldError } from '../../runtime/errors.ts'
+import { generateKey, storeKey } from '../auth/keys.ts'
+import { assertNoProblems } from '../core/accept.ts'
+import { recordAudit } from '../core/audit.ts'
+import { maxSecond } from '../core/moments.ts'
+import { parseId } from '../core/parse.ts'
+import type { ApiRequest } from '../core/route.ts'
+import { exactly, string, unixSeconds } from '../core/schemas.ts'
+import { userSummary, userSummarySchema } from './people.ts'
+
+// API keys that belong to users, and always may do what their users may do.
+
+const maxKeys = 50
+
+/** A key of a user, without its secret. */
+export const userKeyFields = {
+  id: { ...string, description: 'The first half of the key.' },
+  verifier: { ...string, const: '', description: 'Never shown.' },
+  user: userSummarySchema,
+  comment: { ...string, description: 'What the key is for.' },
+  name: { ...string, description: 'The same as comment.' },
+  identifier: { ...string, description: 'The same as id.' },
+  created_at: unixSeconds,
+  expires_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
+  last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
+  links: exactly({ self: { ...string, format: 'uri' } })
+}
+export const userKeySchema = exactly(userKeyFields)
+
+/** The fields of a new key. */
+export const newUserKeyFields = {
+  name: text({
+    max: 200,
+    isTrimmed: true,
+    fallback: '',
+    about: 'What the key is for.',
+    example: 'Upload script'
+  }),
+  comment: text({ max: 200, isTrimmed: true, fallback: '', about: 'Alias of name.' }),
+  expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
+}
+
+interface UserKeyRow {
+  readonly id: string
+  readonly [column: string]: unknown
+}
+
+/** The key in the rows that `selectUserKeys` returns. */
+export const renderUserKey = (row: UserKeyRow, pathOfKey: string) => ({
+  ...row,
+  links: { self: `${pathOfKey}/${row.id}` }
+})
+
+/** The keys of users that were not revoked; `k` is the key and `u` its user. */
+export const userKeyRows = (sql: Sql | Tx): Fragment =>
+  sql`api_keys k join users u on u.id = k.user_id and k.revoked_at is null`
+
+export const selectUserKeys = (sql: Sql | Tx): Fragment => sql`
+  select k.identifier as id, '' as verifier, ${userSummary(sql)} as user, k.name as comment, k.name, k.identifier,
+    floor(extract(epoch from k.created_at))::bigint as created_at,
+    coalesce(floor(extract(epoch from k.expires_at)), 0)::bigint as expires_at,
+    coalesce(floor(extract(epoch from k.last_used_at)), 0)::bigint as last_used_at
+  from ${userKeyRows(sql)}`
+
+/** The condition that `k` is the key in the path: by its first half, or by its number. Throws 404. */
+export function userKeyCondition(sql: Sql | Tx, { params: { id = '' } }: ApiRequest): Fragment {
+  return /^[0-9a-f]{16}$/.test(id) ? sql`k.identifier = ${id}` : sql`k.id = ${parseId(id)}`
+}
+
+/** Reads the key in the path, of one user or (null) of any. Throws 404. */
+export async function readUserKey(sql: Sql | Tx, request: ApiRequest, userId: number | null) {
+  const [row] = await sql<UserKeyRow[]>`
+    ${selectUserKeys(sql)} where ${userKeyCondition(sql, request)} and u.id = coalesce(${userId}, u.id)`
+  if (!row) throw new ApiError('not-found')
+  return row
+}
+
+/** Creates a key of a user, whose row is locked. Throws 400 for a missing name, 409 if there are too many. */
+export async function createUserKey(
+  tx: Tx,
+  request: ApiRequest,
+  userId: number,
+  { name: given, comment, expires_at: expiresAt }: ValuesOf<typeof newUserKeyFields>
+) {
+  const name = given || comment
+  assertNoProblems([
+    ...(name === '' ? [fieldError('name', 'required', 'is required.')] : []),
+    ...(expiresAt !== 0 && expiresAt * 1_000 <= engineTimeMs()
+      ? [fieldError('expires_at', 'out_of_range', 'is in the past.')]
+      : [])
+  ])
+  const [counted] = await tx<{ count: number }[]>`
+    select count(*) from api_keys where user_id = ${userId} and revoked_at is null`
+  if ((counted?.count ?? 0) >= maxKeys)
+    throw new ApiError('conflict', `There are ${maxKeys} keys already: revoke one first.`)
+  const key = generateKey()
+  const id = await storeKey(tx, key, {
+    name,
+    permissions: [],
+    expiresAt: expiresAt === 0 ? null : new Date(expiresAt * 1_000),
+    userId
+  })
+  await recordAudit(tx, request, { record: 'ApiKey', id: id ?? 0, fields: ['name', 'expires_at'] })
+  const [row] = await tx<UserKeyRow[]>`${selectUserKeys(tx)} where k.id = ${id}`
+  if (!row) throw new Error('insert returned no row')
+  return { key, row }
+}
+
+/** Revokes a key that was found by `userKeyCondition`. Returns its number, for the cache of keys. */
+export async function revokeUserKey(tx: Tx, request: ApiRequest, userId: number): Promise<number> {
+  const [revoked] = await tx<{ id: number }[]>`
+    update api_keys k set revoked_at = now()
+    where ${userKeyCondition(tx, request)} and k.user_id = ${userId} and k.revoked_at is null returning k.id`
+  if (!revoked) throw new ApiError('not-found')
+  await recordAudit(tx, request, { record: 'ApiKey', id: revoked.id, fields: ['revoked_at'] })
+  return revoked.id
+}
