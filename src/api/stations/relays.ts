@@ -145,7 +145,7 @@ const register = apiRoute('POST', path, 'any key', {
     const { sql } = services
     const stations = await readRelayedStations(sql, request)
     if (stations.length === 0)
-      throw new ApiError('forbidden', 'The key may control no station with a streaming server.')
+      throw new ApiError('invalid', 'The key may control no station with a streaming server.')
     const relay = await storeRelay(sql, request, values)
     for (const station of stations) await updateRemotes(services, request, relay, station)
     await recordListeners(services, relay, new Set(stations.map(({ id }) => id)), values.nowplaying)
