@@ -20,6 +20,11 @@ import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes, storageLocations } from './admin/storage-locations.ts'
 import { testMessageRoute } from './admin/test-message.ts'
 import { apiKeyRoutes, apiKeySchema } from './auth/api-keys.ts'
+import { fallbackRoutes, uploadedFileSchema } from './broadcasting/fallback.ts'
+import { liquidsoapConfigRoutes } from './broadcasting/liquidsoap-config.ts'
+import { logContentsSchema, logRoutes, logTypeSchema } from './broadcasting/logs.ts'
+import { serviceRoutes, serviceStatusSchema } from './broadcasting/services.ts'
+import { unavailableRoutes } from './broadcasting/unavailable.ts'
 import { docsRoutes } from './core/docs.ts'
 import { describeApi } from './core/openapi.ts'
 import { recordSchema } from './core/resource-routes.ts'
@@ -34,12 +39,13 @@ import { artRoutes } from './library/art.ts'
 import { customFieldRoutes, customFields } from './library/custom-fields.ts'
 import { fileActionRoutes } from './library/file-actions.ts'
 import { fileContentRoutes } from './library/file-content.ts'
-import { fileListRoute, fileRowSchema } from './library/file-list.ts'
+import { fileListRoutes, fileRowSchema } from './library/file-list.ts'
 import { fileRoutes, files } from './library/files.ts'
 import { flowRoutes } from './library/flow-uploads.ts'
 import { mediaArtRoutes } from './library/media-art.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
 import { tusRoutes, uploadSchema } from './library/tus-uploads.ts'
+import { waveformUploadRoute } from './library/waveform-upload.ts'
 import { waveformRoute } from './library/waveform.ts'
 import { liveRoutes } from './now-playing/live.ts'
 import { nowPlayingList } from './now-playing/now-playing-list.ts'
@@ -56,8 +62,11 @@ import { signInRoutes } from './people/sign-in.ts'
 import { userKeyAdminRoutes } from './people/user-key-admin.ts'
 import { userKeySchema } from './people/user-keys.ts'
 import { userRoutes, userSchema } from './people/users.ts'
+import { calendarEventSchema, calendarRoutes } from './playlists/calendars.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
+import { playlistCopyRoutes } from './playlists/playlist-copies.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
+import { playlistQueueRoutes, playlistQueueSchema } from './playlists/playlist-queue.ts'
 import { playlistRoutes, playlists } from './playlists/playlists.ts'
 import { scheduleSimulationRoutes } from './playlists/schedule-simulation.ts'
 import { scheduleRoute } from './playlists/schedule.ts'
@@ -73,6 +82,9 @@ import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
+import { currentListenerReportRoutes } from './reports/current-listeners.ts'
+import { listenerChartsRoute } from './reports/listener-charts.ts'
+import { soundExchangeRoute } from './reports/sound-exchange.ts'
 import { cloneStationRoute } from './stations/clone.ts'
 import {
   connectedListenerRoutes,
@@ -82,8 +94,11 @@ import {
 import { historyRoute } from './stations/history.ts'
 import { hlsStreamRoutes, hlsStreams } from './stations/hls-streams.ts'
 import { listenerSeriesRoute } from './stations/listener-series.ts'
+import { mountRoutes, mounts } from './stations/mounts.ts'
 import { playReasonsRoute, playReasonsSchema } from './stations/play-reasons.ts'
 import { pollRoute, pollSchema } from './stations/polls.ts'
+import { editableProfileSchema, profileRoutes, stationProfileSchema } from './stations/profile.ts'
+import { quotaRoutes, stationQuotaSchema } from './stations/quota.ts'
 import { relayRedirects, relayRoutes } from './stations/relays.ts'
 import { remoteRoutes, remotes } from './stations/remotes.ts'
 import { bestAndWorstSchema, songReportRoutes, songReportSchema } from './stations/song-reports.ts'
@@ -91,9 +106,15 @@ import { stationRoutes, stations } from './stations/stations.ts'
 import { storageChoicesRoute } from './stations/storage-choices.ts'
 import { broadcastRoute, broadcastSchema } from './streamers/broadcasts.ts'
 import { streamerArtRoutes } from './streamers/streamer-art.ts'
+import {
+  batchResultSchema,
+  streamerBroadcastRoutes,
+  streamerBroadcastSchema
+} from './streamers/streamer-broadcasts.ts'
 import { streamerRoutes, streamers } from './streamers/streamers.ts'
 import { deliveryLogSchema, deliverySchema, webhookDeliveryRoutes } from './webhooks/deliveries.ts'
 import { redeliveredSchema, webhookRedeliverRoutes } from './webhooks/redeliver.ts'
+import { webhookTestLogRoutes } from './webhooks/test-log.ts'
 import { webhookTestRoute, webhookTestSchema } from './webhooks/test.ts'
 import { rotatedSecretSchema, webhookActionRoutes } from './webhooks/webhook-actions.ts'
 import { webhookRoutes, webhooks } from './webhooks/webhooks.ts'
@@ -108,28 +129,44 @@ const documented: readonly ApiRoute[] = [
   ...fileRoutes,
   ...tusRoutes,
   ...flowRoutes,
-  fileListRoute,
+  ...fileListRoutes,
   ...fileActionRoutes,
   ...fileContentRoutes,
   ...mediaArtRoutes,
   waveformRoute,
+  waveformUploadRoute,
   ...hlsStreamRoutes,
+  ...mountRoutes,
   ...remoteRoutes,
   pollRoute,
+  ...serviceRoutes,
+  ...profileRoutes,
+  ...quotaRoutes,
+  ...logRoutes,
+  ...fallbackRoutes,
+  ...liquidsoapConfigRoutes,
+  ...unavailableRoutes,
   ...sftpUserRoutes,
   ...streamerRoutes,
   ...streamerArtRoutes,
   broadcastRoute,
+  ...streamerBroadcastRoutes,
   ...queueRoutes,
   historyRoute,
   playReasonsRoute,
   ...songReportRoutes,
+  listenerChartsRoute,
+  ...currentListenerReportRoutes,
+  soundExchangeRoute,
   ...requestRoutes,
   ...requestReportRoutes,
   ...onDemandRoutes,
   scheduleRoute,
   ...scheduleSimulationRoutes,
   ...playlistActionRoutes,
+  ...playlistCopyRoutes,
+  ...playlistQueueRoutes,
+  ...calendarRoutes,
   queuePreviewRoute,
   ...playoutRoutes,
   ...listenerReportRoutes,
@@ -145,6 +182,7 @@ const documented: readonly ApiRoute[] = [
   ...webhookRoutes,
   ...webhookActionRoutes,
   webhookTestRoute,
+  ...webhookTestLogRoutes,
   ...webhookDeliveryRoutes,
   ...webhookRedeliverRoutes,
   ...customFieldRoutes,
@@ -203,6 +241,18 @@ const records: Readonly<Record<string, JsonSchema>> = {
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
   Upload: uploadSchema,
   FileRow: fileRowSchema,
+  StationMount: recordSchema(mounts),
+  ServiceStatus: serviceStatusSchema,
+  StationProfile: stationProfileSchema,
+  EditableProfile: editableProfileSchema,
+  StationQuota: stationQuotaSchema,
+  UploadedFile: uploadedFileSchema,
+  PlaylistQueueItem: playlistQueueSchema,
+  CalendarEvent: calendarEventSchema,
+  LogType: logTypeSchema,
+  LogContents: logContentsSchema,
+  StreamerBroadcast: streamerBroadcastSchema,
+  BatchResult: batchResultSchema,
   Broadcast: broadcastSchema,
   Poll: pollSchema,
   PlayReasons: playReasonsSchema,

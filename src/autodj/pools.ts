@@ -1,5 +1,5 @@
 import { airtimeMs } from './durations.ts'
-import { countsInPass, type Playlist, type Slot } from './library.ts'
+import { countsInPass, type Playlist, type PlayOrRow, type Slot } from './library.ts'
 import { shuffleKey } from './random.ts'
 import type { ScheduleWindow } from './schedule.ts'
 import { cellAt, trackIndex } from './tracks.ts'
@@ -69,6 +69,24 @@ function findPlayedTracks(
   return played
 }
 
+/** Rows of the queue, as far as passes depend on them. */
+interface QueuedTracks {
+  readonly rowsBefore: readonly Pick<PlayOrRow, 'playlistId' | 'trackId' | 'pass'>[]
+}
+
+/**
+ * The tracks that a shuffled or sequential playlist has left in its pass, in order, as indices. `seed` is that of the
+ * station. Rules such as those against repeated artists may change the order of a shuffled one.
+ */
+export function findRestOfPass(playlist: Playlist, queued: QueuedTracks, seed: number): number[] {
+  const { order, tracks } = playlist
+  const { current, usedIn } = findPasses(playlist, queued)
+  const rest = [...tracks.ids.keys()].filter(index => cellAt(usedIn, index) < current)
+  if (order === 'sequential') return rest
+  const keyOf = (index: number) => shuffleKey(seed, current, cellAt(tracks.ids, index))
+  return rest.toSorted((a, b) => keyOf(a) - keyOf(b))
+}
+
 /** The pass of repeated tracks, which are never played. */
 const everyPass = 2 ** 31 - 1
 
@@ -76,7 +94,7 @@ const everyPass = 2 ** 31 - 1
  * The current pass of a playlist, and the last pass in which each track was played or queued. A pass is one
  * run through all tracks. Derived from plays and rows, so that a withdrawn row returns its track to the pass.
  */
-function findPasses(playlist: Playlist, { rowsBefore }: Slot) {
+function findPasses(playlist: Playlist, { rowsBefore }: QueuedTracks) {
   const { id, pass, tracks } = playlist
   const usedIn = tracks.lastPass.slice()
   for (const row of rowsBefore) {

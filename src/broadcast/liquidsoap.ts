@@ -18,6 +18,8 @@ export interface ScriptStation {
   readonly crossfade: number
   /** The address of its streaming server; empty if unknown. */
   readonly frontendUrl: string
+  /** The file to loop while there is nothing else; empty: tones. */
+  readonly fallbackFile: string
   readonly mounts: readonly EncodedMount[]
 }
 
@@ -34,7 +36,8 @@ export function renderScript(station: ScriptStation, baseUrl: string): string {
     ['default_url', quoteText(baseUrl)],
     ['crossfade_type', quoteText(station.crossfadeType)],
     ['crossfade_seconds', formatFloat(station.crossfade)],
-    ['live_text', quoteText(station.liveText)]
+    ['live_text', quoteText(station.liveText)],
+    ['fallback_path', quoteText(station.fallbackFile)]
   ]
   return fillIn(script, settings, station.mounts)
 }

@@ -91,6 +91,24 @@ export async function storeWaveform(
     where media_id = ${mediaId} and requested_at_ms = ${requestedAtMs}`
 }
 
+/** Stores a waveform that a client has made, instead of a requested one. */
+export async function replaceWaveform(
+  sql: Sql,
+  mediaId: number,
+  waveform: Exclude<WaveformOutcome, { readonly failure: string }>,
+  nowMs: number
+): Promise<void> {
+  const { sample_rate, samples_per_pixel, peaks } = waveform
+  await sql`
+    insert into media_waveforms (media_id, path, size_bytes, modified_ms, made_at_ms, sample_rate, samples_per_pixel, peaks)
+    select id, path, size_bytes, modified_ms, ${nowMs}, ${sample_rate}, ${samples_per_pixel}, ${peaks}
+    from media where id = ${mediaId}
+    on conflict (media_id) do update set path = excluded.path, size_bytes = excluded.size_bytes,
+      modified_ms = excluded.modified_ms, requested_at_ms = null, attempts = 0, failure = '',
+      made_at_ms = excluded.made_at_ms, sample_rate = excluded.sample_rate,
+      samples_per_pixel = excluded.samples_per_pixel, peaks = excluded.peaks`
+}
+
 /** Returns a request of a process that stops. */
 export async function returnWaveformRequest(sql: Sql, { mediaId, requestedAtMs }: WaveformRequest) {
   await sql`

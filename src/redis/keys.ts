@@ -16,6 +16,7 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:hls-wanted:NAME` set while somebody asks who listens to the HLS streams of a station; expires
  * - `cuewire:hls-listeners:NAME` who does, with addresses, while somebody asks; expires after seconds
  * - `cuewire:passkey-challenge:CHALLENGE` what a challenge of a passkey is for; expires after minutes
+ * - `cuewire:webhook-test:ID` the log of the last test of a web hook; expires after an hour
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
  * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`).
@@ -67,5 +68,6 @@ export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:change
 export const hlsWantedKey = (shortName: string) => `cuewire:hls-wanted:${shortName}`
 
 export const hlsListenersKey = (shortName: string) => `cuewire:hls-listeners:${shortName}`
+export const webhookTestKey = (webhookId: number) => `cuewire:webhook-test:${webhookId}`
 
 export const passkeyChallengeKey = (challenge: string) => `cuewire:passkey-challenge:${challenge}`

@@ -8,10 +8,18 @@ import { allowedRoots } from './record.ts'
 /** The folders in which local storage may lie. */
 type Config = Parameters<typeof allowedRoots>[0]
 
-/** The media folder of a station without a storage location. */
-export function defaultMediaFolder(stationId: number, dataDir: string): string {
-  return resolve(dataDir, 'stations', String(stationId), 'media')
+/** The folder of a station's files below DATA_DIR; of media and recordings only without a storage location. */
+export function defaultFolder(
+  stationId: number,
+  dataDir: string,
+  content: 'media' | 'recordings' | 'config'
+): string {
+  return resolve(dataDir, 'stations', String(stationId), content)
 }
+
+/** The media folder of a station without a storage location. */
+export const defaultMediaFolder = (stationId: number, dataDir: string): string =>
+  defaultFolder(stationId, dataDir, 'media')
 
 /** Returns the folder of a station's media, or null if they are stored remotely. */
 export async function findMediaFolder(tx: Tx, stationId: number, dataDir: string): Promise<string | null> {

@@ -5,7 +5,7 @@ import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
 import { StorageFault } from '../storage/fault.ts'
 import { FileExistsError, type FileStore } from '../storage/file-store.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
-import { defaultMediaFolder, resolveMediaFolder } from '../storage/media-folder.ts'
+import { defaultFolder, resolveMediaFolder } from '../storage/media-folder.ts'
 import { openStoredSecret, recordColumns, type StoredLocation, toLocation } from '../storage/record.ts'
 import { openRemoteFiles } from '../storage/remote-files.ts'
 import type { UploadServices } from './services.ts'
@@ -29,17 +29,26 @@ type Services = Pick<UploadServices, 'sql' | 'config' | 'secrets'>
  * Opens the media storage of a station. Throws 404 if there is no such station, and a `StorageFault` if a local folder
  * cannot be used.
  */
-export async function openMediaStore(
+export const openMediaStore = (services: Services, stationId: number): Promise<MediaStore> =>
+  openStore(services, stationId, 'media')
+
+/** Opens the storage of the recordings of a station. Throws like `openMediaStore`. */
+export const openRecordingStore = (services: Services, stationId: number): Promise<MediaStore> =>
+  openStore(services, stationId, 'recordings')
+
+async function openStore(
   { sql, config, secrets }: Services,
-  stationId: number
+  stationId: number,
+  content: 'media' | 'recordings'
 ): Promise<MediaStore> {
   const [station] = await sql<{ locationId: number | null }[]>`
-    select media_storage_location_id as "locationId" from stations where id = ${stationId} and deleted_at is null`
+    select ${sql(`${content}_storage_location_id`)} as "locationId" from stations
+    where id = ${stationId} and deleted_at is null`
   if (!station) throw new ApiError('not-found')
   const { locationId } = station
   const storageId = locationId ?? -stationId
   if (locationId === null) {
-    const folder = defaultMediaFolder(stationId, config.DATA_DIR)
+    const folder = defaultFolder(stationId, config.DATA_DIR, content)
     await mkdir(folder, { recursive: true })
     const realFolder = await realpath(folder)
     return { files: openLocalFiles(realFolder), folder, realFolder, locationId, storageId }

@@ -51,6 +51,22 @@ test('a test sends the current state, and returns what was sent and received', a
   })
 })
 
+test('the log of the last test is kept for an hour', async ({ sql, redis, redisUrl }) => {
+  const stage = await openHookStage(sql, redisUrl)
+  const { id } = await stage.make({ config: { webhook_url: `${stage.receiver.url}/hook?key=hunter2` } })
+  const name = `test-log/webhook_test_${id}`
+  expect(await stage.ask('GET', `webhook/${id}/${name}`)).toMatchObject({ status: 404 })
+  expect(await stage.ask('PUT', `webhook/${id}/test`)).toMatchObject({ status: 200 })
+  for (const path of [`webhook/${id}/${name}`, `webhooks/${id}/${name}`]) {
+    const { body } = await stage.ask('GET', path)
+    expect(body).toMatchObject({ eof: true, position: null })
+    expect(body.contents).toMatch(/^Sent: .*\/hook".*\nReceived: .*\nThe message was delivered\.$/)
+    expect(body.contents).not.toContain('hunter2')
+  }
+  expect(await redis.ttl(`cuewire:webhook-test:${id}`)).toBeGreaterThan(3_500)
+  expect(await stage.ask('GET', `webhook/${id}/test-log/webhook_test_0`)).toMatchObject({ status: 404 })
+})
+
 test('a test is not counted or logged, and ignores the rate limit and whether the web hook is enabled', async ({
   sql,
   redisUrl

@@ -89,16 +89,20 @@ const idSchema = { ...int64, readOnly: true, examples: [1] }
 
 /** The JSON Schema of a record, which has exactly these properties. */
 export function recordSchema({ fields, title }: ResourceBase): JsonSchema {
-  const rendered = Object.entries(fields).map(([name, field]) => [name, renderedSchema(field)])
   const examples = Object.entries(fields).map(([name, field]) => [name, renderedExample(field)])
   return {
     type: 'object',
     title,
-    properties: { id: idSchema, ...Object.fromEntries(rendered) },
+    properties: { id: idSchema, ...renderedFields(fields) },
     required: ['id', ...Object.keys(fields)],
     additionalProperties: false,
     examples: [{ id: 1, ...Object.fromEntries(examples) }]
   }
+}
+
+/** The JSON Schemas of the values of fields in a record. */
+export function renderedFields(fields: Fields): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, renderedSchema(field)]))
 }
 
 const renderedExample = (field: Field<unknown>) => (field.kind === 'secret' ? '' : fieldExample(field))

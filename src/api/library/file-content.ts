@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { ApiError } from '../../runtime/errors.ts'
 import type { FileStore } from '../../storage/file-store.ts'
 import { storedPath } from '../../storage/media-folder.ts'
-import { openMediaStore, toCallerError } from '../../uploads/media-store.ts'
+import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
@@ -33,8 +33,29 @@ async function sendFile(
   path: string,
   headers: Readonly<Record<string, string>> = {}
 ): Promise<Reply> {
+  return sendFrom(request, () => openMediaStore(services, stationOf(request).id), path, headers)
+}
+
+/** Sends a file of a storage as a download, or the range of it that the request asks for. */
+export const sendStoredFile = (
+  request: ApiRequest,
+  open: () => Promise<MediaStore>,
+  path: string,
+  name: string
+): Promise<Reply> =>
+  sendFrom(request, open, path, {
+    'Content-Type': otherType,
+    'Content-Disposition': dispositionOf(name)
+  })
+
+async function sendFrom(
+  request: ApiRequest,
+  open: () => Promise<MediaStore>,
+  path: string,
+  headers: Readonly<Record<string, string>>
+): Promise<Reply> {
   try {
-    const { files, folder } = await openMediaStore(services, stationOf(request).id)
+    const { files, folder } = await open()
     const inner = storedPath(path, folder)
     const file = inner === null ? null : await files.stat(inner)
     if (inner === null || file === null)

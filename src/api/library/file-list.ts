@@ -190,7 +190,10 @@ function mediaCondition(sql: Sql, place: Place): Fragment {
  * The names of the folders in a folder. Each step reads one entry of an index, so it takes as long as there are folders, not
  * files. The first part of an absolute path or a URL is a folder at the top.
  */
-async function findFolders(sql: Sql, { stationId, prefix }: Place): Promise<string[]> {
+export async function findFolders(
+  sql: Sql,
+  { stationId, prefix }: Pick<Place, 'stationId' | 'prefix'>
+): Promise<string[]> {
   const nextAfter = (after: Fragment) => sql`(
     select ${prefix} || substring(substr(f, length(${prefix}) + 1) from '^(?:https?://|/)?[^/]*') || '/' from (
       select media_folder(path) collate "C" as f from media
@@ -243,4 +246,20 @@ function renderMedia(record: Readonly<Record<string, unknown>>, base: string) {
   }
 }
 
-export const fileListRoute = route
+const directories = apiRoute('GET', '/api/station/:station_id/files/directories', 'view station management', {
+  id: 'listDirectories',
+  tag: 'Files',
+  summary: 'The folders in a folder',
+  query: { currentDirectory: { ...string, description: 'The folder; empty: the top.' } },
+  answer: exactly({ rows: arrayOf(exactly({ name: string, path: string })) }),
+  async handle(request, { reads: sql }) {
+    const folder = request.query.get('currentDirectory') ?? ''
+    if (folder.includes('\0'))
+      refuseField('currentDirectory', 'invalid_format', 'contains characters that are not allowed.')
+    const prefix = folderPrefix(folder)
+    const names = await findFolders(sql, { stationId: stationOf(request).id, prefix })
+    return json({ rows: names.map(name => ({ name, path: prefix + name })) })
+  }
+})
+
+export const fileListRoutes = [route, directories]

@@ -25,6 +25,13 @@ const answer = {
   required: ['version', 'channels', 'sample_rate', 'samples_per_pixel', 'bits', 'length', 'data']
 } as const
 
+/** Parses the name of a song in a path: an id (-1: none) or a unique id (empty: none). Throws 404. */
+export function parseMediaName(name: string): { readonly id: number; readonly uniqueId: string } {
+  const [, id = '', uniqueId = ''] = /^(?:(\d{1,15})|([0-9a-f]{24}))(?:-\w+)?(?:\.json)?$/.exec(name) ?? []
+  if (id === '' && uniqueId === '') throw new ApiError('not-found')
+  return { id: id === '' ? -1 : Number(id), uniqueId }
+}
+
 /** The waveform of a song: `<id>.json` or `<unique id>.json`, as clients of AzuraCast request it. */
 export const waveformRoute = apiRoute(
   'GET',
@@ -36,11 +43,8 @@ export const waveformRoute = apiRoute(
     summary: 'The waveform of a song, made at the first request: 202 with Retry-After until it is there',
     answer,
     async handle(request, { sql }) {
-      const [, id = '', uniqueId = ''] =
-        /^(?:(\d{1,15})|([0-9a-f]{24}))(?:-\w+)?(?:\.json)?$/.exec(request.params['media'] ?? '') ?? []
-      if (id === '' && uniqueId === '') throw new ApiError('not-found')
       const nowMs = engineTimeMs()
-      const song = { id: id === '' ? -1 : Number(id), uniqueId, nowMs }
+      const song = { ...parseMediaName(request.params['media'] ?? ''), nowMs }
       const found = await findWaveform(sql, stationOf(request).id, song)
       if (found === null) throw new ApiError('not-found')
       if (/^https?:\/\//i.test(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Tx } from '../../db/sql.ts'
 import { custom, integer, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
-import { changeStation } from '../../playout/change-station.ts'
+import { changeStation, type StationChange } from '../../playout/change-station.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -25,7 +25,8 @@ import {
 import { exactly, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
-const path = '/api/station/:station_id/playlist/:id'
+/** The path of a playlist. */
+export const path = '/api/station/:station_id/playlist/:id'
 const maxTracks = 100_000
 
 interface Playlist {
@@ -34,11 +35,11 @@ interface Playlist {
 }
 
 /** Changes a playlist of the station and refills the queue. `change` returns the message of the response. */
-async function changePlaylist(
+export async function changePlaylist(
   request: ApiRequest,
   services: ApiServices,
   field: string,
-  change: (tx: Tx, playlist: Playlist) => Promise<string>
+  change: (tx: Tx, playlist: Playlist, stationChange: StationChange) => Promise<string>
 ): Promise<Reply> {
   const { id: stationId } = stationOf(request)
   const id = parseId(request.params['id'])
@@ -48,7 +49,7 @@ async function changePlaylist(
       select id, is_enabled as "isEnabled" from playlists
       where id = ${id} and station_id = ${stationId} for update`
     if (!playlist) throw new ApiError('not-found')
-    const result = await change(tx, playlist)
+    const result = await change(tx, playlist, stationChange)
     await refillQueue(stationChange)
     await recordAudit(tx, request, { record: 'Playlist', id, fields: [field] })
     return result
@@ -56,10 +57,11 @@ async function changePlaylist(
   return actionReply(message)
 }
 
-const action = (
+/** A route that changes a playlist. */
+export const playlistAction = (
   method: ApiRoute['method'],
   name: string,
-  declared: Pick<Operation, 'id' | 'summary' | 'body'> & Pick<ApiRoute, 'handle'>
+  declared: Pick<Operation, 'id' | 'summary' | 'body' | 'errors'> & Pick<ApiRoute, 'handle'>
 ) =>
   apiRoute(method, `${path}/${name}`, 'manage station media', {
     tag: 'Playlists',
@@ -67,7 +69,7 @@ const action = (
     ...declared
   })
 
-const toggle = action('PUT', 'toggle', {
+const toggle = playlistAction('PUT', 'toggle', {
   id: 'togglePlaylist',
   summary: 'Enable or disable a playlist; the queue is refilled',
   handle: (request, services) =>
@@ -77,7 +79,7 @@ const toggle = action('PUT', 'toggle', {
     })
 })
 
-const reshuffle = action('PUT', 'reshuffle', {
+const reshuffle = playlistAction('PUT', 'reshuffle', {
   id: 'reshufflePlaylist',
   summary: 'Start a new pass through the songs, in a new order if shuffled',
   handle: (request, services) =>
@@ -87,7 +89,7 @@ const reshuffle = action('PUT', 'reshuffle', {
     })
 })
 
-const empty = action('DELETE', 'empty', {
+const empty = playlistAction('DELETE', 'empty', {
   id: 'emptyPlaylist',
   summary: 'Remove all songs from a playlist; they remain in the library',
   handle: (request, services) =>
@@ -148,7 +150,7 @@ const orderFields = {
 }
 const orderValidator = bodyValidator(orderFields)
 
-const writeOrder = action('PUT', 'order', {
+const writeOrder = playlistAction('PUT', 'order', {
   id: 'reorderPlaylist',
   summary: 'Reorder the songs of a playlist',
   body: bodySchema(orderFields),

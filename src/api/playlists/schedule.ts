@@ -1,5 +1,6 @@
 import { type ScheduleItem, windowsBetween } from '../../autodj/schedule.ts'
 import { openZone } from '../../autodj/zone.ts'
+import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
@@ -36,31 +37,41 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
     const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: 100 })
     const fromMs =
       1_000 * parseQueryInteger(request.query, 'now', { least: 0, most: 9_999_999_999, fallback: nowSeconds })
-    const playlists = await sql<{ id: number; name: string; items: ScheduleItem[] }[]>`
-      select id, name, schedule_items as items from playlists
-      where station_id = ${stationId} and is_enabled and type <> 'custom' and not is_jingle
-        and jsonb_array_length(schedule_items) > 0
-      order by id`
-    const zone = openZone(profile.timezone)
-    const entries = playlists
-      .flatMap(({ id, name, items }) =>
-        windowsBetween(zone, items, fromMs, fromMs + days * dayMs).map(window => ({ ...window, id, name }))
-      )
-      .toSorted((a, b) => a.startMs - b.startMs || a.id - b.id)
-      .slice(0, rows)
-    return json(
-      entries.map(({ item, name, startMs, endMs }) => ({
-        id: item.id,
-        type: 'playlist',
-        name,
-        title: name,
-        description: `Playlist: ${name}`,
-        start_timestamp: Math.floor(startMs / 1_000),
-        start: toLocalTime(zone, startMs),
-        end_timestamp: Math.floor(endMs / 1_000),
-        end: toLocalTime(zone, endMs),
-        is_now: startMs <= fromMs && fromMs < endMs
-      }))
-    )
+    const station = { id: stationId, timezone: profile.timezone }
+    const entries = await readScheduleEntries(sql, station, fromMs, fromMs + days * dayMs)
+    return json(entries.slice(0, rows))
   }
 })
+
+/** Reads the periods of scheduled playlists between two times, those that began first first. */
+export async function readScheduleEntries(
+  sql: Sql,
+  { id: stationId, timezone }: { readonly id: number; readonly timezone: string },
+  fromMs: number,
+  toMs: number
+) {
+  const playlists = await sql<{ id: number; name: string; items: ScheduleItem[] }[]>`
+    select id, name, schedule_items as items from playlists
+    where station_id = ${stationId} and is_enabled and type <> 'custom' and not is_jingle
+      and jsonb_array_length(schedule_items) > 0
+    order by id`
+  const zone = openZone(timezone)
+  return playlists
+    .flatMap(({ id, name, items }) =>
+      windowsBetween(zone, items, fromMs, toMs).map(window => ({ ...window, id, name }))
+    )
+    .toSorted((a, b) => a.startMs - b.startMs || a.id - b.id)
+    .slice(0, maxRows)
+    .map(({ item, name, startMs, endMs }) => ({
+      id: item.id,
+      type: 'playlist',
+      name,
+      title: name,
+      description: `Playlist: ${name}`,
+      start_timestamp: Math.floor(startMs / 1_000),
+      start: toLocalTime(zone, startMs),
+      end_timestamp: Math.floor(endMs / 1_000),
+      end: toLocalTime(zone, endMs),
+      is_now: startMs <= fromMs && fromMs < endMs
+    }))
+}

@@ -1,8 +1,9 @@
 import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
+  announcedCommands,
   type PlayoutCommand,
-  recordPlayoutCall,
+  recordCommandPoll,
   recordPlayoutDisconnect,
   readCommands
 } from '../../playout/playouts/commands.ts'
@@ -21,13 +22,16 @@ const timeoutMs = 10_000
 export const liquidsoapCommandRoutes = definePlayoutRoutes({
   name: 'commands',
   summary: 'Wait for commands to a playout; empty after ten seconds',
-  body: { seen: 'The value of seen in the last response; empty after a start.' },
+  body: {
+    seen: 'The value of seen in the last response; empty after a start.',
+    takes: `The commands beyond skip, interrupt and metadata that the script executes, comma-separated: ${announcedCommands.join(', ')}.`
+  },
   answer: exactly({
     seen: string,
     commands: {
       type: 'array',
       items: exactly({
-        type: { type: 'string', enum: ['skip', 'interrupt', 'metadata'] },
+        type: { type: 'string', enum: ['skip', 'interrupt', 'metadata', ...announcedCommands] },
         uri: { type: 'string', description: 'The song that interrupts.' },
         sq_id: string,
         artist: string,
@@ -40,7 +44,9 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
   async handle({ station, body, request }, services) {
     const state = services.live.get(String(station.id))
     const { epoch = '', offset: since = 0 } = state ?? {}
-    await recordPlayoutCall(services.sql, station.id, engineTimeMs(), true)
+    const announced = new Set((body['takes'] ?? '').split(',').map(name => name.trim()))
+    const takes = announcedCommands.filter(name => announced.has(name))
+    await recordCommandPoll(services.sql, station.id, engineTimeMs(), takes)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
     const found = await pollCommands(services.sql, station.id, seen)
     if (seen === null || found.commands.length > 0 || !state) return json(found)
@@ -113,8 +119,7 @@ const noArguments = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
 
 /** Returns null if the song of an interrupt is no longer in the queue. */
 async function renderCommand(sql: Sql, command: PlayoutCommand) {
-  if (command.type === 'skip') return { ...noArguments, type: 'skip' }
-  if (command.type === 'metadata') return { ...noArguments, ...command }
+  if (command.type !== 'interrupt') return { ...noArguments, ...command }
   const song = await readSong(sql, command.queueId)
   if (!song) return null
   const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)

@@ -12,9 +12,11 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { locateSong, findMediaFolder } from '../../storage/media-folder.ts'
+import { fallbackFile } from '../../uploads/fallback-track.ts'
 import { parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
 import { definePlayoutRoutes, parseReportedTime, parseRowId } from './playout-caller.ts'
 
 const nextSong = definePlayoutRoutes({
@@ -110,6 +112,25 @@ const file = definePlayoutRoutes({
 
 export const liquidsoapRoutes = [...nextSong, ...feedback, ...file]
 
+/** Reads the settings of a station's script. Throws 404. */
+async function readScriptStation({ reads: sql, config }: ApiServices, id: number): Promise<ScriptStation> {
+  const [station] = await sql<(Omit<ScriptStation, 'fallbackFile'> & { readonly fallback: string })[]>`
+    select s.id, s.fallback_path as fallback, s.name, s.description, s.url, s.live_text as "liveText", s.crossfade_type as "crossfadeType",
+      s.crossfade::float8 as crossfade, s.frontend_url as "frontendUrl", coalesce((
+        select jsonb_agg(jsonb_build_object('path', x.name, 'format', x.autodj_format, 'bitrate', x.autodj_bitrate,
+          'isListed', x.is_public) order by x.id)
+        from hls_streams x where x.station_id = s.id and x.enable_autodj and x.relay_url = ''), '[]') as mounts
+    from stations s where s.id = ${id}`
+  if (!station) throw new ApiError('not-found')
+  const { fallback, ...settings } = station
+  return { ...settings, fallbackFile: fallbackFile({ config }, id, fallback) }
+}
+
+/** Renders the Liquidsoap script of a station. Throws 404. */
+export async function readStationScript(services: ApiServices, id: number): Promise<string> {
+  return renderScript(await readScriptStation(services, id), services.config.BASE_URL)
+}
+
 /** A route that renders a script of a station. */
 const scriptRoute = (
   path: string,
@@ -121,17 +142,10 @@ const scriptRoute = (
     tag: 'Playout',
     answer: { type: 'string' },
     contentTypes: ['text/plain'],
-    async handle({ params }, { reads: sql, config }) {
-      const [station] = await sql<ScriptStation[]>`
-        select s.id, s.name, s.description, s.url, s.live_text as "liveText", s.crossfade_type as "crossfadeType",
-          s.crossfade::float8 as crossfade, s.frontend_url as "frontendUrl", coalesce((
-            select jsonb_agg(jsonb_build_object('path', x.name, 'format', x.autodj_format, 'bitrate', x.autodj_bitrate,
-              'isListed', x.is_public) order by x.id)
-            from hls_streams x where x.station_id = s.id and x.enable_autodj and x.relay_url = ''), '[]') as mounts
-        from stations s where s.id = ${parseId(params['id'])}`
-      if (!station) throw new ApiError('not-found')
+    async handle({ params }, services) {
+      const station = await readScriptStation(services, parseId(params['id']))
       return {
-        body: render(station, config.BASE_URL),
+        body: render(station, services.config.BASE_URL),
         headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
       }
     }

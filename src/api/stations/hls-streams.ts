@@ -107,7 +107,7 @@ const displayName = (stream: StoredRecord<HlsFields>) =>
     format: stream.autodj_format
   })
 
-const hooks: ResourceHooks<HlsFields> = {
+export const hlsStreamHooks: ResourceHooks<HlsFields> = {
   async validate({ services, station, id, values: { relay_url: url } }) {
     if (!url) return []
     const [same] = await services.reads`
@@ -185,4 +185,4 @@ async function chooseDefault(tx: Tx, stationId: number): Promise<void> {
       order by is_visible_on_public_pages desc, id limit 1)`
 }
 
-export const hlsStreamRoutes = resourceRoutes(hlsStreams, hooks)
+export const hlsStreamRoutes = resourceRoutes(hlsStreams, hlsStreamHooks)

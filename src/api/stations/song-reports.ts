@@ -1,8 +1,6 @@
 import { customFieldListFragment } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { choice } from '../../fields/field.ts'
-import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
@@ -16,17 +14,14 @@ import {
   readList,
   renderListReply
 } from '../core/list.ts'
-import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import { queryFilters, refuseField } from '../core/parse.ts'
+import { queryFilters } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, unixSeconds } from '../core/schemas.ts'
+import { type Period, periodParameters, readPeriod } from '../reports/report-period.ts'
 import { playedSongFragment } from './history.ts'
 
 const path = '/api/station/:station_id/reports'
 const tag = 'History'
-const dayMs = 86_400_000
-const defaultDays = 14
-const maxDays = 1_100
 
 export const songReportSchema = exactly({
   song: ref('Song'),
@@ -50,36 +45,9 @@ const sums = [
   'listeners_peak'
 ] as const
 
-const period = {
-  start: momentSchema(
-    `The start, at most ${maxDays} days before the end. Default: ${defaultDays} days before it.`
-  ),
-  end: momentSchema('The end; a day is included. Default and maximum: now.')
-}
-
 const options = queryFilters({
   format: choice(['json', 'csv'], { about: 'csv: all songs as a file. Default: json.' })
 })
-
-/** The period of a report in Unix milliseconds; the end is exclusive. */
-interface Period {
-  readonly startMs: number
-  readonly endMs: number
-}
-
-async function readPeriod(sql: Sql, station: StationRow, query: URLSearchParams): Promise<Period> {
-  const start = parseMoment(query, 'start')
-  const end = parseMoment(query, 'end')
-  const [row] = await sql<{ startMs: number | null; endMs: number | null }[]>`
-    select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
-      ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"`
-  if (!row) throw new ApiError('not-found')
-  const endMs = Math.min(engineTimeMs() + 1, row.endMs ?? Infinity)
-  const startMs = row.startMs ?? endMs - defaultDays * dayMs
-  if (endMs - startMs > maxDays * dayMs)
-    refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
-  return { startMs, endMs }
-}
 
 /**
  * The plays of a period that listeners saw, newest first. All of them are read, so the conditions on both columns of
@@ -116,7 +84,7 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   tag,
   summary:
     'Songs by plays and by listeners gained and lost, most played first; at most the newest 100,000 plays count',
-  query: { ...listParameters(sums), ...period, ...options.schemas },
+  query: { ...listParameters(sums), ...periodParameters, ...options.schemas },
   answer: listSchema(ref('SongReport')),
   hasCsv: true,
   async handle(request, services) {
@@ -187,7 +155,7 @@ const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'vi
   id: 'reportBestAndWorst',
   tag,
   summary: 'The plays that gained and lost the most listeners, and the songs played most',
-  query: period,
+  query: periodParameters,
   answer: ref('BestAndWorst'),
   async handle(request, services) {
     const { reads: sql, config } = services

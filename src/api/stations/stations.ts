@@ -22,7 +22,9 @@ import { markStationDeleted } from '../../playout/station-removal.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
+import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
+import { openWrites } from '../core/resource-writes.ts'
 import {
   type Deletion,
   resource,
@@ -30,6 +32,8 @@ import {
   type StoredRecord,
   type Write
 } from '../core/resource.ts'
+import { type ApiRequest, stationOf } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 
 /** Returns the canonical spelling of an IANA time zone; null for other text and for offsets (`+01:00`). */
 function parseTimezone(name: string): string | null {
@@ -266,6 +270,23 @@ export async function findFreeShortName(tx: Tx, name: string, ownId: number): Pr
     select short_name as name from stations where short_name = any(${names}::text[]) and id <> ${ownId}`
   const taken = new Set(rows.map(row => row.name))
   return names.find(each => !taken.has(each)) ?? makeShortName(name)
+}
+
+/** The reads of stations. */
+export const stationReads = openReads(stations, hooks)
+const writes = openWrites(stations, hooks, stationReads)
+
+/** Changes fields of a station as an update by the admin API does, with the audit entry of this request. */
+export async function updateStation(
+  services: ApiServices,
+  request: ApiRequest,
+  id: number,
+  body: object
+): Promise<void> {
+  await writes.update(
+    { resource: stations, services, request: { ...request, body }, station: stationOf(request) },
+    id
+  )
 }
 
 export const stationRoutes = resourceRoutes(stations, hooks)

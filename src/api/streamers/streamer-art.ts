@@ -43,24 +43,33 @@ const remove = apiRoute('DELETE', path, access, {
   }
 })
 
-/** Any version is found; only the current one is cached for long. */
-const read = apiRoute('GET', '/api/station/:station_id/streamer/:id/:art.jpg', 'public', {
-  id: 'getStreamerArt',
-  tag,
-  summary: 'The picture of a streamer: art-<version>.jpg',
-  redirectsTo: 'To the built-in picture if there is none.',
-  ...pictureOperation,
-  handle: (request, services) =>
-    servePicture(request, services, async (sql, stationId) => {
-      const { id = '', art = '' } = request.params
-      const [match, version = ''] = /^art(?:-(\w+))?$/.exec(art) ?? []
-      if (match === undefined || !/^[1-9]\d{0,14}$/.test(id)) return null
-      const [found] = await sql<Picture[]>`
+const pictureRoute = (routePath: string, doc: { readonly id: string; readonly summary: string }) =>
+  apiRoute('GET', routePath, 'public', {
+    ...doc,
+    tag,
+    redirectsTo: 'To the built-in picture if there is none.',
+    ...pictureOperation,
+    handle: (request, services) =>
+      servePicture(request, services, async (sql, stationId) => {
+        const { id = '', art = 'art' } = request.params
+        const [match, version = ''] = /^art(?:-(\w+))?$/.exec(art) ?? []
+        if (match === undefined || !/^[1-9]\d{0,14}$/.test(id)) return null
+        const [found] = await sql<Picture[]>`
         select artwork as bytes, artwork_type as "contentType",
           left(artwork_hash, 8) = ${version} as "isVersioned"
         from streamers where id = ${Number(id)} and station_id = ${stationId} and artwork is not null`
-      return found ?? null
-    })
+        return found ?? null
+      })
+  })
+
+/** Any version is found; only the current one is cached for long. */
+const read = pictureRoute('/api/station/:station_id/streamer/:id/:art.jpg', {
+  id: 'getStreamerArt',
+  summary: 'The picture of a streamer: art-<version>.jpg'
+})
+const readCurrent = pictureRoute(path, {
+  id: 'getCurrentStreamerArt',
+  summary: 'The current picture of a streamer'
 })
 
 /** Replaces the picture of the streamer in the path; null deletes it. Throws 404. */
@@ -82,4 +91,4 @@ async function storePicture(
   })
 }
 
-export const streamerArtRoutes = [upload, remove, read]
+export const streamerArtRoutes = [upload, remove, read, readCurrent]

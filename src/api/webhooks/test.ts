@@ -17,6 +17,7 @@ import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../cor
 import { actionSchema, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices, WebhookTestDeps } from '../core/services.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
+import { storeTestLog } from './test-log.ts'
 import { access, type HookRow, path, readHook, assertSendable, tag } from './webhook-row.ts'
 
 /** A hook may wait 30 seconds for a response, and may send several requests. */
@@ -75,11 +76,12 @@ export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
         inFlight.add(hook.id)
         const signal = AbortSignal.any([canceled.signal, AbortSignal.timeout(testTimeoutMs)])
         const result = sendTest(message, { ...parts, signal })
+        const stored = result.then(tested => storeTestLog(services, hook.id, tested))
         const finish = () => {
           inFlight.delete(hook.id)
           if (!canceled.signal.aborted) answer(async () => json(await result))
         }
-        void result.then(finish, finish)
+        void stored.then(finish, finish)
         return cancel
       }
     }

@@ -5,12 +5,18 @@ import { advancePlay } from '../advance.ts'
 import type { StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
+import { isPlayoutConnected } from './playout-state.ts'
 
 /** A command for a playout. `queueId`: the row of the queue that interrupts. `atMs`: when. */
 export type PlayoutCommand =
   | { readonly type: 'skip' }
   | { readonly type: 'interrupt'; readonly queueId: number; readonly atMs: number }
   | { readonly type: 'metadata'; readonly artist: string; readonly title: string }
+  | { readonly type: AnnouncedCommand }
+
+/** Commands that only some scripts execute: those that announce them when they poll. */
+export const announcedCommands = ['disconnect', 'restart'] as const
+export type AnnouncedCommand = (typeof announcedCommands)[number]
 
 /** Commands that the playout has not read after this time expire. */
 const commandTtlMs = 60_000
@@ -63,17 +69,41 @@ export async function skipSong(change: StationChange, meantShId: number | null):
   else throw new ApiError('conflict', 'Cannot skip: the streaming server controls playback.')
 }
 
-/** Records that a playout called. `takesCommands`: it polls, so a missing poll means that it is gone. */
-export async function recordPlayoutCall(
-  sql: Sql | Tx,
+/** Records that a playout called. */
+export async function recordPlayoutCall(sql: Sql | Tx, stationId: number, nowMs: number): Promise<void> {
+  await sql`
+    insert into playouts (station_id, seen_at_ms) values (${stationId}, ${nowMs})
+    on conflict (station_id) do update set seen_at_ms = greatest(playouts.seen_at_ms, excluded.seen_at_ms),
+      left_at_ms = null`
+}
+
+/** Records that a playout polls for commands, so a missing poll means that it is gone, and which it announces. */
+export async function recordCommandPoll(
+  sql: Sql,
   stationId: number,
   nowMs: number,
-  takesCommands = false
+  announced: readonly AnnouncedCommand[]
 ): Promise<void> {
   await sql`
-    insert into playouts (station_id, seen_at_ms, takes_commands) values (${stationId}, ${nowMs}, ${takesCommands})
+    insert into playouts (station_id, seen_at_ms, takes_commands, commands)
+    values (${stationId}, ${nowMs}, true, ${sql.json([...announced])})
     on conflict (station_id) do update set seen_at_ms = greatest(playouts.seen_at_ms, excluded.seen_at_ms),
-      left_at_ms = null, takes_commands = playouts.takes_commands or excluded.takes_commands`
+      left_at_ms = null, takes_commands = true, commands = excluded.commands`
+}
+
+/** Adds a command for a connected playout whose script executes it. Throws 409 if there is none. */
+export async function addAnnouncedCommand(change: StationChange, type: AnnouncedCommand): Promise<void> {
+  const { tx, station } = change
+  const [playout] = await tx<{ isConnected: boolean; isAnnounced: boolean }[]>`
+    select ${isPlayoutConnected(tx, station.readAtMs)} as "isConnected", o.commands ? ${type}::text as "isAnnounced"
+    from playouts o join stations s on s.id = o.station_id where o.station_id = ${station.id}`
+  if (!playout?.isConnected) throw new ApiError('conflict', 'The playout of the station is not connected.')
+  if (!playout.isAnnounced)
+    throw new ApiError(
+      'conflict',
+      `The script of the playout does not execute "${type}": download it again and restart Liquidsoap.`
+    )
+  await addCommand(change, { type })
 }
 
 /** Records that the command poll of a playout was disconnected, unless it called since. */

@@ -16,6 +16,7 @@ const station: ScriptStation = {
   description: 'Slow radio by the sea',
   url: 'https://harbour.example.com/',
   liveText: 'Live Broadcast',
+  fallbackFile: '/srv/radio "one"/fallback.mp3',
   crossfadeType: 'smart',
   crossfade: 2.5,
   frontendUrl: 'http://icecast:8010',

@@ -1,0 +1,204 @@
+import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
+import { advancePlay } from '../../playout/advance.ts'
+import { changeStation, type StationChange } from '../../playout/change-station.ts'
+import { addAnnouncedCommand } from '../../playout/playouts/commands.ts'
+import { readRunningServices } from '../../playout/playouts/playout-state.ts'
+import { recordDjDisconnect } from '../../playout/plays/broadcasts.ts'
+import { refillQueue } from '../../playout/queue/queue.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { actionReply, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
+import { boolean, exactly, ref } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { updateStation } from '../stations/stations.ts'
+
+/*
+ * The backend is what controls playback: Cuewire itself (`clock`) or Liquidsoap; the front end is the streaming server.
+ * Cuewire runs neither Liquidsoap nor the streaming server. It sends commands to a connected Liquidsoap, and polls the
+ * streaming server. What it cannot do is refused with 409.
+ */
+
+const path = '/api/station/:station_id'
+const tag = 'Broadcasting'
+const access = 'manage station broadcasting'
+
+export const serviceStatusSchema = exactly({
+  backendRunning: {
+    ...boolean,
+    description: 'Whether what controls playback runs: Cuewire itself, or a connected Liquidsoap.'
+  },
+  frontendRunning: { ...boolean, description: 'Whether the streaming server answered the last poll.' }
+})
+
+/** Reads which services of a station run, as the API shows it. */
+export async function readServiceStatus({ reads: sql }: ApiServices, stationId: number) {
+  const { backend, frontend } = await readRunningServices(sql, stationId, engineTimeMs())
+  return { backendRunning: backend, frontendRunning: frontend }
+}
+
+const status = apiRoute('GET', `${path}/status`, 'view station management', {
+  id: 'getServiceStatus',
+  tag,
+  summary: 'Whether the programs that play the station run',
+  answer: ref('ServiceStatus'),
+  handle: async (request, services) => json(await readServiceStatus(services, stationOf(request).id))
+})
+
+/** Restarts what controls playback. With the clock, the current song ends and the next one starts. */
+async function restartBackend(change: StationChange): Promise<void> {
+  const { station, play } = change
+  if (station.driver === 'liquidsoap') return addAnnouncedCommand(change, 'restart')
+  if (station.driver === 'none')
+    throw new ApiError('conflict', 'Cannot restart: the streaming server controls playback.')
+  if (station.liveSinceMs !== null) throw new ApiError('conflict', 'A streamer is live.')
+  await advancePlay(change, { endedShId: play?.id ?? 0, cause: play ? 'skip' : 'wake' })
+}
+
+/** Runs a change of the station and writes the audit entry in the same transaction. */
+async function runChange(
+  request: ApiRequest,
+  services: ApiServices,
+  message: string,
+  change: (change: StationChange) => Promise<void>
+): Promise<Reply> {
+  const { id } = stationOf(request)
+  await changeStation(services, id, async stationChange => {
+    if (stationChange.station.driver === null)
+      throw new ApiError('conflict', 'The station is disabled: start it first.')
+    await change(stationChange)
+    await recordAudit(stationChange.tx, request, { record: 'Station', id })
+  })
+  return actionReply(message)
+}
+
+/** Enables the station, if the clock controls playback. */
+async function enableClock(request: ApiRequest, services: ApiServices): Promise<void> {
+  const { id } = stationOf(request)
+  const { backend, isEnabled } = await readBackend(services, id)
+  if (backend === 'clock' && !isEnabled) await updateStation(services, request, id, { is_enabled: true })
+}
+
+async function readBackend({ reads: sql }: ApiServices, stationId: number) {
+  const [station] = await sql<{ backend: 'clock' | 'liquidsoap' | 'none'; isEnabled: boolean }[]>`
+    select backend, is_enabled as "isEnabled" from stations where id = ${stationId} and deleted_at is null`
+  if (!station) throw new ApiError('not-found')
+  return station
+}
+
+const restart = apiRoute('POST', `${path}/restart`, access, {
+  id: 'restartServices',
+  tag,
+  summary: 'Restart playback, and poll the streaming server again',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, services) {
+    await enableClock(request, services)
+    return runChange(request, services, 'Station restarted.', async change => {
+      await resetPolls(change.tx, change.station.id)
+      await restartBackend(change)
+    })
+  }
+})
+
+const reload = apiRoute('POST', `${path}/reload`, access, {
+  id: 'reloadServices',
+  tag,
+  summary: 'Plan the queue again and poll the streaming server, without ending the current song',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, services) {
+    await enableClock(request, services)
+    return runChange(request, services, 'Station reloaded.', async change => {
+      await resetPolls(change.tx, change.station.id)
+      await refillQueue(change)
+    })
+  }
+})
+
+const backendActions = ['disconnect', 'start', 'stop', 'reload', 'restart'] as const
+const frontendActions = ['start', 'stop', 'reload', 'restart'] as const
+
+/** Returns the action in a path. Throws 404 for an unknown one. */
+function parseAction<const Action extends string>(
+  { params }: ApiRequest,
+  actions: readonly Action[]
+): Action {
+  const action = actions.find(each => each === params['action'])
+  if (action === undefined) throw new ApiError('not-found')
+  return action
+}
+
+const elsewhere = (program: string) =>
+  `Cuewire does not run ${program}: start and stop it on the machine where it runs.`
+
+const backend = apiRoute('POST', `${path}/backend/:action`, access, {
+  id: 'controlBackend',
+  tag,
+  summary: `Control playback: ${backendActions.join(', ')}`,
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, services) {
+    const action = parseAction(request, backendActions)
+    const { id } = stationOf(request)
+    const { backend: kind, isEnabled } = await readBackend(services, id)
+    switch (action) {
+      case 'disconnect':
+        return disconnectStreamer(request, services)
+      case 'start':
+      case 'stop':
+        if (kind === 'clock') {
+          if (isEnabled !== (action === 'start'))
+            await updateStation(services, request, id, { is_enabled: action === 'start' })
+          return actionReply(action === 'start' ? 'Service started.' : 'Service stopped.')
+        }
+        if (action === 'start' && (await readServiceStatus(services, id)).backendRunning)
+          return actionReply('Service started.')
+        throw new ApiError('conflict', elsewhere(kind === 'none' ? 'what plays this station' : 'Liquidsoap'))
+      case 'reload':
+        if (kind !== 'liquidsoap')
+          return runChange(request, services, 'Service reloaded.', change =>
+            refillQueue(change).then(() => {})
+          )
+        return runChange(request, services, 'Service reloaded.', restartBackend)
+      case 'restart':
+        await enableClock(request, services)
+        return runChange(request, services, 'Service restarted.', restartBackend)
+      default:
+        return action satisfies never
+    }
+  }
+})
+
+/** Disconnects the live streamer. A playout does that itself, and then reports it. */
+async function disconnectStreamer(request: ApiRequest, services: ApiServices): Promise<Reply> {
+  const { id } = stationOf(request)
+  const reply = await runChange(request, services, 'Streamer disconnected.', async change => {
+    const { station } = change
+    if (station.liveSinceMs === null) throw new ApiError('conflict', 'No streamer is live.')
+    if (station.driver === 'liquidsoap') await addAnnouncedCommand(change, 'disconnect')
+  })
+  const { backend: kind } = await readBackend(services, id)
+  if (kind !== 'liquidsoap') await recordDjDisconnect(services, id, { username: null, atMs: engineTimeMs() })
+  return reply
+}
+
+const frontend = apiRoute('POST', `${path}/frontend/:action`, access, {
+  id: 'controlFrontend',
+  tag,
+  summary: `Control the streaming server: ${frontendActions.join(', ')}; it is polled again, and never stopped`,
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, services) {
+    const action = parseAction(request, frontendActions)
+    if (action === 'stop') throw new ApiError('conflict', elsewhere('the streaming server'))
+    return runChange(request, services, 'The streaming server is polled again.', async ({ tx, station }) => {
+      await resetPolls(tx, station.id)
+      const polls = await tx`select from polls where station_id = ${station.id} and remote_id is null`
+      if (polls.length === 0)
+        throw new ApiError('conflict', 'The station has no streaming server that is polled.')
+    })
+  }
+})
+
+export const serviceRoutes = [status, restart, reload, backend, frontend]

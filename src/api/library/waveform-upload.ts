@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+
+import { findWaveform, replaceWaveform } from '../../db/waveforms.ts'
+import { problemText } from '../../fields/field.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { recordAudit } from '../core/audit.ts'
+import { parseBody } from '../core/parse.ts'
+import { actionReply, apiRoute, stationOf } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
+import { parseMediaName } from './waveform.ts'
+
+const maxPixels = 2_048
+const count = (max: number) =>
+  v.pipe(
+    v.number(problemText('invalid_type', 'must be a number.')),
+    v.integer(problemText('invalid_type', 'must be a whole number.')),
+    v.minValue(1, problemText('out_of_range', 'must be at least 1.')),
+    v.maxValue(max, problemText('out_of_range', `must be at most ${max}.`))
+  )
+const sample = v.pipe(
+  v.number(problemText('invalid_type', 'must be a number.')),
+  v.minValue(-128, problemText('out_of_range', 'must be at least -128.')),
+  v.maxValue(127, problemText('out_of_range', 'must be at most 127.'))
+)
+
+const body = v.object({
+  channels: v.nullish(v.literal(1, problemText('out_of_range', 'must be 1.')), 1),
+  bits: v.nullish(v.literal(8, problemText('out_of_range', 'must be 8.')), 8),
+  sample_rate: count(1_000_000),
+  samples_per_pixel: count(1_000_000_000),
+  data: v.pipe(
+    v.array(sample, problemText('invalid_type', 'must be a list.')),
+    v.minLength(2, problemText('too_short', 'must have at least 2 numbers.')),
+    v.maxLength(2 * maxPixels, problemText('too_long', `must have at most ${2 * maxPixels} numbers.`)),
+    v.check(
+      data => data.length % 2 === 0,
+      problemText('invalid_format', 'must have two numbers for each pixel.')
+    )
+  )
+})
+
+/** Samples from -1 to 1, as AzuraCast's pages send them, or from -128 to 127. */
+function toPeaks(data: readonly number[]): Uint8Array {
+  const scale = data.every(each => Math.abs(each) <= 1) ? 127 : 1
+  return new Uint8Array(Int8Array.from(data, each => Math.round(each * scale)).buffer)
+}
+
+export const waveformUploadRoute = apiRoute(
+  'POST',
+  '/api/station/:station_id/waveform/:media',
+  'manage station media',
+  {
+    id: 'setWaveform',
+    tag: 'Files',
+    summary: 'Store the waveform of a song that a client has made, in the format of audiowaveform',
+    body: {
+      type: 'object',
+      properties: {
+        version: { type: 'integer' },
+        channels: { type: 'integer', const: 1 },
+        sample_rate: { type: 'integer', minimum: 1 },
+        samples_per_pixel: { type: 'integer', minimum: 1 },
+        bits: { type: 'integer', const: 8 },
+        length: { type: 'integer' },
+        data: {
+          type: 'array',
+          items: { type: 'number', minimum: -128, maximum: 127 },
+          maxItems: 2 * maxPixels,
+          description: 'The least and the greatest sample of each pixel, from -128 to 127 or from -1 to 1.'
+        }
+      },
+      required: ['sample_rate', 'samples_per_pixel', 'data']
+    },
+    answer: ref('ActionResult'),
+    async handle(request, { sql }) {
+      const nowMs = engineTimeMs()
+      const name = parseMediaName(request.params['media'] ?? '')
+      const waveform = parseBody(body, request.body)
+      const song = await findWaveform(sql, stationOf(request).id, { ...name, nowMs })
+      if (song === null) throw new ApiError('not-found')
+      const { sample_rate, samples_per_pixel } = waveform
+      await replaceWaveform(
+        sql,
+        song.mediaId,
+        { sample_rate, samples_per_pixel, peaks: toPeaks(waveform.data) },
+        nowMs
+      )
+      await recordAudit(sql, request, { record: 'StationFile', id: song.mediaId, fields: ['waveform'] })
+      return actionReply('Record updated successfully.')
+    }
+  }
+)

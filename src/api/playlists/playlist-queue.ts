@@ -1,0 +1,69 @@
+import { findRestOfPass } from '../../autodj/pools.ts'
+import { cellAt } from '../../autodj/tracks.ts'
+import { readPlaylists } from '../../db/library.ts'
+import { startNewPass } from '../../playout/queue/passes.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { pageParameters, pageWindow, parsePage, listSchema, renderListReply } from '../core/list.ts'
+import { parseId } from '../core/parse.ts'
+import { apiRoute, stationOf } from '../core/route.ts'
+import { exactly, int64, nullableInt64, ref, string } from '../core/schemas.ts'
+import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
+
+export const playlistQueueSchema = exactly({
+  spm_id: { ...int64, description: 'The id of the song in the playlist.' },
+  media_id: int64,
+  song_id: string,
+  artist: string,
+  title: string,
+  last_played: { ...nullableInt64, description: 'Unix seconds; null: not from this playlist.' }
+})
+
+const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
+  id: 'listPlaylistQueue',
+  tag: 'Playlists',
+  summary: 'The songs that a playlist has left in its pass, in order',
+  query: pageParameters,
+  answer: listSchema(ref('PlaylistQueueItem')),
+  errors: [409],
+  async handle(request, { reads: sql, config }) {
+    const { id: stationId } = stationOf(request)
+    const id = parseId(request.params['id'])
+    const [[playlist], [settings], rowsBefore] = await Promise.all([
+      readPlaylists(sql, [stationId], { only: [id], hasInactive: true }).then(
+        found => found.get(stationId) ?? []
+      ),
+      sql<{ seed: number }[]>`select random_seed as seed from stations where id = ${stationId}`,
+      sql<{ playlistId: number | null; trackId: number | null; pass: number }[]>`
+        select playlist_id as "playlistId", track_id as "trackId", pass from queue
+        where station_id = ${stationId} and played_at_ms is null and skipped_at_ms is null`
+    ])
+    if (!playlist || !settings) throw new ApiError('not-found')
+    if (playlist.source !== 'songs')
+      throw new ApiError('conflict', 'The playlist has no songs of the library.')
+    if (playlist.order === 'random')
+      throw new ApiError('conflict', 'The order of a random playlist is not planned.')
+    const page = { page: parsePage(request.query), search: '', sort: null, isDescending: false }
+    const { limit, offset } = pageWindow(page)
+    const rest = findRestOfPass(playlist, { rowsBefore }, settings.seed)
+    const ids = rest.slice(offset, offset + limit).map(index => cellAt(playlist.tracks.ids, index))
+    const rows = await sql<object[]>`
+      select t.id as spm_id, m.id as media_id, m.song_id, m.artist, m.title, t.last_aired_ms / 1000 as last_played
+      from unnest(${ids}::bigint[]) with ordinality as x (id, place) join playlist_tracks t on t.id = x.id
+        join media m on m.id = t.media_id
+      order by x.place`
+    const elements = rows.length === 0 ? [] : [Buffer.from(JSON.stringify(rows).slice(1, -1))]
+    return renderListReply({ elements, total: rest.length }, page, request, config.BASE_URL)
+  }
+})
+
+const clearQueue = playlistAction('DELETE', 'queue', {
+  id: 'clearPlaylistQueue',
+  summary: 'Start a new pass through the songs',
+  handle: (request, services) =>
+    changePlaylist(request, services, 'tracks', async (tx, { id }) => {
+      await startNewPass(tx, stationOf(request).id, id)
+      return 'Playlist queue cleared.'
+    })
+})
+
+export const playlistQueueRoutes = [readQueue, clearQueue]

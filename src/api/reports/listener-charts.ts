@@ -1,0 +1,177 @@
+import { dayMs, hourMs, openZone, type Zone } from '../../autodj/zone.ts'
+import type { Sql } from '../../db/sql.ts'
+import { choice } from '../../fields/field.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { HeavyRead } from '../core/heavy-reads.ts'
+import { queryFilters } from '../core/parse.ts'
+import { apiRoute, json, stationOf } from '../core/route.ts'
+import { arrayOf, exactly, string } from '../core/schemas.ts'
+import { alternative, type ChartRow, renderAlternative } from './chart.ts'
+import { type Period, periodParameters, readPeriod } from './report-period.ts'
+
+/** The listeners of one hour (UTC): the sum of the totals of its known minutes, their number, and the highest unique count. */
+export interface HourCounts {
+  readonly hour: number
+  readonly minutes: number
+  readonly totals: number
+  readonly unique: number
+}
+
+type ChartType = 'average' | 'unique'
+
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const unit = 'Listeners'
+
+/** The value of hours: the average over their minutes, or the highest unique count. */
+function valueOf(type: ChartType, hours: readonly HourCounts[]): number {
+  if (type === 'unique') return hours.reduce((most, { unique }) => Math.max(most, unique), 0)
+  const minutes = hours.reduce((sum, hour) => sum + hour.minutes, 0)
+  const totals = hours.reduce((sum, hour) => sum + hour.totals, 0)
+  return minutes === 0 ? 0 : Math.round((totals / minutes) * 100) / 100
+}
+
+/** An hour in local time: its day since 1970, weekday (0: Monday) and hour of the day. */
+function localHour(zone: Zone, hour: number) {
+  const day = zone.localDay(hour * hourMs)
+  return { day, weekday: (day + 3) % 7, hourOfDay: Math.floor(zone.minuteOfDay(hour * hourMs) / 60) }
+}
+
+/** Renders the charts by day, day of the week and hour, in the time zone of the station. */
+export function renderCharts(type: ChartType, zone: Zone, hours: readonly HourCounts[]) {
+  const located = hours.map(counts => ({ ...localHour(zone, counts.hour), counts }))
+  const valueWhere = (isIncluded: (each: (typeof located)[number]) => boolean) =>
+    valueOf(
+      type,
+      located.filter(isIncluded).map(({ counts }) => counts)
+    )
+  const days = [...new Set(located.map(({ day }) => day))].toSorted((a, b) => a - b)
+  const daily = days.map(day => ({
+    x: zone.instant(day, 0, 'first'),
+    date: new Date(day * dayMs).toISOString().slice(0, 10),
+    y: valueWhere(each => each.day === day)
+  }))
+  const byWeekday = weekdays.map((name, index): ChartRow => [
+    name,
+    valueWhere(each => each.weekday === index)
+  ])
+  const byHour = (weekday: number | null) =>
+    Array.from({ length: 24 }, (_, hour): ChartRow => [
+      `${hour}:00`,
+      valueWhere(each => each.hourOfDay === hour && (weekday === null || each.weekday === weekday))
+    ])
+  const categories = [null, 0, 1, 2, 3, 4, 5, 6]
+  return {
+    daily: {
+      metrics: [
+        { label: 'Listeners by Day', type: 'line', fill: false, data: daily.map(({ x, y }) => ({ x, y })) }
+      ],
+      alt: [
+        {
+          label: 'Listeners by Day',
+          values: daily.map(({ x, y, date }) => ({
+            label: date,
+            type: 'time',
+            original: x,
+            value: `${y} ${unit}`
+          }))
+        }
+      ]
+    },
+    day_of_week: renderBars('Listeners by Day of Week', byWeekday),
+    hourly: Object.fromEntries(
+      categories.map(weekday => [
+        weekday === null ? 'all' : `day${weekday}`,
+        renderBars('Listeners by Hour', byHour(weekday))
+      ])
+    )
+  }
+}
+
+const renderBars = (label: string, rows: readonly ChartRow[]) => ({
+  labels: rows.map(([name]) => name),
+  metrics: [{ label, data: rows.map(([, value]) => value) }],
+  alt: [renderAlternative(label, unit, rows)]
+})
+
+/** Reads the counts of the hours of a period. Only minutes with changes are stored; the counts last until the next one. */
+export async function readHours(
+  sql: Sql,
+  read: HeavyRead,
+  stationId: number,
+  { startMs, endMs }: Period
+): Promise<readonly HourCounts[]> {
+  const first = Math.floor(startMs / 60_000)
+  const end = Math.ceil(endMs / 60_000)
+  return read.rows<HourCounts>(sql`
+    with changes as (
+      (select ${first}::int as minute, total, "unique" as "unique" from listener_minutes
+        where station_id = ${stationId} and minute < ${first} order by minute desc limit 1)
+      union all
+      select minute, total, "unique" from listener_minutes
+      where station_id = ${stationId} and minute >= ${first} and minute < ${end}
+    ), spans as (
+      select minute, total, "unique", lead(minute, 1, ${end}::int) over (order by minute) as next from changes
+    )
+    select h.hour, sum(p.minutes)::int as minutes, sum(s.total::bigint * p.minutes)::bigint as totals,
+      max(s."unique") as "unique"
+    from spans s
+      cross join lateral generate_series(s.minute / 60, (s.next - 1) / 60) h(hour)
+      cross join lateral (
+        select least(s.next, (h.hour + 1) * 60) - greatest(s.minute, h.hour * 60) as minutes) p
+    where s.next > s.minute
+    group by h.hour order by h.hour`)
+}
+
+const number = { type: 'number' }
+const bars = exactly({
+  labels: arrayOf(string),
+  metrics: arrayOf(exactly({ label: string, data: arrayOf(number) })),
+  alt: arrayOf(alternative)
+})
+const line = exactly({
+  label: string,
+  type: string,
+  fill: { type: 'boolean' },
+  data: arrayOf(exactly({ x: { ...number, description: 'Unix milliseconds.' }, y: number }))
+})
+
+const options = queryFilters({
+  type: choice(['unique', 'average'], {
+    about:
+      'unique: the highest number of distinct listeners at one time. average: over time. Default: unique.'
+  })
+})
+
+const maxHours = 30_000
+
+export const listenerChartsRoute = apiRoute(
+  'GET',
+  '/api/station/:station_id/reports/overview/charts',
+  'view station reports',
+  {
+    id: 'reportListenerCharts',
+    tag: 'History',
+    summary: 'Listeners by day, day of the week and hour',
+    query: { ...periodParameters, ...options.schemas },
+    answer: exactly({
+      daily: exactly({ metrics: arrayOf(line), alt: arrayOf(alternative) }),
+      day_of_week: bars,
+      hourly: exactly(
+        Object.fromEntries(['all', ...weekdays.map((_, index) => `day${index}`)].map(name => [name, bars]))
+      )
+    }),
+    async handle(request, { reads: sql, heavyReads }) {
+      const station = stationOf(request)
+      const { type = 'unique' } = options.parse(request.query)
+      const period = await readPeriod(sql, station, request.query)
+      return heavyReads.run(request, { isLight: false, rows: maxHours }, async read => {
+        const [settings] = await read.rows<{ timezone: string }>(
+          sql`select timezone from stations where id = ${station.id}`
+        )
+        if (!settings) throw new ApiError('not-found')
+        const hours = await readHours(sql, read, station.id, period)
+        return json(renderCharts(type, openZone(settings.timezone), hours))
+      })
+    }
+  }
+)

@@ -1,0 +1,39 @@
+import type { Sql } from '../../db/sql.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
+import { refuseField } from '../core/parse.ts'
+import type { StationRow } from '../core/route.ts'
+
+const dayMs = 86_400_000
+const defaultDays = 14
+const maxDays = 1_100
+
+/** The query parameters of the period of a report. */
+export const periodParameters = {
+  start: momentSchema(
+    `The start, at most ${maxDays} days before the end. Default: ${defaultDays} days before it.`
+  ),
+  end: momentSchema('The end; a day is included. Default and maximum: now.')
+}
+
+/** The period of a report in Unix milliseconds; the end is exclusive. */
+export interface Period {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** Reads the period that a query names. Throws 400 with the name of the parameter. */
+export async function readPeriod(sql: Sql, station: StationRow, query: URLSearchParams): Promise<Period> {
+  const start = parseMoment(query, 'start')
+  const end = parseMoment(query, 'end')
+  const [row] = await sql<{ startMs: number | null; endMs: number | null }[]>`
+    select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
+      ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"`
+  if (!row) throw new ApiError('not-found')
+  const endMs = Math.min(engineTimeMs() + 1, row.endMs ?? Infinity)
+  const startMs = row.startMs ?? endMs - defaultDays * dayMs
+  if (endMs - startMs > maxDays * dayMs)
+    refuseField('start', 'out_of_range', `must be at most ${maxDays} days before the end.`)
+  return { startMs, endMs }
+}

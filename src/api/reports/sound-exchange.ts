@@ -1,0 +1,102 @@
+import { type Zone, openZone } from '../../autodj/zone.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { dispositionOf } from '../core/csv.ts'
+import { type Moment, momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
+import { refuseField } from '../core/parse.ts'
+import { apiRoute, stationOf } from '../core/route.ts'
+
+const columns = [
+  'NAME_OF_SERVICE',
+  'TRANSMISSION_CATEGORY',
+  'FEATURED_ARTIST',
+  'SOUND_RECORDING_TITLE',
+  'ISRC',
+  'ALBUM_TITLE',
+  'MARKETING_LABEL',
+  'ACTUAL_TOTAL_PERFORMANCES'
+]
+const maxDays = 366
+const maxSongs = 100_000
+
+/** Text in the format of SoundExchange: in capitals between carets. */
+const renderText = (text: string) => `^${text.toUpperCase().replace(/[\^|\p{Cc}]/gu, '')}^`
+
+/** The first and the last day of the month before a time, in local time. */
+function previousMonth(zone: Zone, nowMs: number): readonly [first: string, last: string] {
+  const local = new Date(nowMs + zone.span(nowMs).offsetMs)
+  const day = (month: number, date: number) =>
+    new Date(Date.UTC(local.getUTCFullYear(), month, date)).toISOString().slice(0, 10)
+  return [day(local.getUTCMonth() - 1, 1), day(local.getUTCMonth(), 0)]
+}
+
+/** `20260708` as `08072026`. */
+const renderDay = (day: string) => day.split('-').toReversed().join('')
+
+function parseDay(query: URLSearchParams, name: string, fallback: string): Moment & { readonly day: string } {
+  const moment = parseMoment(query, name)
+  if (moment === null) return { day: fallback }
+  if ('day' in moment) return moment
+  return refuseField(name, 'invalid_format', 'must be a day (YYYY-MM-DD).')
+}
+
+interface SongRow {
+  readonly artist: string
+  readonly title: string
+  readonly isrc: string
+  readonly album: string
+  readonly performances: number
+}
+
+export const soundExchangeRoute = apiRoute(
+  'GET',
+  '/api/station/:station_id/reports/soundexchange',
+  'view station reports',
+  {
+    id: 'reportSoundExchange',
+    tag: 'History',
+    summary: 'The songs of a period with the number of performances, in the format of SoundExchange',
+    query: {
+      start_date: momentSchema('The first day. Default: of the last month.'),
+      end_date: momentSchema('The last day. Default: of the last month.')
+    },
+    answer: { type: 'string' },
+    contentTypes: ['text/plain'],
+    async handle(request, { reads: sql, heavyReads }) {
+      const station = stationOf(request)
+      return heavyReads.run(request, { isLight: false, rows: maxSongs }, async read => {
+        const [settings] = await read.rows<{ name: string; timezone: string }>(
+          sql`select name, timezone from stations where id = ${station.id}`
+        )
+        if (!settings) throw new ApiError('not-found')
+        const [first, last] = previousMonth(openZone(settings.timezone), engineTimeMs())
+        const start = parseDay(request.query, 'start_date', first)
+        const end = parseDay(request.query, 'end_date', last)
+        const days = (Date.parse(end.day) - Date.parse(start.day)) / 86_400_000
+        if (days < 0) refuseField('end_date', 'out_of_range', 'must not be before start_date.')
+        if (days > maxDays)
+          refuseField('start_date', 'out_of_range', `must be at most ${maxDays} days before end_date.`)
+        // A performance is one listener who hears one play.
+        const songs = await read.rows<SongRow>(sql`
+          select max(h.artist) as artist, max(h.title) as title, max(coalesce(nullif(m.isrc, ''), h.isrc)) as isrc,
+            max(h.album) as album, sum(h.unique_listeners)::int as performances
+          from song_history h left join media m on m.id = h.media_id
+          where h.station_id = ${station.id} and h.is_visible and h.artist || h.title <> ''
+            and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
+            and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}
+          group by h.song_id order by 1, 2 limit ${maxSongs}`)
+        const lines = songs.map(({ artist, title, isrc, album, performances }) =>
+          [...[settings.name, 'A', artist, title, isrc, album, ''].map(renderText), performances].join('|')
+        )
+        const name = `${station.shortName.toUpperCase()}${renderDay(start.day)}-${renderDay(end.day)}_A.txt`
+        return {
+          body: [columns.map(renderText).join('|'), ...lines].join('\n'),
+          headers: {
+            'Content-Type': 'text/plain; charset=utf-8',
+            'Content-Disposition': dispositionOf(name)
+          }
+        }
+      })
+    }
+  }
+)

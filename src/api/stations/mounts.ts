@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+
+import { custom, type Field, problemText } from '../../fields/field.ts'
+import { namedValues, type NamedValue } from '../../fields/named-values.ts'
+import { resourceRoutes } from '../core/resource-routes.ts'
+import { resource, type ResourceHooks } from '../core/resource.ts'
+import { hlsStreamHooks, hlsStreams } from './hls-streams.ts'
+
+/** Parses text with a JSON object; other values are left to the validation of named values. */
+function parseConfigText(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  if (value.trim() === '') return []
+  try {
+    return JSON.parse(value)
+  } catch {
+    return null
+  }
+}
+
+const config = namedValues({ max: 50, about: '' })
+const configText = custom<NamedValue[]>(
+  v.pipe(
+    v.unknown(),
+    v.transform(parseConfigText),
+    v.check(value => value !== null, problemText('invalid_format', 'must be a JSON object.')),
+    config.input
+  ),
+  {
+    schema: { type: 'string' },
+    accepts: { type: ['string', 'object', 'array'] },
+    about: 'Settings for the streaming server, a JSON object as text; stored unchanged.',
+    example: '{"burst-size":65536}'
+  }
+)
+
+/** Without the default in the schema, which is that of the text. */
+const configField: Field<NamedValue[]> = { ...configText, fallback: [] }
+
+/**
+ * The mounts of a station under AzuraCast's paths. They are the records that the interface calls HLS streams: one table,
+ * so a mount that was written under one path is read under the other.
+ */
+export const mounts = resource({
+  ...hlsStreams,
+  name: 'StationMount',
+  title: 'mount',
+  tag: 'Mounts',
+  paths: { list: '/api/station/:station_id/mounts', one: '/api/station/:station_id/mount/:id' },
+  fields: { ...hlsStreams.fields, frontend_config: configField }
+})
+
+const hooks: ResourceHooks<typeof mounts.fields> = {
+  ...hlsStreamHooks,
+  render: async (rows, context) => {
+    const rendered = (await hlsStreamHooks.render?.(rows, context)) ?? []
+    return rows.map((row, index) => ({
+      ...rendered[index],
+      frontend_config: renderConfig(row.frontend_config)
+    }))
+  }
+}
+
+const renderConfig = (values: readonly NamedValue[]) =>
+  values.length === 0 ? '' : JSON.stringify(Object.fromEntries(values.map(({ key, value }) => [key, value])))
+
+export const mountRoutes = resourceRoutes(mounts, hooks)

@@ -1,0 +1,106 @@
+import { bodySchema } from '../../fields/form.ts'
+import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { renderStation } from '../../station/now-playing.ts'
+import { readServiceStatus } from '../broadcasting/services.ts'
+import { renderedFields } from '../core/resource-routes.ts'
+import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { arrayOf, exactly, ref } from '../core/schemas.ts'
+import { readScheduleEntries } from '../playlists/schedule.ts'
+import { stationReads, stations, updateStation } from './stations.ts'
+
+const path = '/api/station/:station_id/profile'
+const tag = 'Stations'
+const dayMs = 86_400_000
+const shownEntries = 5
+
+export const stationProfileSchema = exactly({
+  station: ref('StationSummary'),
+  services: ref('ServiceStatus'),
+  schedule: {
+    ...arrayOf(ref('ScheduleEntry')),
+    description: `At most ${shownEntries}, those active now first.`
+  }
+})
+
+const profile = apiRoute('GET', path, 'view station management', {
+  id: 'getStationProfile',
+  tag,
+  summary: 'The station, whether its services run, and what is scheduled within a day',
+  answer: ref('StationProfile'),
+  async handle(request, services) {
+    const { id } = stationOf(request)
+    const state = services.live.get(String(id))
+    if (!state)
+      throw new ApiError('unavailable', 'The state of the station is not available yet: try again later.')
+    const fromMs = engineTimeMs()
+    const { timezone } = state.profile
+    const [running, schedule] = await Promise.all([
+      readServiceStatus(services, id),
+      readScheduleEntries(services.reads, { id, timezone }, fromMs, fromMs + dayMs)
+    ])
+    return json({
+      station: renderStation(state, services.config.BASE_URL),
+      services: running,
+      schedule: schedule.slice(0, shownEntries)
+    })
+  }
+})
+
+/** Fields that only administrators change: addresses, limits, storage, and what plays the station. */
+const administered = new Set([
+  'short_name',
+  'frontend',
+  'backend',
+  'frontend_url',
+  'frontend_admin_password',
+  'is_enabled',
+  'max_bitrate',
+  'max_hls_streams',
+  'media_storage_location_id',
+  'recordings_storage_location_id',
+  'podcasts_storage_location_id'
+])
+
+const editable = Object.fromEntries(
+  Object.entries(stations.fields).filter(([name]) => !administered.has(name))
+)
+
+const pick = (record: object) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => Object.hasOwn(editable, name)))
+
+export const editableProfileSchema = exactly({ ...renderedFields(editable) })
+
+const access = 'manage station profile'
+
+const read = apiRoute('GET', `${path}/edit`, access, {
+  id: 'getEditableProfile',
+  tag,
+  summary: 'The settings of the station that its managers may change',
+  answer: ref('EditableProfile'),
+  async handle(request, services) {
+    // The station is the record itself, not what the record belongs to.
+    const record = await stationReads.read(services, request, null, stationOf(request).id)
+    return json(pick(record ?? {}))
+  }
+})
+
+const write = apiRoute('PUT', `${path}/edit`, access, {
+  id: 'editProfile',
+  tag,
+  summary: 'Change settings of the station; fields that the body omits keep their values',
+  body: bodySchema(editable, { isPartial: true }),
+  answer: ref('ActionResult'),
+  async handle(request, services) {
+    await updateStation(services, request, stationOf(request).id, editableIn(request))
+    return actionReply('Changes saved successfully.')
+  }
+})
+
+/** The fields of a body that may be changed here; the response names the others as ignored. */
+function editableIn({ body }: ApiRequest): object {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ApiError('invalid')
+  return pick(body)
+}
+
+export const profileRoutes = [profile, read, write]

@@ -1,0 +1,90 @@
+import { ApiError } from '../../runtime/errors.ts'
+import { readFreeBytes } from '../../storage/local.ts'
+import { capacityOf, formatSize, isFull, usedPercent } from '../../storage/size.ts'
+import { storageReferences } from '../admin/storage-locations.ts'
+import { type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
+import { boolean, exactly, nullableInt64, ref, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+
+const path = '/api/station/:station_id/quota'
+const tag = 'Stations'
+const access = 'view station management'
+const size = { ...string, examples: ['1.5 GB'] }
+const bytes = { ...string, examples: ['1610612736'] }
+
+export const stationQuotaSchema = exactly({
+  used: size,
+  used_bytes: bytes,
+  used_percent: { type: 'integer' },
+  available: { ...size, description: 'What fits in all: the quota or the volume; empty: unknown.' },
+  available_bytes: { ...bytes, description: 'Empty: unknown.' },
+  quota: { ...size, description: 'Empty: none.' },
+  quota_bytes: { ...bytes, description: 'Empty: none.' },
+  is_full: boolean,
+  num_files: { ...nullableInt64, description: 'The number of songs; null for recordings.' }
+})
+
+type ContentType = (typeof storageReferences)[number][1]
+
+interface Usage {
+  readonly used: string
+  readonly free: string | null
+  readonly quota: string
+  readonly hasLocation: boolean
+  readonly songs: number
+}
+
+/** Renders the use of a storage of the station in the path. */
+async function renderQuota(request: ApiRequest, services: ApiServices, type: ContentType): Promise<Reply> {
+  const { id } = stationOf(request)
+  const { reads: sql, config } = services
+  const column = storageReferences.find(reference => reference[1] === type)?.[0]
+  if (column === undefined) throw new ApiError('not-found')
+  // Without a storage location the files are in DATA_DIR, which nobody measures; the sizes of the songs are known.
+  const [usage] = await sql<Usage[]>`
+    select coalesce(l.used_bytes, case when ${type} = 'station_media' then m.bytes else 0 end)::text as used,
+      l.free_bytes::text as free, coalesce(l.storage_quota_bytes, 0)::text as quota, l.id is not null as "hasLocation",
+      m.songs
+    from stations s left join storage_locations l on l.id = s.${sql(column)} cross join lateral (
+      select coalesce(sum(size_bytes), 0)::numeric as bytes, count(*)::int as songs from media
+      where station_id = s.id and remote_playlist_id is null) m
+    where s.id = ${id}`
+  if (!usage) throw new ApiError('not-found')
+  const [used, quota] = [BigInt(usage.used), BigInt(usage.quota)]
+  const ownFree = usage.hasLocation ? null : await readFreeBytes(config.DATA_DIR)
+  const free = usage.free === null ? ownFree : BigInt(usage.free)
+  const available = capacityOf(quota, used, free)
+  return json({
+    used: formatSize(used),
+    used_bytes: String(used),
+    used_percent: usedPercent(used, available),
+    available: available === null ? '' : formatSize(available),
+    available_bytes: available === null ? '' : String(available),
+    quota: quota === 0n ? '' : formatSize(quota),
+    quota_bytes: quota === 0n ? '' : String(quota),
+    is_full: isFull(used, available),
+    num_files: { station_media: usage.songs, station_recordings: null, station_podcasts: 0 }[type]
+  })
+}
+
+const media = apiRoute('GET', path, access, {
+  id: 'getStationQuota',
+  tag,
+  summary: 'The use of the media storage',
+  answer: ref('StationQuota'),
+  handle: (request, services) => renderQuota(request, services, 'station_media')
+})
+
+const ofType = apiRoute('GET', `${path}/:type`, access, {
+  id: 'getStationQuotaOfType',
+  tag,
+  summary: `The use of a storage: ${storageReferences.map(([, type]) => type).join(', ')}`,
+  answer: ref('StationQuota'),
+  handle(request, services) {
+    const found = storageReferences.find(([, type]) => type === request.params['type'])
+    if (!found) throw new ApiError('not-found')
+    return renderQuota(request, services, found[1])
+  }
+})
+
+export const quotaRoutes = [media, ofType]

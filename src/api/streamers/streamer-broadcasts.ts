@@ -1,0 +1,243 @@
+import { basename } from 'node:path'
+
+import { openZone } from '../../autodj/zone.ts'
+import { beginForStation } from '../../db/begin-for-station.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
+import { integer, listOf, choice } from '../../fields/field.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { openRecordingStore, toCallerError } from '../../uploads/media-store.ts'
+import { recordAudit } from '../core/audit.ts'
+import { listRoute } from '../core/list-route.ts'
+import { newestLimit } from '../core/list.ts'
+import { toLocalTime } from '../core/moments.ts'
+import { parseBody, parseId } from '../core/parse.ts'
+import {
+  actionReply,
+  type ApiRequest,
+  apiRoute,
+  type ApiRoute,
+  json,
+  type StationRow,
+  stationOf
+} from '../core/route.ts'
+import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { sendStoredFile } from '../library/file-content.ts'
+
+const path = '/api/station/:station_id/streamer/:id'
+const access = 'manage station streamers'
+const tag = 'Streamers'
+const localTime = { ...string, format: 'date-time' }
+
+export const streamerBroadcastSchema = exactly({
+  id: int64,
+  timestampStart: { ...localTime, description: 'Local time of the station.' },
+  timestampEnd: { ...localTime, type: ['string', 'null'], description: 'Null: it has not ended.' },
+  streamer: {
+    oneOf: [
+      exactly({ id: int64, streamer_username: string, display_name: string }),
+      { type: 'null', description: 'The user source, or a deleted streamer.' }
+    ]
+  },
+  recording: {
+    oneOf: [
+      exactly({ path: string, size: { ...int64, description: 'Bytes.' }, downloadUrl: string }),
+      { type: 'null', description: 'There is no recording.' }
+    ]
+  },
+  links: exactly({ delete: string })
+})
+
+interface BroadcastRow {
+  readonly id: number
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+  readonly streamerId: number | null
+  readonly username: string
+  readonly displayName: string
+  readonly recordingPath: string
+  readonly timezone: string
+}
+
+/** Adds what is shown to broadcasts. */
+const shownBroadcasts = (sql: Sql, broadcasts: Fragment): Fragment => sql`
+  select b.id, b.started_at_ms as "startedAtMs", b.ended_at_ms as "endedAtMs", u.id as "streamerId",
+    u.streamer_username as username, u.display_name as "displayName", b.recording_path as "recordingPath",
+    s.timezone
+  from (${broadcasts}) b join stations s on s.id = b.station_id left join streamers u on u.id = b.streamer_id
+  order by b.id desc`
+
+const list = listRoute(`${path}/broadcasts`, access, {
+  id: 'listStreamerBroadcasts',
+  tag,
+  summary: 'The broadcasts of a streamer, newest first',
+  record: ref('StreamerBroadcast'),
+  async open(_query, request, services) {
+    const { reads: sql } = services
+    const station = stationOf(request)
+    const streamerId = parseId(request.params['id'])
+    const [streamer] =
+      await sql`select from streamers where id = ${streamerId} and station_id = ${station.id}`
+    if (!streamer) throw new ApiError('not-found')
+    // In the order of an index that starts with the station: see "walks an index of all stations" in docs/gotchas.md.
+    const newest = sql`
+      select * from broadcasts where station_id between ${station.id} and ${station.id}
+      order by station_id, id desc ${newestLimit(sql)}`
+    const broadcasts = sql`select * from (${newest}) b where streamer_id = ${streamerId}`
+    return {
+      select: broadcasts,
+      expand: page => shownBroadcasts(sql, page),
+      matching: broadcasts,
+      render: (rows: readonly BroadcastRow[]) => renderBroadcasts(rows, station, streamerId, services)
+    }
+  }
+})
+
+async function renderBroadcasts(
+  rows: readonly BroadcastRow[],
+  station: StationRow,
+  streamerId: number,
+  services: ApiServices
+) {
+  const sizes = await readSizes(rows, station, services)
+  return rows.map(row => {
+    const { id, startedAtMs, endedAtMs, recordingPath } = row
+    const zone = openZone(row.timezone)
+    const self = `${services.config.BASE_URL}/api/station/${station.id}/streamer/${streamerId}/broadcast/${id}`
+    const size = sizes.get(recordingPath)
+    return {
+      id,
+      timestampStart: toLocalTime(zone, startedAtMs),
+      timestampEnd: endedAtMs === null ? null : toLocalTime(zone, endedAtMs),
+      streamer:
+        row.streamerId === null
+          ? null
+          : { id: row.streamerId, streamer_username: row.username, display_name: row.displayName },
+      recording: size === undefined ? null : { path: recordingPath, size, downloadUrl: `${self}/download` },
+      links: { delete: self }
+    }
+  })
+}
+
+/** Reads the sizes of recordings by path, without those that are missing. */
+async function readSizes(rows: readonly BroadcastRow[], station: StationRow, services: ApiServices) {
+  const paths = rows.map(({ recordingPath }) => recordingPath).filter(recording => recording !== '')
+  if (paths.length === 0) return new Map<string, number>()
+  try {
+    const { files } = await openRecordingStore(services, station.id)
+    const found = await Promise.all(
+      paths.map(async each => [each, (await files.stat(each))?.sizeBytes] as const)
+    )
+    return new Map(found.flatMap(([each, size]) => (size === undefined ? [] : [[each, size]])))
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
+/** Reads the broadcast in the path. Throws 404. */
+async function findBroadcast({ reads: sql }: ApiServices, request: ApiRequest) {
+  const [found] = await sql<{ id: number; recordingPath: string }[]>`
+    select id, recording_path as "recordingPath" from broadcasts
+    where id = ${parseId(request.params['broadcast_id'])} and station_id = ${stationOf(request).id}
+      and streamer_id = ${parseId(request.params['id'])}`
+  if (!found) throw new ApiError('not-found')
+  return found
+}
+
+const download = apiRoute('GET', `${path}/broadcast/:broadcast_id/download`, access, {
+  id: 'downloadBroadcast',
+  tag,
+  summary: 'The recording of a broadcast; ranges are possible',
+  answer: { type: 'string', format: 'binary' },
+  contentTypes: ['application/octet-stream'],
+  errors: [404, 416, 501],
+  headers: ['range'],
+  async handle(request, services) {
+    const { recordingPath } = await findBroadcast(services, request)
+    if (recordingPath === '') throw new ApiError('not-found', 'The broadcast was not recorded.')
+    const open = () => openRecordingStore(services, stationOf(request).id)
+    return sendStoredFile(request, open, recordingPath, basename(recordingPath))
+  }
+})
+
+/** Deletes broadcasts of a streamer and their recordings. Returns the ids of those that were deleted. */
+async function deleteBroadcasts(
+  request: ApiRequest,
+  services: ApiServices,
+  streamerId: number,
+  ids: readonly number[]
+): Promise<{ readonly id: number; readonly title: string }[]> {
+  const { id: stationId } = stationOf(request)
+  const deleted = await beginForStation(services.sql, stationId, async tx => {
+    const found = await tx<{ id: number; title: string; recordingPath: string; isOpen: boolean }[]>`
+      select id, streamer_name as title, recording_path as "recordingPath", ended_at_ms is null as "isOpen"
+      from broadcasts
+      where station_id = ${stationId} and streamer_id = ${streamerId} and id = any(${[...ids]}::bigint[])
+      order by id for update`
+    if (found.some(({ isOpen }) => isOpen))
+      throw new ApiError('conflict', 'The broadcast has not ended: disconnect the streamer first.')
+    await tx`delete from broadcasts where id = any(${found.map(({ id }) => id)}::bigint[])`
+    for (const { id } of found) await recordAudit(tx, request, { record: 'Broadcast', id })
+    return found
+  })
+  const paths = deleted.map(({ recordingPath }) => recordingPath).filter(each => each !== '')
+  if (paths.length > 0) {
+    try {
+      const { files } = await openRecordingStore(services, stationId)
+      await Promise.all(paths.map(each => files.remove(each)))
+    } catch (error) {
+      throw toCallerError(error)
+    }
+  }
+  return deleted.map(({ id, title }) => ({ id, title }))
+}
+
+const remove = apiRoute('DELETE', `${path}/broadcast/:broadcast_id`, access, {
+  id: 'deleteBroadcast',
+  tag,
+  summary: 'Delete a broadcast that has ended, with its recording',
+  answer: ref('ActionResult'),
+  errors: [409],
+  async handle(request, services) {
+    const { id } = await findBroadcast(services, request)
+    await deleteBroadcasts(request, services, parseId(request.params['id']), [id])
+    return actionReply('Record deleted successfully.')
+  }
+})
+
+const broadcastId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' })
+const batchFields = {
+  do: choice(['delete'], { about: 'What to do with them.' }),
+  rows: listOf<number>(broadcastId.input, {
+    max: 1_000,
+    items: broadcastId.schema,
+    about: 'The ids of broadcasts of the streamer.'
+  })
+}
+const batchValidator = bodyValidator(batchFields)
+
+export const batchResultSchema = exactly({
+  success: boolean,
+  errors: arrayOf(string),
+  records: arrayOf(exactly({ id: int64, title: string }))
+})
+
+const batch = (method: 'PUT' | 'POST'): ApiRoute =>
+  apiRoute(method, `${path}/broadcasts/batch`, access, {
+    id: method === 'POST' ? 'batchBroadcasts' : 'putBatchBroadcasts',
+    tag,
+    summary: 'Delete broadcasts of a streamer that have ended, with their recordings',
+    body: bodySchema(batchFields),
+    answer: ref('BatchResult'),
+    errors: [409],
+    async handle(request, services) {
+      const { rows } = parseBody(batchValidator, request.body)
+      const records = await deleteBroadcasts(request, services, parseId(request.params['id']), rows)
+      const found = new Set(records.map(({ id }) => id))
+      const errors = rows.filter(id => !found.has(id)).map(id => `Broadcast ${id} does not exist.`)
+      return json({ success: errors.length === 0, errors, records })
+    }
+  })
+
+export const streamerBroadcastRoutes = [list, download, remove, batch('POST'), batch('PUT')]

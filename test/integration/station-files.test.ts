@@ -1,0 +1,266 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { describe, expect } from 'vitest'
+
+import { test as base } from '../support/fixtures.ts'
+import { adminKey } from '../support/program.ts'
+
+interface Song {
+  readonly id: number
+  readonly path: string
+}
+
+/** A station with a playlist, songs in folders, and requests to its paths. */
+const test = base.extend('station', async ({ program }) => {
+  const made = await program.ask('POST', '/api/admin/stations', { body: { name: 'Harbour FM' } })
+  const id = Number(made.body.id)
+  const ask = (method: string, path: string, body?: unknown) =>
+    program.ask(method, `/api/station/${id}${path}`, { body })
+  const addSong = async (path: string, fields: object = {}): Promise<Song> =>
+    (await ask('POST', '/files', { path, artist: 'A', title: path, length: 60, ...fields })).body
+  const addPlaylist = async (fields: object): Promise<{ id: number }> =>
+    (await ask('POST', '/playlists', fields)).body
+  const send = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+    fetch(`${program.baseUrl}/api/station/${id}${path}`, {
+      method: 'POST',
+      headers: { 'X-API-Key': adminKey, ...headers },
+      body
+    })
+  return { id, ask, addSong, addPlaylist, send }
+})
+
+const audio = join(import.meta.dirname, '../support/audio/tagged.mp3')
+
+describe('the fallback track', () => {
+  test('is uploaded, downloaded, in the script of Liquidsoap, and deleted', async ({ program, station }) => {
+    const none = { hasRecord: false, url: null }
+    expect((await station.ask('GET', '/fallback')).body).toEqual(none)
+    expect((await station.ask('GET', '/fallback/download')).status).toBe(404)
+    const bytes = await readFile(audio)
+    const form = new FormData()
+    form.set('file', new File([new Uint8Array(bytes)], 'rain.MP3'))
+    expect((await station.send('/fallback', form)).status).toBe(200)
+    const { body: stored } = await station.ask('GET', '/fallback')
+    expect(stored.hasRecord).toBe(true)
+    const download = await fetch(program.baseUrl + new URL(stored.url).pathname, {
+      headers: { 'X-API-Key': adminKey }
+    })
+    expect(Buffer.from(await download.arrayBuffer())).toEqual(bytes)
+    const script = async () => (await program.ask('GET', `/api/admin/station/${station.id}/liquidsoap`)).body
+    expect(await script()).toContain(`/stations/${station.id}/config/fallback.mp3"`)
+    expect(await station.ask('DELETE', '/fallback')).toMatchObject({ status: 200 })
+    expect((await station.ask('GET', '/fallback')).body).toEqual(none)
+    expect(await script()).toContain('fallback_path = ""')
+  })
+
+  test('is refused if it is no audio file, too many pieces, or has no name of a known format', async ({
+    station
+  }) => {
+    const post = async (content: Uint8Array<ArrayBuffer>, name: string, chunks = '1') => {
+      const form = new FormData()
+      form.set('flowTotalChunks', chunks)
+      form.set('file_data', new File([content], name))
+      const response = await station.send('/fallback', form)
+      const body: unknown = await response.json()
+      return { status: response.status, body }
+    }
+    const bytes = new Uint8Array(await readFile(audio))
+    const refused = (field: string) => ({ status: 400, body: { extra_data: { errors: [{ field }] } } })
+    expect(await post(new TextEncoder().encode('no audio'), 'a.mp3')).toMatchObject(refused('file'))
+    expect(await post(bytes, 'a.exe')).toMatchObject(refused('file'))
+    expect(await post(bytes, 'a.mp3', '2')).toMatchObject(refused('flowTotalChunks'))
+    expect(await post(new Uint8Array(), 'a.mp3')).toMatchObject(refused('file'))
+    expect((await station.ask('GET', '/fallback')).body.hasRecord).toBe(false)
+  })
+})
+
+describe('a playlist', () => {
+  test('is copied with its schedule and songs', async ({ station }) => {
+    const song = await station.addSong('a.mp3')
+    const { id } = await station.addPlaylist({
+      name: 'Rotation',
+      weight: 7,
+      order: 'sequential',
+      schedule_items: [{ start_time: 900, end_time: 1000, days: [1] }]
+    })
+    await station.ask('PUT', `/file/${song.id}`, { playlists: [id] })
+    const clone = (body: object) => station.ask('POST', `/playlist/${id}/clone`, body)
+    expect(await clone({ name: 'Bare' })).toMatchObject({ status: 200 })
+    expect(await clone({ name: 'Whole', clone: ['schedule', 'media'] })).toMatchObject({ status: 200 })
+    const { body: playlists } = await station.ask('GET', '/playlists')
+    expect(playlists).toMatchObject([
+      { name: 'Bare', weight: 7, order: 'sequential', schedule_items: [] },
+      { name: 'Rotation' },
+      { name: 'Whole', weight: 7, schedule_items: [{ start_time: 900, end_time: 1000, days: [1] }] }
+    ])
+    const [bare, source, whole] = playlists
+    expect(whole.schedule_items[0].id).not.toBe(source.schedule_items[0].id)
+    const songs = async (playlist: number) => (await station.ask('GET', `/playlist/${playlist}/order`)).body
+    expect(await songs(bare.id)).toEqual([])
+    expect(await songs(whole.id)).toMatchObject([{ media_id: song.id }])
+    expect(await clone({ clone: ['art'] })).toMatchObject({ status: 400 })
+  })
+
+  test('of a remote list is copied with its entry', async ({ station }) => {
+    const remote = { source: 'remote_url', remote_url: 'https://example.com/live.mp3', remote_type: 'stream' }
+    const { id } = await station.addPlaylist({ name: 'Relay', ...remote })
+    await station.ask('POST', `/playlist/${id}/clone`, { name: 'Relay 2' })
+    const { body: playlists } = await station.ask('GET', '/playlists')
+    expect(playlists[1]).toMatchObject({ name: 'Relay 2', ...remote })
+    const { body: queue } = await station.ask('GET', `/playlist/${playlists[1].id}/queue`)
+    expect(queue.message).toBe('The playlist has no songs of the library.')
+  })
+
+  test('gets the songs of folders, or copies do', async ({ station }) => {
+    for (const path of ['Jazz/a.mp3', 'Jazz/Cool/b.mp3', 'Rock/c.mp3']) await station.addSong(path)
+    const { id } = await station.addPlaylist({ name: 'Rotation' })
+    const path = `/playlist/${id}/apply-to`
+    const { body: folders } = await station.ask('GET', path)
+    expect(folders).toEqual({
+      playlist: { id, name: 'Rotation' },
+      directories: [
+        { path: '', name: '/ (Base Directory)' },
+        { path: 'Jazz', name: '/Jazz' },
+        { path: 'Jazz/Cool', name: '/Jazz/Cool' },
+        { path: 'Rock', name: '/Rock' }
+      ]
+    })
+    const paths = async (playlist: number) => {
+      const { body } = await station.ask('GET', `/playlist/${playlist}/order`)
+      return body.map((song: Song) => song.path)
+    }
+    const applied = await station.ask('PUT', path, { directories: ['Jazz'] })
+    expect(applied.body.message).toBe('Playlist applied to folders.')
+    expect(await paths(id)).toEqual(['Jazz/Cool/b.mp3', 'Jazz/a.mp3'])
+    await station.ask('PUT', path, { directories: ['', 'Rock'], copyPlaylist: true })
+    expect(await paths(id)).toHaveLength(2)
+    const { body: playlists } = await station.ask('GET', '/playlists')
+    expect(playlists.map(({ name }: { name: string }) => name)).toEqual([
+      'Rotation',
+      'Rotation - /',
+      'Rotation - Rock'
+    ])
+    expect(await paths(playlists[1].id)).toHaveLength(3)
+    expect(await paths(playlists[2].id)).toEqual(['Rock/c.mp3'])
+  })
+
+  test.for(['sequential', 'shuffle'])(
+    'with the order %s shows what is left in its pass',
+    async (order, { program, station }) => {
+      await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { backend: 'none' } })
+      const { id } = await station.addPlaylist({ name: 'Rotation', order })
+      for (const path of ['a.mp3', 'b.mp3', 'c.mp3']) await station.addSong(path, { playlists: [id] })
+      const queue = async () => {
+        const { body } = await station.ask('GET', `/playlist/${id}/queue`)
+        return body.map(({ title }: { title: string }) => title)
+      }
+      const titles = await queue()
+      expect(titles.toSorted()).toEqual(['a.mp3', 'b.mp3', 'c.mp3'])
+      if (order === 'sequential') expect(titles).toEqual(['a.mp3', 'b.mp3', 'c.mp3'])
+      await program.sql`
+      update playlist_tracks t set last_pass = p.pass from playlists p, media m
+      where p.id = t.playlist_id and m.id = t.media_id and p.id = ${id} and m.title = ${titles[0]}`
+      expect(await queue()).toEqual(titles.slice(1))
+      const page = await station.ask('GET', `/playlist/${id}/queue?per_page=1&page=2`)
+      expect(page.body).toMatchObject({ total: 2, rows: [{ title: titles[2], last_played: null }] })
+      expect(await station.ask('DELETE', `/playlist/${id}/queue`)).toMatchObject({ status: 200 })
+      expect(await queue()).toHaveLength(3)
+      await station.ask('PUT', `/playlist/${id}`, { order: 'random' })
+      expect(await station.ask('GET', `/playlist/${id}/queue`)).toMatchObject({ status: 409 })
+    }
+  )
+})
+
+test('calendars show the periods of playlists and streamers', async ({ station }) => {
+  const schedule_items = [{ start_time: 900, end_time: 1030 }]
+  const { id } = await station.addPlaylist({ name: 'Morning', schedule_items })
+  await station.ask('POST', '/streamers', {
+    streamer_username: 'wren',
+    display_name: 'DJ Wren',
+    schedule_items
+  })
+  const period = '?start=2026-07-08&end=2026-07-09'
+  const { body: events } = await station.ask('GET', `/playlists/schedule${period}`)
+  expect(events).toMatchObject([
+    { id, title: 'Morning', start: '2026-07-08T09:00:00+00:00', end: '2026-07-08T10:30:00+00:00' },
+    { id, start: '2026-07-09T09:00:00+00:00' }
+  ])
+  expect(new URL(events[0].edit_url).pathname).toBe(`/api/station/${station.id}/playlist/${id}`)
+  const { body: shows } = await station.ask('GET', `/streamers/schedule${period}`)
+  expect(shows).toMatchObject([{ title: 'DJ Wren' }, { title: 'DJ Wren' }])
+  const { status } = await station.ask('GET', '/playlists/schedule?start=2026-01-01&end=2026-12-31')
+  expect(status).toBe(400)
+})
+
+test('folders are listed', async ({ station }) => {
+  await station.addSong('Jazz/Cool/b.mp3')
+  await station.ask('POST', '/files/mkdir', { name: 'Empty' })
+  const rows = async (folder: string) =>
+    (await station.ask('GET', `/files/directories?currentDirectory=${folder}`)).body.rows
+  expect(await rows('')).toEqual([
+    { name: 'Empty', path: 'Empty' },
+    { name: 'Jazz', path: 'Jazz' }
+  ])
+  expect(await rows('Jazz')).toEqual([{ name: 'Cool', path: 'Jazz/Cool' }])
+})
+
+test.for([
+  ['of samples from -128 to 127', [-128, 127, 0, 64], [-128, 127, 0, 64]],
+  ['of samples from -1 to 1', [-1, 1, 0, 0.5], [-127, 127, 0, 64]]
+] as const)('a waveform %s is stored', async ([, data, stored], { program, station }) => {
+  const { id } = await station.addSong('a.mp3')
+  const [media] = await program.sql<{ uniqueId: string }[]>`
+    select unique_id as "uniqueId" from media where id = ${id}`
+  const path = `/waveform/${media?.uniqueId}`
+  const body = {
+    version: 2,
+    channels: 1,
+    sample_rate: 44_100,
+    samples_per_pixel: 512,
+    bits: 8,
+    length: 2,
+    data
+  }
+  expect(await station.ask('POST', path, body)).toMatchObject({ status: 200 })
+  expect((await station.ask('GET', `${path}.json`)).body).toEqual({ ...body, data: stored })
+  const { status, body: refused } = await station.ask('POST', path, { ...body, data: [1, 2, 300] })
+  expect([status, refused.extra_data.errors[0].field]).toEqual([400, 'data.2'])
+})
+
+test('the picture of a streamer is found without its version', async ({ program, station }) => {
+  const { body: wren } = await station.ask('POST', '/streamers', { streamer_username: 'wren' })
+  const path = `/streamer/${wren.id}/art`
+  const read = () => fetch(`${program.baseUrl}/api/station/${station.id}${path}`, { redirect: 'manual' })
+  expect((await read()).status).toBe(302)
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  expect((await station.send(path, png, { 'Content-Type': 'image/png' })).status).toBe(200)
+  const found = await read()
+  expect([found.status, found.headers.get('content-type')]).toEqual([200, 'image/png'])
+})
+
+test('the Liquidsoap script is exported, and code in it refused', async ({ station }) => {
+  const { body: config } = await station.ask('GET', '/liquidsoap-config')
+  expect(config).toMatchObject({ config: [{ is_field: false }], sections: [], contents: {} })
+  const { body: script, headers } = await station.ask('GET', '/liquidsoap-config/export')
+  expect(config.config[0].markup).toBe(script)
+  expect(headers.get('content-disposition')).toContain('liquidsoap_harbour_fm')
+  expect(await station.ask('PUT', '/liquidsoap-config', { custom_config: '' })).toMatchObject({ status: 200 })
+  const { status, body } = await station.ask('PUT', '/liquidsoap-config', { custom_config: 'exit()' })
+  expect([status, body.message]).toEqual([501, expect.stringContaining('not supported')])
+})
+
+test.for([
+  ['GET', '/mount/1/intro'],
+  ['POST', '/mount/1/intro'],
+  ['DELETE', '/custom_assets/background'],
+  ['POST', '/stereo-tool-configuration'],
+  ['POST', '/liquidsoap-config/import']
+] as const)('%s %s says why it is not supported', async ([method, path], { station }) => {
+  const { status, body } = await station.ask(method, path)
+  expect([status, body.type, body.message]).toEqual([
+    501,
+    'NotImplementedException',
+    expect.stringMatching(/\. ?$|:/)
+  ])
+})
