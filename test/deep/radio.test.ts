@@ -138,6 +138,31 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     }
   )
 
+  test('disconnects a streamer and restarts on command', { timeout: 120_000 }, async ({ program }) => {
+    await using radio = await openRadio(program, {
+      shortName: 'commands',
+      station: { enable_streamers: true }
+    })
+    await using watch = watchRadio(program, radio)
+    await waitFor(() => watch.shown.length > 1, { ...soon, what: 'the first song' })
+    const path = `/api/station/${radio.stationId}`
+    const body = { streamer_username: 'wren', streamer_password: 'a good one' }
+    await program.ask('POST', `${path}/streamers`, { body })
+    await using wren = goLive(radio, 'wren', 'a good one')
+    await waitFor(() => watch.newest().live.is_live, { ...soon, what: 'the streamer' })
+    expect((await program.ask('POST', `${path}/backend/disconnect`)).status).toBe(200)
+    await waitFor(() => !watch.newest().live.is_live, { ...soon, what: 'the end of the broadcast' })
+    expect(wren.problem()).not.toBe('')
+    const starts = () => radio.liquidsoap.log().split('LOG START').length
+    const before = starts()
+    expect((await program.ask('POST', `${path}/restart`)).status).toBe(200)
+    await waitFor(() => starts() > before, { ...soon, what: 'the restart' })
+    const status = async () => (await program.ask('GET', `${path}/status`)).body
+    const running = { backendRunning: true, frontendRunning: true }
+    await expect.poll(status, { timeout: 30_000 }).toEqual(running)
+    await songs(watch, 1)
+  })
+
   test('is taken over by streamers and returned to AutoDJ', { timeout: 180_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'live', melodySeconds: 20 })
     const path = `/api/station/${radio.stationId}/streamers`
