@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { isNetwork, parseUrl } from './outbound/networks.ts'
 import { urlsOf } from './redis/place.ts'
 import { OperatorError } from './runtime/errors.ts'
+import { dialects } from './station/dialect.ts'
 
 const matching = (pattern: RegExp, problem: string) => v.pipe(v.string(), v.regex(pattern, problem))
 
@@ -92,6 +93,7 @@ const schema = v.object({
     ),
     'on'
   ),
+  API_DIALECT: v.optional(v.picklist(dialects, 'is neither documented nor azuracast'), 'documented'),
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
   LIVE_MAX_CONNECTIONS: v.optional(numberWithin(1, 999_999), '50000'),
   LIVE_MAX_CONNECTIONS_PER_ADDRESS: v.optional(numberWithin(1, 999_999), '1000'),

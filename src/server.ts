@@ -47,6 +47,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     redis: stores.redis,
     subscriber,
     baseUrl: config.BASE_URL,
+    dialect: config.API_DIALECT,
     log,
     renew: shown => renewState(stores, shown),
     readIdentities: stationIds => readIdentities(stores.sql, stationIds)
@@ -121,6 +122,8 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     ...shared,
     services,
     authorize: openAuthorizer({ keys, live, sql: reads }),
+    dialect: config.API_DIALECT,
+    findKey: ({ apiKey, address }) => keys.findOptional(apiKey, address),
     addressOf,
     sessionCookie,
     log

@@ -34,6 +34,7 @@ export function startWebhooks(
     log,
     secrets,
     baseUrl: config.BASE_URL,
+    dialect: config.API_DIALECT,
     ...openSendDeps(config),
     hosts: new HostLimits(),
     leases: new Map(),

@@ -20,6 +20,7 @@ import { statusRoutes } from './admin/status.ts'
 import { storageLocationRoutes, storageLocations } from './admin/storage-locations.ts'
 import { testMessageRoute } from './admin/test-message.ts'
 import { apiKeyRoutes, apiKeySchema } from './auth/api-keys.ts'
+import { withDialects } from './azuracast/with-dialects.ts'
 import { fallbackRoutes, uploadedFileSchema } from './broadcasting/fallback.ts'
 import { liquidsoapConfigRoutes } from './broadcasting/liquidsoap-config.ts'
 import { logContentsSchema, logRoutes, logTypeSchema } from './broadcasting/logs.ts'
@@ -333,7 +334,7 @@ function withContentionErrors(route: ApiRoute): ApiRoute {
 
 /** Every route of the API. */
 export const apiRoutes: readonly Route<ApiServices>[] = [
-  ...documented.map(withContentionErrors),
+  ...documented.map(route => withContentionErrors(withDialects(route))),
   openApi,
   openApiYaml,
   ...relayRedirects,

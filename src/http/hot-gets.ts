@@ -96,6 +96,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     const find = (req: HttpRequest): CachedResponse | null => {
       const query = req.getQuery()
       if (query !== undefined && mayPoll.test(query)) return null
+      if (kind !== 'line' && hasKey(req)) return null
       const parameter = req.getParameter(0) ?? ''
       if (suffix === '') return live.publicDocument(parameter, kind) ?? null
       if (!parameter.endsWith(suffix)) return null
@@ -106,8 +107,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
 
   const listSource: Source = {
     find: req =>
-      req.getHeader('x-api-key') === '' &&
-      req.getHeader('authorization') === '' &&
+      !hasKey(req) &&
       // It may be a session.
       req.getHeader('cookie') === '' &&
       !mayHaveKeyOrSelection(req)
@@ -128,6 +128,8 @@ const headerNames = {
   requestId: Buffer.from('x-request-id'),
   ifNoneMatch: Buffer.from('if-none-match'),
   acceptEncoding: Buffer.from('accept-encoding'),
+  apiKey: Buffer.from('x-api-key'),
+  authorization: Buffer.from('authorization'),
   length: Buffer.from('content-length'),
   coding: Buffer.from('transfer-encoding')
 }
@@ -142,8 +144,12 @@ interface Source {
 const mayHaveKeyOrSelection = (req: HttpRequest) =>
   /api_key|stations|page|current|rowCount|%/.test(req.getQuery() ?? '')
 
-/** Matches queries that may request a long poll, without decoding them. */
-const mayPoll = /wait|since|epoch|%/
+/** Whether a request has a key, whose dialect may be another one. */
+const hasKey = (req: HttpRequest) =>
+  req.getHeader(headerNames.apiKey) !== '' || req.getHeader(headerNames.authorization) !== ''
+
+/** Matches queries that may request a long poll or have a key, without decoding them. */
+const mayPoll = /wait|since|epoch|api_key|%/
 
 function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: Cors): void {
   writeCountedId(head)

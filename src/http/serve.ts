@@ -1,10 +1,12 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
+import type { ApiKey } from '../api/auth/keys.ts'
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
 import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
+import type { Dialect } from '../station/dialect.ts'
 import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, readCredential } from './credentials.ts'
@@ -30,6 +32,10 @@ export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log
    */
   readonly authorize: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
   readonly addressOf: ResolveAddress
+  /** The dialect of requests without a key that has one. */
+  readonly dialect?: Dialect
+  /** Finds the key of a request to a public route that has dialects; null if it is invalid. */
+  readonly findKey?: (request: ApiRequest) => Promise<ApiKey | null>
   /** The name of the cookie with a session; without it there are no sessions. */
   readonly sessionCookie?: string
   /** Origins that may read responses, or `*`. */
@@ -50,16 +56,20 @@ export function serveRoutes<Services>(
   options: ServeOptions<Services>
 ): void {
   const { services, authorize, addressOf, log, isDraining = () => false, inFlight = { count: 0 } } = options
-  const { sessionCookie = '' } = options
+  const { sessionCookie = '', dialect = 'documented', findKey = async () => null } = options
   const server = { log, isDraining, inFlight }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
   const cors = buildCors(options.corsOrigins)
-  const ignoredFields = new Map(
-    routes
-      .filter(({ method, byteTypes }) => (method === 'POST' || method === 'PUT') && !byteTypes)
-      .map(route => [route, ignoredFieldsFor(route.operation?.body)])
+  const withBody = routes.filter(
+    ({ method, byteTypes }) => (method === 'POST' || method === 'PUT') && !byteTypes
   )
+  const ignoredFields = {
+    documented: new Map(withBody.map(route => [route, ignoredFieldsFor(route.operation?.body)])),
+    azuracast: new Map(
+      withBody.map(route => [route, ignoredFieldsFor(route.azuracastBody ?? route.operation?.body)])
+    )
+  } satisfies Record<Dialect, unknown>
 
   app.any('/*', (res, req) => {
     if (closeAmbiguous(res, req)) return
@@ -115,6 +125,7 @@ export function serveRoutes<Services>(
     })
     const { isSameOriginOnly = false } = route
     if (isSameOriginOnly) assertSameOrigin(req)
+    const hasChoice = route.hasDialects === true && !isOwnPage(req)
     const needsAddress = isKeyed || apiKey !== '' || isSameOriginOnly || route.needsAddress
     const request: ApiRequest = {
       method,
@@ -131,31 +142,39 @@ export function serveRoutes<Services>(
         : '',
       userAgent: isSameOriginOnly ? req.getHeader('user-agent') : '',
       caller: null,
+      dialect: hasChoice ? dialect : 'documented',
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)
     }
     const body = openBody(res, req, method, route)
     const stream = route.isStreamed ? openStream(res, req) : null
     const authorized = authorize(request, route)
+    const needsKey = hasChoice && authorized === undefined && apiKey !== ''
+    const withCaller = async (): Promise<ApiRequest> => {
+      const caller = (await authorized) ?? null
+      if (!hasChoice) return { ...request, caller }
+      const key = needsKey ? await findKey(request) : caller?.key
+      return { ...request, caller, dialect: key?.dialect ?? dialect }
+    }
     if (stream !== null) {
       const nameIgnored = (names: string) => void (exchange.ignoredFields = names)
       return void finishStreamed(exchange, stream, async () => {
-        const caller = (await authorized) ?? null
-        return route.handle({ ...request, caller, stream: { ...stream, nameIgnored } }, services)
+        const authorizedRequest = await withCaller()
+        return route.handle({ ...authorizedRequest, stream: { ...stream, nameIgnored } }, services)
       })
     }
-    if (authorized === undefined && body === null) {
+    if (authorized === undefined && body === null && !needsKey) {
       const reply = route.handle(request, services)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)
       return void finish(exchange, null, isKeyed, () => reply)
     }
     void finish(exchange, body, isKeyed, async () => {
-      const caller = (await authorized) ?? null
+      const authorizedRequest = await withCaller()
       const parsed = body === null ? undefined : await readBody(body, route)
-      exchange.ignoredFields = ignoredFields.get(route)?.(parsed) ?? ''
+      exchange.ignoredFields = ignoredFields[authorizedRequest.dialect].get(route)?.(parsed) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
       if (!exchange.isOpen) throw abortedError()
-      return route.handle({ ...request, caller, body: parsed }, services)
+      return route.handle({ ...authorizedRequest, body: parsed }, services)
     })
   }
 
@@ -230,6 +249,9 @@ export function serveRoutes<Services>(
     }
   }
 }
+
+/** Whether a request comes from a page of this server, which reads the documented dialect. */
+const isOwnPage = (req: HttpRequest) => req.getHeader('x-requested-with') === 'cuewire'
 
 /** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
 const streamedTimeoutMs = 24 * 3_600_000

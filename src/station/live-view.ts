@@ -1,3 +1,4 @@
+import type { Dialect } from './dialect.ts'
 import type { CachedResponse } from './document.ts'
 import type { StationState } from './state.ts'
 
@@ -34,6 +35,8 @@ export interface LongList {
 
 /** The now-playing documents and station states that a server keeps in memory. */
 export interface LiveView {
+  /** The same with documents in another dialect, which are rendered for each request. */
+  readonly inDialect: (dialect: Dialect) => LiveView
   /** A station by id (all digits) or short name. */
   readonly get: (key: string) => StationState | undefined
   /** The same as in `all`: without its state, which may have to be decompressed. */

@@ -1,10 +1,23 @@
+import type { Dialect } from './dialect.ts'
 import { type CuedSong, isOnline, type Mount, type Play, type Song, type StationState } from './state.ts'
 
 /**
  * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect.
- * They differ only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`.
+ * They differ only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`. `azuracast` and
+ * `azuracast event`: as AzuraCast answers and pushes. They differ from `event` in `station`, in `cache`, and in
+ * `elapsed` of a song of unknown length.
  */
-export type NowPlayingVariant = 'rest' | 'event'
+export type NowPlayingVariant = 'rest' | 'event' | 'azuracast' | 'azuracast event'
+
+/** The variants of a dialect, for REST and for events. */
+export type NowPlayingVariants = Readonly<Record<'rest' | 'event', NowPlayingVariant>>
+
+export const nowPlayingVariants: Readonly<Record<Dialect, NowPlayingVariants>> = {
+  documented: { rest: 'rest', event: 'event' },
+  azuracast: { rest: 'azuracast', event: 'azuracast event' }
+}
+
+const isAzuracast = (variant: NowPlayingVariant) => variant === 'azuracast' || variant === 'azuracast event'
 
 /** A now-playing document, rendered once per change. Its JSON text is `head` + `renderElapsed()` + `tail`. */
 export interface NowPlayingDocument {
@@ -14,6 +27,8 @@ export interface NowPlayingDocument {
   readonly playedAt: number
   readonly duration: number
   readonly isRunning: boolean
+  /** Whether `elapsed` grows while a song of unknown length plays; otherwise it is 0. */
+  readonly isOpenEnded: boolean
 }
 
 /** The song id of the offline song and of every empty text: the MD5 of `stationoffline`. */
@@ -33,7 +48,7 @@ export function renderNowPlaying(
   const { shown, live } = state
   const playing = renderPlay(state, shown ?? offlinePlay(state), rendering, baseUrl)
   const before = {
-    station: renderStation(state, baseUrl),
+    station: isAzuracast(rendering) ? renderAzuracastStation(state, baseUrl) : renderStation(state, baseUrl),
     listeners: renderCount(state.listeners),
     live: {
       is_live: live !== null,
@@ -47,26 +62,32 @@ export function renderNowPlaying(
     playing_next: state.next === null ? null : renderCued(state, state.next, rendering, baseUrl),
     song_history: state.history.map(play => renderPlay(state, play, rendering, baseUrl)),
     is_online: isOnline(state),
-    cache: rendering === 'rest' ? 'hit' : 'event'
+    cache: rendering === 'rest' || rendering === 'azuracast' ? 'hit' : 'event'
   }
   return {
     head: `${JSON.stringify(before).slice(0, -2)},`,
     tail: `},${JSON.stringify(after).slice(1)}`,
     playedAt: playing.played_at,
     duration: playing.duration,
-    isRunning: shown !== null && state.current?.shId === shown.shId
+    isRunning: shown !== null && state.current?.shId === shown.shId,
+    isOpenEnded: playing.duration === 0 && isAzuracast(rendering)
   }
 }
 
 /** Renders `elapsed` (0 to the duration) and `remaining` at a time. */
 export function renderElapsed(document: NowPlayingDocument, nowSeconds: number): string {
   const elapsed = elapsedAt(document, nowSeconds)
-  return `"elapsed":${elapsed},"remaining":${document.duration - elapsed}`
+  return `"elapsed":${elapsed},"remaining":${Math.max(document.duration - elapsed, 0)}`
 }
 
 /** Elapsed whole seconds of the shown song. Document and elapsed time determine the text. */
-export function elapsedAt({ playedAt, duration, isRunning }: NowPlayingDocument, nowSeconds: number): number {
-  return isRunning ? Math.min(Math.max(nowSeconds - playedAt, 0), duration) : duration
+export function elapsedAt(
+  { playedAt, duration, isRunning, isOpenEnded }: NowPlayingDocument,
+  nowSeconds: number
+): number {
+  return isRunning
+    ? Math.min(Math.max(nowSeconds - playedAt, 0), isOpenEnded ? Infinity : duration)
+    : duration
 }
 
 /** The shown song as `Artist - Title` without an empty part, or the name of the station. */
@@ -120,6 +141,28 @@ export function renderStation(state: StationState, baseUrl: string) {
     hls_is_default: profile.hlsIsDefault,
     hls_url: profile.hlsEnabled ? `${baseUrl}/hls/${shortName}/live.m3u8` : '',
     hls_listeners: listeners.hls
+  }
+}
+
+/** The `station` object as AzuraCast answers it: unknown addresses, bitrates and formats are null. */
+export function renderAzuracastStation(state: StationState, baseUrl: string) {
+  const station = renderStation(state, baseUrl)
+  const { profile } = state
+  const withAutodj = new Set(profile.mounts.filter(mount => mount.hasAutodj).map(({ id }) => id))
+  return {
+    ...station,
+    listen_url: station.listen_url || null,
+    url: station.url || null,
+    requests_enabled: profile.requestsEnabled ?? false,
+    mounts: station.mounts.map(mount =>
+      withAutodj.has(mount.id) ? mount : { ...mount, bitrate: null, format: null }
+    ),
+    remotes: station.remotes.map(remote => ({
+      ...remote,
+      bitrate: remote.bitrate || null,
+      format: remote.format || null
+    })),
+    hls_url: station.hls_url || null
   }
 }
 

@@ -34,6 +34,8 @@ export interface StationProfile {
   readonly hlsEnabled: boolean
   readonly hlsIsDefault: boolean
   readonly offlineText: string
+  /** Undefined in states that release 0.2 stored; then false. */
+  readonly requestsEnabled?: boolean
   readonly mounts: readonly Mount[]
   readonly remotes: readonly RemoteStream[]
   /** All custom fields, by id. */

@@ -71,6 +71,7 @@ describe('every permission at every route', () => {
         query: new URLSearchParams(),
         body: undefined,
         apiKey: permissions === null ? '' : 'key',
+        dialect: 'documented',
         host: '',
         address: String(randomInt(2 ** 40)),
         userAgent: '',

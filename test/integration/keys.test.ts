@@ -393,6 +393,7 @@ function openGate(sql: Sql) {
     host: '',
     userAgent: '',
     caller: null,
+    dialect: 'documented' as const,
     stream: null,
     headers: {},
     isOpen: () => true,

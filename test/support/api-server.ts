@@ -18,6 +18,7 @@ import { serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
+import type { Dialect } from '../../src/station/dialect.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { followRedis } from './live-server.ts'
 import { openPlayout } from './playout.ts'
@@ -37,7 +38,8 @@ export interface ApiServerOptions extends Partial<Pick<LongPollsOptions, 'admit'
  */
 export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOptions = {}) {
   const { corsOrigins = ['*'], isDraining = () => false, admit = () => () => {}, variables } = options
-  const { redis, feed } = await followRedis(redisUrl)
+  const config = parseConfig({ BASE_URL: 'https://radio.example.com', ...variables })
+  const { redis, feed } = await followRedis(redisUrl, { dialect: config.API_DIALECT })
   const playout = await openPlayout(sql, redisUrl)
   const keys = openKeys(sql)
   const live = viewOf(feed)
@@ -47,7 +49,6 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     admit
   })
   const log = pino({ level: 'silent' })
-  const config = parseConfig({ BASE_URL: 'https://radio.example.com', ...variables })
   const secrets = openSecrets(Buffer.alloc(32))
   const services: ApiServices = {
     ...playout,
@@ -74,6 +75,8 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   serveRoutes(app, apiRoutes, {
     services,
     authorize: openAuthorizer({ keys, live, sql }),
+    dialect: config.API_DIALECT,
+    findKey: ({ apiKey, address }) => keys.findOptional(apiKey, address),
     addressOf: address => address,
     corsOrigins,
     log,
@@ -100,9 +103,12 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
         what: 'the stations'
       })
     },
-    makeKey: async (permissions: readonly Permission[] = ['view station management']) => {
+    makeKey: async (
+      permissions: readonly Permission[] = ['view station management'],
+      dialect: Dialect | null = null
+    ) => {
       const key = generateKey()
-      await storeKey(sql, key, { name: 'test', permissions })
+      await storeKey(sql, key, { name: 'test', permissions, dialect })
       return key
     }
   }

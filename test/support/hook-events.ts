@@ -30,7 +30,10 @@ export function aPlayingStation(song: Parameters<typeof aSong>[0] = {}): Station
 
 /** The now-playing object of a station at `happenedAt`. */
 export function nowPlayingOf(state: StationState): EventNowPlaying {
-  return renderEventNowPlaying(state, happenedAt * 1000, 'https://radio.example.com')
+  return renderEventNowPlaying(state, happenedAt * 1000, {
+    baseUrl: 'https://radio.example.com',
+    dialect: 'documented'
+  })
 }
 
 /** A song change of `aPlayingStation`. */

@@ -23,6 +23,7 @@ export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): Deliv
     log: pino({ level: 'silent' }),
     secrets: openSeals,
     baseUrl: 'https://radio.example',
+    dialect: 'documented',
     allowed,
     mailer: null,
     hosts: new HostLimits(),

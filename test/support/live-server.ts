@@ -18,7 +18,10 @@ const mayListen = async (key: string) => key === 'good'
 const log = pino({ level: 'silent' })
 
 /** A feed on the Redis or Redis Cluster of a test, closed when the test ends. `redis` can commit. */
-export async function followRedis(redisUrl: string, options: Pick<FeedOptions, 'checkIntervalMs'> = {}) {
+export async function followRedis(
+  redisUrl: string,
+  options: Pick<FeedOptions, 'checkIntervalMs' | 'dialect'> = {}
+) {
   const place = await checkRedis(redisUrl)
   const redis = openRedis(place, 'test')
   const subscriber = openSubscriber(place, 'test-changes')

@@ -17,6 +17,7 @@ test('an empty environment results in the documented defaults', () => {
     AUDIT_RETENTION_DAYS: 365,
     LISTENER_RETENTION_DAYS: 400,
     DEMO: true,
+    API_DIALECT: 'documented',
     CORS_ALLOWED_ORIGINS: ['*'],
     LIVE_MAX_CONNECTIONS: 50_000,
     LIVE_MAX_CONNECTIONS_PER_ADDRESS: 1_000,

@@ -2,6 +2,7 @@ import type { Sql, Tx } from '../../db/sql.ts'
 import type { JsonSchema } from '../../fields/field.ts'
 import { bodySchema } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { type Dialect, dialects } from '../../station/dialect.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
@@ -26,28 +27,30 @@ interface KeyRow {
   readonly permissions: readonly string[]
   readonly station_permissions: Readonly<Record<string, readonly string[]>>
   readonly revoked_at: number
+  readonly dialect: Dialect | null
 }
 
 const selectKeys = (sql: Sql | Tx) => sql`
-  select id, name, identifier, permissions, station_permissions,
+  select id, name, identifier, permissions, station_permissions, dialect,
     floor(extract(epoch from created_at))::bigint as created_at,
     coalesce(floor(extract(epoch from expires_at)), 0)::bigint as expires_at,
     coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as last_used_at,
     coalesce(floor(extract(epoch from revoked_at)), 0)::bigint as revoked_at
   from api_keys`
 
-function renderKey({ id, name, identifier, permissions, station_permissions: byStation, ...times }: KeyRow) {
+function renderKey(row: KeyRow) {
+  const { id, name, identifier, permissions, station_permissions: byStation, dialect, ...times } = row
   const stations = Object.entries(byStation).map(([station, granted]) => ({
     station: Number(station),
     permissions: granted
   }))
-  return { id, name, identifier, permissions, station_permissions: stations, ...times }
+  const own = dialect === null ? {} : { dialect }
+  return { id, name, identifier, permissions, station_permissions: stations, ...times, ...own }
 }
 
 const seconds = (about: string): JsonSchema => ({ ...int64, description: `Unix seconds; ${about}` })
 
-/** A key as it is shown, without its secret. */
-export const apiKeySchema = exactly({
+const requiredFields = {
   id: int64,
   name: string,
   identifier: { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'The first half of the key.' },
@@ -57,7 +60,15 @@ export const apiKeySchema = exactly({
   expires_at: seconds('0: it does not expire.'),
   last_used_at: seconds('to within half a minute; 0: never used.'),
   revoked_at: seconds('0: it is not revoked.')
-})
+}
+/** A key as it is shown, without its secret. */
+export const apiKeySchema: JsonSchema = {
+  ...exactly(requiredFields),
+  properties: {
+    ...requiredFields,
+    dialect: { ...string, enum: dialects, description: 'Absent: that of the installation.' }
+  }
+}
 const record = ref('ApiKey')
 
 const list = listRoute(path, access, {

@@ -3,6 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { decodePercent } from '../../outbound/networks.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Grants } from './access.ts'
 import { parseSession, sessionIdleDays } from './session-cookie.ts'
@@ -34,6 +35,8 @@ export interface ApiKey extends Grants {
   readonly name: string
   /** The user who has signed in, or whose key it is. */
   readonly user?: { readonly id: number; readonly sessionId: number | null } | null
+  /** The dialect in which its requests are answered; null or absent: that of the installation. */
+  readonly dialect?: Dialect | null
 }
 
 /** The name of a caller for rate limits. All sessions of a user share them. */
@@ -48,6 +51,7 @@ export interface NewApiKey {
   readonly expiresAt?: Date | null
   /** The user whose permissions the key has, instead of its own. */
   readonly userId?: number | null
+  readonly dialect?: Dialect | null
 }
 
 /** Generates a random key. */
@@ -57,14 +61,22 @@ export function generateKey(): string {
 
 /** Stores a key. Returns its id, or null if it exists: a revoked key remains revoked. */
 export async function storeKey(tx: Sql | Tx, key: string, options: NewApiKey): Promise<number | null> {
-  const { name, permissions, stationPermissions = {}, expiresAt = null, userId = null } = options
+  const {
+    name,
+    permissions,
+    stationPermissions = {},
+    expiresAt = null,
+    userId = null,
+    dialect = null
+  } = options
   const parsed = parseKey(key)
   if (!parsed) throw new Error('malformed key')
   const byStation = Object.entries(stationPermissions).map(([id, granted]) => [id, [...granted]])
   const [stored] = await tx<{ id: number }[]>`
-    insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at, user_id)
+    insert into api_keys (name, identifier, verifier, permissions, station_permissions, expires_at, user_id,
+      dialect)
     values (${name}, ${parsed.identifier}, ${parsed.verifier}, ${tx.json([...permissions])},
-      ${tx.json(Object.fromEntries(byStation))}, ${expiresAt}, ${userId})
+      ${tx.json(Object.fromEntries(byStation))}, ${expiresAt}, ${userId}, ${dialect})
     on conflict (identifier) do nothing returning id`
   return stored?.id ?? null
 }
@@ -100,6 +112,7 @@ interface KeyRow extends Grants {
   readonly id: number
   readonly name: string
   readonly verifier: Uint8Array
+  readonly dialect: Dialect | null
   readonly user: (UserGrantRow & { readonly id: number; readonly email: string }) | null
 }
 
@@ -118,19 +131,20 @@ export function openKeys(sql: Sql) {
 
   async function readKey({ identifier, verifier }: ParsedToken): Promise<ApiKey | null> {
     const [row] = await sql<KeyRow[]>`
-      select k.id, k.name, k.permissions, k.station_permissions as "stationPermissions", k.verifier,
+      select k.id, k.name, k.permissions, k.station_permissions as "stationPermissions", k.verifier, k.dialect,
         (select to_jsonb(found) from (
           select u.id, u.email, ${userGrantColumns(sql)} from users u where u.id = k.user_id) found) as user
       from api_keys k
       where k.identifier = ${identifier} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`
     if (!row || !timingSafeEqual(row.verifier, verifier)) return null
-    const { id, name, user, permissions, stationPermissions } = row
+    const { id, name, user, permissions, stationPermissions, dialect } = row
     recordUse('api_keys', id)
-    if (user === null) return { id, name, permissions, stationPermissions }
+    if (user === null) return { id, name, permissions, stationPermissions, dialect }
     return {
       id,
       name: `${name} (${user.email})`,
       user: { id: user.id, sessionId: null },
+      dialect,
       ...combineRoles(user)
     }
   }

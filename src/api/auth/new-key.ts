@@ -5,6 +5,7 @@ import { choice, custom, integer, listOf, problemText, text, type ValuesOf } fro
 import { bodyValidator } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
+import { dialects } from '../../station/dialect.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseBody } from '../core/parse.ts'
@@ -58,7 +59,11 @@ export const newKeyBodyFields = {
     },
     about: 'Permissions for single stations.'
   }),
-  expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' })
+  expires_at: integer({ min: 0, max: maxSecond, fallback: 0, about: 'Unix seconds; 0: never.' }),
+  dialect: choice(['', ...dialects], {
+    fallback: '',
+    about: 'How requests with the key are answered; empty: as those of the installation.'
+  })
 }
 const newKeyBodyValidator = bodyValidator(newKeyBodyFields)
 
@@ -79,9 +84,9 @@ export async function parseNewKey(
   const caller = request.caller?.key
   if (!caller || !mayGrantAll(caller, grants)) throw new ApiError('forbidden')
   const expiresAt = body.expires_at === 0 ? null : new Date(body.expires_at * 1000)
-  const key: NewApiKey = { name: body.name, ...grants, expiresAt }
+  const key: NewApiKey = { name: body.name, ...grants, expiresAt, dialect: body.dialect || null }
   const given = Object.entries(body).filter(([, value]) =>
-    Array.isArray(value) ? value.length > 0 : value !== 0
+    Array.isArray(value) ? value.length > 0 : value !== 0 && value !== ''
   )
   return { key, fields: given.map(([name]) => name) }
 }

@@ -187,14 +187,14 @@ async function readElements<Row extends object>(
   read: HeavyRead,
   statement: Fragment,
   { render = rows => rows }: ListSource<Row>,
-  { query }: ApiRequest
+  { query, renderRows = rows => rows }: ApiRequest
 ): Promise<{ elements: readonly Uint8Array[]; rows: number }> {
   const elements: Uint8Array[] = []
   let sent = 0
   let bytes = 0
   for await (const rows of read.batches<Row>(statement)) {
     if (rows.length === 0) continue
-    const array = JSON.stringify(await render(rows))
+    const array = JSON.stringify(await renderRows(await render(rows)))
     const rendered = Buffer.from(`${sent > 0 ? ',' : ''}${array.slice(1, -1)}`)
     elements.push(rendered)
     sent += rows.length

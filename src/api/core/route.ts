@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 
 import type { JsonSchema } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import type { CachedResponse, StatePosition } from '../../station/document.ts'
 import type { LongList } from '../../station/live-view.ts'
 import type { Permission } from '../auth/access.ts'
@@ -48,11 +49,18 @@ export interface ApiRequest {
   readonly userAgent: string
   /** Null on public routes. */
   readonly caller: Caller | null
+  /** `documented` unless the route has dialects. */
+  readonly dialect: Dialect
+  /** Renders the records of a list in the dialect; undefined: they remain as they are. */
+  readonly renderRows?: RenderRows
   /** False after the client left or the request timed out. */
   readonly isOpen: () => boolean
   /** Calls back once the response is sent or the client left, or at once if that has happened. */
   readonly onSettled: (callback: () => void) => void
 }
+
+/** Renders records of one page, in the same order. */
+export type RenderRows = (rows: readonly unknown[]) => Promise<readonly unknown[]> | readonly unknown[]
 
 /** A body that is received while the handler runs. No more than about a megabyte of it is in memory. */
 export interface BodyStream {
@@ -163,6 +171,10 @@ export interface Route<Services> {
   /** Whether only pages of this server may call the route: it sets a session cookie. */
   readonly isSameOriginOnly?: boolean
   readonly operation?: Operation
+  /** Whether requests and responses depend on the dialect. */
+  readonly hasDialects?: boolean
+  /** The body in the dialect of AzuraCast, if it differs from that of the operation. */
+  readonly azuracastBody?: JsonSchema
   /** Throws `ApiError` for errors that the caller may see. */
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>
 }
@@ -186,6 +198,9 @@ export function apiRoute(
 
 /** The content type of an HTML form. */
 export const formContentType = 'application/x-www-form-urlencoded'
+
+/** The header of responses whose dialect depends on the key. */
+export const dialectVary = { Vary: 'X-API-Key, Authorization' } as const
 
 /** The headers with the position of a station's state. */
 export function positionHeaders({ epoch, offset }: StatePosition) {

@@ -10,6 +10,7 @@ import { queryFilters } from '../core/parse.ts'
 import {
   type ApiRequest,
   apiRoute,
+  dialectVary,
   json,
   type Operation,
   positionHeaders,
@@ -25,15 +26,17 @@ import { isNewState } from './long-polls.ts'
  */
 
 const publicCaching = { 'Cache-Control': 'public, max-age=1' }
+/** The dialect depends on the key. */
+const documentHeaders = { ...publicCaching, ...dialectVary }
 export const privateCaching = { 'Cache-Control': 'private, no-store' }
 
 /** The list depends on the key or session. */
-export const listVary = { Vary: 'X-API-Key, Authorization, Cookie' }
+export const listVary = { Vary: `${dialectVary.Vary}, Cookie` }
 
-/** Headers of responses that do not depend on a key. */
+/** Headers of responses with public stations only. */
 export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Record<string, string>>>> = {
-  rest: publicCaching,
-  event: publicCaching,
+  rest: documentHeaders,
+  event: documentHeaders,
   line: { ...publicCaching, 'Content-Type': 'text/plain; charset=utf-8' },
   list: { ...publicCaching, ...listVary }
 }

@@ -98,7 +98,7 @@ function prepareMessage({ live, secrets, config }: ApiServices, request: ApiRequ
   const event = {
     id: messageId({ stationId, fact: `test:${randomUUID()}`, happenedAtMs: nowMs, webhookId: hook.id }),
     happenedAt: Math.floor(nowMs / 1000),
-    nowPlaying: renderEventNowPlaying(state, nowMs, config.BASE_URL)
+    nowPlaying: renderEventNowPlaying(state, nowMs, { baseUrl: config.BASE_URL, dialect: config.API_DIALECT })
   }
   const prepared = triggersFor(hook, hookTypeOf(hook.type).triggers).map(trigger =>
     renderDelivery(secrets, hook, { ...event, triggers: [trigger] }, nowMs)

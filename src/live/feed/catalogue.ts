@@ -1,3 +1,4 @@
+import type { Dialect } from '../../station/dialect.ts'
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationState } from '../../station/state.ts'
 import { etagOf, LiveStation } from './live-station.ts'
@@ -9,8 +10,17 @@ import { openLongLists } from './long-lists.ts'
  */
 export type Catalogue = ReturnType<typeof openCatalogue>
 
-/** Calls `onRemoved` with every id and short name that no longer names the station it named. */
-export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => void = () => {}) {
+interface CatalogueOptions {
+  /** Called with every id and short name that no longer names the station it named. */
+  readonly onRemoved?: (idOrName: string) => void
+  /** The dialect of the installation. */
+  readonly dialect?: Dialect
+}
+
+export function openCatalogue(
+  baseUrl: string,
+  { onRemoved = () => {}, dialect: ownDialect = 'documented' }: CatalogueOptions = {}
+) {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
   /** In id order, without those in `added`. */
@@ -20,9 +30,9 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
   let publicIds: readonly number[] | null = null
   let publicSecond = -1
   let publicList: CachedResponse | null = null
-  /** The newest list of each set of stations, by their ids. */
+  /** The newest list of each set of stations and dialect. */
   const lists = new Map<string, CachedResponse>()
-  const longLists = openLongLists(all)
+  const longLists = openLongLists(all, { dialect: ownDialect })
 
   /** Releases a name, to another station that has it: the two changes may arrive in any order. */
   function releaseName({ stationId, shortName }: LiveStation): void {
@@ -65,7 +75,7 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
     put: (state: StationState): boolean => {
       const known = byId.get(state.stationId)
       if (known !== undefined && !isNewer(state, known)) return false
-      const station = LiveStation.of(state, baseUrl)
+      const station = LiveStation.of(state, baseUrl, ownDialect)
       byId.set(state.stationId, station)
       if (known === undefined) added.push(station)
       else replaceSorted(station)
@@ -109,13 +119,17 @@ export function openCatalogue(baseUrl: string, onRemoved: (idOrName: string) => 
       if (byId.size > maxRenderedAtOnce) return null
       if (publicList !== null && publicSecond === nowSeconds) return publicList
       publicSecond = nowSeconds
-      return (publicList = joinList(all().filter(isPublic), nowSeconds, publicList))
+      return (publicList = joinList(all().filter(isPublic), nowSeconds, ownDialect, publicList))
     },
     longLists,
-    /** The same with these stations, in this order. */
-    list: (stations: readonly LiveStation[], nowSeconds: number): CachedResponse => {
-      const choice = stations.map(({ stationId }) => stationId).join()
-      const list = joinList(stations, nowSeconds, lists.get(choice) ?? null)
+    /** The same with these stations, in this order, in a dialect. */
+    list: (
+      stations: readonly LiveStation[],
+      nowSeconds: number,
+      dialect: Dialect = ownDialect
+    ): CachedResponse => {
+      const choice = `${dialect} ${stations.map(({ stationId }) => stationId).join()}`
+      const list = joinList(stations, nowSeconds, dialect, lists.get(choice) ?? null)
       if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
       lists.set(choice, list)
       return list
@@ -145,8 +159,13 @@ function indexOf(stations: readonly LiveStation[], stationId: number): number {
 const maxLists = 16
 
 /** The array of these stations; `before` if it is still current. */
-function joinList(stations: readonly LiveStation[], nowSeconds: number, before: CachedResponse | null) {
-  const documents = stations.map(station => station.rest(nowSeconds))
+function joinList(
+  stations: readonly LiveStation[],
+  nowSeconds: number,
+  dialect: Dialect,
+  before: CachedResponse | null
+) {
+  const documents = stations.map(station => station.document('rest', nowSeconds, dialect))
   const etag = etagOf(...documents.map(document => document.etag))
   if (before?.etag === etag) return before
   const comma = Buffer.from(',')

@@ -10,6 +10,7 @@ import {
 import { forEachConcurrently } from '../../runtime/concurrency.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import type { ShownPosition } from '../../station/live-view.ts'
 import type { Trigger } from '../../station/triggers.ts'
 import { openCatalogue } from './catalogue.ts'
@@ -29,6 +30,8 @@ export interface FeedOptions {
   /** For the changes channels only. Both connections stay open when the feed closes. */
   readonly subscriber: RedisClient
   readonly baseUrl: string
+  /** The dialect of the installation. */
+  readonly dialect?: Dialect
   readonly log: Logger
   /**
    * Stores a station's live state again under a higher offset: Redis lost changes that were shown, because a
@@ -64,9 +67,10 @@ const currentForMs = 5_000
  */
 export async function openFeed(options: FeedOptions) {
   const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
+  const { dialect = 'documented' } = options
   const listeners = new Set<ChangeListener>()
   const removalListeners = new Set<RemovalListener>()
-  const catalogue = openCatalogue(baseUrl, notifyRemoval)
+  const catalogue = openCatalogue(baseUrl, { onRemoved: notifyRemoval, dialect })
   const renewing = new Set<number>()
   const readSequence = openSequenceReader(redis)
   const shared = {
@@ -219,6 +223,7 @@ export async function openFeed(options: FeedOptions) {
     publicList: catalogue.publicList,
     longList: catalogue.longLists.take,
     list: catalogue.list,
+    dialect,
     /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
     onChange: (listener: ChangeListener) => {
       listeners.add(listener)

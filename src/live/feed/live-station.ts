@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 
 import { engineTimeMs } from '../../runtime/engine-time.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import type { CachedResponse } from '../../station/document.ts'
 import type { StationListing } from '../../station/live-view.ts'
 import {
   elapsedAt,
   type NowPlayingDocument,
   type NowPlayingVariant,
+  type NowPlayingVariants,
+  nowPlayingVariants,
   renderElapsed,
   renderLine,
   renderNowPlaying
@@ -18,7 +21,7 @@ import { compressState, decompressState } from './compressed-state.ts'
 type UncompressedFields = Pick<
   LiveStation,
   'stationId' | 'shortName' | 'isPublic' | 'isOnline' | 'epoch' | 'revision' | 'dueAtMs'
-> & { readonly baseUrl: string }
+> & { readonly baseUrl: string; readonly variants: NowPlayingVariants }
 
 /** Counts, and the offset with which they were published. */
 type NewCounts = Pick<StationState, 'offset' | 'listeners'>
@@ -41,6 +44,8 @@ export class LiveStation implements StationListing {
   /** When the workers end the current play; null: they do not. */
   readonly dueAtMs: number | null
   readonly #baseUrl: string
+  /** The variants of the installation's dialect. */
+  readonly #variants: NowPlayingVariants
   /** The state, or its compressed form. Its offset and counts may be older ones. */
   #stored: StationState | string
   /** Counts that are newer than those of `#stored`; as JSON text if that is compressed. */
@@ -64,6 +69,7 @@ export class LiveStation implements StationListing {
     this.revision = known.revision
     this.dueAtMs = known.dueAtMs
     this.#baseUrl = known.baseUrl
+    this.#variants = known.variants
     this.offset = offset
     this.listeners = listeners.total
     this.uniqueListeners = listeners.unique
@@ -71,7 +77,8 @@ export class LiveStation implements StationListing {
     this.#newCounts = newCounts
   }
 
-  static of(state: StationState, baseUrl: string): LiveStation {
+  /** `dialect`: that of the installation. */
+  static of(state: StationState, baseUrl: string, dialect: Dialect = 'documented'): LiveStation {
     const { stationId, profile, epoch, current } = state
     const fields = {
       stationId,
@@ -81,7 +88,8 @@ export class LiveStation implements StationListing {
       epoch,
       revision: newestRevision(state),
       dueAtMs: current?.dueAtMs ?? null,
-      baseUrl
+      baseUrl,
+      variants: nowPlayingVariants[dialect]
     }
     return new LiveStation(fields, state, state, null)
   }
@@ -92,7 +100,8 @@ export class LiveStation implements StationListing {
     const fields = { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs }
     const { listeners } = counts
     const newCounts = typeof this.#stored === 'string' ? JSON.stringify(listeners) : listeners
-    return new LiveStation({ ...fields, baseUrl: this.#baseUrl }, counts, this.#stored, newCounts)
+    const constants = { baseUrl: this.#baseUrl, variants: this.#variants }
+    return new LiveStation({ ...fields, ...constants }, counts, this.#stored, newCounts)
   }
 
   /** The state. It is kept as an object, for further use. */
@@ -125,6 +134,13 @@ export class LiveStation implements StationListing {
     return this.#renderingOf('event').response(nowSeconds)
   }
 
+  /** A document in a dialect. It is cached only if the dialect is that of the installation. */
+  document(kind: 'rest' | 'event', nowSeconds: number, dialect: Dialect): CachedResponse {
+    const variant = nowPlayingVariants[dialect][kind]
+    if (variant === this.#variants[kind]) return this.#renderingOf(kind).response(nowSeconds)
+    return new Rendering(this.read(), variant, this.#baseUrl).response(nowSeconds)
+  }
+
   /** The document of `GET /api/nowplaying_static/{id}.txt`. */
   line(): CachedResponse {
     this.#isUsed = true
@@ -140,9 +156,14 @@ export class LiveStation implements StationListing {
    * The REST rendering as text and its entity tag, for lists, rendered for `nowSeconds`. `isKept`: whether
    * the rendered document is kept for further lists.
    */
-  restElement(nowSeconds: number, { isKept }: { isKept: boolean }): { text: string; etag: string } {
-    const known = isKept ? this.#renderingOf('rest') : this.#rest
-    return (known ?? new Rendering(this.read(), 'rest', this.#baseUrl)).element(nowSeconds)
+  restElement(
+    nowSeconds: number,
+    { isKept, dialect }: { isKept: boolean; dialect: Dialect }
+  ): { text: string; etag: string } {
+    const variant = nowPlayingVariants[dialect].rest
+    const isOwn = variant === this.#variants.rest
+    const known = !isOwn ? null : isKept ? this.#renderingOf('rest') : this.#rest
+    return (known ?? new Rendering(this.read(), variant, this.#baseUrl)).element(nowSeconds)
   }
 
   /** Compresses the state and drops the documents. */
@@ -159,12 +180,12 @@ export class LiveStation implements StationListing {
     this.#isUsed = false
   }
 
-  #renderingOf(variant: NowPlayingVariant): Rendering {
+  #renderingOf(kind: 'rest' | 'event'): Rendering {
     this.#isUsed = true
-    const known = variant === 'rest' ? this.#rest : this.#event
+    const known = kind === 'rest' ? this.#rest : this.#event
     if (known !== null) return known
-    const rendering = new Rendering(this.read(), variant, this.#baseUrl)
-    if (variant === 'rest') this.#rest = rendering
+    const rendering = new Rendering(this.read(), this.#variants[kind], this.#baseUrl)
+    if (kind === 'rest') this.#rest = rendering
     else this.#event = rendering
     return rendering
   }

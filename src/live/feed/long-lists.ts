@@ -3,6 +3,7 @@ import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
 import { Overloaded } from '../../runtime/errors.ts'
 import { runInTimeSlices } from '../../runtime/time-slices.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import type { LongList } from '../../station/live-view.ts'
 import { engineSeconds, type LiveStation, openHash } from './live-station.ts'
 
@@ -19,13 +20,15 @@ type BuiltList = Omit<LongList, 'release'> & { readonly compressedBytes: number 
 
 /** A list in memory. `responses`: closes each response that sends it. */
 interface KeptList extends BuiltList {
-  /** The private stations in it. */
+  /** Its dialect, and the private stations in it. */
   readonly key: string
   readonly builtAtMs: number
   readonly responses: Set<() => void>
 }
 
 interface LongListOptions {
+  /** The dialect of the installation. */
+  readonly dialect?: Dialect
   /** Maximum size of the lists in memory, compressed and without the newest. */
   readonly maxBytes?: number
   /** A list that is older may be evicted: a client has at least this time to read it. */
@@ -40,10 +43,15 @@ interface LongListOptions {
  */
 export function openLongLists(
   all: () => readonly LiveStation[],
-  { maxBytes = 96 * 1_048_576, evictableAfterMs = 60_000 }: LongListOptions = {}
+  {
+    dialect: ownDialect = 'documented',
+    maxBytes = 96 * 1_048_576,
+    evictableAfterMs = 60_000
+  }: LongListOptions = {}
 ) {
   /** Oldest first. */
   const kept = new Set<KeptList>()
+  const publicKey = keyOf(new Set(), ownDialect)
   let building: Promise<unknown> = Promise.resolve()
   let nextPublic: Promise<KeptList> | null = null
 
@@ -61,10 +69,14 @@ export function openLongLists(
    * Builds a list, or returns the newest one with these stations if there is no room. Throws 503 if there is
    * none.
    */
-  async function buildOrReuse(key: string, privateIds: ReadonlySet<number>): Promise<KeptList> {
+  async function buildOrReuse(
+    key: string,
+    privateIds: ReadonlySet<number>,
+    dialect: Dialect
+  ): Promise<KeptList> {
     evictOld()
     if (hasRoom()) {
-      const built = await buildList(all(), privateIds)
+      const built = await buildList(all(), privateIds, dialect)
       return { ...built, key, builtAtMs: performance.now(), responses: new Set() }
     }
     const newest = [...kept].findLast(list => list.key === key)
@@ -74,10 +86,10 @@ export function openLongLists(
   }
 
   /** Waits for its turn. */
-  function provide(key: string, privateIds: ReadonlySet<number>): Promise<KeptList> {
+  function provide(key: string, privateIds: ReadonlySet<number>, dialect: Dialect): Promise<KeptList> {
     const provided = building.then(async () => {
-      if (key === '') nextPublic = null
-      const list = await buildOrReuse(key, privateIds)
+      if (key === publicKey) nextPublic = null
+      const list = await buildOrReuse(key, privateIds, dialect)
       kept.add(list)
       return list
     })
@@ -87,9 +99,14 @@ export function openLongLists(
 
   return {
     /** See `longList` of `LiveView`. */
-    take: async (privateIds: ReadonlySet<number>, onEvicted: () => void): Promise<LongList> => {
-      const key = [...privateIds].join()
-      const list = await (key === '' ? (nextPublic ??= provide(key, privateIds)) : provide(key, privateIds))
+    take: async (
+      privateIds: ReadonlySet<number>,
+      onEvicted: () => void,
+      dialect: Dialect = ownDialect
+    ): Promise<LongList> => {
+      const key = keyOf(privateIds, dialect)
+      const provided = () => provide(key, privateIds, dialect)
+      const list = await (key === publicKey ? (nextPublic ??= provided()) : provided())
       // Another response may have released it.
       kept.add(list)
       list.responses.add(onEvicted)
@@ -103,10 +120,16 @@ export function openLongLists(
   }
 }
 
+const keyOf = (privateIds: ReadonlySet<number>, dialect: Dialect) => `${dialect} ${[...privateIds].join()}`
+
 /**
  * Renders the public stations and those among `privateIds` as one array, for the second at which it begins.
  */
-async function buildList(all: readonly LiveStation[], privateIds: ReadonlySet<number>): Promise<BuiltList> {
+async function buildList(
+  all: readonly LiveStation[],
+  privateIds: ReadonlySet<number>,
+  dialect: Dialect
+): Promise<BuiltList> {
   const nowSeconds = engineSeconds()
   const isKept = all.length <= maxKeptDocuments
   // Stations that change meanwhile are new objects, which only the next list contains.
@@ -122,7 +145,7 @@ async function buildList(all: readonly LiveStation[], privateIds: ReadonlySet<nu
     await runInTimeSlices(sliceMs, () => {
       const { done, value: station } = rest.next()
       if (done === true) return false
-      const element = station.restElement(nowSeconds, { isKept })
+      const element = station.restElement(nowSeconds, { isKept, dialect })
       hash.add(element.etag)
       text += separator + element.text
       separator = ','

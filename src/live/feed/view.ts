@@ -1,31 +1,54 @@
-import type { LiveView } from '../../station/live-view.ts'
+import type { Dialect } from '../../station/dialect.ts'
+import type { DocumentKind, LiveView } from '../../station/live-view.ts'
+import { maxRenderedAtOnce } from './catalogue.ts'
 import type { Feed } from './feed.ts'
-import { engineSeconds } from './live-station.ts'
+import { engineSeconds, type LiveStation } from './live-station.ts'
 
-/** The feed for the REST handlers. Documents are rendered from the newest state, for the current second. */
+/**
+ * The feed for the REST handlers, in the dialect of the installation. Documents are rendered from the newest
+ * state, for the current second.
+ */
 export function viewOf(feed: Feed): LiveView {
-  return {
-    get: idOrName => feed.find(idOrName)?.state,
-    find: feed.find,
-    all: feed.all,
-    document: (stationId, kind) => feed.get(stationId)?.[kind](engineSeconds()),
-    publicDocument: (idOrName, kind) => {
-      const station = feed.find(idOrName)
-      return station?.isPublic ? station[kind](engineSeconds()) : undefined
-    },
-    publicIds: feed.publicIds,
-    publicList: () => feed.publicList(engineSeconds()),
-    longList: feed.longList,
-    list: stationIds =>
+  const views = { documented: openView('documented'), azuracast: openView('azuracast') }
+
+  function openView(dialect: Dialect): LiveView {
+    const isOwn = dialect === feed.dialect
+    const render = (station: LiveStation, kind: DocumentKind) =>
+      kind === 'line' ? station.line() : station.document(kind, engineSeconds(), dialect)
+    const list = (stationIds: readonly number[]) =>
       feed.list(
         stationIds.flatMap(stationId => feed.get(stationId) ?? []),
-        engineSeconds()
-      ),
-    onChange: listener => feed.onChange(station => listener(station)),
-    catchUp: feed.catchUp,
-    health: () => {
-      const { checkedAtMs, stations } = feed.health()
-      return { isCurrent: feed.isCurrent(), checkedAtMs, stations }
+        engineSeconds(),
+        dialect
+      )
+    return {
+      inDialect: other => views[other],
+      get: idOrName => feed.find(idOrName)?.state,
+      find: feed.find,
+      all: feed.all,
+      document: (stationId, kind) => {
+        const station = feed.get(stationId)
+        return station && render(station, kind)
+      },
+      publicDocument: (idOrName, kind) => {
+        const station = feed.find(idOrName)
+        return station?.isPublic ? render(station, kind) : undefined
+      },
+      publicIds: feed.publicIds,
+      publicList: () => {
+        if (isOwn) return feed.publicList(engineSeconds())
+        return feed.health().stations > maxRenderedAtOnce ? null : list(feed.publicIds())
+      },
+      longList: (privateIds, onEvicted) => feed.longList(privateIds, onEvicted, dialect),
+      list,
+      onChange: listener => feed.onChange(station => listener(station)),
+      catchUp: feed.catchUp,
+      health: () => {
+        const { checkedAtMs, stations } = feed.health()
+        return { isCurrent: feed.isCurrent(), checkedAtMs, stations }
+      }
     }
   }
+
+  return views[feed.dialect]
 }

@@ -5,6 +5,7 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import type { Sealer } from '../config.ts'
 import { renderEventNowPlaying } from '../format/now-playing-body.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
@@ -27,6 +28,8 @@ export interface DeliveryDeps extends SendDeps {
   readonly log: Logger
   readonly secrets: Pick<Sealer, 'open'>
   readonly baseUrl: string
+  /** The dialect of the installation. */
+  readonly dialect: Dialect
   readonly hosts: HostLimits
   /** The leases of the process, to be extended: web hooks by holder. */
   readonly leases: Map<string, number>
@@ -92,7 +95,7 @@ async function deliverNext(
     id: messageId,
     triggers,
     happenedAt: Math.floor(happenedAtMs / 1000),
-    nowPlaying: renderEventNowPlaying(sent.state, happenedAtMs, deps.baseUrl)
+    nowPlaying: renderEventNowPlaying(sent.state, happenedAtMs, deps)
   }
   const { sending, secrets } = renderDelivery(deps.secrets, hook, event, nowMs)
   if (sending.kind === 'nothing') {

@@ -1,4 +1,5 @@
-import { renderElapsed, renderNowPlaying } from '../../station/now-playing.ts'
+import type { Dialect } from '../../station/dialect.ts'
+import { nowPlayingVariants, renderElapsed, renderNowPlaying } from '../../station/now-playing.ts'
 import type { StationState } from '../../station/state.ts'
 import type { EventNowPlaying } from '../event.ts'
 
@@ -62,9 +63,9 @@ function changeNext(body: EventNowPlaying, change: SongChange): EventNowPlaying 
 export function renderEventNowPlaying(
   state: StationState,
   happenedAtMs: number,
-  baseUrl: string
+  { baseUrl, dialect }: { readonly baseUrl: string; readonly dialect: Dialect }
 ): EventNowPlaying {
-  const document = renderNowPlaying(state, 'event', baseUrl)
+  const document = renderNowPlaying(state, nowPlayingVariants[dialect].event, baseUrl)
   const moving = renderElapsed(document, Math.floor(happenedAtMs / 1000))
   return JSON.parse(document.head + moving + document.tail)
 }

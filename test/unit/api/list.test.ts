@@ -13,6 +13,7 @@ function reply(query: string, rows: unknown[], total: number) {
     query: new URLSearchParams(query),
     body: undefined,
     apiKey: '',
+    dialect: 'documented' as const,
     address: '',
     host: '',
     userAgent: '',

@@ -99,8 +99,10 @@ test('lists of many selections of stations are correct, and the newest ones are 
 
 test('an element of a list is the document, whether it is kept or not', () => {
   const station = open(playing)
-  const { text, etag } = station.restElement(95, { isKept: false })
+  const { text, etag } = station.restElement(95, { isKept: false, dialect: 'documented' })
   expect(text).toBe(station.rest(95).body.toString())
   expect(etag).toBe(station.rest(95).etag)
-  expect(station.restElement(96, { isKept: true }).text).toBe(station.rest(96).body.toString())
+  expect(station.restElement(96, { isKept: true, dialect: 'documented' }).text).toBe(
+    station.rest(96).body.toString()
+  )
 })

@@ -1,0 +1,64 @@
+import type { Sql } from '../../db/sql.ts'
+import type { JsonSchema } from '../../fields/field.ts'
+import type { ApiRequest } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
+
+/** What a translation may read beside the records. */
+export interface DialectContext {
+  readonly request: ApiRequest
+  readonly services: ApiServices
+  readonly sql: Sql
+  /** The id of the station of a keyed request; 0 without one. */
+  readonly stationId: number
+  /** Returns the address of a path below `/api`. */
+  readonly link: (path: string) => string
+  /** The same below the station of the request, named as in its path. */
+  readonly stationLink: (path: string) => string
+}
+
+/** The parsed JSON of a body. */
+export type JsonBody = Readonly<Record<string, unknown>>
+
+/** What AzuraCast answers and takes for a record, where it differs from the documented dialect. */
+export interface RecordDialect<Row extends object = object> {
+  /** Renders documented records, up to a page of them, in the same order. What they lack is read once for all. */
+  render?(rows: readonly Row[], context: DialectContext): readonly object[] | Promise<readonly object[]>
+  /** The schemas of the fields that a body may have beside the documented ones, or that differ. */
+  readonly fields?: Readonly<Record<string, JsonSchema>>
+  /** Makes the documented body. */
+  parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
+}
+
+/** The same for an operation whose response is no record, or whose parameters differ. */
+export interface OperationDialect {
+  /** Changes the query, which is a copy, into the documented one. */
+  query?(query: URLSearchParams): void
+  /** Renders the response, after its records. */
+  reply?(value: unknown, context: DialectContext): unknown
+}
+
+export function openDialectContext(request: ApiRequest, services: ApiServices): DialectContext {
+  const link = (path: string) => `${services.config.BASE_URL}/api/${path}`
+  return {
+    request,
+    services,
+    sql: services.reads,
+    stationId: request.caller?.station?.id ?? 0,
+    link,
+    stationLink: path => link(`station/${request.params['station_id'] ?? ''}/${path}`)
+  }
+}
+
+export const isJsonBody = (value: unknown): value is JsonBody =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Empty text is null in AzuraCast. */
+export const orNull = (text: string): string | null => (text === '' ? null : text)
+
+/** PHP encodes a map without members as a list. */
+export const phpMap = (map: object): object => (Object.keys(map).length === 0 ? [] : map)
+
+/** Renames members of a body. Members that are absent stay absent. */
+export function renameMembers(body: JsonBody, names: Readonly<Record<string, string>>): JsonBody {
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [names[name] ?? name, value]))
+}

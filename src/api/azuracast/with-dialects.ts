@@ -1,0 +1,119 @@
+import type { JsonSchema } from '../../fields/field.ts'
+import { type ApiRequest, type ApiRoute, dialectVary, type RenderRows, type Reply } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
+import { type DialectContext, isJsonBody, openDialectContext, type RecordDialect } from './record-dialect.ts'
+import { operations, records } from './table.ts'
+
+/**
+ * The same route in both dialects. Handlers see and return the documented form only: what differs in the
+ * dialect of AzuraCast is translated before and after them, as `table.ts` declares.
+ */
+export function withDialects(route: ApiRoute): ApiRoute {
+  const { operation } = route
+  const answer = findRecord(operation.answer)
+  if (answer !== null && liveRecords.includes(answer.name)) return withLiveDialects(route)
+  const answered = answer === null ? undefined : records[answer.name]
+  const written = records[/^(?:create|edit)(\w+)$/.exec(operation.id)?.[1] ?? '']
+  const own = operations[operation.id]
+  const isList = operation.query !== undefined && 'per_page' in operation.query
+  if (!answered?.render && !written?.parse && !own && !isList) return route
+
+  async function translate(request: ApiRequest, services: ApiServices): Promise<Reply> {
+    const context = openDialectContext(request, services)
+    const query = new URLSearchParams(request.query)
+    if (isList) dropUnknownSort(query, operation.query ?? {})
+    own?.query?.(query)
+    const isParsed = written?.parse && isJsonBody(request.body)
+    const body = isParsed ? await written.parse?.(request.body, context) : request.body
+    let isRendered = false
+    const renderRows: RenderRows = rows => {
+      isRendered = true
+      return renderAll(answered, rows, context)
+    }
+    const reply = await route.handle({ ...request, query, body, renderRows }, services)
+    // Lists render their rows in batches. Files and tables have a content type.
+    if (isRendered || reply.body === undefined || reply.headers?.['Content-Type'] !== undefined) return reply
+    const value: unknown = JSON.parse(textOf(reply.body))
+    const rendered = answer === null ? value : await renderValue(answered, value, context)
+    return { ...reply, body: JSON.stringify(own?.reply ? await own.reply(rendered, context) : rendered) }
+  }
+
+  return {
+    ...route,
+    hasDialects: true,
+    ...(written?.fields && { azuracastBody: addFields(operation.body ?? {}, written.fields) }),
+    handle: async (request, services) =>
+      addVary(
+        request.dialect === 'azuracast'
+          ? await translate(request, services)
+          : await route.handle(request, services)
+      )
+  }
+}
+
+/** The records that the feed renders in both dialects. */
+const liveRecords = ['NowPlaying', 'NowPlayingEvent']
+
+/** Their responses have the header `Vary` already. */
+function withLiveDialects(route: ApiRoute): ApiRoute {
+  return {
+    ...route,
+    hasDialects: true,
+    handle: (request, services) =>
+      request.dialect === services.config.API_DIALECT
+        ? route.handle(request, services)
+        : route.handle(request, { ...services, live: services.live.inDialect(request.dialect) })
+  }
+}
+
+/** The record that a response consists of, alone or in a list; null for other responses. */
+function findRecord({ $ref, items, oneOf }: JsonSchema): { readonly name: string } | null {
+  if (typeof $ref === 'string') return { name: $ref.slice($ref.lastIndexOf('/') + 1) }
+  if (isJsonBody(items)) return findRecord(items)
+  return Array.isArray(oneOf) ? findRecord(oneOf[0]) : null
+}
+
+/** Renders a record, a list, or an envelope with a list. */
+async function renderValue(
+  record: RecordDialect | undefined,
+  value: unknown,
+  context: DialectContext
+): Promise<unknown> {
+  if (Array.isArray(value)) return renderAll(record, value, context)
+  if (!isJsonBody(value)) return value
+  if (Array.isArray(value['rows'])) return { ...value, rows: await renderAll(record, value['rows'], context) }
+  const [rendered] = await renderAll(record, [value], context)
+  return rendered
+}
+
+async function renderAll(
+  record: RecordDialect | undefined,
+  rows: readonly unknown[],
+  context: DialectContext
+): Promise<readonly unknown[]> {
+  const objects = rows.filter(isJsonBody)
+  return record?.render && objects.length === rows.length ? record.render(objects, context) : rows
+}
+
+/** AzuraCast sorts by its default if it does not know the parameter, and pages only with a page size. */
+function dropUnknownSort(query: URLSearchParams, schemas: Readonly<Record<string, JsonSchema>>): void {
+  const { enum: keys } = schemas['sort'] ?? {}
+  if (!Array.isArray(keys) || !keys.includes(query.get('sort'))) query.delete('sort')
+  if (!/^(asc|desc)$/i.test(query.get('sortOrder') ?? '')) query.delete('sortOrder')
+  if (query.has('rowCount') || query.has('per_page')) return
+  query.delete('page')
+  query.delete('current')
+}
+
+const addFields = (body: JsonSchema, fields: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  ...body,
+  properties: { ...(isJsonBody(body['properties']) ? body['properties'] : {}), ...fields }
+})
+
+const textOf = (body: string | Uint8Array) => (typeof body === 'string' ? body : Buffer.from(body).toString())
+
+function addVary(reply: Reply): Reply {
+  const { Vary: own } = reply.headers ?? {}
+  const names = own === undefined ? dialectVary.Vary : `${own}, ${dialectVary.Vary}`
+  return { ...reply, headers: { ...reply.headers, Vary: names } }
+}
