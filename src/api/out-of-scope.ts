@@ -100,6 +100,24 @@ const missingFeatures: readonly MissingFeature[] = [
     }
   },
   {
+    message:
+      'Icecast reads the intro of a mount from its own disk: put the file there and name it in <intro> of icecast.xml.',
+    operations: { [`${station}/mount/:id/intro`]: ['GET', 'POST', 'DELETE'] }
+  },
+  {
+    message: 'The pages of Cuewire have no pictures of stations: embed the widget in a page of your own.',
+    operations: { [`${station}/custom_assets/:type`]: ['GET', 'POST', 'DELETE'] }
+  },
+  {
+    message:
+      'Cuewire does not configure sound processors: add Stereo Tool to a copy of the Liquidsoap script.',
+    operations: { [`${station}/stereo-tool-configuration`]: ['GET', 'POST', 'DELETE'] }
+  },
+  {
+    message: 'Cuewire adds no custom code to the Liquidsoap script: edit a copy of it where Liquidsoap runs.',
+    operations: { [`${station}/liquidsoap-config/import`]: ['POST'] }
+  },
+  {
     message: 'Cuewire sends no commands of operators to Liquidsoap.',
     operations: { '/admin/debug/station/:station_id/telnet': ['PUT'] }
   }

@@ -6,7 +6,7 @@ import { auditEntrySchema, auditLogRoute } from './admin/audit-log.ts'
 import { customAssetRoutes } from './admin/custom-assets.ts'
 import { debugRoutes } from './admin/debug.ts'
 import { externalProgramRoutes } from './admin/external-programs.ts'
-import { logRoutes } from './admin/logs.ts'
+import { systemLogRoutes } from './admin/logs.ts'
 import { articleSchema, newsRoutes } from './admin/news.ts'
 import { notificationRoutes, notificationSchema } from './admin/notifications.ts'
 import { prometheusRoute } from './admin/prometheus.ts'
@@ -25,7 +25,6 @@ import { fallbackRoutes, uploadedFileSchema } from './broadcasting/fallback.ts'
 import { liquidsoapConfigRoutes } from './broadcasting/liquidsoap-config.ts'
 import { logContentsSchema, logRoutes, logTypeSchema } from './broadcasting/logs.ts'
 import { serviceRoutes, serviceStatusSchema } from './broadcasting/services.ts'
-import { unavailableRoutes } from './broadcasting/unavailable.ts'
 import { docsRoutes } from './core/docs.ts'
 import { describeApi } from './core/openapi.ts'
 import { recordSchema } from './core/resource-routes.ts'
@@ -146,7 +145,6 @@ const documented: readonly ApiRoute[] = [
   ...logRoutes,
   ...fallbackRoutes,
   ...liquidsoapConfigRoutes,
-  ...unavailableRoutes,
   ...sftpUserRoutes,
   ...streamerRoutes,
   ...streamerArtRoutes,
@@ -197,7 +195,7 @@ const documented: readonly ApiRoute[] = [
   ...customAssetRoutes,
   testMessageRoute,
   ...externalProgramRoutes,
-  ...logRoutes,
+  ...systemLogRoutes,
   ...apiKeyRoutes,
   ...userKeyAdminRoutes,
   ...userRoutes,

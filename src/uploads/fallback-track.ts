@@ -22,11 +22,14 @@ const extensions = ['.mp3', '.ogg', '.opus', '.flac', '.m4a', '.wav']
 type Services = Pick<UploadServices, 'config'>
 
 /** Opens the folder of a station's own files, which Liquidsoap reads as well. */
-export async function openStationFolder({ config }: Services, stationId: number): Promise<MediaStore> {
+export async function openStationFolder(
+  { config }: Services,
+  stationId: number
+): Promise<Pick<MediaStore, 'files' | 'folder'>> {
   const folder = defaultFolder(stationId, config.DATA_DIR, 'config')
   await mkdir(folder, { recursive: true })
   const real = await realpath(folder)
-  return { files: openLocalFiles(real), folder: real, locationId: null }
+  return { files: openLocalFiles(real), folder: real }
 }
 
 /** The path of a station's fallback track for Liquidsoap; empty if there is none. */

@@ -21,7 +21,7 @@ const test = base.extend('station', async ({ program }) => {
     (await ask('POST', '/files', { path, artist: 'A', title: path, length: 60, ...fields })).body
   const addPlaylist = async (fields: object): Promise<{ id: number }> =>
     (await ask('POST', '/playlists', fields)).body
-  const send = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+  const send = (path: string, body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}) =>
     fetch(`${program.baseUrl}/api/station/${id}${path}`, {
       method: 'POST',
       headers: { 'X-API-Key': adminKey, ...headers },

@@ -37,4 +37,4 @@ const read = apiRoute('GET', '/api/admin/log/:log_key', access, {
   }
 })
 
-export const logRoutes = [list, read]
+export const systemLogRoutes = [list, read]

@@ -39,7 +39,7 @@ async function sendFile(
 /** Sends a file of a storage as a download, or the range of it that the request asks for. */
 export const sendStoredFile = (
   request: ApiRequest,
-  open: () => Promise<MediaStore>,
+  open: () => Promise<Pick<MediaStore, 'files' | 'folder'>>,
   path: string,
   name: string
 ): Promise<Reply> =>
@@ -50,7 +50,7 @@ export const sendStoredFile = (
 
 async function sendFrom(
   request: ApiRequest,
-  open: () => Promise<MediaStore>,
+  open: () => Promise<Pick<MediaStore, 'files' | 'folder'>>,
   path: string,
   headers: Readonly<Record<string, string>>
 ): Promise<Reply> {
