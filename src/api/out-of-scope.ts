@@ -91,7 +91,7 @@ const missingFeatures: readonly MissingFeature[] = [
     operations: { '/admin/services/restart/:service': ['POST'] }
   },
   {
-    message: 'The queues and tasks of Cuewire repair themselves, and cannot be cleared or run by hand.',
+    message: 'Cuewire has queues and tasks that repair themselves: they cannot be cleared or run by hand.',
     operations: {
       '/admin/debug/clear-queue': ['PUT'],
       '/admin/debug/clear-queue/:queue': ['PUT'],

@@ -74,23 +74,29 @@ export function openInstallationSettings(sql: Sql) {
   let reading: Promise<InstallationSettings> | null = null
 
   async function readAgain(): Promise<InstallationSettings> {
+    const started = performance.now()
     try {
       current = await withDeadline(timeoutMs, 'reading the settings', () => readInstallationSettings(sql))
     } catch {
       // Pages are shown with the last settings during an outage.
     }
-    readAtMs = performance.now()
+    readAtMs = started
     return current
   }
 
   return {
     read(): Promise<InstallationSettings> {
       if (performance.now() - readAtMs < ttlMs) return Promise.resolve(current)
-      return (reading ??= readAgain().finally(() => (reading = null)))
+      const own = (reading ??= readAgain().finally(() => {
+        if (reading === own) reading = null
+      }))
+      return own
     },
     /** Makes the next call read them again, after a change by this process. */
     forget(): void {
       readAtMs = -Infinity
+      // A read in flight may have begun before the change.
+      reading = null
     }
   }
 }

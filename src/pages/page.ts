@@ -1,7 +1,6 @@
 import type { Reply, Route } from '../api/core/route.ts'
-import type { ApiServices } from '../api/core/services.ts'
+import type { ApiServices, ShownSettings } from '../api/core/services.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
-import type { InstallationSettings } from '../db/installation-settings.ts'
 import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
 import { getWebFiles } from './web-files.ts'
@@ -17,7 +16,7 @@ export const pageRoute = (path: string, handle: Route<ApiServices>['handle']): R
 export interface Page extends PageAccess {
   readonly title: string
   /** What operators set for the look of pages. */
-  readonly settings?: InstallationSettings
+  readonly settings?: ShownSettings
   /** The relative path to the root of the server, which works behind a proxy that adds a path. */
   readonly root: '.' | '..' | '../..'
   /** The style sheet and the scripts by their names in `webEntries` of `scripts/build.mjs`: `player.js`. */
@@ -54,15 +53,14 @@ export async function renderPage(page: Page, status = 200): Promise<Reply> {
 }
 
 /** The name of the website. */
-export const siteName = ({ instance_name: name }: InstallationSettings): string => name || 'Cuewire'
+export const siteName = ({ instance_name: name }: ShownSettings): string => name || 'Cuewire'
 
 /** The picture of songs without a cover may be on another server. */
 const picturesOf = ({ settings }: Page) =>
   settings?.default_album_art_url ? [settings.default_album_art_url] : []
 
 /** Public pages have the colors of the settings. */
-const themeOf = ({ settings }: Page) =>
-  settings === undefined || settings.public_theme === 'browser' ? null : settings.public_theme
+const themeOf = ({ settings }: Page) => settings?.public_theme ?? 'browser'
 
 const font = 'figtree-latin-wght-normal.woff2'
 
@@ -73,7 +71,7 @@ async function renderDocument(page: Page): Promise<Html> {
   const files = await getWebFiles()
   const path = (name: string) => `${root}/assets/${files.get(name).name}`
   return html`<!doctype html>
-    <html lang="en" ${theme === null ? null : html` data-theme="${theme}"`}>
+    <html lang="en" data-theme="${theme}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />

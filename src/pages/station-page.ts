@@ -1,8 +1,7 @@
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
 import { isSession } from '../api/auth/session-cookie.ts'
 import type { Reply, Route } from '../api/core/route.ts'
-import type { ApiServices } from '../api/core/services.ts'
-import type { InstallationSettings } from '../db/installation-settings.ts'
+import type { ApiServices, ShownSettings } from '../api/core/services.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { type PlaylistFormat, playlistMimeTypes, renderPlaylist } from '../songs/playlist-file.ts'
 import type { CachedResponse } from '../station/document.ts'
@@ -12,7 +11,7 @@ import { html, type Page, pageRoute, redirect, renderPage } from './page.ts'
 
 /** The data of a page about a station, including the parts of `Page` that follow from the station. */
 export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
-  readonly settings: InstallationSettings
+  readonly settings: ShownSettings
   readonly state: StationState
   readonly station: ReturnType<typeof renderStation>
   /** The now-playing document as it is pushed now. */

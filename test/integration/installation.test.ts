@@ -129,7 +129,7 @@ describe('settings', () => {
     const nowMs = engineTimeMs()
     const endedMs = nowMs - 50 * 86_400_000
     await sql`insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
-      values (${station}, 'x', ${endedMs - 1_000}, ${endedMs})`
+      values (${station}, ${'0'.repeat(32)}, ${endedMs - 1_000}, ${endedMs})`
     const days = {
       HISTORY_RETENTION_DAYS: 0,
       REQUEST_RETENTION_DAYS: 0,

@@ -59,6 +59,8 @@ const clearCache = apiRoute('PUT', `${path}/clear-cache`, access, {
   }
 })
 
+const count = (queue: Queue) => queue.getJobCountByTypes('waiting', 'active')
+
 const queues = apiRoute('GET', `${path}/queues`, access, {
   id: 'listDebugQueues',
   tag,
@@ -70,7 +72,6 @@ const queues = apiRoute('GET', `${path}/queues`, access, {
   errors: [503],
   async handle(_, { advances, deliveries, config }) {
     const url = (name: string) => `${config.BASE_URL}${path}/clear-queue/${name}`
-    const count = (queue: Queue) => queue.getJobCountByTypes('waiting', 'active')
     const [high, normal] = await withDeadline(timeoutMs, 'reading the queues', () =>
       Promise.all([count(advances), count(deliveries)])
     ).catch(() => {

@@ -30,15 +30,16 @@ export function renderGauges(gauges: readonly Gauge[]): string {
 
 const toMebibytes = (bytes: string) => Math.round((Number(bytes) / 2 ** 20) * 100) / 100
 
+const single = (name: string, help: string, value: number): Gauge => ({
+  name: `system_${name}`,
+  help,
+  samples: [[{}, value]]
+})
+
 async function machineGauges({ config }: ApiServices): Promise<readonly Gauge[]> {
   const { cpu, memory, disk } = await measureMachine(config.DATA_DIR)
   const cores = Math.max(1, cpu.cores.length)
   const [one = 0, five = 0, fifteen = 0] = loadavg().map(load => load / cores)
-  const single = (name: string, help: string, value: number): Gauge => ({
-    name: `system_${name}`,
-    help,
-    samples: [[{}, value]]
-  })
   return [
     single('cpu_load_1min', 'Load of the last minute, as a multiple of the CPUs.', one),
     single('cpu_load_5min', 'Load of the last 5 minutes, as a multiple of the CPUs.', five),
@@ -53,7 +54,7 @@ async function machineGauges({ config }: ApiServices): Promise<readonly Gauge[]>
 }
 
 function stationGauges({ live, config }: ApiServices): readonly Gauge[] {
-  const stations = live.all().map(({ read }) => renderStation(read(), config.BASE_URL))
+  const stations = live.all().map(each => renderStation(each.read(), config.BASE_URL))
   const listed = live.all()
   const streams = stations.flatMap(
     ({ shortcode: station, mounts, remotes, hls_enabled: hasHls, hls_listeners: hls }) => [

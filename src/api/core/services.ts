@@ -11,6 +11,9 @@ import type { LongPolls } from '../now-playing/long-polls.ts'
 import type { HeavyReads } from './heavy-reads.ts'
 import type { TokenBuckets } from './token-buckets.ts'
 
+/** The settings of the installation, as pages show them. */
+export type ShownSettings = Awaited<ReturnType<SettingsReader['read']>>
+
 /** The services that handlers of the API use. */
 export interface ApiServices extends PlayoutServices {
   readonly config: Config

@@ -18,10 +18,6 @@ const sorts = ['name', 'listeners', 'now_playing'] as const
 /** Documents of one response; a client pages through more. */
 const maxStations = 500
 
-interface NamedStation extends StationListing {
-  readonly name: string
-}
-
 export const dashboardStationSchema = exactly({
   ...nowPlayingFields,
   links: { type: 'object', additionalProperties: string }
@@ -44,27 +40,28 @@ export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/s
   }
 })
 
+/** The stations whose names contain a text, in the order of the names. */
 async function findNamed(
   request: ApiRequest,
   { reads: sql, live }: ApiServices,
   search: string
-): Promise<readonly NamedStation[]> {
+): Promise<readonly StationListing[]> {
   const listed = new Map(findViewableStations(request, live).map(each => [each.stationId, each]))
   const rows = await sql<{ id: number; name: string }[]>`
     select id, name from stations where id = any(${[...listed.keys()]}::bigint[]) and deleted_at is null order by name, id`
   const text = search.toLowerCase()
   return rows.flatMap(({ id, name }) => {
     const station = listed.get(id)
-    return station && name.toLowerCase().includes(text) ? [{ ...station, name }] : []
+    return station && name.toLowerCase().includes(text) ? [station] : []
   })
 }
 
 /** Sorts stations, which are in the order of their names. */
 function sortStations(
-  found: readonly NamedStation[],
+  found: readonly StationListing[],
   { sort, isDescending }: ListQuery
-): readonly NamedStation[] {
-  const value = ({ listeners, isOnline }: NamedStation) =>
+): readonly StationListing[] {
+  const value = ({ listeners, isOnline }: StationListing) =>
     sort === 'listeners' ? listeners : Number(isOnline)
   const sorted =
     sort === null || sort === 'name' ? found : found.toSorted((one, other) => value(one) - value(other))
@@ -75,7 +72,7 @@ function sortStations(
 function renderDocument(
   { caller }: ApiRequest,
   { live, config }: ApiServices,
-  station: NamedStation
+  station: StationListing
 ): string | null {
   const { stationId, shortName } = station
   const document = live.document(stationId, 'rest')

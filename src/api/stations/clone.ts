@@ -197,11 +197,11 @@ async function copyRows(
     where table_schema = current_schema() and table_name = ${table} and is_generated = 'NEVER' and is_identity = 'NO'
       and column_name <> 'station_id'`
   const names = columns.map(({ name }) => name)
-  const values = names.map(name => changed[name] ?? tx`${tx(name)}`)
+  const values = names.map(name => changed[name] ?? tx.unsafe(`"${name}"`))
   const selected = values.reduce((all, value) => tx`${all}, ${value}`, tx`${to}::bigint`)
   return tx<{ from: number; to: number }[]>`
     with copied as (
-      insert into ${tx(table)} (${tx(['station_id', ...names])})
+      insert into ${tx(table)} (station_id, ${tx.unsafe(names.map(name => `"${name}"`).join(', '))})
       select ${selected} from ${tx(table)} where station_id = ${from} and ${where} order by id
       returning id
     ), old as (
