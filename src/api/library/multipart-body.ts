@@ -54,6 +54,8 @@ export async function readMultipart(
       else fields.set(name, value)
     })
     .on('file', (field, file, { filename = '' }) => {
+      // The parser destroys a file that nobody reads with the error of a refusal, which is in `failures`.
+      file.on('error', () => {})
       receiving = onFile({ field, name: filename, fields, pieces: file }).catch(fail)
     })
     .on('filesLimit', () => refuse(() => refuseBody('too_many', 'The form must contain one file only.')))
