@@ -37,6 +37,7 @@ export const entries = [
   'src/server.ts',
   'workers/main.ts',
   'src/media/main.ts',
+  'src/from-azuracast/main.ts',
   'src/media/audio-file-thread.ts',
   'src/media/waveform-thread.ts',
   'src/simulate/main.ts',

@@ -1,17 +1,13 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { WriteStream } from 'node:tty'
 import { parseArgs } from 'node:util'
 
-import { chooseProgram } from '../../scripts/running-programs.mjs'
-import { type Config, parseConfig } from '../config.ts'
-import { migrate } from '../db/migrate.ts'
-import { openSql, type Sql } from '../db/sql.ts'
+import { parseConfig } from '../config.ts'
+import type { Sql } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
-import { findRunningServices, lockDataDir } from '../embedded/data-dir.ts'
-import { startPostgres } from '../embedded/postgres.ts'
+import { withCommandDatabase } from '../embedded/command-database.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
 import { importMedia } from './import.ts'
 import { openLineProgress, openProgressBar } from './progress.ts'
 import { checkPaths, countItems } from './scan.ts'
@@ -40,7 +36,7 @@ async function runImport(
   const config = parseConfig(env)
   await checkPaths([...paths, ...allowed])
 
-  const counts = await withDatabase(config, { env, stderr }, async sql => {
+  const counts = await withCommandDatabase(config, { env, stderr }, { name: 'import' }, async sql => {
     const stationId = await findOrCreateStation(sql, request.station, request.create)
     const progress =
       stdout instanceof WriteStream
@@ -59,50 +55,6 @@ async function runImport(
   stdout.write(`${signal.aborted ? 'interrupted; ' : ''}${summary}\n`)
   if (signal.aborted) return 130
   return added + updated + unchanged > 0 ? 0 : 1
-}
-
-/**
- * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
- * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. Without DATA_DIR,
- * the choice is reported on `stderr`. Throws an `OperatorError` if several run.
- */
-async function withDatabase<Result>(
-  config: Config,
-  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
-  use: (sql: Sql) => Promise<Result>
-): Promise<Result> {
-  const url = config.DATABASE_URL || (await findRunningServices(config.DATA_DIR))?.databaseUrl
-  if (url) return withConnection(url, use)
-  const running = env['DATA_DIR'] ? null : await findProgram(env)
-  const services = running && (await findRunningServices(running.dataDir))
-  if (running && services) {
-    stderr.write(`Using the Cuewire at ${running.url}, with DATA_DIR ${running.dataDir}.\n`)
-    return withConnection(services.databaseUrl, use)
-  }
-  await using lock = await lockDataDir(config.DATA_DIR)
-  stderr.write(
-    `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
-  )
-  await using postgres = await startPostgres(join(lock.folder, 'postgres'))
-  return await withConnection(postgres.url, use)
-}
-
-const findProgram = (env: CommandContext['env']) =>
-  chooseProgram(env).catch((error: unknown) => {
-    throw new OperatorError(String(error instanceof Error ? error.message : error), { cause: error })
-  })
-
-async function withConnection<Result>(url: string, use: (sql: Sql) => Promise<Result>): Promise<Result> {
-  const sql = openSql(url, { max: 2, name: 'import' })
-  try {
-    await sql`select 1`.catch((error: unknown) => {
-      throw new OperatorError(`Postgres does not answer: ${reasonOf(error)}`, { cause: error })
-    })
-    await migrate(sql)
-    return await use(sql)
-  } finally {
-    await sql.end({ timeout: 5 })
-  }
 }
 
 const maxListedStations = 20

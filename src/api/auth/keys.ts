@@ -10,7 +10,7 @@ import { parseSession, sessionIdleDays } from './session-cookie.ts'
 import type { ParsedToken } from './tokens.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from './user-grants.ts'
 
-/** `<identifier>:<secret>`. Keys are found by identifier; of the secret only the SHA-256 hash is stored. */
+/** `<identifier>:<secret>`. Keys are found by identifier; of the secret only a hash is stored, SHA-256 for new keys. */
 const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
 /** Removes the secrets of keys from a path, which may name a key to revoke it, in any encoding. */
@@ -19,6 +19,15 @@ export function redactKeys(path: string): string {
   const decoded = decodePercent(path) ?? path.replace(/%3a/gi, ':')
   const redacted = decoded.replace(/([0-9a-f]{16}):[0-9a-f]{32}/gi, '$1')
   return redacted === decoded ? path : redacted
+}
+
+const sha512Bytes = 64
+
+/** Whether a stored verifier is that of a key. Keys that were taken over from AzuraCast keep a SHA-512 hash. */
+function isVerifierOf(stored: Uint8Array, key: string, { verifier }: ParsedToken): boolean {
+  const [, , secret = ''] = format.exec(key) ?? []
+  const given = stored.length === sha512Bytes ? createHash('sha512').update(secret).digest() : verifier
+  return stored.length === given.length && timingSafeEqual(stored, given)
 }
 
 /** Parses a key into its identifier and the hash of its secret. Null for other text. */
@@ -129,14 +138,14 @@ export function openKeys(sql: Sql) {
   const inFlight = new Map<string, Promise<ApiKey | null>>()
   const usedAtMs = new Map<string, number>()
 
-  async function readKey({ identifier, verifier }: ParsedToken): Promise<ApiKey | null> {
+  async function readKey(text: string, parsed: ParsedToken): Promise<ApiKey | null> {
     const [row] = await sql<KeyRow[]>`
       select k.id, k.name, k.permissions, k.station_permissions as "stationPermissions", k.verifier, k.dialect,
         (select to_jsonb(found) from (
           select u.id, u.email, ${userGrantColumns(sql)} from users u where u.id = k.user_id) found) as user
       from api_keys k
-      where k.identifier = ${identifier} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`
-    if (!row || !timingSafeEqual(row.verifier, verifier)) return null
+      where k.identifier = ${parsed.identifier} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`
+    if (!row || !isVerifierOf(row.verifier, text, parsed)) return null
     const { id, name, user, permissions, stationPermissions, dialect } = row
     recordUse('api_keys', id)
     if (user === null) return { id, name, permissions, stationPermissions, dialect }
@@ -165,7 +174,7 @@ export function openKeys(sql: Sql) {
     const session = parseSession(text)
     if (session) return readSession(session)
     const key = parseKey(text)
-    return key && readKey(key)
+    return key && readKey(text, key)
   }
 
   /** Not awaited: a failure only loses a time stamp. */

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+
+import { chooseProgram } from '../../scripts/running-programs.mjs'
+import type { Config } from '../config.ts'
+import { migrate } from '../db/migrate.ts'
+import { openSql, type Sql } from '../db/sql.ts'
+import type { CommandContext } from '../runtime/command-context.ts'
+import { OperatorError } from '../runtime/errors.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
+import { findRunningServices, lockDataDir } from './data-dir.ts'
+import { startPostgres } from './postgres.ts'
+
+export interface CommandPool {
+  /** The name of the pool. */
+  readonly name: string
+  /** Timeout of a statement. */
+  readonly statementSeconds?: number
+}
+
+/**
+ * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
+ * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. Without DATA_DIR,
+ * the choice is reported on `stderr`. Throws an `OperatorError` if several run.
+ */
+export async function withCommandDatabase<Result>(
+  config: Config,
+  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
+  pool: CommandPool,
+  use: (sql: Sql) => Promise<Result>
+): Promise<Result> {
+  const url = config.DATABASE_URL || (await findRunningServices(config.DATA_DIR))?.databaseUrl
+  if (url) return withConnection(url, pool, use)
+  const running = env['DATA_DIR'] ? null : await findProgram(env)
+  const services = running && (await findRunningServices(running.dataDir))
+  if (running && services) {
+    stderr.write(`Using the Cuewire at ${running.url}, with DATA_DIR ${running.dataDir}.\n`)
+    return withConnection(services.databaseUrl, pool, use)
+  }
+  await using lock = await lockDataDir(config.DATA_DIR)
+  stderr.write(
+    `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
+  )
+  await using postgres = await startPostgres(join(lock.folder, 'postgres'))
+  return await withConnection(postgres.url, pool, use)
+}
+
+const findProgram = (env: CommandContext['env']) =>
+  chooseProgram(env).catch((error: unknown) => {
+    throw new OperatorError(String(error instanceof Error ? error.message : error), { cause: error })
+  })
+
+async function withConnection<Result>(
+  url: string,
+  pool: CommandPool,
+  use: (sql: Sql) => Promise<Result>
+): Promise<Result> {
+  const sql = openSql(url, { max: 2, ...pool })
+  try {
+    await sql`select 1`.catch((error: unknown) => {
+      throw new OperatorError(`Postgres does not answer: ${reasonOf(error)}`, { cause: error })
+    })
+    await migrate(sql)
+    return await use(sql)
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}

@@ -1,0 +1,224 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, open, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { Readable, Transform, type TransformCallback } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { crc32, createGunzip } from 'node:zlib'
+
+import { Decompress } from 'fzstd'
+import { extract } from 'tar-stream'
+import yauzl from 'yauzl'
+
+import { codeOf, OperatorError } from '../runtime/errors.ts'
+
+/** A file of a backup: its path without the leading slash, and its content. */
+export interface ArchivedFile {
+  readonly path: string
+  readonly size: number
+  readonly open: () => Promise<Readable>
+}
+
+/** A backup whose database dump was extracted. Disposing it removes the extracted dump. */
+export interface OpenedBackup extends AsyncDisposable {
+  readonly dumpFile: string
+  /** Whether it contains files beside the dump, as backups with media do. */
+  readonly hasFiles: boolean
+  /** Calls `use` for each file, one after the other. Reads the whole archive unless it is a ZIP file. */
+  readonly forEachFile: (use: (file: ArchivedFile) => Promise<void>) => Promise<void>
+}
+
+type Format = 'zip' | 'tgz' | 'tzst' | 'sql'
+
+/**
+ * Opens a backup of AzuraCast: a `.zip`, `.tgz` or `.tzst` with `db.sql`, or only the dump. The format follows from the content. The
+ * dump is extracted to the folder for temporary files. Throws an `OperatorError` if the archive is damaged or has no dump.
+ */
+export async function openBackup(
+  path: string,
+  signal: AbortSignal,
+  onProgress: (share: number) => void = () => {}
+): Promise<OpenedBackup> {
+  const format = await detectFormat(path)
+  if (format === 'sql')
+    return {
+      dumpFile: path,
+      hasFiles: false,
+      forEachFile: async () => {},
+      [Symbol.asyncDispose]: async () => {}
+    }
+  const walk = format === 'zip' ? walkZip : walkTar(format)
+  const folder = await mkdtemp(join(tmpdir(), 'cuewire-migration-'))
+  const dispose = async () => rm(folder, { recursive: true, force: true })
+  const dumpFile = join(folder, 'db.sql')
+  let hasFiles = false
+  let dumps = 0
+  try {
+    await walk(path, signal, onProgress, async file => {
+      if (basename(file.path) !== 'db.sql' || !file.path.includes('azuracast_backup')) {
+        hasFiles = true
+        return
+      }
+      dumps += 1
+      await pipeline(await file.open(), createWriteStream(dumpFile), { signal })
+    })
+    if (dumps !== 1) throw new OperatorError(`${path} is not a backup of AzuraCast: it contains no database dump db.sql`)
+  } catch (error) {
+    await dispose()
+    signal.throwIfAborted()
+    throw asDamaged(path, error)
+  }
+  return {
+    dumpFile,
+    hasFiles,
+    async forEachFile(use) {
+      await walk(path, signal, () => {}, use)
+    },
+    [Symbol.asyncDispose]: dispose
+  }
+}
+
+function asDamaged(path: string, error: unknown): unknown {
+  if (error instanceof OperatorError) return error
+  if (codeOf(error) === 'ENOSPC')
+    return new OperatorError('there is no space for the database dump: set TMPDIR to a folder with more', { cause: error })
+  return new OperatorError(`${path} is damaged: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+}
+
+async function detectFormat(path: string): Promise<Format> {
+  const start = Buffer.alloc(4)
+  try {
+    if (!(await stat(path)).isFile()) throw new OperatorError(`${path} is not a file`)
+    await using file = await open(path)
+    await file.read(start, 0, 4, 0)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`${path} cannot be read (${codeOf(error)})`, { cause: error })
+  }
+  const magic = start.toString('hex')
+  if (magic === '504b0304') return 'zip'
+  if (magic.startsWith('1f8b')) return 'tgz'
+  if (magic === '28b52ffd') return 'tzst'
+  if (/^(?:--|\/\*)/.test(start.toString('latin1'))) return 'sql'
+  throw new OperatorError(`${path} is no backup: expected a .zip, .tgz or .tzst archive, or a database dump`)
+}
+
+type Walk = (
+  path: string,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+  use: (file: ArchivedFile) => Promise<void>
+) => Promise<void>
+
+function walkTar(format: 'tgz' | 'tzst'): Walk {
+  return async (path, signal, onProgress, use) => {
+    const { size } = await stat(path)
+    let readBytes = 0
+    const counter = new Transform({
+      transform(chunk: Buffer, _, done) {
+        readBytes += chunk.length
+        onProgress(readBytes / size)
+        done(null, chunk)
+      }
+    })
+    const unpacked = extract()
+    const fed = pipeline(
+      createReadStream(path, { highWaterMark: 256 * 1024 }),
+      counter,
+      format === 'tgz' ? createGunzip() : createZstdDecompressor(),
+      unpacked,
+      { signal }
+    )
+    // Reported by the loop, which ends with the same error.
+    fed.catch(() => {})
+    for await (const entry of unpacked) {
+      const { name, size: bytes = 0, type } = entry.header
+      if (type === 'file') await use({ path: name.replace(/^\.?\//, ''), size: bytes, open: async () => Readable.from(entry) })
+      entry.resume()
+    }
+    await fed
+  }
+}
+
+/** Decompresses zstd in one or several frames. */
+function createZstdDecompressor(): Transform {
+  let output: Buffer[] = []
+  let isFed = false
+  const decompressor = new Decompress(chunk => void output.push(Buffer.from(chunk)))
+  const push = (stream: Transform, chunk: Buffer, isLast: boolean, done: TransformCallback) => {
+    try {
+      decompressor.push(chunk, isLast)
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    for (const each of output) stream.push(each)
+    output = []
+    done()
+  }
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      isFed = true
+      push(this, chunk, false, done)
+    },
+    flush(done) {
+      if (isFed) push(this, Buffer.alloc(0), true, done)
+      else done()
+    }
+  })
+}
+
+const walkZip: Walk = async (path, signal, onProgress, use) => {
+  const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
+    yauzl.open(path, { lazyEntries: true, autoClose: false }, (error, opened) => (error ? reject(error) : resolve(opened)))
+  })
+  try {
+    let read = 0
+    for await (const entry of entriesOf(zip)) {
+      signal.throwIfAborted()
+      read += 1
+      onProgress(read / zip.entryCount)
+      if (entry.fileName.endsWith('/')) continue
+      const open = async () => openZipEntry(zip, entry)
+      await use({ path: entry.fileName, size: entry.uncompressedSize, open })
+    }
+  } finally {
+    zip.close()
+  }
+}
+
+async function* entriesOf(zip: yauzl.ZipFile): AsyncGenerator<yauzl.Entry> {
+  for (;;) {
+    const entry = await new Promise<yauzl.Entry | null>((resolve, reject) => {
+      zip.once('entry', resolve)
+      zip.once('end', () => resolve(null))
+      zip.once('error', reject)
+      zip.readEntry()
+    }).finally(() => {
+      zip.removeAllListeners('entry')
+      zip.removeAllListeners('end')
+      zip.removeAllListeners('error')
+    })
+    if (entry === null) return
+    yield entry
+  }
+}
+
+/** Checks the checksum, which the package does not. */
+async function openZipEntry(zip: yauzl.ZipFile, entry: yauzl.Entry): Promise<Readable> {
+  const compressed = await new Promise<Readable>((resolve, reject) => {
+    zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)))
+  })
+  let checksum = 0
+  const checked = new Transform({
+    transform(chunk: Buffer, _, done) {
+      checksum = crc32(chunk, checksum)
+      done(null, chunk)
+    },
+    flush(done) {
+      done(checksum === entry.crc32 ? null : new Error(`${entry.fileName} has a wrong checksum`))
+    }
+  })
+  compressed.on('error', error => checked.destroy(error))
+  return compressed.pipe(checked)
+}

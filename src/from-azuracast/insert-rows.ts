@@ -1,0 +1,28 @@
+import type { Tx } from '../db/sql.ts'
+
+/** A row by column. Bytes are text in hexadecimal with `\x`, times in ISO 8601. */
+export type NewRow = Readonly<Record<string, unknown>>
+
+/**
+ * Inserts rows with the same columns, with their ids. Returns how many were new. Leaves out rows that refer to records that
+ * do not exist any more: `references` are the tables of columns.
+ */
+export async function insertRows(
+  tx: Tx,
+  table: string,
+  rows: readonly NewRow[],
+  references: Readonly<Record<string, string>> = {}
+): Promise<number> {
+  const [first] = rows
+  if (!first) return 0
+  const columns = Object.keys(first)
+  const exist = Object.entries(references).map(
+    ([column, target]) => tx`and exists (select from ${tx(target)} t where t.id = r.${tx(column)})`
+  )
+  const { count } = await tx`
+    insert into ${tx(table)} (${tx(columns)}) overriding system value
+    select ${tx(columns)} from jsonb_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::jsonb) r
+    where true ${exist.reduce((all, each) => tx`${all} ${each}`, tx``)}
+    on conflict do nothing`
+  return count
+}

@@ -1,0 +1,106 @@
+import type { Sql } from '../db/sql.ts'
+import type { Secrets } from '../security/secrets.ts'
+import { moveSequence, openIds, type RecordKind, tableOf } from './ids.ts'
+import type { Migration } from './migration.ts'
+import { openReport, type Report } from './report.ts'
+import { readerOf, type AzuracastSource } from './source.ts'
+import { copyMedia } from './steps/copy-media.ts'
+import { takeCovers } from './steps/covers.ts'
+import { takeCustomFields } from './steps/custom-fields.ts'
+import { takeHistory } from './steps/history.ts'
+import { listLeftOut } from './steps/left-out.ts'
+import { takeListenerMinutes } from './steps/listener-minutes.ts'
+import { takeFieldValues, takeFolders, takeMedia } from './steps/media.ts'
+import { takePeople } from './steps/people.ts'
+import { moveScheduleIds, readSchedules, takePlaylists, takeTracks } from './steps/playlists.ts'
+import { takeQueue, takeRequests } from './steps/requests.ts'
+import { enableStations, findConflicts, refuseConflicts, takeStations } from './steps/stations.ts'
+import { takeStorageLocations } from './steps/storage.ts'
+import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
+import { takeStreams } from './steps/streams.ts'
+import { takeWebhooks } from './steps/webhooks.ts'
+
+export type MigrationOptions = Pick<
+  Migration,
+  'source' | 'files' | 'isDryRun' | 'onConflict' | 'copyMediaTo' | 'signal' | 'onRows'
+>
+
+/**
+ * Takes over an installation of AzuraCast. Idempotent, and resumable after an abort or a crash: every batch is written with
+ * its progress. New stations are enabled and published at the end. Throws an `OperatorError` before anything is written if
+ * stations have the id or short name of others, unless `onConflict` says what to do.
+ */
+export async function migrateInstallation(sql: Sql, secrets: Secrets, options: MigrationOptions): Promise<Report> {
+  const { source, isDryRun } = options
+  const installation = await readInstallation(source)
+  const report = openReport()
+  const ids = await openIds(sql, installation)
+  const migration: Migration = { ...options, sql, secrets, installation, ids, report, stations: new Map() }
+  const conflicts = await findConflicts(migration)
+  if (conflicts.length > 0 && options.onConflict === 'refuse') refuseConflicts(conflicts)
+  if (!isDryRun) await moveSequences(sql, source)
+
+  await takeStorageLocations(migration)
+  await takeCustomFields(migration)
+  await takeStations(migration, conflicts)
+  await takePeople(migration)
+  await takeStreams(migration)
+  await takeMedia(migration)
+  await takeFieldValues(migration)
+  const schedules = await readSchedules(migration)
+  await moveScheduleIds(migration)
+  await takePlaylists(migration, schedules)
+  await takeTracks(migration)
+  await takeFolders(migration)
+  await takeStreamers(migration, schedules)
+  await takeSftpUsers(migration)
+  await takeBroadcasts(migration)
+  await takeWebhooks(migration)
+  await takeHistory(migration)
+  await takeListenerMinutes(migration)
+  await takeRequests(migration)
+  await takeQueue(migration)
+  await copyMedia(migration)
+  await takeCovers(migration)
+  await listLeftOut(migration)
+  await enableStations(migration)
+  return report
+}
+
+/** The identifier that AzuraCast has given itself. */
+async function readInstallation(source: AzuracastSource): Promise<string> {
+  const read = readerOf(source.tables.get('settings'))
+  for await (const rows of source.rows('settings'))
+    for (const row of rows) {
+      const identifier = read.text(row, 'app_unique_identifier')
+      if (identifier) return identifier
+    }
+  return source.description
+}
+
+/** Tables of AzuraCast and, of the records here, the kind. */
+const numbered: readonly (readonly [table: string, kind: RecordKind])[] = [
+  ['storage_location', 'storage'],
+  ['station', 'station'],
+  ['users', 'user'],
+  ['role', 'role'],
+  ['custom_field', 'custom field'],
+  ['station_media', 'media'],
+  ['station_playlists', 'playlist'],
+  ['station_mounts', 'mount'],
+  ['station_hls_streams', 'hls stream'],
+  ['station_remotes', 'remote'],
+  ['station_streamers', 'streamer'],
+  ['sftp_user', 'sftp user'],
+  ['station_webhooks', 'webhook'],
+  ['station_requests', 'request'],
+  ['station_queue', 'queue'],
+  ['station_streamer_broadcasts', 'broadcast'],
+  ['station_playlist_media', 'track'],
+  ['song_history', 'play']
+]
+
+/** So that a running Cuewire gives no new record an id of AzuraCast meanwhile. */
+async function moveSequences(sql: Sql, source: AzuracastSource): Promise<void> {
+  for (const [table, kind] of numbered) await moveSequence(sql, tableOf(kind), source.tables.get(table)?.maxId ?? 0)
+}

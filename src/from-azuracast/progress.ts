@@ -1,0 +1,49 @@
+import { WriteStream } from 'node:tty'
+
+import { truncateToWidth } from '../media/progress.ts'
+
+const redrawMs = 100
+/** Without a terminal, a line per phase and per so many rows. */
+const rowsPerLine = 500_000
+
+/** Shows the progress of phases: a bar in a terminal, else lines. */
+export function openProgress(out: NodeJS.WritableStream) {
+  const terminal = out instanceof WriteStream ? out : null
+  let phase = ''
+  let drawnAt = 0
+  let printedRows = 0
+  const draw = (name: string, share: number, note: string) => {
+    if (name !== phase) {
+      phase = name
+      drawnAt = 0
+      printedRows = 0
+      if (!terminal) out.write(`${name}\n`)
+    }
+    const now = performance.now()
+    if (!terminal || now - drawnAt < redrawMs) return
+    drawnAt = now
+    terminal.write(`\r\u001B[K${truncateToWidth(renderShare(share, name, note), terminal.columns)}`)
+  }
+  return {
+    /** Shows the share of a phase that is done, from 0 to 1. */
+    share: (name: string, share: number): void => draw(name, share, ''),
+    /** Shows how many rows of a table were read. */
+    rows(name: string, rows: number, total: number): void {
+      draw(name, total === 0 ? 1 : rows / total, `${rows}/${total}`)
+      if (terminal || rows - printedRows < rowsPerLine) return
+      printedRows = rows
+      out.write(`${name}: ${rows} of ${total} rows\n`)
+    },
+    /** Removes the bar. */
+    end: (): void => {
+      if (terminal) terminal.write('\r\u001B[K')
+    }
+  }
+}
+
+/** Renders `[#####-----]  50 %  song_history  5/10`. */
+export function renderShare(share: number, name: string, note: string): string {
+  const part = Math.min(Math.max(share, 0), 1)
+  const bar = '#'.repeat(Math.floor(part * 20)).padEnd(20, '-')
+  return `[${bar}] ${String(Math.floor(part * 100)).padStart(3)} %  ${name}  ${note}`.trimEnd()
+}

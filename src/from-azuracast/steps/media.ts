@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+
+import { cueColumns } from '../../db/cue-columns.ts'
+import type { Tx } from '../../db/sql.ts'
+import type { CuePoint } from '../../songs/cue-points.ts'
+import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
+import { maxPathBytes } from '../../songs/library-path.ts'
+import { cleanLine, cleanLines, maxLengths, songId, songText, titleFromPath, toDurationMs } from '../../songs/song.ts'
+import { clamp } from '../accept-record.ts'
+import { insertRows, type NewRow } from '../insert-rows.ts'
+import { type MigratedStation, type Migration, rowsOf, takeTable } from '../migration.ts'
+import type { Reader, SourceRow } from '../source.ts'
+
+interface MappedMedia {
+  readonly sourceId: number
+  readonly row: NewRow
+  /** The stations whose library has it, the first of which keeps its id. */
+  readonly stations: readonly MigratedStation[]
+}
+
+/** Stations by the storage location of their media, in the order of their ids in AzuraCast. */
+export function stationsByLocation({ stations }: Pick<Migration, 'stations'>): Map<number, MigratedStation[]> {
+  const byLocation = new Map<number, MigratedStation[]>()
+  for (const station of [...stations.values()].toSorted((a, b) => a.sourceId - b.sourceId))
+    byLocation.set(station.mediaLocation, [...(byLocation.get(station.mediaLocation) ?? []), station])
+  return byLocation
+}
+
+/**
+ * Takes the songs of the libraries. Where stations share a storage location each gets its own record of a song: the
+ * first station keeps the id, all have the `unique_id` of addresses of covers.
+ */
+export async function takeMedia(migration: Migration): Promise<void> {
+  const { report, ids } = migration
+  const byLocation = stationsByLocation(migration)
+  let unused = 0
+  await takeTable<MappedMedia>(migration, {
+    table: 'station_media',
+    kind: 'media',
+    title: 'songs',
+    convert(row, read, sourceId) {
+      const stations = byLocation.get(read.number(row, 'storage_location_id')) ?? []
+      if (stations.length === 0) unused += 1
+      const mapped = stations.length === 0 ? null : mapMedia(migration, row, read)
+      return mapped && { sourceId, row: mapped, stations }
+    },
+    async write(tx, songs) {
+      const copies = songs.flatMap(({ sourceId, row, stations }) =>
+        stations.map((station, index) => ({
+          source: { id: sourceId, stationId: index === 0 ? 0 : station.id },
+          row: { ...row, station_id: station.id }
+        }))
+      )
+      const newIds = await ids.assign(
+        tx,
+        'media',
+        copies.map(({ source }) => source)
+      )
+      await insertRows(
+        tx,
+        'media',
+        copies.map(({ row }, index) => ({ id: newIds[index], ...row }))
+      )
+    }
+  })
+  if (unused > 0) report.leave('songs in storage locations that no station uses', `${unused} songs`)
+  for (const [location, [first, ...others]] of byLocation)
+    if (first && others.length > 0)
+      report.advise(
+        `${others.map(({ name }) => name).join(', ')} shared storage location ${location} with ${first.name}: their songs have new ids.`
+      )
+}
+
+function mapMedia({ report }: Migration, row: SourceRow, read: Reader): NewRow | null {
+  const text = (column: string) => read.text(row, column) ?? ''
+  const path = text('path')
+  if (path === '' || Buffer.byteLength(path) > maxPathBytes || /[\0\p{Surrogate}]/u.test(path)) {
+    report.leave('songs with an unusable path', path || text('unique_id'))
+    return null
+  }
+  const artist = cleanLine(text('artist'), maxLengths.artist)
+  const knownTitle = cleanLine(text('title'), maxLengths.title)
+  const title = knownTitle === '' && artist === '' ? titleFromPath(path) : knownTitle
+  const lyrics = cleanLines(text('lyrics'), maxLengths.lyrics)
+  if (text('lyrics').length > maxLengths.lyrics) report.leave('lyrics cut at 8,000 characters', path)
+  const uniqueId = text('unique_id')
+  const hasUsableId = /^[0-9a-f]{24}$/.test(uniqueId)
+  if (!hasUsableId) report.leave('addresses of covers that changed', `${path} (${uniqueId})`)
+  const cues = mapCues(read, row)
+  return {
+    unique_id: hasUsableId ? uniqueId : randomBytes(12).toString('hex'),
+    path,
+    song_id: songId(songText(artist, title)),
+    title_key: titleKey(title),
+    artist_keys: artistKeys(artist),
+    artist,
+    title,
+    album: cleanLine(text('album'), maxLengths.album),
+    genre: cleanLine(text('genre'), maxLengths.genre),
+    isrc: cleanLine(text('isrc'), maxLengths.isrc),
+    lyrics,
+    duration_ms: toDurationMs(read.number(row, 'length')),
+    modified_ms: read.number(row, 'mtime') * 1_000,
+    created_at: new Date(read.time(row, 'uploaded_at') ?? Date.now()).toISOString(),
+    ...cues,
+    tag_version: 1
+  }
+}
+
+/** The names in `extra_metadata` of AzuraCast, in seconds. */
+const cueNames: Readonly<Record<Exclude<CuePoint, 'amplifyDb'>, string>> = {
+  cueInMs: 'cue_in',
+  cueOutMs: 'cue_out',
+  startNextMs: 'cross_start_next',
+  fadeInMs: 'fade_in',
+  fadeOutMs: 'fade_out'
+}
+
+const maxMs = 2_147_483_647
+
+function mapCues(read: Reader, row: SourceRow) {
+  const extra = read.json(row, 'extra_metadata')
+  const columns: Record<string, number | null> = {}
+  for (const [name, key] of Object.entries(cueNames)) {
+    const seconds = numberOf(extra[key])
+    const column = Object.entries(cueColumns).find(([cue]) => cue === name)?.[1] ?? ''
+    // A song is not over at its beginning: 0 means unset there.
+    const isSet = seconds !== null && seconds >= 0 && (name !== 'cueOutMs' || seconds > 0)
+    columns[column] = isSet ? clamp(Math.round(seconds * 1_000), 0, maxMs) : null
+  }
+  const amplify = numberOf(extra['amplify'])
+  columns[cueColumns.amplifyDb] = amplify === null ? null : clamp(amplify, -60, 60)
+  const set = Object.keys(columns).filter(column => columns[column] !== null)
+  return { ...columns, operator_cues: set }
+}
+
+/** A number, or text that begins with one, such as `-1.5 dB`. */
+function numberOf(value: unknown): number | null {
+  if (value === null || value === undefined || value === '') return null
+  const number = Number.parseFloat(String(value))
+  return Number.isFinite(number) ? number : null
+}
+
+interface FieldValue {
+  readonly mediaId: number
+  readonly fieldId: number
+  readonly value: string
+}
+
+/** Takes the values of custom fields. */
+export async function takeFieldValues(migration: Migration): Promise<void> {
+  const { ids } = migration
+  const copies = await readCopies(migration)
+  await takeTable<FieldValue>(migration, {
+    table: 'station_media_custom_field',
+    title: 'values of custom fields',
+    convert(row, read) {
+      const mediaId = ids.find('media', read.number(row, 'media_id'))
+      const fieldId = ids.find('custom field', read.number(row, 'field_id'))
+      const value = cleanLine(read.text(row, 'field_value') ?? '', 255)
+      return mediaId === null || fieldId === null || value === '' ? null : { mediaId, fieldId, value }
+    },
+    async write(tx, values) {
+      const rows = values.flatMap(({ mediaId, fieldId, value }) =>
+        [mediaId, ...(copies.get(mediaId) ?? [])].map(id => ({ media_id: id, field_id: fieldId, value }))
+      )
+      await insertRows(tx, 'media_custom_fields', rows, { media_id: 'media', field_id: 'custom_fields' })
+    }
+  })
+}
+
+/** The ids of copies for further stations by the id of the first one. */
+async function readCopies({ sql, ids, installation }: Migration): Promise<Map<number, number[]>> {
+  const copies = new Map<number, number[]>()
+  for (const { sourceId, id } of await sql<{ sourceId: number; id: number }[]>`
+    select source_id as "sourceId", id from azuracast_ids
+    where installation = ${installation} and kind = 'media' and station_id <> 0`) {
+    const first = ids.find('media', sourceId) ?? 0
+    copies.set(first, [...(copies.get(first) ?? []), id])
+  }
+  return copies
+}
+
+/** Folders that playlists follow are created, as they may be empty. */
+export async function takeFolders(migration: Migration): Promise<void> {
+  const { report, stations, isDryRun, sql } = migration
+  const rows: { station_id: number; path: string }[] = []
+  const names = new Map<number, string>()
+  for await (const { row, read } of rowsOf(migration, 'station_playlists'))
+    names.set(read.number(row, 'id'), read.text(row, 'name') ?? '')
+  for await (const { row, read } of rowsOf(migration, 'station_playlist_folders')) {
+    const station = stations.get(read.number(row, 'station_id'))
+    const path = (read.text(row, 'path') ?? '').replace(/^\/+|\/+$/g, '')
+    if (!station || path === '') continue
+    rows.push({ station_id: station.id, path })
+    const playlist = names.get(read.number(row, 'playlist_id')) ?? ''
+    report.leave(
+      'folders whose new files are not added to a playlist any more (their songs are in it)',
+      `${station.name}: ${playlist}, ${path}`
+    )
+  }
+  if (!isDryRun) await sql.begin(async (tx: Tx) => insertRows(tx, 'media_folders', rows))
+}

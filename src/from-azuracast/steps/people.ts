@@ -1,0 +1,156 @@
+import { globalPermissions, stationPermissions } from '../../api/auth/access.ts'
+import type { Tx } from '../../db/sql.ts'
+import { insertRows } from '../insert-rows.ts'
+import { type Migration, readProgress, rowsOf, takeTable } from '../migration.ts'
+
+/** Takes roles with their permissions, users with their passwords and roles, and API keys. */
+export async function takePeople(migration: Migration): Promise<void> {
+  await takeRoles(migration)
+  await takeUsers(migration)
+  await takeApiKeys(migration)
+}
+
+interface Grants {
+  readonly permissions: string[]
+  readonly stationPermissions: Record<string, string[]>
+}
+
+async function takeRoles(migration: Migration): Promise<void> {
+  const { ids } = migration
+  const grants = await readGrants(migration)
+  await takeTable(migration, {
+    table: 'role',
+    kind: 'role',
+    title: 'roles',
+    convert: (row, read, sourceId) => ({ sourceId, name: (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}` }),
+    async write(tx, roles) {
+      const newIds = await ids.assign(
+        tx,
+        'role',
+        roles.map(({ sourceId }) => ({ id: sourceId }))
+      )
+      for (const [index, { sourceId, name }] of roles.entries()) {
+        const { permissions = [], stationPermissions: byStation = {} } = grants.get(sourceId) ?? {}
+        const row = { id: newIds[index], permissions, station_permissions: byStation }
+        await insertRows(tx, 'roles', [{ ...row, name: await findFreeRoleName(tx, name) }])
+      }
+    }
+  })
+}
+
+async function findFreeRoleName(tx: Tx, name: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? name : `${name} (AzuraCast${number === 2 ? '' : ` ${number - 1}`})`
+    const [taken] = await tx`select from roles where name = ${free}`
+    if (!taken) return free
+  }
+}
+
+/** Reads what each role permits, with the ids of stations here. */
+async function readGrants(migration: Migration): Promise<Map<number, Grants>> {
+  const { stations, report } = migration
+  const grants = new Map<number, Grants>()
+  for await (const { row, read } of rowsOf(migration, 'role_permissions')) {
+    const roleId = read.number(row, 'role_id')
+    const action = read.text(row, 'action_name') ?? ''
+    const sourceStation = read.text(row, 'station_id')
+    const grant = grants.get(roleId) ?? { permissions: [], stationPermissions: {} }
+    grants.set(roleId, grant)
+    const known: readonly string[] = sourceStation === null ? globalPermissions : stationPermissions
+    if (!known.includes(action)) {
+      report.leave('permissions of roles that Cuewire does not have', `role ${roleId}: ${action}`)
+      continue
+    }
+    if (sourceStation === null) grant.permissions.push(action)
+    else {
+      const station = stations.get(Number(sourceStation))
+      if (station) (grant.stationPermissions[station.id] ??= []).push(action)
+    }
+  }
+  return grants
+}
+
+/** The hashes that Cuewire verifies; see `src/security/passwords.ts`. */
+export const isSupportedHash = (hash: string): boolean => hash.startsWith('$argon2id$')
+
+async function takeUsers(migration: Migration): Promise<void> {
+  const { ids, report, sql } = migration
+  const { lastId } = await readProgress(migration, 'users')
+  const emails = await sql<{ email: string }[]>`select lower(email) as email from users`
+  const known = new Set(emails.map(({ email }) => email))
+  const userRoles = await readUserRoles(migration)
+  await takeTable(migration, {
+    table: 'users',
+    kind: 'user',
+    title: 'users',
+    convert(row, read, sourceId) {
+      const email = (read.text(row, 'email') ?? '').trim()
+      const hash = read.text(row, 'auth_password') ?? ''
+      const isNew = sourceId > lastId
+      if (isNew && known.has(email.toLowerCase()))
+        report.leave('users whose email address Cuewire has: name, password and roles there stay', email)
+      else if (!isSupportedHash(hash)) report.leave('passwords of users that must be set anew', email)
+      if (read.text(row, 'two_factor_secret')) report.leave('second factors of users', email)
+      return {
+        sourceId,
+        email,
+        name: (read.text(row, 'name') ?? '').trim(),
+        hash: isSupportedHash(hash) ? hash : null,
+        createdAt: read.time(row, 'created_at') ?? Date.now()
+      }
+    },
+    async write(tx, users) {
+      for (const { sourceId, email, name, hash, createdAt } of users) {
+        const [existing] = await tx<{ id: number }[]>`select id from users where lower(email) = lower(${email})`
+        if (existing) {
+          await ids.equate(tx, 'user', sourceId, existing.id)
+          continue
+        }
+        const [id] = await ids.assign(tx, 'user', [{ id: sourceId }])
+        const created = new Date(createdAt).toISOString()
+        await insertRows(tx, 'users', [{ id, email, name, password_hash: hash, created_at: created }])
+        const roleIds = (userRoles.get(sourceId) ?? []).map(roleId => ids.find('role', roleId)).filter(found => found !== null)
+        await insertRows(
+          tx,
+          'user_roles',
+          roleIds.map(roleId => ({ user_id: id, role_id: roleId }))
+        )
+      }
+    }
+  })
+}
+
+/** Reads the roles of each user, by their ids in AzuraCast. */
+async function readUserRoles(migration: Migration): Promise<Map<number, number[]>> {
+  const roles = new Map<number, number[]>()
+  for await (const { row, read } of rowsOf(migration, 'user_has_role')) {
+    const userId = read.number(row, 'user_id')
+    roles.set(userId, [...(roles.get(userId) ?? []), read.number(row, 'role_id')])
+  }
+  return roles
+}
+
+const keyIdentifier = /^[0-9a-f]{16}$/
+const sha512 = /^[0-9a-f]{128}$/
+
+/** API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user. */
+async function takeApiKeys(migration: Migration): Promise<void> {
+  const { ids, report, isDryRun, sql } = migration
+  const rows: { name: string; identifier: string; verifier: string; permissions: string[]; user_id: number }[] = []
+  for await (const { row, read } of rowsOf(migration, 'api_keys')) {
+    const identifier = (read.text(row, 'id') ?? '').toLowerCase()
+    const verifier = (read.text(row, 'verifier') ?? '').toLowerCase()
+    const name = read.text(row, 'comment') || 'AzuraCast'
+    const userId = ids.find('user', read.number(row, 'user_id'))
+    if (!keyIdentifier.test(identifier) || !sha512.test(verifier)) {
+      report.leave('API keys of an unknown form', `${identifier} (${name})`)
+      continue
+    }
+    if (userId !== null)
+      rows.push({ name: name.slice(0, 200), identifier, verifier: `\\x${verifier}`, permissions: [], user_id: userId })
+  }
+  const known = await sql<{ identifier: string }[]>`
+    select identifier from api_keys where identifier = any(${rows.map(({ identifier }) => identifier)}::text[])`
+  if (rows.length > 0) report.take('API keys', rows.length, rows.length - known.length)
+  if (!isDryRun) await sql.begin(async tx => insertRows(tx, 'api_keys', rows))
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+
+import { safeParse } from 'valibot'
+
+import { playlists as playlistResource } from '../../api/playlists/playlists.ts'
+import { scheduleItemValidator } from '../../api/playlists/schedule-items.ts'
+import type { ScheduleItem } from '../../autodj/schedule.ts'
+import type { Tx } from '../../db/sql.ts'
+import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
+import { addressSongId } from '../../songs/song.ts'
+import { acceptRecord, clamp } from '../accept-record.ts'
+import { insertRows, type NewRow } from '../insert-rows.ts'
+import { type Migration, rowsOf, takeTable } from '../migration.ts'
+
+/** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
+export interface Schedules {
+  readonly playlists: ReadonlyMap<number, readonly ScheduleItem[]>
+  readonly streamers: ReadonlyMap<number, readonly ScheduleItem[]>
+}
+
+export async function readSchedules(migration: Migration): Promise<Schedules> {
+  const playlists = new Map<number, ScheduleItem[]>()
+  const streamers = new Map<number, ScheduleItem[]>()
+  for await (const { row, read } of rowsOf(migration, 'station_schedules')) {
+    const playlistId = read.number(row, 'playlist_id')
+    const [owners, ownerId] = playlistId === 0 ? [streamers, read.number(row, 'streamer_id')] : [playlists, playlistId]
+    const parsed = safeParse(scheduleItemValidator, {
+      id: read.number(row, 'id'),
+      start_time: read.number(row, 'start_time'),
+      end_time: read.number(row, 'end_time'),
+      start_date: read.text(row, 'start_date') ?? '',
+      end_date: read.text(row, 'end_date') ?? '',
+      days: read.text(row, 'days') ?? '',
+      loop_once: read.flag(row, 'loop_once')
+    })
+    const owner = `${playlistId === 0 ? 'streamer' : 'playlist'} ${ownerId}`
+    if (parsed.success) owners.set(ownerId, [...(owners.get(ownerId) ?? []), parsed.output])
+    else migration.report.leave('schedule items that are not accepted', `${owner}: item ${read.number(row, 'id')}`)
+  }
+  return { playlists, streamers }
+}
+
+/** New schedule items get higher ids. */
+export async function moveScheduleIds({ sql, source, isDryRun }: Migration): Promise<void> {
+  const highest = source.tables.get('station_schedules')?.maxId ?? 0
+  if (highest > 0 && !isDryRun)
+    await sql`select setval('schedule_item_ids', greatest(${highest}, nextval('schedule_item_ids')))`
+}
+
+interface MappedPlaylist {
+  readonly sourceId: number
+  readonly row: NewRow
+}
+
+/** Takes playlists, those of addresses with their entry. */
+export async function takePlaylists(migration: Migration, schedules: Schedules): Promise<void> {
+  const { ids, report, secrets, stations } = migration
+  await takeTable<MappedPlaylist>(migration, {
+    table: 'station_playlists',
+    kind: 'playlist',
+    title: 'playlists',
+    convert(row, read, sourceId) {
+      const station = stations.get(read.number(row, 'station_id'))
+      if (!station) return null
+      const text = (column: string) => read.text(row, column) ?? ''
+      const name = `${station.name}: ${text('name')}`
+      const isRemote = text('source') === 'remote_url'
+      const body = {
+        name: text('name'),
+        type: isRemote ? 'default' : text('type'),
+        source: text('source'),
+        order: text('playback_order'),
+        remote_url: text('remote_url'),
+        remote_type: text('remote_type') || 'stream',
+        remote_buffer: clamp(read.number(row, 'remote_timeout'), 0, 120),
+        is_enabled: read.flag(row, 'is_enabled'),
+        is_jingle: read.flag(row, 'is_jingle'),
+        play_per_songs: clamp(read.number(row, 'play_per_songs'), 0, 32_767),
+        play_per_minutes: clamp(read.number(row, 'play_per_minutes'), 0, 32_767),
+        play_per_hour_minute: clamp(read.number(row, 'play_per_hour_minute'), 0, 59),
+        weight: clamp(read.number(row, 'weight'), 0, 100) || 3,
+        include_in_requests: read.flag(row, 'include_in_requests'),
+        include_in_on_demand: read.flag(row, 'include_in_on_demand'),
+        backend_options: text('backend_options'),
+        avoid_duplicates: read.flag(row, 'avoid_duplicates'),
+        schedule_items: schedules.playlists.get(sourceId) ?? []
+      }
+      const accepted = acceptRecord(playlistResource, body, secrets, problem =>
+        report.leave('settings of playlists that are not accepted', `${name}: ${problem}`)
+      )
+      if (!accepted) return null
+      if (text('description') !== '') report.leave('settings of playlists without an equivalent', `${name}: description`)
+      return { sourceId, row: { station_id: station.id, ...accepted } }
+    },
+    async write(tx, playlists) {
+      const newIds = await ids.assign(
+        tx,
+        'playlist',
+        playlists.map(({ sourceId }) => ({ id: sourceId }))
+      )
+      const rows = playlists.map(({ row }, index) => ({ ...row, id: newIds[index] }))
+      await insertRows(tx, 'playlists', rows)
+      await insertEntries(tx, rows)
+    }
+  })
+}
+
+/** What is behind a single address is the one entry of its playlist; lists are fetched by the workers. */
+async function insertEntries(tx: Tx, playlists: readonly NewRow[]): Promise<void> {
+  const single = playlists.filter(
+    ({ source, remote_type: type, remote_url: url }) => source === 'remote_url' && type !== 'playlist' && url !== ''
+  )
+  for (const { id, station_id: stationId, remote_url: url, name } of single) {
+    const path = String(url)
+    const title = String(name)
+    const [media] = await tx<{ id: number }[]>`
+      insert into media (station_id, unique_id, path, song_id, title, title_key, artist_keys, remote_playlist_id)
+      values (${Number(stationId)}, ${randomBytes(12).toString('hex')}, ${path}, ${addressSongId(path)}, ${title},
+        ${titleKey(title)}, ${artistKeys('')}, ${Number(id)})
+      returning id`
+    if (media) await insertTrack(tx, Number(id), media.id)
+  }
+}
+
+async function insertTrack(tx: Tx, playlistId: number, mediaId: number): Promise<void> {
+  await tx`
+    insert into playlist_tracks (playlist_id, media_id, position) values (${playlistId}, ${mediaId}, 1)`
+}
+
+interface MappedTrack {
+  readonly sourceId: number
+  readonly playlistId: number
+  readonly mediaId: number
+  readonly position: number
+  readonly isQueued: boolean
+  readonly lastPlayedMs: number | null
+}
+
+/** Takes the songs of playlists in their order, with when they were last played. */
+export async function takeTracks(migration: Migration): Promise<void> {
+  const { ids, stations } = migration
+  const stationOf = new Map<number, number>()
+  for await (const { row, read } of rowsOf(migration, 'station_playlists')) {
+    const station = stations.get(read.number(row, 'station_id'))
+    if (station) stationOf.set(read.number(row, 'id'), station.id)
+  }
+  const seen = new Set<string>()
+  await takeTable<MappedTrack>(migration, {
+    table: 'station_playlist_media',
+    kind: 'track',
+    title: 'songs in playlists',
+    convert(row, read, sourceId) {
+      const playlistSource = read.number(row, 'playlist_id')
+      const stationId = stationOf.get(playlistSource)
+      const playlistId = ids.find('playlist', playlistSource)
+      const mediaId = ids.find('media', read.number(row, 'media_id'), stationId)
+      if (stationId === undefined || playlistId === null || mediaId === null) return null
+      const key = `${playlistId} ${mediaId}`
+      if (seen.has(key)) {
+        migration.report.leave('songs that a playlist has twice', `playlist ${playlistSource}, song ${mediaId}`)
+        return null
+      }
+      seen.add(key)
+      return {
+        sourceId,
+        playlistId,
+        mediaId,
+        position: read.number(row, 'weight'),
+        isQueued: read.flag(row, 'is_queued'),
+        lastPlayedMs: read.time(row, 'last_played')
+      }
+    },
+    async write(tx, tracks) {
+      const newIds = await ids.assign(
+        tx,
+        'track',
+        tracks.map(({ sourceId }) => ({ id: sourceId }))
+      )
+      const rows = tracks.map(({ playlistId, mediaId, position, isQueued, lastPlayedMs }, index) => ({
+        id: newIds[index],
+        playlist_id: playlistId,
+        media_id: mediaId,
+        position,
+        // AzuraCast removes songs from its queue of a pass when they were played.
+        last_pass: isQueued ? 0 : 1,
+        last_aired_ms: lastPlayedMs
+      }))
+      await insertRows(tx, 'playlist_tracks', rows, { playlist_id: 'playlists', media_id: 'media' })
+    }
+  })
+}
