@@ -20,28 +20,28 @@ export interface CommandPool {
 /**
  * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
  * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. Without DATA_DIR,
- * the choice is reported on `stderr`. Throws an `OperatorError` if several run.
+ * the choice is reported on `stderr`. `use` gets the pool and the DATA_DIR that belongs to it. Throws an `OperatorError` if several run.
  */
 export async function withCommandDatabase<Result>(
   config: Config,
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
   pool: CommandPool,
-  use: (sql: Sql) => Promise<Result>
+  use: (sql: Sql, dataDir: string) => Promise<Result>
 ): Promise<Result> {
   const url = config.DATABASE_URL || (await findRunningServices(config.DATA_DIR))?.databaseUrl
-  if (url) return withConnection(url, pool, use)
+  if (url) return withConnection(url, pool, sql => use(sql, config.DATA_DIR))
   const running = env['DATA_DIR'] ? null : await findProgram(env)
   const services = running && (await findRunningServices(running.dataDir))
   if (running && services) {
     stderr.write(`Using the Cuewire at ${running.url}, with DATA_DIR ${running.dataDir}.\n`)
-    return withConnection(services.databaseUrl, pool, use)
+    return withConnection(services.databaseUrl, pool, sql => use(sql, running.dataDir))
   }
   await using lock = await lockDataDir(config.DATA_DIR)
   stderr.write(
     `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
   )
   await using postgres = await startPostgres(join(lock.folder, 'postgres'))
-  return await withConnection(postgres.url, pool, use)
+  return await withConnection(postgres.url, pool, sql => use(sql, config.DATA_DIR))
 }
 
 const findProgram = (env: CommandContext['env']) =>

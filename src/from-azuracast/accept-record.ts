@@ -25,7 +25,9 @@ export function acceptRecord(
   for (;;) {
     const result = v.safeParse(validator, Object.fromEntries(accepted))
     if (result.success) return rowOf(table, fields, result.output, secrets)
-    const rejected = new Map(problemsOf(result.issues).map(({ field, message }) => [field.split('.')[0] ?? '', message]))
+    const rejected = new Map(
+      problemsOf(result.issues).map(({ field, message }) => [field.split('.')[0] ?? '', message])
+    )
     for (const [field, message] of rejected) {
       onProblem(message)
       if (fields[field]?.fallback === undefined || !accepted.delete(field)) return null

@@ -62,7 +62,8 @@ export async function openBackup(
       dumps += 1
       await pipeline(await file.open(), createWriteStream(dumpFile), { signal })
     })
-    if (dumps !== 1) throw new OperatorError(`${path} is not a backup of AzuraCast: it contains no database dump db.sql`)
+    if (dumps !== 1)
+      throw new OperatorError(`${path} is not a backup of AzuraCast: it contains no database dump db.sql`)
   } catch (error) {
     await dispose()
     signal.throwIfAborted()
@@ -81,8 +82,12 @@ export async function openBackup(
 function asDamaged(path: string, error: unknown): unknown {
   if (error instanceof OperatorError) return error
   if (codeOf(error) === 'ENOSPC')
-    return new OperatorError('there is no space for the database dump: set TMPDIR to a folder with more', { cause: error })
-  return new OperatorError(`${path} is damaged: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    return new OperatorError('there is no space for the database dump: set TMPDIR to a folder with more', {
+      cause: error
+    })
+  return new OperatorError(`${path} is damaged: ${error instanceof Error ? error.message : String(error)}`, {
+    cause: error
+  })
 }
 
 async function detectFormat(path: string): Promise<Format> {
@@ -133,7 +138,8 @@ function walkTar(format: 'tgz' | 'tzst'): Walk {
     fed.catch(() => {})
     for await (const entry of unpacked) {
       const { name, size: bytes = 0, type } = entry.header
-      if (type === 'file') await use({ path: name.replace(/^\.?\//, ''), size: bytes, open: async () => Readable.from(entry) })
+      if (type === 'file')
+        await use({ path: name.replace(/^\.?\//, ''), size: bytes, open: async () => Readable.from(entry) })
       entry.resume()
     }
     await fed
@@ -170,7 +176,9 @@ function createZstdDecompressor(): Transform {
 
 const walkZip: Walk = async (path, signal, onProgress, use) => {
   const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
-    yauzl.open(path, { lazyEntries: true, autoClose: false }, (error, opened) => (error ? reject(error) : resolve(opened)))
+    yauzl.open(path, { lazyEntries: true, autoClose: false }, (error, opened) =>
+      error ? reject(error) : resolve(opened)
+    )
   })
   try {
     let read = 0

@@ -7,6 +7,7 @@ import { type CommandContext, reportOperatorErrors } from '../runtime/command-co
 import { OperatorError } from '../runtime/errors.ts'
 import { openDatabaseSecrets } from '../security/secrets-key.ts'
 import { normalizePath } from '../storage/location.ts'
+import { openApi } from './api-source.ts'
 import { openBackup } from './archive.ts'
 import { openDump } from './dump-source.ts'
 import { openMariadb } from './mariadb-source.ts'
@@ -31,7 +32,10 @@ export function migrateCommand(call: CommandContext, signal: AbortSignal): Promi
   })
 }
 
-async function runMigration({ args, env, stdout, stderr }: CommandContext, signal: AbortSignal): Promise<number> {
+async function runMigration(
+  { args, env, stdout, stderr }: CommandContext,
+  signal: AbortSignal
+): Promise<number> {
   const request = parseMigrationArguments([...args])
   if (request === null) {
     stdout.write(help)
@@ -48,8 +52,8 @@ async function runMigration({ args, env, stdout, stderr }: CommandContext, signa
       config,
       { env, stderr },
       { name: 'migration', statementSeconds: 300 },
-      async sql => {
-        const secrets = await openDatabaseSecrets(sql, config)
+      async (sql, dataDir) => {
+        const secrets = await openDatabaseSecrets(sql, { ...config, DATA_DIR: dataDir })
         const { onConflict, isDryRun, copyMediaTo } = request
         return migrateInstallation(sql, secrets, {
           source,
@@ -93,14 +97,23 @@ interface OpenedSource extends AsyncDisposable {
 const noFiles: Migration['files'] = { hasFiles: false, forEachFile: async () => {} }
 
 async function openSource(
-  { backup, mariadbUrl }: Request,
+  { backup, mariadbUrl, apiUrl, apiKey }: Request,
   toAbsolute: (path: string) => string,
   progress: ReturnType<typeof openProgress>,
   signal: AbortSignal
 ): Promise<OpenedSource> {
   if (mariadbUrl !== null) {
     const opened = await openMariadb(mariadbUrl, signal)
-    return { source: opened.source, files: noFiles, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+    return {
+      source: opened.source,
+      files: noFiles,
+      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]()
+    }
+  }
+  if (apiUrl !== null) {
+    progress.share('reading the API', 0)
+    const source = await openApi(apiUrl, apiKey ?? '', signal)
+    return { source, files: noFiles, [Symbol.asyncDispose]: async () => {} }
   }
   const path = toAbsolute(backup ?? '')
   const files = await openBackup(path, signal, share => progress.share('reading the backup', share))
@@ -114,7 +127,8 @@ async function openSource(
   }
 }
 
-const usage = 'usage: npm run migrate-from-azuracast -- [OPTIONS] (BACKUP | --mariadb URL | --api URL --key KEY)'
+const usage =
+  'usage: npm run migrate-from-azuracast -- [OPTIONS] (BACKUP | --mariadb URL | --api URL --key KEY)'
 
 const help = `${usage}
 

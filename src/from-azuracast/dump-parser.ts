@@ -200,7 +200,8 @@ function parseValue(text: string, from: number): number {
     const end = parseString(text, next)
     if (end < 0) return end
     if (/^x$/i.test(word)) parsedValue = decodeHex(parsedValue ?? '')
-    else if (/^b$/i.test(word)) parsedValue = String(BigInt(`0b${parsedValue === '' ? '0' : (parsedValue ?? '0')}`))
+    else if (/^b$/i.test(word))
+      parsedValue = String(BigInt(`0b${parsedValue === '' ? '0' : (parsedValue ?? '0')}`))
     else if (!word.startsWith('_') && !/^n$/i.test(word)) return notARow
     return end
   }

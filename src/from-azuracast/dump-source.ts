@@ -39,18 +39,30 @@ export async function openDump(file: string, options: DumpOptions): Promise<Azur
     signal.throwIfAborted()
     if (event.type === 'completed') isComplete = true
     else if (event.type === 'table') {
-      tables.set(event.table, { name: event.table, columns: event.columns, rows: 0, maxId: 0, isOrdered: true, sections: [] })
+      tables.set(event.table, {
+        name: event.table,
+        columns: event.columns,
+        rows: 0,
+        maxId: 0,
+        isOrdered: true,
+        sections: []
+      })
     } else {
       addRows(tables.get(event.table), event, description)
       onProgress?.(event.end / size)
     }
   }
-  if (!isComplete) throw new OperatorError(`the database dump in ${description} is not complete: its last line is missing`)
+  if (!isComplete)
+    throw new OperatorError(`the database dump in ${description} is not complete: its last line is missing`)
   if (!tables.has('station') || !tables.has('settings'))
-    throw new OperatorError(`the database dump in ${description} is not of AzuraCast: it has no tables station and settings`)
+    throw new OperatorError(
+      `the database dump in ${description} is not of AzuraCast: it has no tables station and settings`
+    )
   for (const { name, rows, isOrdered } of tables.values())
     if (!isOrdered && rows > maxUnorderedRows)
-      throw new OperatorError(`the rows of ${name} are not in the order of their ids: dump the database with --order-by-primary`)
+      throw new OperatorError(
+        `the rows of ${name} are not in the order of their ids: dump the database with --order-by-primary`
+      )
 
   async function* readRows(table: IndexedTable | undefined): AsyncGenerator<readonly SourceRow[]> {
     for (const section of table?.sections ?? []) {
@@ -93,13 +105,18 @@ interface RowsEvent {
 }
 
 function addRows(table: IndexedTable | undefined, event: RowsEvent, description: string): void {
-  if (!table) throw new OperatorError(`the database dump in ${description} has rows of the unknown table ${event.table}`)
+  if (!table)
+    throw new OperatorError(
+      `the database dump in ${description} has rows of the unknown table ${event.table}`
+    )
   const columns = event.columns ?? table.columns
   const idIndex = columns.indexOf('id')
   for (const row of event.rows) {
     if (row.length !== columns.length) {
       const counts = `${row.length} values instead of ${columns.length}`
-      throw new OperatorError(`the database dump is damaged near byte ${event.end}: a row of ${event.table} has ${counts}`)
+      throw new OperatorError(
+        `the database dump is damaged near byte ${event.end}: a row of ${event.table} has ${counts}`
+      )
     }
     const id = Number(row[idIndex]) || 0
     if (id < table.maxId) table.isOrdered = false

@@ -53,7 +53,11 @@ export async function openIds(sql: Sql, installation: string) {
     /** The id here; null for a record that is not taken. */
     find(kind: RecordKind, sourceId: number, stationId = 0): number | null {
       if (sourceId === 0 || !known.get(kind)?.has(sourceId)) return null
-      return renumbered.get(keyOf(kind, sourceId, stationId)) ?? renumbered.get(keyOf(kind, sourceId, 0)) ?? sourceId
+      return (
+        renumbered.get(keyOf(kind, sourceId, stationId)) ??
+        renumbered.get(keyOf(kind, sourceId, 0)) ??
+        sourceId
+      )
     },
     /** Whether an earlier run took a station. */
     wasTaken: (stationId: number): boolean => renumbered.has(keyOf('station', stationId, 0)),
@@ -68,9 +72,9 @@ export async function openIds(sql: Sql, installation: string) {
     async assign(tx: Tx, kind: RecordKind, sources: readonly SourceId[]): Promise<number[]> {
       const table = tables[kind]
       const rows = await tx<{ id: number }[]>`
-        select case when x.is_copy or t.id is not null then nextval(pg_get_serial_sequence(${table}, 'id')) else x.id end as id
-        from unnest(${sources.map(({ id }) => id)}::bigint[], ${sources.map(({ stationId = 0 }) => stationId !== 0)}::boolean[])
-          with ordinality as x (id, is_copy, place)
+        select case when x.station_id <> 0 or t.id is not null then nextval(pg_get_serial_sequence(${table}, 'id')) else x.id end as id
+        from unnest(${sources.map(({ id }) => id)}::bigint[], ${sources.map(({ stationId = 0 }) => stationId)}::bigint[])
+          with ordinality as x (id, station_id, place)
         left join ${tx(table)} t on t.id = x.id
         order by x.place`
       const assigned = rows.map(({ id }, index) => ({ source: sources[index] ?? { id: 0 }, id }))

@@ -15,13 +15,18 @@ export async function insertRows(
 ): Promise<number> {
   const [first] = rows
   if (!first) return 0
-  const columns = Object.keys(first)
+  // The helper for names takes a list in this place for rows.
+  const columns = tx.unsafe(
+    Object.keys(first)
+      .map(name => `"${name}"`)
+      .join(', ')
+  )
   const exist = Object.entries(references).map(
     ([column, target]) => tx`and exists (select from ${tx(target)} t where t.id = r.${tx(column)})`
   )
   const { count } = await tx`
-    insert into ${tx(table)} (${tx(columns)}) overriding system value
-    select ${tx(columns)} from jsonb_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::jsonb) r
+    insert into ${tx(table)} (${columns}) overriding system value
+    select ${columns} from jsonb_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::jsonb) r
     where true ${exist.reduce((all, each) => tx`${all} ${each}`, tx``)}
     on conflict do nothing`
   return count

@@ -41,7 +41,9 @@ export async function openMariadb(url: string, signal: AbortSignal): Promise<Ope
       return rows
     })
     if (!tables.has('station') || !tables.has('settings'))
-      throw new OperatorError(`the database ${description} is not of AzuraCast: it has no tables station and settings`)
+      throw new OperatorError(
+        `the database ${description} is not of AzuraCast: it has no tables station and settings`
+      )
     const source: AzuracastSource = {
       description,
       tables,
@@ -51,7 +53,9 @@ export async function openMariadb(url: string, signal: AbortSignal): Promise<Ope
         if (!table) return
         const names = table.columns.map(quote).join(', ')
         const order = table.columns.includes('id') ? 'order by id' : ''
-        const stream = opened.query({ sql: `select ${names} from ${quote(name)} ${order}`, rowsAsArray: true }).stream()
+        const stream = opened
+          .query({ sql: `select ${names} from ${quote(name)} ${order}`, rowsAsArray: true })
+          .stream()
         let batch: SourceRow[] = []
         for await (const row of stream) {
           signal.throwIfAborted()
@@ -94,7 +98,12 @@ async function readTables(query: Query): Promise<Map<string, SourceTable>> {
     const highest = names.includes('id') ? 'max(id)' : 'null'
     const [counts] = await query(`select count(*) as \`rows\`, ${highest} as highest from ${quote(name)}`)
     const maxId = Number(counts?.['highest'])
-    tables.set(name, { name, columns: names, rows: Number(counts?.['rows']), maxId: Number.isFinite(maxId) ? maxId : 0 })
+    tables.set(name, {
+      name,
+      columns: names,
+      rows: Number(counts?.['rows']),
+      maxId: Number.isFinite(maxId) ? maxId : 0
+    })
   }
   return tables
 }

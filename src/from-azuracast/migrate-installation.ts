@@ -30,7 +30,11 @@ export type MigrationOptions = Pick<
  * its progress. New stations are enabled and published at the end. Throws an `OperatorError` before anything is written if
  * stations have the id or short name of others, unless `onConflict` says what to do.
  */
-export async function migrateInstallation(sql: Sql, secrets: Secrets, options: MigrationOptions): Promise<Report> {
+export async function migrateInstallation(
+  sql: Sql,
+  secrets: Secrets,
+  options: MigrationOptions
+): Promise<Report> {
   const { source, isDryRun } = options
   const installation = await readInstallation(source)
   const report = openReport()
@@ -102,5 +106,6 @@ const numbered: readonly (readonly [table: string, kind: RecordKind])[] = [
 
 /** So that a running Cuewire gives no new record an id of AzuraCast meanwhile. */
 async function moveSequences(sql: Sql, source: AzuracastSource): Promise<void> {
-  for (const [table, kind] of numbered) await moveSequence(sql, tableOf(kind), source.tables.get(table)?.maxId ?? 0)
+  for (const [table, kind] of numbered)
+    await moveSequence(sql, tableOf(kind), source.tables.get(table)?.maxId ?? 0)
 }

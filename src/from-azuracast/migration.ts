@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import type { Secrets } from '../security/secrets.ts'
-import type { Ids, RecordKind } from './ids.ts'
 import type { OpenedBackup } from './archive.ts'
+import type { Ids, RecordKind } from './ids.ts'
 import type { Report } from './report.ts'
 import { type AzuracastSource, type Reader, readerOf, type SourceRow } from './source.ts'
 

@@ -3,7 +3,7 @@ import { WriteStream } from 'node:tty'
 import { truncateToWidth } from '../media/progress.ts'
 
 const redrawMs = 100
-/** Without a terminal, a line per phase and per so many rows. */
+/** Rows of a table per line, without a terminal. */
 const rowsPerLine = 500_000
 
 /** Shows the progress of phases: a bar in a terminal, else lines. */
@@ -17,7 +17,7 @@ export function openProgress(out: NodeJS.WritableStream) {
       phase = name
       drawnAt = 0
       printedRows = 0
-      if (!terminal) out.write(`${name}\n`)
+      if (!terminal && note === '') out.write(`${name}\n`)
     }
     const now = performance.now()
     if (!terminal || now - drawnAt < redrawMs) return

@@ -86,7 +86,8 @@ function parseJson(text: string | null): unknown {
 export function parseTime(text: string | null): number | null {
   if (text === null || text === '') return null
   if (/^\d+$/.test(text)) return text === '0' ? null : Number(text) * 1_000
-  const [, day = '', time = '00:00:00'] = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d+)?))?/.exec(text) ?? []
+  const [, day = '', time = '00:00:00'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d+)?))?/.exec(text) ?? []
   const ms = Date.parse(`${day}T${time.slice(0, 12)}Z`)
   return Number.isNaN(ms) ? null : ms
 }

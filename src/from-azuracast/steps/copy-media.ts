@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { isInsideRoots } from '../../runtime/contained-files.ts'
 import type { ArchivedFile } from '../archive.ts'
 import type { Migration } from '../migration.ts'
-import { copiedPath, readLocalFolders } from './storage.ts'
 import { stationsByLocation } from './media.ts'
+import { copiedPath, readLocalFolders } from './storage.ts'
 
 /**
  * Copies the files of local storage locations to the folder of `--copy-media`, from the backup, else from this machine. Files

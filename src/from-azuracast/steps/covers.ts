@@ -155,6 +155,7 @@ async function listRemoteFolders(migration: Migration): Promise<void> {
     const stations = byLocation.get(read.number(row, 'id')) ?? []
     const adapter = read.text(row, 'adapter') ?? ''
     if (adapter === 'local') continue
-    for (const { name } of stations) migration.report.leave('covers of songs in remote storage', `${name} (${adapter})`)
+    for (const { name } of stations)
+      migration.report.leave('covers of songs in remote storage', `${name} (${adapter})`)
   }
 }

@@ -22,7 +22,8 @@ export async function takeCustomFields(migration: Migration): Promise<void> {
       )
       if (!accepted) return null
       // Its own name would be empty.
-      const shortName = accepted['short_name'] === '' ? `custom_field_${sourceId}` : String(accepted['short_name'])
+      const shortName =
+        accepted['short_name'] === '' ? `custom_field_${sourceId}` : String(accepted['short_name'])
       return { sourceId, row: { ...accepted, short_name: shortName }, shortName }
     },
     async write(tx, fields) {

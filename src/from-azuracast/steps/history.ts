@@ -49,7 +49,12 @@ export async function takeHistory(migration: Migration): Promise<void> {
       const station = stations.get(read.number(row, 'station_id'))
       const startedAtMs = read.time(row, 'timestamp_start')
       if (!station || startedAtMs === null) return null
-      const song = songs.find(read.text(row, 'artist'), read.text(row, 'title'), read.text(row, 'album'), read.text(row, 'text'))
+      const song = songs.find(
+        read.text(row, 'artist'),
+        read.text(row, 'title'),
+        read.text(row, 'album'),
+        read.text(row, 'text')
+      )
       const playlistId = read.number(row, 'playlist_id')
       const seconds = read.number(row, 'duration')
       const endedAtMs = read.time(row, 'timestamp_end')
@@ -108,7 +113,7 @@ async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
   await copyLines(tx, 'copied_plays', columns, lines)
   const others = columns.filter(name => name !== 'id')
   await tx`
-    insert into song_history (id, genre, isrc, ${tx(others)}) overriding system value
+    insert into song_history (id, genre, isrc, ${tx.unsafe(others.join(', '))}) overriding system value
     select case when h.id is null then c.id else nextval(pg_get_serial_sequence('song_history', 'id')) end,
       coalesce(m.genre, ''), coalesce(m.isrc, ''), ${tx.unsafe(others.map(name => `c.${name}`).join(', '))}
     from copied_plays c

@@ -21,7 +21,8 @@ const counted = {
 export async function listLeftOut(migration: Migration): Promise<void> {
   const { report, source } = migration
   for (const [table, [what, column]] of Object.entries(tables))
-    for await (const { row, read } of rowsOf(migration, table)) report.leave(what, read.text(row, column) ?? '')
+    for await (const { row, read } of rowsOf(migration, table))
+      report.leave(what, read.text(row, column) ?? '')
   for (const [table, what] of Object.entries(counted)) {
     const rows = source.tables.get(table)?.rows ?? 0
     if (rows > 0) report.leave(what, `${rows} rows`)
@@ -76,7 +77,9 @@ async function adviseSettings(migration: Migration): Promise<void> {
       const user = encodeURIComponent(text('mail_smtp_username'))
       const scheme = read.flag(row, 'mail_smtp_secure') ? 'smtps' : 'smtp'
       const address = `${text('mail_smtp_host')}:${read.number(row, 'mail_smtp_port')}`
-      report.advise(`SMTP_URL=${scheme}://${user === '' ? '' : `${user}:PASSWORD@`}${address} (the password is not printed)`)
+      report.advise(
+        `SMTP_URL=${scheme}://${user === '' ? '' : `${user}:PASSWORD@`}${address} (the password is not printed)`
+      )
     }
     const unused = unusedSettings.filter(column => text(column) !== '' && text(column) !== '0')
     for (const column of unused) report.leave('settings of the installation without an equivalent', column)

@@ -5,7 +5,15 @@ import type { Tx } from '../../db/sql.ts'
 import type { CuePoint } from '../../songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { maxPathBytes } from '../../songs/library-path.ts'
-import { cleanLine, cleanLines, maxLengths, songId, songText, titleFromPath, toDurationMs } from '../../songs/song.ts'
+import {
+  cleanLine,
+  cleanLines,
+  maxLengths,
+  songId,
+  songText,
+  titleFromPath,
+  toDurationMs
+} from '../../songs/song.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type MigratedStation, type Migration, rowsOf, takeTable } from '../migration.ts'
@@ -19,7 +27,9 @@ interface MappedMedia {
 }
 
 /** Stations by the storage location of their media, in the order of their ids in AzuraCast. */
-export function stationsByLocation({ stations }: Pick<Migration, 'stations'>): Map<number, MigratedStation[]> {
+export function stationsByLocation({
+  stations
+}: Pick<Migration, 'stations'>): Map<number, MigratedStation[]> {
   const byLocation = new Map<number, MigratedStation[]>()
   for (const station of [...stations.values()].toSorted((a, b) => a.sourceId - b.sourceId))
     byLocation.set(station.mediaLocation, [...(byLocation.get(station.mediaLocation) ?? []), station])

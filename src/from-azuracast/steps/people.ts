@@ -22,7 +22,10 @@ async function takeRoles(migration: Migration): Promise<void> {
     table: 'role',
     kind: 'role',
     title: 'roles',
-    convert: (row, read, sourceId) => ({ sourceId, name: (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}` }),
+    convert: (row, read, sourceId) => ({
+      sourceId,
+      name: (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}`
+    }),
     async write(tx, roles) {
       const newIds = await ids.assign(
         tx,
@@ -101,7 +104,9 @@ async function takeUsers(migration: Migration): Promise<void> {
     },
     async write(tx, users) {
       for (const { sourceId, email, name, hash, createdAt } of users) {
-        const [existing] = await tx<{ id: number }[]>`select id from users where lower(email) = lower(${email})`
+        const [existing] = await tx<
+          { id: number }[]
+        >`select id from users where lower(email) = lower(${email})`
         if (existing) {
           await ids.equate(tx, 'user', sourceId, existing.id)
           continue
@@ -109,7 +114,9 @@ async function takeUsers(migration: Migration): Promise<void> {
         const [id] = await ids.assign(tx, 'user', [{ id: sourceId }])
         const created = new Date(createdAt).toISOString()
         await insertRows(tx, 'users', [{ id, email, name, password_hash: hash, created_at: created }])
-        const roleIds = (userRoles.get(sourceId) ?? []).map(roleId => ids.find('role', roleId)).filter(found => found !== null)
+        const roleIds = (userRoles.get(sourceId) ?? [])
+          .map(roleId => ids.find('role', roleId))
+          .filter(found => found !== null)
         await insertRows(
           tx,
           'user_roles',
@@ -136,7 +143,13 @@ const sha512 = /^[0-9a-f]{128}$/
 /** API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user. */
 async function takeApiKeys(migration: Migration): Promise<void> {
   const { ids, report, isDryRun, sql } = migration
-  const rows: { name: string; identifier: string; verifier: string; permissions: string[]; user_id: number }[] = []
+  const rows: {
+    name: string
+    identifier: string
+    verifier: string
+    permissions: string[]
+    user_id: number
+  }[] = []
   for await (const { row, read } of rowsOf(migration, 'api_keys')) {
     const identifier = (read.text(row, 'id') ?? '').toLowerCase()
     const verifier = (read.text(row, 'verifier') ?? '').toLowerCase()
@@ -147,7 +160,13 @@ async function takeApiKeys(migration: Migration): Promise<void> {
       continue
     }
     if (userId !== null)
-      rows.push({ name: name.slice(0, 200), identifier, verifier: `\\x${verifier}`, permissions: [], user_id: userId })
+      rows.push({
+        name: name.slice(0, 200),
+        identifier,
+        verifier: `\\x${verifier}`,
+        permissions: [],
+        user_id: userId
+      })
   }
   const known = await sql<{ identifier: string }[]>`
     select identifier from api_keys where identifier = any(${rows.map(({ identifier }) => identifier)}::text[])`

@@ -23,7 +23,8 @@ export async function readSchedules(migration: Migration): Promise<Schedules> {
   const streamers = new Map<number, ScheduleItem[]>()
   for await (const { row, read } of rowsOf(migration, 'station_schedules')) {
     const playlistId = read.number(row, 'playlist_id')
-    const [owners, ownerId] = playlistId === 0 ? [streamers, read.number(row, 'streamer_id')] : [playlists, playlistId]
+    const [owners, ownerId] =
+      playlistId === 0 ? [streamers, read.number(row, 'streamer_id')] : [playlists, playlistId]
     const parsed = safeParse(scheduleItemValidator, {
       id: read.number(row, 'id'),
       start_time: read.number(row, 'start_time'),
@@ -35,7 +36,11 @@ export async function readSchedules(migration: Migration): Promise<Schedules> {
     })
     const owner = `${playlistId === 0 ? 'streamer' : 'playlist'} ${ownerId}`
     if (parsed.success) owners.set(ownerId, [...(owners.get(ownerId) ?? []), parsed.output])
-    else migration.report.leave('schedule items that are not accepted', `${owner}: item ${read.number(row, 'id')}`)
+    else
+      migration.report.leave(
+        'schedule items that are not accepted',
+        `${owner}: item ${read.number(row, 'id')}`
+      )
   }
   return { playlists, streamers }
 }
@@ -89,7 +94,8 @@ export async function takePlaylists(migration: Migration, schedules: Schedules):
         report.leave('settings of playlists that are not accepted', `${name}: ${problem}`)
       )
       if (!accepted) return null
-      if (text('description') !== '') report.leave('settings of playlists without an equivalent', `${name}: description`)
+      if (text('description') !== '')
+        report.leave('settings of playlists without an equivalent', `${name}: description`)
       return { sourceId, row: { station_id: station.id, ...accepted } }
     },
     async write(tx, playlists) {
@@ -108,7 +114,8 @@ export async function takePlaylists(migration: Migration, schedules: Schedules):
 /** What is behind a single address is the one entry of its playlist; lists are fetched by the workers. */
 async function insertEntries(tx: Tx, playlists: readonly NewRow[]): Promise<void> {
   const single = playlists.filter(
-    ({ source, remote_type: type, remote_url: url }) => source === 'remote_url' && type !== 'playlist' && url !== ''
+    ({ source, remote_type: type, remote_url: url }) =>
+      source === 'remote_url' && type !== 'playlist' && url !== ''
   )
   for (const { id, station_id: stationId, remote_url: url, name } of single) {
     const path = String(url)
@@ -157,7 +164,10 @@ export async function takeTracks(migration: Migration): Promise<void> {
       if (stationId === undefined || playlistId === null || mediaId === null) return null
       const key = `${playlistId} ${mediaId}`
       if (seen.has(key)) {
-        migration.report.leave('songs that a playlist has twice', `playlist ${playlistSource}, song ${mediaId}`)
+        migration.report.leave(
+          'songs that a playlist has twice',
+          `playlist ${playlistSource}, song ${mediaId}`
+        )
         return null
       }
       seen.add(key)

@@ -67,7 +67,10 @@ export async function takeQueue(migration: Migration): Promise<void> {
       if (!station || read.flag(row, 'is_played')) return null
       if (mediaId === null) {
         if (read.number(row, 'media_id') === 0)
-          migration.report.leave('queued songs without a file', `${station.name}: ${read.text(row, 'text') ?? ''}`)
+          migration.report.leave(
+            'queued songs without a file',
+            `${station.name}: ${read.text(row, 'text') ?? ''}`
+          )
         return null
       }
       const cuedAtMs = read.time(row, 'timestamp_cued') ?? Date.now()

@@ -8,7 +8,14 @@ import { OperatorError } from '../../runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
 import { acceptRecord, clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, type MigratedStation, readProgress, rowsOf, storeProgress, takeTable } from '../migration.ts'
+import {
+  type Migration,
+  type MigratedStation,
+  readProgress,
+  rowsOf,
+  storeProgress,
+  takeTable
+} from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
 interface StationOfSource {
@@ -34,7 +41,9 @@ export async function findConflicts(migration: Migration): Promise<Conflict[]> {
     where id = any(${fresh.map(({ id }) => id)}::bigint[])
       or short_name = any(${fresh.map(({ shortName }) => shortName)}::text[])`
   return fresh.flatMap(source => {
-    const other = known.find(({ id }) => id === source.id) ?? known.find(({ shortName }) => shortName === source.shortName)
+    const other =
+      known.find(({ id }) => id === source.id) ??
+      known.find(({ shortName }) => shortName === source.shortName)
     return other ? [{ ...source, other }] : []
   })
 }
@@ -80,7 +89,10 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
       const source = identify(row, read)
       const conflict = byId.get(sourceId)
       if (conflict && onConflict === 'skip') {
-        report.leave('stations left out because Cuewire has one with their id or short name', describe(source))
+        report.leave(
+          'stations left out because Cuewire has one with their id or short name',
+          describe(source)
+        )
         return null
       }
       if (sourceId <= lastId && !migration.ids.wasTaken(sourceId)) {
@@ -99,7 +111,9 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
       )
       for (const [index, { row }] of mapped.entries()) {
         const shortName = await findFreeShortName(tx, String(row['short_name']))
-        await insertRows(tx, 'stations', [{ id: newIds[index], ...withIds(migration, row), short_name: shortName }])
+        await insertRows(tx, 'stations', [
+          { id: newIds[index], ...withIds(migration, row), short_name: shortName }
+        ])
       }
     }
   })
@@ -131,7 +145,9 @@ async function readStations({ ids, source, signal, sql, stations, isDryRun }: Mi
     const identity = identify(row, read)
     const id = ids.find('station', identity.id)
     if (id === null) continue
-    const [stored] = isDryRun ? [] : await sql<{ shortName: string }[]>`
+    const [stored] = isDryRun
+      ? []
+      : await sql<{ shortName: string }[]>`
       select short_name as "shortName" from stations where id = ${id} and deleted_at is null`
     // An operator may have deleted it since.
     if (!isDryRun && !stored) continue
@@ -160,8 +176,11 @@ function mapStation(
   const backend = read.json(row, 'backend_config')
   const frontend = read.json(row, 'frontend_config')
   const number = (value: unknown, fallback: number) =>
-    value === null || value === undefined || value === '' || !Number.isFinite(Number(value)) ? fallback : Number(value)
-  const minutes = (column: string, fallback: number) => clamp(number(read.text(row, column), fallback), 0, minutesPerDay)
+    value === null || value === undefined || value === '' || !Number.isFinite(Number(value))
+      ? fallback
+      : Number(value)
+  const minutes = (column: string, fallback: number) =>
+    clamp(number(read.text(row, column), fallback), 0, minutesPerDay)
   const isPublic = read.flag(row, 'enable_public_page') || read.flag(row, 'enable_public_api')
   const crossfadeType = String(backend['crossfade_type'] ?? '')
   const body = {
@@ -183,7 +202,11 @@ function mapStation(
     queue_length: clamp(number(backend['autodj_queue_length'], 3), 2, 25),
     history_length: clamp(read.number(row, 'api_history_items'), 0, 50),
     live_text: String(backend['live_broadcast_text'] ?? '') || 'Live Broadcast',
-    duplicate_prevention_time_range: clamp(number(backend['duplicate_prevention_time_range'], 120), 0, 10_080),
+    duplicate_prevention_time_range: clamp(
+      number(backend['duplicate_prevention_time_range'], 120),
+      0,
+      10_080
+    ),
     crossfade_type: crossfadeType === '' ? 'normal' : crossfadeType,
     crossfade: clamp(number(backend['crossfade'], 2), 0, 30),
     enable_auto_cue: isTrue(backend['enable_auto_cue']),
@@ -223,9 +246,13 @@ function findUnusedSettings(
 ): string[] {
   const isSet = (value: unknown) =>
     value !== null && value !== undefined && value !== '' && value !== false && value !== 0 && value !== '0'
-  const columns = ['genre', 'fallback_path', 'disconnect_deactivate_streamer', 'enable_on_demand', 'max_hls_streams'].filter(
-    column => isSet(read.text(row, column))
-  )
+  const columns = [
+    'genre',
+    'fallback_path',
+    'disconnect_deactivate_streamer',
+    'enable_on_demand',
+    'max_hls_streams'
+  ].filter(column => isSet(read.text(row, column)))
   if (Object.values(read.json(row, 'branding_config')).some(isSet)) columns.push('branding_config')
   const ofBackend = Object.keys(backend).filter(name => unusedBackend.test(name) && isSet(backend[name]))
   const ofFrontend = Object.keys(frontend).filter(name => unusedFrontend.test(name) && isSet(frontend[name]))

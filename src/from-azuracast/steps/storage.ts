@@ -113,7 +113,13 @@ function mapLocation(
 
 /** The folder of a copy: the last two parts of the path, such as `my_station/media`. */
 export function copiedPath(folder: string, path: string): string {
-  return join(folder, ...path.split('/').filter(part => part !== '').slice(-2))
+  return join(
+    folder,
+    ...path
+      .split('/')
+      .filter(part => part !== '')
+      .slice(-2)
+  )
 }
 
 const adapters: readonly StorageAdapter[] = ['local', 's3', 'dropbox', 'sftp']

@@ -78,7 +78,8 @@ export async function takeBroadcasts(migration: Migration): Promise<void> {
       if (!station || startedAtMs === null) return null
       const streamer = names.get(read.number(row, 'streamer_id'))
       const recording = read.text(row, 'recording_path') ?? ''
-      if (recording !== '') report.leave('recordings of broadcasts (the files stay)', `${station.name}: ${recording}`)
+      if (recording !== '')
+        report.leave('recordings of broadcasts (the files stay)', `${station.name}: ${recording}`)
       return {
         sourceId,
         row: {
@@ -125,12 +126,16 @@ export async function takeSftpUsers(migration: Migration): Promise<void> {
         sftpUsers,
         { username, publicKeys: withoutInvalidKeys(keys) },
         secrets,
-        problem => report.leave('SFTP users or settings of them that are not accepted', `${username}: ${problem}`)
+        problem =>
+          report.leave('SFTP users or settings of them that are not accepted', `${username}: ${problem}`)
       )
       if (!accepted) return null
       const hash = read.text(row, 'password') ?? ''
       if (!isSupportedHash(hash)) report.leave('passwords of SFTP users that must be set anew', username)
-      return { sourceId, row: { station_id: station.id, ...accepted, password: isSupportedHash(hash) ? hash : '' } }
+      return {
+        sourceId,
+        row: { station_id: station.id, ...accepted, password: isSupportedHash(hash) ? hash : '' }
+      }
     },
     async write(tx, users) {
       for (const { sourceId, row } of users) {

@@ -3,8 +3,8 @@ import { remotes } from '../../api/stations/remotes.ts'
 import type { Tx } from '../../db/sql.ts'
 import { defaultMountPath } from '../../db/stations.ts'
 import { acceptRecord, clamp } from '../accept-record.ts'
-import { insertRows, type NewRow } from '../insert-rows.ts'
 import type { RecordKind } from '../ids.ts'
+import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, readProgress, storeProgress, takeTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
@@ -47,14 +47,18 @@ async function takeMounts(migration: Migration): Promise<void> {
         max_listener_duration: Math.max(0, read.number(row, 'max_listener_duration')),
         enable_autodj: read.flag(row, 'enable_autodj'),
         autodj_format: formats.includes(text('autodj_format')) ? text('autodj_format') : 'mp3',
-        autodj_bitrate: read.text(row, 'autodj_bitrate') === null ? 128 : clamp(read.number(row, 'autodj_bitrate'), 0, 10_000),
+        autodj_bitrate:
+          read.text(row, 'autodj_bitrate') === null
+            ? 128
+            : clamp(read.number(row, 'autodj_bitrate'), 0, 10_000),
         custom_listen_url: text('custom_listen_url'),
         frontend_config: config === '' ? [] : [{ key: 'custom_config', value: config }]
       }
       const accepted = acceptRecord(hlsStreams, body, secrets, problem =>
         report.leave('settings of mounts that are not accepted', `${name}: ${problem}`)
       )
-      if (text('intro_path') !== '') report.leave('settings of mounts without an equivalent', `${name}: intro_path`)
+      if (text('intro_path') !== '')
+        report.leave('settings of mounts without an equivalent', `${name}: intro_path`)
       return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
     },
     write: (tx, mounts) => writeStreams(migration, tx, 'mount', mounts)
@@ -98,9 +102,13 @@ async function writeStreams(
 ): Promise<void> {
   for (const { sourceId, row } of streams) {
     const stationId = Number(row['station_id'])
-    const [taken] = await tx`select from hls_streams where station_id = ${stationId} and name = ${String(row['name'])}`
+    const [taken] =
+      await tx`select from hls_streams where station_id = ${stationId} and name = ${String(row['name'])}`
     if (taken) {
-      report.leave('mounts and HLS streams whose path the station has already', `station ${stationId}: ${String(row['name'])}`)
+      report.leave(
+        'mounts and HLS streams whose path the station has already',
+        `station ${stationId}: ${String(row['name'])}`
+      )
       continue
     }
     const [other] = await tx`select from hls_streams where station_id = ${stationId} and is_default`
@@ -130,7 +138,9 @@ async function addDefaultMounts(migration: Migration): Promise<void> {
         where m.station_id = any(${stationIds}::bigint[])
           and not exists (select from hls_streams d where d.station_id = m.station_id and d.is_default)
         order by m.station_id, m.is_visible_on_public_pages desc, m.id)`
-    await storeProgress(tx, migration, defaultsStep, { lastId: Math.max(...fresh.map(({ sourceId }) => sourceId)) })
+    await storeProgress(tx, migration, defaultsStep, {
+      lastId: Math.max(...fresh.map(({ sourceId }) => sourceId))
+    })
   })
 }
 
@@ -182,7 +192,10 @@ async function takeRemotes(migration: Migration): Promise<void> {
  * The address of the stream of a remote, which is the one for listeners and the one that is polled. With a listen URL of its own
  * only that one is known to listeners, so it is not polled.
  */
-export function findRemoteStream(read: Reader, row: SourceRow): { readonly url: string; readonly type: string } {
+export function findRemoteStream(
+  read: Reader,
+  row: SourceRow
+): { readonly url: string; readonly type: string } {
   const text = (column: string) => (read.text(row, column) ?? '').trim()
   const type = text('type')
   const base = text('url').replace(/\/+$/, '')
@@ -190,7 +203,11 @@ export function findRemoteStream(read: Reader, row: SourceRow): { readonly url: 
   const listenUrl = text('custom_listen_url')
   const isShoutcast = type === 'shoutcast1' || type === 'shoutcast2'
   const stream =
-    mount === '' ? base : isShoutcast ? `${base}/?sid=${encodeURIComponent(mount)}` : `${base}/${mount.replace(/^\/+/, '')}`
+    mount === ''
+      ? base
+      : isShoutcast
+        ? `${base}/?sid=${encodeURIComponent(mount)}`
+        : `${base}/${mount.replace(/^\/+/, '')}`
   if (listenUrl !== '' && listenUrl !== stream) return { url: listenUrl, type: '' }
   return { url: stream, type: type === 'icecast' || type === 'shoutcast2' ? type : '' }
 }

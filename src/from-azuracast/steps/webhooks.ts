@@ -1,9 +1,9 @@
+import { triggers as triggerNames } from '../../station/triggers.ts'
 import { mergeConfig } from '../../webhooks/config-change.ts'
 import { addGenerated } from '../../webhooks/config.ts'
 import { hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, takeTable } from '../migration.ts'
-import { triggers as triggerNames } from '../../station/triggers.ts'
 
 interface MappedHook {
   readonly sourceId: number
@@ -28,7 +28,8 @@ export async function takeWebhooks(migration: Migration): Promise<void> {
         return null
       }
       const { config, problems } = mapConfig(migration, typeName, read.json(row, 'config'))
-      for (const problem of problems) report.leave('settings of web hooks that are not accepted', `${label}: ${problem}`)
+      for (const problem of problems)
+        report.leave('settings of web hooks that are not accepted', `${label}: ${problem}`)
       const type = hookTypeOf(typeName)
       const triggers = read.list(row, 'triggers').map(String)
       const unknown = triggers.filter(name => !type.triggers.some(known => known === name))

@@ -26,7 +26,11 @@ export async function writeBackup(
     return
   }
   const archive = pack()
-  const written = pipeline(archive, file.endsWith('.tgz') ? createGzip() : createRawZstd(), createWriteStream(file))
+  const written = pipeline(
+    archive,
+    file.endsWith('.tgz') ? createGzip() : createRawZstd(),
+    createWriteStream(file)
+  )
   for (const { path, content } of all) {
     const entry = archive.entry({ name: path, size: content.length })
     entry.end(content)

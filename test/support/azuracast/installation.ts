@@ -25,8 +25,10 @@ export const apiKeys = {
 export const argonHash =
   '$argon2id$v=19$m=65536,t=4,p=1$91cPkQnXp7bP6HJN409sbA$NCFFdOh5hABz4Aw8WmD1D62H/pgI8iVUJOUZQubArmo'
 
-export const uniqueIdOf = (song: number): string => createHash('md5').update(`song ${song}`).digest('hex').slice(0, 24)
-export const mediaFolderOf = (station: number): string => `/var/azuracast/stations/${shortNameOf(station)}/media`
+export const uniqueIdOf = (song: number): string =>
+  createHash('md5').update(`song ${song}`).digest('hex').slice(0, 24)
+export const mediaFolderOf = (station: number): string =>
+  `/var/azuracast/stations/${shortNameOf(station)}/media`
 export const shortNameOf = (station: number): string => `station_${station}`
 
 type Row = Readonly<Record<string, DumpValue>>
@@ -48,14 +50,28 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
       id,
       type: ['station_media', 'station_recordings', 'station_podcasts'][(id - 1) % 3] ?? '',
       adapter: 'local',
-      path: mediaFolderOf(Math.ceil(id / 3)).replace('media', ['media', 'recordings', 'podcasts'][(id - 1) % 3] ?? ''),
+      path: mediaFolderOf(Math.ceil(id / 3)).replace(
+        'media',
+        ['media', 'recordings', 'podcasts'][(id - 1) % 3] ?? ''
+      ),
       storage_quota: 50_000_000_000
     })),
     station: range(sizes.stations, stationRow),
     users: [
-      { id: 1, email: 'admin@example.com', name: 'Ada', auth_password: argonHash, created_at: newestPlay - 86_400 },
+      {
+        id: 1,
+        email: 'admin@example.com',
+        name: 'Ada',
+        auth_password: argonHash,
+        created_at: newestPlay - 86_400
+      },
       { id: 2, email: 'manager@example.com', name: 'Max', auth_password: argonHash, created_at: newestPlay },
-      { id: 3, email: 'old@example.com', auth_password: '$2y$10$abcdefghijklmnopqrstuv', two_factor_secret: 'x' }
+      {
+        id: 3,
+        email: 'old@example.com',
+        auth_password: '$2y$10$abcdefghijklmnopqrstuv',
+        two_factor_secret: 'x'
+      }
     ],
     role: [
       { id: 1, name: 'Super Administrator' },
@@ -133,7 +149,14 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         admin_password: 'hackme',
         is_visible_on_public_pages: true
       },
-      { id: 2, station_id: 1, type: 'shoutcast1', url: 'http://old.example.com:8010/', display_name: '', enable_autodj: true }
+      {
+        id: 2,
+        station_id: 1,
+        type: 'shoutcast1',
+        url: 'http://old.example.com:8010/',
+        display_name: '',
+        enable_autodj: true
+      }
     ],
     station_streamers: [
       {
@@ -150,11 +173,29 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
       { id: 2, station_id: 1, streamer_username: 'no:colon', streamer_password: argonHash, is_active: true }
     ],
     station_streamer_broadcasts: [
-      { id: 4, station_id: 1, streamer_id: 1, timestamp_start: at(newestPlay - 7_200), timestamp_end: at(newestPlay - 3_600) },
-      { id: 5, station_id: 1, streamer_id: 1, timestamp_start: at(newestPlay - 60), recording_path: 'wren/stream.mp3' }
+      {
+        id: 4,
+        station_id: 1,
+        streamer_id: 1,
+        timestamp_start: at(newestPlay - 7_200),
+        timestamp_end: at(newestPlay - 3_600)
+      },
+      {
+        id: 5,
+        station_id: 1,
+        streamer_id: 1,
+        timestamp_start: at(newestPlay - 60),
+        recording_path: 'wren/stream.mp3'
+      }
     ],
     sftp_user: [
-      { id: 1, station_id: 1, username: 'uploader', password: argonHash, public_keys: '# laptop\nssh-ed25519 broken' },
+      {
+        id: 1,
+        station_id: 1,
+        username: 'uploader',
+        password: argonHash,
+        public_keys: '# laptop\nssh-ed25519 broken'
+      },
       { id: 2, station_id: 1, username: 'not allowed', password: argonHash }
     ],
     station_webhooks: [
@@ -165,13 +206,25 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         type: 'generic',
         is_enabled: true,
         triggers: ['song_changed'],
-        config: { webhook_url: 'https://hooks.example.com/radio', basic_auth_username: 'u', basic_auth_password: 'secret', timeout: 5 }
+        config: {
+          webhook_url: 'https://hooks.example.com/radio',
+          basic_auth_username: 'u',
+          basic_auth_password: 'secret',
+          timeout: 5
+        }
       },
       { id: 2, station_id: 1, type: 'discord', is_enabled: true, triggers: [], config: { title: 'Now' } },
       { id: 3, station_id: 1, type: 'carrier_pigeon', is_enabled: true, triggers: [], config: {} }
     ],
     station_requests: [
-      { id: 1, station_id: 1, track_id: 1, timestamp: at(newestPlay - 9_000), played_at: at(newestPlay - 8_000), ip: '203.0.113.7' },
+      {
+        id: 1,
+        station_id: 1,
+        track_id: 1,
+        timestamp: at(newestPlay - 9_000),
+        played_at: at(newestPlay - 8_000),
+        ip: '203.0.113.7'
+      },
       { id: 2, station_id: 1, track_id: 2, timestamp: new Date(Date.now() - 60_000), ip: '203.0.113.8' }
     ],
     station_queue: [
@@ -183,8 +236,12 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
     song_history: range(sizes.plays, id => historyRow(id, sizes, perStation)),
     analytics: analyticsRows(sizes),
     podcast: [{ id: '00000000-0000-4000-9000-000000000001', storage_location_id: 3, title: 'Talk' }],
-    audit_log: [{ id: 1, timestamp: at(newestPlay), operation: 1, class: 'Station', identifier: 'x', changes: {} }],
-    app_migrations: [{ version: 'App\\Entity\\Migration\\Version20260807193430', executed_at: at(newestPlay) }]
+    audit_log: [
+      { id: 1, timestamp: at(newestPlay), operation: 1, class: 'Station', identifier: 'x', changes: {} }
+    ],
+    app_migrations: [
+      { version: 'App\\Entity\\Migration\\Version20260807193430', executed_at: at(newestPlay) }
+    ]
   }
 }
 
@@ -205,7 +262,14 @@ function stationRow(id: number): Row {
     name: `Station ${id} – Bücher & Töne`,
     short_name: shortNameOf(id),
     frontend_type: 'icecast',
-    frontend_config: { port: 8_000 + id * 10, source_pw: 'source', admin_pw: 'admin', relay_pw: 'r', streamer_pw: 's', max_listeners: 250 },
+    frontend_config: {
+      port: 8_000 + id * 10,
+      source_pw: 'source',
+      admin_pw: 'admin',
+      relay_pw: 'r',
+      streamer_pw: 's',
+      max_listeners: 250
+    },
     backend_type: 'liquidsoap',
     backend_config: {
       autodj_queue_length: 4,
@@ -241,7 +305,9 @@ function stationRow(id: number): Row {
 function mediaRow(id: number, station: number): Row {
   return {
     id,
-    song_id: createHash('md5').update(`artist${id % 900}title${id}`).digest('hex'),
+    song_id: createHash('md5')
+      .update(`artist${id % 900}title${id}`)
+      .digest('hex'),
     text: `Artist ${id % 900} - Title ${id}`,
     artist: `Artist ${id % 900}`,
     title: `Title ${id}`,
@@ -284,7 +350,15 @@ function playlistRow(id: number): Row {
 }
 
 function queueRow(id: number, row: Row): Row {
-  return { id, station_id: 1, song_id: 'x', timestamp_cued: at(newestPlay), duration: 181.5, is_visible: true, ...row }
+  return {
+    id,
+    station_id: 1,
+    song_id: 'x',
+    timestamp_cued: at(newestPlay),
+    duration: 181.5,
+    is_visible: true,
+    ...row
+  }
 }
 
 const playSeconds = 200
@@ -298,7 +372,9 @@ function historyRow(id: number, { stations, songs, plays }: InstallationSizes, p
   const listeners = (id * 31) % 97
   return {
     id,
-    song_id: createHash('md5').update(`artist${mediaId % 900}title${mediaId}`).digest('hex'),
+    song_id: createHash('md5')
+      .update(`artist${mediaId % 900}title${mediaId}`)
+      .digest('hex'),
     station_id: station,
     playlist_id: station * 3 - 2,
     media_id: mediaId,
@@ -329,13 +405,24 @@ function* analyticsRows({ stations, days }: InstallationSizes): Generator<Row> {
   for (let day = days; day > 0; day--)
     for (const station of [null, ...Array.from({ length: stations }, (_, index) => index + 1)]) {
       const start = today - day * 86_400
-      const counts = (number: number) => ({ number_min: number, number_max: number + 9, number_avg: number + 4.4, number_unique: number + 2 })
+      const counts = (number: number) => ({
+        number_min: number,
+        number_max: number + 9,
+        number_avg: number + 4.4,
+        number_unique: number + 2
+      })
       id += 1
       yield { id, station_id: station, type: 'day', moment: at(start), ...counts(day) }
       if (day > 14) continue
       for (let hour = 0; hour < 24; hour++) {
         id += 1
-        yield { id, station_id: station, type: 'hour', moment: at(start + hour * hourSeconds), ...counts(hour) }
+        yield {
+          id,
+          station_id: station,
+          type: 'hour',
+          moment: at(start + hour * hourSeconds),
+          ...counts(hour)
+        }
       }
     }
 }

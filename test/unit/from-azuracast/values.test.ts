@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+
+import { parseMigrationArguments } from '../../../src/from-azuracast/command.ts'
+import { renderCopyLine } from '../../../src/from-azuracast/copy-rows.ts'
+import { openReport } from '../../../src/from-azuracast/report.ts'
+import { parseTime, readerOf } from '../../../src/from-azuracast/source.ts'
+import { folderHash } from '../../../src/from-azuracast/steps/covers.ts'
+import { peakOf } from '../../../src/from-azuracast/steps/history.ts'
+import { copiedPath } from '../../../src/from-azuracast/steps/storage.ts'
+import { findRemoteStream } from '../../../src/from-azuracast/steps/streams.ts'
+
+test.each([
+  ['1795500000', 1_795_500_000_000],
+  ['0', null],
+  ['', null],
+  [null, null],
+  ['2026-11-24 10:00:00', Date.UTC(2026, 10, 24, 10)],
+  ['2026-11-24 10:00:00.250000', Date.UTC(2026, 10, 24, 10, 0, 0, 250)],
+  ['2026-11-24', Date.UTC(2026, 10, 24)],
+  ['0000-00-00 00:00:00', null]
+])('the time %s', (text, ms) => {
+  expect(parseTime(text)).toBe(ms)
+})
+
+test('a value of a column that the release does not have is unset', () => {
+  const read = readerOf({ columns: ['id', 'config', 'list'] })
+  const row = ['7', '{"a": 1}', 'not json']
+  expect(read.number(row, 'id')).toBe(7)
+  expect(read.json(row, 'config')).toEqual({ a: 1 })
+  expect(read.list(row, 'list')).toEqual([])
+  expect([read.text(row, 'new'), read.number(row, 'new'), read.flag(row, 'new'), read.has('new')]).toEqual([
+    null,
+    0,
+    false,
+    false
+  ])
+})
+
+test.each([
+  [{ type: 'icecast', url: 'http://a:8000/', mount: 'main.mp3' }, 'http://a:8000/main.mp3', 'icecast'],
+  [{ type: 'shoutcast2', url: 'http://a:8000', mount: '2' }, 'http://a:8000/?sid=2', 'shoutcast2'],
+  [{ type: 'shoutcast1', url: 'http://a:8000', mount: '' }, 'http://a:8000', ''],
+  [{ type: 'icecast', url: 'http://a', mount: '/m', custom_listen_url: 'https://b/m' }, 'https://b/m', '']
+])('the stream of the remote %j', (remote, url, type) => {
+  const columns = Object.keys(remote)
+  expect(findRemoteStream(readerOf({ columns }), Object.values(remote))).toEqual({ url, type })
+})
+
+test('small conversions', () => {
+  expect(renderCopyLine(['a\tb\\c\nd', null, 5, true, ''])).toBe('a\\tb\\\\c\\nd\t\\N\t5\tt\t\n')
+  expect(peakOf('[3, 17, 5]', 4)).toBe(17)
+  expect(peakOf(null, 4)).toBe(4)
+  // The MD5 of `.` and of `a/b`.
+  expect(folderHash('song.mp3')).toBe('5058f1af8388633f609cadb75a75dc9d')
+  expect(folderHash('a/b/song.mp3')).toBe('a7e86136543b019d72468ceebf71fb8e')
+  expect(copiedPath('/srv', '/var/azuracast/stations/jazz/media/')).toBe('/srv/jazz/media')
+})
+
+test('the report names what was left out, and what was known before', () => {
+  const report = openReport()
+  report.take('songs', 5, 2)
+  report.leave('songs with an unusable path', 'a\u001Bb')
+  report.advise('BASE_URL=x')
+  report.advise('BASE_URL=x')
+  expect(report.render(false)).toBe(`Taken:
+          5 songs (3 of them before this run)
+
+Not taken, or not completely:
+  songs with an unusable path: 1
+    a?b
+
+To do:
+  BASE_URL=x
+`)
+  expect(report.added()).toBe(2)
+})
+
+test.each([
+  [[], 'give one BACKUP'],
+  [['a.zip', 'b.zip'], 'give one BACKUP'],
+  [['a.zip', '--api', 'https://a', '--key', 'k'], 'give one BACKUP'],
+  [['--api', 'https://a'], '--api and --key belong together'],
+  [['--api', 'a', '--key', 'k'], '--api must be a web address'],
+  [['--mariadb', 'postgres://a/b'], '--mariadb must be like'],
+  [['a.zip', '--on-conflict', 'merge'], '--on-conflict must be'],
+  [['a.zip', '--odd'], "Unknown option '--odd'"]
+])('the arguments %j are refused', (args, problem) => {
+  expect(() => parseMigrationArguments(args)).toThrow(problem)
+})
