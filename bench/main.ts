@@ -75,6 +75,11 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
       'uploads of 2,000 files of 5 MB with cut connections, during polls and pushes; FILES, MB, PARTS=disk,bucket',
     load: async () => (await import('./uploads/uploads.ts')).uploads
   },
+  migrate: {
+    description:
+      'taking over an AzuraCast of 50 stations, 100,000 songs and 5,000,000 plays; STATIONS, SONGS, PLAYS',
+    load: async () => (await import('./migrate.ts')).migrate
+  },
   attack: {
     description: 'response times during anonymous requests for a library of 50,000 songs',
     load: async () => (await import('./attack.ts')).attack

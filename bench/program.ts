@@ -15,6 +15,7 @@ export interface Program {
   readonly baseUrl: string
   readonly databaseUrl: string
   readonly redisUrl: string
+  readonly dataDir: string
   /** Finds the server process; its id changes when it is restarted. */
   serverPid(): number
   /** Starts one more server with the same Postgres and Redis, pinned to a core. `stop` stops it as well. */
@@ -63,6 +64,7 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
     baseUrl,
     databaseUrl: services.databaseUrl,
     redisUrl: services.redisUrl,
+    dataDir,
     serverPid: () => findPid(child.pid ?? 0, 'server'),
     addServer: async (otherPort, otherCore) => {
       const [otherCommand, ...otherArgs] = pinCommand(otherCore, programCommand('src/server.js'))

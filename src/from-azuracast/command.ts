@@ -12,7 +12,7 @@ import { openBackup } from './archive.ts'
 import { openDump } from './dump-source.ts'
 import { openMariadb } from './mariadb-source.ts'
 import { migrateInstallation } from './migrate-installation.ts'
-import type { ConflictRule, Migration } from './migration.ts'
+import { type ConflictRule, conflictRules, type Migration } from './migration.ts'
 import { openProgress } from './progress.ts'
 import type { AzuracastSource } from './source.ts'
 
@@ -143,9 +143,9 @@ Can be repeated: what was taken is not changed again, and an interrupted run con
   --copy-media DIR
                   copy media files of local storage to DIR, from the backup or this machine. Without it they stay where
                   they are
-  --on-conflict refuse|renumber|skip
+  --on-conflict refuse|renumber|skip|replace
                   if a station of Cuewire has the id or short name of one of AzuraCast: change nothing (the default), give
-                  the station of AzuraCast a new id and short name, or leave it out
+                  the station of AzuraCast a new id and short name, leave it out, or delete that of Cuewire
   --help          show this help
 
 The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
@@ -179,8 +179,9 @@ export function parseMigrationArguments(args: string[]) {
 }
 
 function parseConflictRule(text: string): ConflictRule {
-  if (text === 'refuse' || text === 'renumber' || text === 'skip') return text
-  throw usageError('--on-conflict must be refuse, renumber or skip')
+  const rule = conflictRules.find(each => each === text)
+  if (!rule) throw usageError(`--on-conflict must be one of ${conflictRules.join(', ')}`)
+  return rule
 }
 
 function isUrl(text: string, protocols: readonly string[]): boolean {

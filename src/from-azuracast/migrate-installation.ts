@@ -14,7 +14,13 @@ import { takeFieldValues, takeFolders, takeMedia } from './steps/media.ts'
 import { takePeople } from './steps/people.ts'
 import { moveScheduleIds, readSchedules, takePlaylists, takeTracks } from './steps/playlists.ts'
 import { takeQueue, takeRequests } from './steps/requests.ts'
-import { enableStations, findConflicts, refuseConflicts, takeStations } from './steps/stations.ts'
+import {
+  deleteConflicting,
+  enableStations,
+  findConflicts,
+  refuseConflicts,
+  takeStations
+} from './steps/stations.ts'
 import { takeStorageLocations } from './steps/storage.ts'
 import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
 import { takeStreams } from './steps/streams.ts'
@@ -42,11 +48,13 @@ export async function migrateInstallation(
   const migration: Migration = { ...options, sql, secrets, installation, ids, report, stations: new Map() }
   const conflicts = await findConflicts(migration)
   if (conflicts.length > 0 && options.onConflict === 'refuse') refuseConflicts(conflicts)
+  const isReplacing = options.onConflict === 'replace' && !isDryRun
+  if (isReplacing) await deleteConflicting(migration, conflicts)
   if (!isDryRun) await moveSequences(sql, source)
 
   await takeStorageLocations(migration)
   await takeCustomFields(migration)
-  await takeStations(migration, conflicts)
+  await takeStations(migration, isReplacing ? [] : conflicts)
   await takePeople(migration)
   await takeStreams(migration)
   await takeMedia(migration)

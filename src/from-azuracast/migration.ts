@@ -6,7 +6,8 @@ import type { Report } from './report.ts'
 import { type AzuracastSource, type Reader, readerOf, type SourceRow } from './source.ts'
 
 /** What to do with a station whose id or short name a station of Cuewire has. */
-export type ConflictRule = 'refuse' | 'renumber' | 'skip'
+export const conflictRules = ['refuse', 'renumber', 'skip', 'replace'] as const
+export type ConflictRule = (typeof conflictRules)[number]
 
 /** A station that is taken. */
 export interface MigratedStation {

@@ -1,32 +1,513 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { beforeAll, describe, expect } from 'vitest'
+import { describe, expect } from 'vitest'
 
+import type { Sql } from '../../src/db/sql.ts'
+import { insertStation } from '../../src/db/stations.ts'
 import { migrateCommand } from '../../src/from-azuracast/command.ts'
-import { writeBackup } from '../support/azuracast/backup.ts'
+import { apiUrlKey, openAzuracastApi } from '../support/azuracast/api.ts'
+import { type BackupFile, writeBackup } from '../support/azuracast/backup.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
-import { apiKeys, generateInstallation, uniqueIdOf } from '../support/azuracast/installation.ts'
+import {
+  apiKeys,
+  generateInstallation,
+  mediaFolderOf,
+  newestPlay,
+  uniqueIdOf
+} from '../support/azuracast/installation.ts'
+import { readTakenRows } from '../support/azuracast/taken-rows.ts'
 import { commandRunner } from '../support/command.ts'
+import { wordsFor } from '../support/compiled-program.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
+import { signIn } from '../support/people.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { waitFor } from '../support/wait.ts'
+import { startWebServer } from '../support/web-server.ts'
 import { shared } from '../support/worker-process.ts'
 
-const run = commandRunner('src/from-azuracast/main.ts', call =>
-  migrateCommand(call, AbortSignal.timeout(60_000))
-)
+const program = 'src/from-azuracast/main.ts'
+const run = commandRunner(program, call => migrateCommand(call, AbortSignal.timeout(120_000)))
 const sizes = { stations: 3, songs: 60, plays: 300, days: 20 }
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64'
+)
+const inFolder = (name: string) => `${mediaFolderOf(1).slice(1)}/${name}`
+const covers: BackupFile[] = [
+  { path: inFolder(`.albumart/${uniqueIdOf(1)}.jpg`), content: png },
+  // The MD5 of `Album 2`.
+  { path: inFolder('.covers/171d8e682b8af571f656096f1b5c0320.jpg'), content: png },
+  { path: inFolder('.albumart/not-an-id.jpg'), content: png },
+  { path: inFolder(`.albumart/${uniqueIdOf(3)}.jpg`), content: Buffer.from('no picture') },
+  { path: inFolder('Album 1/Title 1 (1).mp3'), content: Buffer.from('audio') }
+]
 
-test('try', async ({ program }) => {
+interface Place {
+  readonly databaseUrl: string
+  readonly dataDir: string
+}
+
+const envOf = ({ databaseUrl, dataDir }: Place) => ({
+  ...shared,
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: dataDir
+})
+
+async function backupOf(dump: Iterable<string>, name = 'backup.tgz', files: readonly BackupFile[] = []) {
+  const path = join(await scratchFolder(), name)
+  await writeBackup(path, dump, files)
+  return path
+}
+
+const countPlays = async (sql: Sql) =>
+  (
+    await sql<
+      { plays: number; ids: number }[]
+    >`select count(*) as plays, sum(id)::bigint as ids from song_history`
+  )[0]
+
+describe('a backup', () => {
+  test('is taken over, is read back through the API, and taken again changes nothing', async ({
+    program
+  }) => {
+    const place = { databaseUrl: program.databaseUrl, dataDir: program.dataDir }
+    const backup = await backupOf(renderDump(generateInstallation(sizes)), 'backup.tgz', covers)
+
+    const tried = await run(envOf(place), '--dry-run', backup)
+    expect(tried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Would be taken:\n/) })
+    expect((await program.ask('GET', '/api/admin/stations')).body).toEqual([])
+
+    const taken = await run(envOf(place), backup)
+    expect(taken).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken:\n/) })
+    for (const name of [
+      'Station 1 – Bücher & Töne: genre',
+      'old@example.com',
+      'short (Odd)',
+      'no:colon',
+      'Talk'
+    ])
+      expect(taken.stdout).toContain(name)
+
+    const read = async (path: string, key?: string) => {
+      const { status, body } = await program.ask('GET', path, key === undefined ? {} : { key })
+      expect([path, status]).toEqual([path, 200])
+      return body
+    }
+    expect(await read('/api/admin/station/1')).toMatchObject({
+      id: 1,
+      name: 'Station 1 – Bücher & Töne',
+      short_name: 'station_1',
+      description: 'It\'s station "1"\nwith two lines \\ and a backslash',
+      timezone: 'Europe/Berlin',
+      backend: 'liquidsoap',
+      is_enabled: true,
+      is_public: true,
+      hls_enabled: true,
+      hls_is_default: true,
+      queue_length: 4,
+      history_length: 8,
+      live_text: 'On air now',
+      duplicate_prevention_time_range: 90,
+      crossfade_type: 'smart',
+      crossfade: 3.5,
+      enable_requests: true,
+      request_delay: 7,
+      request_threshold: 30,
+      enable_streamers: true,
+      max_bitrate: 320,
+      media_storage_location_id: 1
+    })
+    expect(await read('/api/admin/storage_location/1')).toMatchObject({
+      type: 'station_media',
+      adapter: 'local',
+      path: mediaFolderOf(1),
+      storageQuotaBytes: '50000000000'
+    })
+    expect(await read('/api/admin/custom_fields')).toEqual([
+      { id: 3, name: 'Mood', short_name: 'mood', auto_assign: 'mood' },
+      { id: 5, name: 'Notes', short_name: 'notes', auto_assign: '' }
+    ])
+    expect(await read('/api/station/1/file/3')).toMatchObject({
+      id: 3,
+      unique_id: uniqueIdOf(3),
+      path: 'Album 3/Title 3 (1).mp3',
+      artist: 'Artist 3',
+      title: 'Title 3',
+      album: 'Album 3',
+      genre: 'Jazz',
+      isrc: 'USRC17607839',
+      length: 183,
+      mtime: newestPlay - 1_000_000,
+      playlists: [1],
+      custom_fields: { mood: 'mood "3"' },
+      extra_metadata: { cue_in: 1.5, cue_out: 170, amplify: -2.5 }
+    })
+    expect(await read('/api/station/1/playlists')).toMatchObject([
+      {
+        id: 2,
+        name: 'Mornings',
+        type: 'once_per_x_songs',
+        order: 'sequential',
+        play_per_songs: 12,
+        weight: 5,
+        backend_options: 'interrupt,single_track',
+        schedule_items: [
+          {
+            id: 7,
+            start_time: 900,
+            end_time: 1730,
+            start_date: '',
+            end_date: '',
+            days: [1, 2, 3],
+            loop_once: true
+          }
+        ]
+      },
+      {
+        id: 3,
+        name: 'Relay',
+        source: 'remote_url',
+        remote_url: 'https://relay.example.com/stream3.mp3',
+        remote_buffer: 10
+      },
+      { id: 1, name: 'Rotation', type: 'default', order: 'shuffle', is_enabled: true }
+    ])
+    const tracks = await program.sql`
+      select media_id, position, last_pass, last_aired_ms from playlist_tracks where playlist_id = 1 order by position limit 2`
+    expect([...tracks]).toEqual([
+      { media_id: 20, position: 40, last_pass: 0, last_aired_ms: null },
+      { media_id: 19, position: 41, last_pass: 1, last_aired_ms: (newestPlay - 19) * 1_000 }
+    ])
+    expect(await read('/api/station/1/hls_streams')).toMatchObject([
+      {
+        id: 1,
+        name: '/radio.mp3',
+        display_name: '/radio.mp3 (192kbps MP3)',
+        is_default: true,
+        autodj_bitrate: 192,
+        frontend_config: [
+          { key: 'custom_config', value: '<mount>\n\t<burst-size>65536</burst-size>\n</mount>' }
+        ]
+      },
+      { id: 2, name: '/low.aac', display_name: 'Low', is_default: false, autodj_format: 'aac' },
+      { name: '/hls/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
+    ])
+    expect(await read('/api/station/1/remotes?sort=id')).toMatchObject([
+      {
+        id: 1,
+        name: 'Oslo',
+        url: 'http://relay.example.com:8000/main.mp3',
+        type: 'icecast',
+        admin_password: ''
+      },
+      { id: 2, name: 'http://old.example.com:8010/', url: 'http://old.example.com:8010', type: '' }
+    ])
+    expect(await read('/api/station/1/streamers')).toMatchObject([
+      {
+        id: 1,
+        streamer_username: 'wren',
+        display_name: 'DJ Wren',
+        comments: "It's late;\nring twice",
+        enforce_schedule: true,
+        schedule_items: [{ id: 9, start_time: 2200, end_time: 100, start_date: '2026-01-01', days: [] }]
+      }
+    ])
+    expect(await read('/api/station/1/streamers/broadcasts')).toMatchObject([{}, {}])
+    expect(await read('/api/station/1/sftp-users')).toMatchObject([
+      { id: 1, username: 'uploader', publicKeys: '# laptop' }
+    ])
+    expect(await read('/api/station/1/webhooks')).toMatchObject([
+      { id: 2, type: 'discord', is_enabled: false },
+      {
+        id: 1,
+        name: 'Site',
+        type: 'generic',
+        is_enabled: true,
+        triggers: ['song_changed'],
+        config: expect.arrayContaining([
+          { key: 'webhook_url', value: 'https://hooks.example.com/radio' },
+          { key: 'basic_auth_username', value: 'u' },
+          { key: 'basic_auth_password', value: '' }
+        ])
+      }
+    ])
+    const start = new Date((newestPlay - 100_000) * 1_000).toISOString().slice(0, 10)
+    const history = await read(`/api/station/1/history?start=${start}&end=2023-12-31&per_page=200`)
+    // Every tenth play is hidden.
+    expect(history.total).toBe(90)
+    expect(history.rows.find(({ sh_id: id }: { sh_id: number }) => id === 151)).toMatchObject({
+      sh_id: 151,
+      played_at: newestPlay - 50 * 200,
+      duration: 200,
+      playlist: 'Rotation',
+      streamer: 'DJ Wren',
+      is_request: false,
+      song: { artist: expect.stringMatching(/^Artist /), genre: 'Jazz', isrc: 'USRC17607839' }
+    })
+    const day = new Date((newestPlay - 86_400 * 2) * 1_000).toISOString().slice(0, 10)
+    const series = await read(`/api/station/1/listeners/series?start=${day}&end=${day}&step=3600`)
+    expect(series.points).toContainEqual(
+      expect.objectContaining({ total: 14, unique: 12, most: 19, fewest: 10 })
+    )
+    expect(await read('/api/station/1/reports/requests')).toMatchObject(
+      expect.arrayContaining([expect.anything()])
+    )
+    const queue = await program.sql`
+      select media_id, playlist_id, track_id is not null as has_track, is_request, duration_ms from queue
+      where station_id = 1 and id in (12, 13) order by id`
+    expect([...queue]).toEqual([
+      { media_id: 1, playlist_id: 1, has_track: true, is_request: false, duration_ms: 181_500 },
+      { media_id: 2, playlist_id: null, has_track: false, is_request: true, duration_ms: 181_500 }
+    ])
+
+    // People, and what they may do.
+    const users = await read('/api/admin/users')
+    expect(users.map(({ email, roles }: Record<string, unknown>) => [email, roles])).toEqual(
+      expect.arrayContaining([
+        ['admin@example.com', [expect.objectContaining({ name: 'Super Administrator' })]],
+        ['old@example.com', []]
+      ])
+    )
+    await signIn(program, 'admin@example.com', 'correct horse')
+    await read('/api/admin/stations', apiKeys.administrator)
+    await read('/api/station/1/files', apiKeys.manager)
+    const refused = [
+      await program.ask('GET', '/api/station/2/files', { key: apiKeys.manager }),
+      await program.ask('GET', '/api/station/1/files', { key: `${apiKeys.manager.slice(0, -1)}0` })
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([403, 403])
+    const login = { username: 'uploader', password: 'correct horse' }
+    expect((await program.ask('POST', '/api/internal/sftp-auth', { body: login })).body).toMatchObject({
+      allow: true,
+      station_id: 1
+    })
+
+    // What is shown live, and the cover under its old address.
+    await waitFor(async () => (await program.ask('GET', '/api/nowplaying/station_1')).status === 200, {
+      deadlineMs: 15_000,
+      what: 'the station to be shown'
+    })
+    const live = await read('/api/nowplaying/1')
+    expect(live).toMatchObject({ station: { id: 1, shortcode: 'station_1' } })
+    const cover = await fetch(`${program.baseUrl}/api/station/1/art/${uniqueIdOf(1)}-1600000000.jpg`)
+    expect([cover.status, Buffer.from(await cover.arrayBuffer()).equals(png)]).toEqual([200, true])
+
+    const before = await readTakenRows(program.sql)
+    const again = await run(envOf(place), backup)
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('\nNothing was new.\n') })
+    expect(await readTakenRows(program.sql)).toEqual(before)
+
+    // A new record takes no id of AzuraCast.
+    const created = await program.ask('POST', '/api/station/1/playlists', { body: { name: 'New' } })
+    expect(created.body.id).toBeGreaterThan(9)
+  })
+
+  test('that has new plays since is continued', async ({ databaseUrl, sql }) => {
+    const place = { databaseUrl, dataDir: await scratchFolder() }
+    const first = generateInstallation(sizes)
+    await run(envOf(place), await backupOf(renderDump(first)))
+    // The id of the next play is taken meanwhile.
+    const [own] = await sql<{ id: number }[]>`
+      insert into song_history (station_id, song_id, started_at_ms, ended_at_ms) values (1, 'a', 1, 2) returning id`
+    expect(own?.id).toBe(301)
+    const later = {
+      ...generateInstallation(sizes),
+      song_history: generateInstallation({ ...sizes, plays: 306 })['song_history'] ?? []
+    }
+    const end = await run(envOf(place), await backupOf(renderDump(later)))
+    expect(end.stdout).toContain('306 plays (300 of them before this run)')
+    expect(await countPlays(sql)).toEqual({ plays: 307, ids: 307 * 154 })
+  })
+
+  test('is continued after the process was killed', async ({ databaseUrl, sql }) => {
+    const place = { databaseUrl, dataDir: await scratchFolder() }
+    const many = { ...sizes, plays: 50_000 }
+    const backup = await backupOf(renderDump(generateInstallation(many)), 'backup.zip')
+    const child = spawn(process.execPath, [...wordsFor(program), backup], {
+      env: { PATH: process.env['PATH'], ...envOf(place) },
+      stdio: ['ignore', 'ignore', 'inherit']
+    })
+    const exited = once(child, 'exit')
+    const isBegun = async () => {
+      const rows = await sql`select from azuracast_progress where step = 'song_history'`
+      return rows.length > 0
+    }
+    await waitFor(isBegun, { deadlineMs: 60_000, what: 'the first plays' })
+    child.kill('SIGKILL')
+    await exited
+    expect((await countPlays(sql))?.plays).toBeLessThan(many.plays)
+    const [station] = await sql<{ is_enabled: boolean }[]>`select is_enabled from stations where id = 1`
+    expect(station?.is_enabled).toBe(false)
+
+    const end = await run(envOf(place), backup)
+    expect(end).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/50000 plays \(\d+ of them before this run\)/)
+    })
+    expect(await countPlays(sql)).toEqual({ plays: many.plays, ids: (many.plays * (many.plays + 1)) / 2 })
+    const counts = await sql`
+      select (select count(*) from media) as media, (select count(*) from playlist_tracks) as tracks,
+        (select count(*) from queue) as queued, (select count(*) from listener_minutes where total > 0) as minutes,
+        (select count(*) from stations where is_enabled) as enabled`
+    // Three entries of playlists with an address are media as well.
+    expect(counts[0]).toEqual({ media: 63, tracks: 63, queued: 2, minutes: 1_026, enabled: 3 })
+  })
+
+  test.each([
+    ['backup.tgz', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /is damaged/],
+    ['backup.tzst', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /is damaged/],
+    [
+      'backup.zip',
+      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 5_000 ? byte ^ 1 : byte))),
+      /is damaged: .*checksum/
+    ],
+    ['backup.sql', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /damaged|not complete/],
+    ['backup.rar', () => Buffer.from('Rar!....'), /is no backup/]
+  ])('that is broken leaves nothing behind: %s', async (name, damage, problem) => {
+    const folder = await scratchFolder()
+    const path = join(folder, name)
+    const dump = [...renderDump(generateInstallation(sizes))]
+    if (name.endsWith('.sql')) await writeFile(path, dump.join(''))
+    else await writeBackup(path, dump)
+    await writeFile(path, damage(await readFile(path)))
+    // No database: it is not asked for.
+    const env = { ...shared, DATABASE_URL: 'postgres://localhost:1/none', TMPDIR: folder }
+    const end = await run(env, path)
+    expect(end).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(problem) })
+    expect((await readdir(folder)).toSorted()).toEqual([name])
+  })
+})
+
+describe('stations with the id of others', () => {
+  const backup = () => backupOf(renderDump(generateInstallation({ ...sizes, songs: 6, plays: 9, days: 1 })))
+
+  test('are refused, renumbered or left out', async ({ databaseUrl, sql }) => {
+    const place = { databaseUrl, dataDir: await scratchFolder() }
+    const id = await insertStation(sql, { shortName: 'other', name: 'Other' })
+    expect(id).toBe(1)
+    const path = await backup()
+    const refused = await run(envOf(place), path)
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'Station 1 – Bücher & Töne (1, station_1): Cuewire has Other (1, other)'
+      )
+    })
+    const names = async () =>
+      (await sql<{ name: string }[]>`select id || ' ' || short_name as name from stations order by id`).map(
+        row => row.name
+      )
+    expect(await names()).toEqual(['1 other'])
+
+    await run(envOf(place), '--on-conflict', 'skip', path)
+    expect(await names()).toEqual(['1 other', '2 station_2', '3 station_3'])
+    expect(await countPlays(sql)).toEqual({ plays: 6, ids: 2 + 3 + 5 + 6 + 8 + 9 })
+    const again = await run(envOf(place), '--on-conflict', 'skip', path)
+    expect(again.stdout).toContain('Nothing was new.')
+  })
+
+  test('replace them', async ({ databaseUrl, sql }) => {
+    const place = { databaseUrl, dataDir: await scratchFolder() }
+    await insertStation(sql, { shortName: 'demo', name: 'Demo' })
+    const end = await run(envOf(place), '--on-conflict', 'replace', await backup())
+    expect(end.stdout).toContain('The station Demo (1, demo) of Cuewire was deleted.')
+    const stations = await sql`select id, short_name, is_enabled from stations order by id limit 1`
+    expect([...stations]).toEqual([{ id: 1, short_name: 'station_1', is_enabled: true }])
+  })
+
+  test('get new ids, and their records belong to them', async ({ databaseUrl, sql }) => {
+    const place = { databaseUrl, dataDir: await scratchFolder() }
+    await insertStation(sql, { shortName: 'station_1', name: 'Other' })
+    await run(envOf(place), '--on-conflict', 'renumber', await backup())
+    const stations = await sql`
+      select s.id, s.short_name, count(h.id) as plays, min(m.path) as path from stations s
+      left join song_history h on h.station_id = s.id left join media m on m.id = h.media_id
+      group by s.id order by s.id`
+    expect([...stations]).toEqual([
+      { id: 1, short_name: 'station_1', plays: 0, path: null },
+      { id: 2, short_name: 'station_2', plays: 3, path: expect.stringContaining('(2)') },
+      { id: 3, short_name: 'station_3', plays: 3, path: expect.stringContaining('(3)') },
+      { id: 4, short_name: 'station_1_2', plays: 3, path: expect.stringContaining('(1)') }
+    ])
+  })
+})
+
+test('stations that share their files all have them, with the addresses of covers', async ({
+  databaseUrl,
+  sql
+}) => {
+  const place = { databaseUrl, dataDir: await scratchFolder() }
+  const installation = generateInstallation({ ...sizes, songs: 6, plays: 9, days: 1 })
+  const stations = [...(installation['station'] ?? [])].map(station => ({
+    ...station,
+    media_storage_location_id: 1
+  }))
+  await run(
+    envOf(place),
+    await backupOf(renderDump({ ...installation, station: stations }), 'backup.tzst', covers)
+  )
+  const songs = await sql`
+    select station_id, count(*) as songs, count(distinct unique_id) as addresses, count(artwork_hash) as covers
+    from media where remote_playlist_id is null group by station_id order by station_id`
+  expect([...songs]).toEqual([1, 2, 3].map(id => ({ station_id: id, songs: 2, addresses: 2, covers: 2 })))
+})
+
+test('media files are copied where they are to be', async ({ databaseUrl, sql }) => {
   const folder = await scratchFolder()
-  const backup = join(folder, 'backup.tgz')
-  await writeBackup(backup, renderDump(generateInstallation(sizes)))
-  const env = { ...shared, DATABASE_URL: program.databaseUrl, DATA_DIR: program.dataDir }
-  const dry = await run(env, '--dry-run', backup)
-  console.log(dry.code, dry.stdout, dry.stderr)
-  const end = await run(env, backup)
-  console.log(end.code, end.stdout, end.stderr)
-  const again = await run(env, backup)
-  console.log(again.code, again.stdout, again.stderr)
+  const place = { databaseUrl, dataDir: folder }
+  const backup = await backupOf(renderDump(generateInstallation(sizes)), 'backup.zip', covers)
+  const end = await run(envOf(place), '--copy-media', join(folder, 'media'), backup)
+  expect(end.stdout).toContain('1 media files copied')
+  expect(await readFile(join(folder, 'media/station_1/media/Album 1/Title 1 (1).mp3'), 'utf8')).toBe('audio')
+  const [location] = await sql<{ path: string }[]>`select path from storage_locations where id = 1`
+  expect(location?.path).toBe(join(folder, 'media/station_1/media'))
+})
+
+test('a running AzuraCast is read with its API, and what that does not show is listed', async ({
+  databaseUrl,
+  sql
+}) => {
+  await using azuracast = await startWebServer()
+  azuracast.answer(openAzuracastApi())
+  const place = { databaseUrl, dataDir: await scratchFolder() }
+  const refused = await run(envOf(place), '--api', azuracast.url, '--key', 'wrong')
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('GET /api/admin/settings: status 403')
+  })
+  const end = await run(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
+  expect(end).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('passwords of users, streamers and SFTP users')
+  })
+  expect(await countPlays(sql)).toEqual({ plays: 2_200, ids: 1_100 * 2_201 })
+  const [found] = await sql`
+    select (select array_agg(media_id || ' ' || position order by id) from playlist_tracks where playlist_id = 2) as tracks,
+      (select schedule_items from playlists where id = 1) as schedule,
+      (select array_agg(unique_id || cue_in_ms order by id) from media where station_id = 1) as media,
+      (select station_permissions from roles where id = (select role_id from user_roles)) as grants,
+      (select array_agg(id || path order by id) from storage_locations) as locations,
+      (select count(*) from song_history where playlist_id = station_id and is_request) as requests,
+      (select count(*) from media_custom_fields where value = 'calm') as fields`
+  expect(found).toEqual({
+    tracks: ['21 2', '22 1'],
+    schedule: [
+      { id: 21, start_time: 800, end_time: 900, start_date: '', end_date: '', days: [1, 2], loop_once: false }
+    ],
+    media: [`${uniqueIdOf(11)}2000`, `${uniqueIdOf(12)}2000`],
+    grants: { '2': ['manage station media'] },
+    locations: [
+      '1/var/azuracast/stations/station_1/station_media',
+      '2/var/azuracast/stations/station_2/station_media',
+      '11/var/azuracast/stations/station_11/station_recordings',
+      '12/var/azuracast/stations/station_12/station_podcasts'
+    ],
+    requests: 314,
+    fields: 4
+  })
+  const again = await run(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
+  expect(again.stdout).toContain('Nothing was new.')
 })

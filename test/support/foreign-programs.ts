@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
  * is printed; otherwise null.
  */
 export function whyWithout(
-  program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg' | 'apt'
+  program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg' | 'apt' | 'mariadb'
 ): string | null {
   const reason = lacks[program]()
   if (reason !== null) process.stdout.write(`skipped: ${reason}\n`)
@@ -22,6 +22,7 @@ export const chromium = existsSync('/usr/bin/chromium-headless-shell')
 export const icecast = '/usr/bin/icecast2'
 export const liquidsoap = '/usr/bin/liquidsoap'
 export const ffmpeg = '/usr/bin/ffmpeg'
+export const mariadbd = '/usr/sbin/mariadbd'
 
 function lacksPython(): string | null {
   if (!existsSync(python)) return `there is no ${python}`
@@ -43,5 +44,6 @@ const lacks = {
   icecast: lacksFile(icecast, 'icecast2'),
   liquidsoap: lacksFile(liquidsoap, 'liquidsoap'),
   ffmpeg: lacksFile(ffmpeg, 'ffmpeg'),
-  apt: lacksFile('/usr/bin/apt-get', 'apt')
+  apt: lacksFile('/usr/bin/apt-get', 'apt'),
+  mariadb: lacksFile(mariadbd, 'mariadb-server')
 }

@@ -4,6 +4,7 @@ import { stations as stationResource } from '../../api/stations/stations.ts'
 import { addMissingPollRows } from '../../broadcast/polls/poll-rows.ts'
 import type { Tx } from '../../db/sql.ts'
 import { raiseSharedCount } from '../../playout/all-stations.ts'
+import { markStationDeleted } from '../../playout/station-removal.ts'
 import { OperatorError } from '../../runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
 import { acceptRecord, clamp } from '../accept-record.ts'
@@ -56,9 +57,23 @@ export function refuseConflicts(conflicts: readonly Conflict[]): never {
   )
   throw new OperatorError(
     `stations of AzuraCast have the id or short name of a station of Cuewire:\n${lines.join('\n')}\n` +
-      'Nothing was changed. Delete those stations, or use --on-conflict renumber (the stations of AzuraCast get new ids ' +
-      'and short names) or --on-conflict skip (they are left out).'
+      'Nothing was changed. Use --on-conflict renumber (the stations of AzuraCast get new ids and short names), ' +
+      '--on-conflict skip (they are left out) or --on-conflict replace (the stations of Cuewire are deleted).'
   )
+}
+
+/** Deletes the stations of Cuewire that are in the way, with all their records. */
+export async function deleteConflicting(
+  { sql, report }: Migration,
+  conflicts: readonly Conflict[]
+): Promise<void> {
+  for (const { other } of conflicts) {
+    await sql.begin(async tx => {
+      await markStationDeleted(tx, other.id)
+      await tx`delete from stations where id = ${other.id}`
+    })
+    report.advise(`The station ${describe(other)} of Cuewire was deleted.`)
+  }
 }
 
 function identify(row: SourceRow, read: Reader): StationOfSource {

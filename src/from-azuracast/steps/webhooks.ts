@@ -1,5 +1,5 @@
 import { triggers as triggerNames } from '../../station/triggers.ts'
-import { mergeConfig } from '../../webhooks/config-change.ts'
+import { findMissingConfig, mergeConfig } from '../../webhooks/config-change.ts'
 import { addGenerated } from '../../webhooks/config.ts'
 import { hookTypeNames, hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
@@ -39,7 +39,7 @@ export async function takeWebhooks(migration: Migration): Promise<void> {
       // None means all, which it did not ask for.
       const isSilent = triggers.length > 0 && kept.length === 0
       const isEnabled = read.flag(row, 'is_enabled')
-      const isUsable = problems.length === 0 && !isSilent
+      const isUsable = findMissingConfig(type, config).length === 0 && !isSilent
       if (isEnabled && !isUsable) report.leave('web hooks that were disabled', label)
       return {
         sourceId,

@@ -12,8 +12,8 @@ export interface InstallationSizes {
   readonly days: number
 }
 
-/** Unix seconds of the newest play. */
-export const newestPlay = 1_795_500_000
+/** Unix seconds of the end of the newest play. */
+export const newestPlay = 1_700_000_000
 
 /** API keys as clients have them, by the user. */
 export const apiKeys = {
