@@ -19,6 +19,7 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
+import { fileOf, isMultipart, parseMultipart } from './form-body.ts'
 import { corsLines, buildCors, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths } from './paths.ts'
@@ -100,14 +101,25 @@ export function serveRoutes<Services>(
     }
   })
 
+  /** Finds the route of a path of the API with a slash too many at its end. */
+  function matchWithoutSlash(path: string) {
+    return path.startsWith('/api/') && path.endsWith('/') ? match(path.replace(/\/+$/, '')) : null
+  }
+
   function handle(exchange: Exchange, req: HttpRequest): void {
     const { res, head } = exchange
     const { method, path } = head
-    const found = match(path)
+    const exact = match(path)
+    const found = exact ?? matchWithoutSlash(path)
     if (found === null) throw new ApiError('not-found')
     if (method === 'OPTIONS') {
       const own = [...found.methods.values()].flatMap(each => Object.entries(each.optionsHeaders ?? {}))
       return sendEmpty(exchange, [...preflightHeaders, ...own])
+    }
+    if (exact === null) {
+      const search = req.getQuery() ?? ''
+      const location = `${path.replace(/\/+$/, '')}${search === '' ? '' : `?${search}`}`
+      return sendReply(exchange, { status: 308, headers: { Location: location } }, false)
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined)
@@ -267,6 +279,11 @@ async function readBody<Services>(
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
   const type = typeName.trim()
+  if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
+    const form = await parseMultipart(await incoming.bytes, contentType)
+    if (takesForm) return form.fields
+    return byteTypes ? fileOf(form) : decodeText(fileOf(form))
+  }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
     throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)

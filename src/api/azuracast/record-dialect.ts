@@ -62,3 +62,13 @@ export const phpMap = (map: object): object => (Object.keys(map).length === 0 ? 
 export function renameMembers(body: JsonBody, names: Readonly<Record<string, string>>): JsonBody {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [names[name] ?? name, value]))
 }
+
+/** A copy without some members. */
+export function omitMembers<Row extends object, Name extends keyof Row>(
+  row: Row,
+  names: readonly Name[]
+): Omit<Row, Name> {
+  const copy = { ...row }
+  for (const name of names) delete copy[name]
+  return copy
+}

@@ -1,7 +1,55 @@
+import { auditEntry } from './audit-entry.ts'
+import { broadcast } from './broadcast.ts'
+import { customField } from './custom-field.ts'
+import { fileRow, listFolder } from './file-row.ts'
+import { file } from './file.ts'
+import { hlsStream } from './hls-stream.ts'
+import { onDemandSong, requestableSong } from './listener-songs.ts'
+import { listHistory, playedItem } from './played-item.ts'
+import { playlist } from './playlist.ts'
+import { queueItem } from './queue-item.ts'
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
+import { remote } from './remote.ts'
+import { role } from './role.ts'
+import { listSchedule } from './schedule.ts'
+import { sftpUser } from './sftp-user.ts'
+import { listRequests, songRequest } from './song-request.ts'
+import { stationSummary } from './station-summary.ts'
+import { station } from './station.ts'
+import { storageLocation } from './storage-location.ts'
+import { streamer } from './streamer.ts'
+import { user } from './user.ts'
+import { webhook } from './webhook.ts'
 
 /** What AzuraCast answers and takes, by the name of the record's schema. */
-export const records: Readonly<Record<string, RecordDialect>> = {}
+export const records: Readonly<Record<string, RecordDialect>> = {
+  Playlist: playlist,
+  StationFile: file,
+  FileRow: fileRow,
+  HlsStream: hlsStream,
+  Remote: remote,
+  SftpUser: sftpUser,
+  Streamer: streamer,
+  Broadcast: broadcast,
+  Webhook: webhook,
+  QueueItem: queueItem,
+  PlayedItem: playedItem,
+  RequestableSong: requestableSong,
+  OnDemandSong: onDemandSong,
+  SongRequest: songRequest,
+  StationSummary: stationSummary,
+  CustomField: customField,
+  StorageLocation: storageLocation,
+  Station: station,
+  AuditEntry: auditEntry,
+  Role: role,
+  User: user
+}
 
 /** What AzuraCast answers and takes beside records, by the id of the operation. */
-export const operations: Readonly<Record<string, OperationDialect>> = {}
+export const operations: Readonly<Record<string, OperationDialect>> = {
+  listFolder,
+  listHistory,
+  listRequests,
+  listSchedule
+}

@@ -10,9 +10,9 @@ import { operations, records } from './table.ts'
  */
 export function withDialects(route: ApiRoute): ApiRoute {
   const { operation } = route
-  const answer = findRecord(operation.answer)
-  if (answer !== null && liveRecords.includes(answer.name)) return withLiveDialects(route)
-  const answered = answer === null ? undefined : records[answer.name]
+  const name = findRecord(operation.answer) ?? ''
+  if (liveRecords.includes(name)) return withLiveDialects(route)
+  const answered = records[name]
   const written = records[/^(?:create|edit)(\w+)$/.exec(operation.id)?.[1] ?? '']
   const own = operations[operation.id]
   const isList = operation.query !== undefined && 'per_page' in operation.query
@@ -34,7 +34,7 @@ export function withDialects(route: ApiRoute): ApiRoute {
     // Lists render their rows in batches. Files and tables have a content type.
     if (isRendered || reply.body === undefined || reply.headers?.['Content-Type'] !== undefined) return reply
     const value: unknown = JSON.parse(textOf(reply.body))
-    const rendered = answer === null ? value : await renderValue(answered, value, context)
+    const rendered = await renderValue(answered, value, context)
     return { ...reply, body: JSON.stringify(own?.reply ? await own.reply(rendered, context) : rendered) }
   }
 
@@ -66,11 +66,12 @@ function withLiveDialects(route: ApiRoute): ApiRoute {
   }
 }
 
-/** The record that a response consists of, alone or in a list; null for other responses. */
-function findRecord({ $ref, items, oneOf }: JsonSchema): { readonly name: string } | null {
-  if (typeof $ref === 'string') return { name: $ref.slice($ref.lastIndexOf('/') + 1) }
-  if (isJsonBody(items)) return findRecord(items)
-  return Array.isArray(oneOf) ? findRecord(oneOf[0]) : null
+/** The name of the record that a response consists of, alone, in a list or in an envelope; null for others. */
+function findRecord({ $ref, items, properties, oneOf, anyOf }: JsonSchema): string | null {
+  if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1)
+  const [first]: unknown[] = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : []
+  const inner = first ?? items ?? (isJsonBody(properties) ? properties['rows'] : null)
+  return isJsonBody(inner) ? findRecord(inner) : null
 }
 
 /** Renders a record, a list, or an envelope with a list. */
@@ -79,6 +80,7 @@ async function renderValue(
   value: unknown,
   context: DialectContext
 ): Promise<unknown> {
+  if (record === undefined) return value
   if (Array.isArray(value)) return renderAll(record, value, context)
   if (!isJsonBody(value)) return value
   if (Array.isArray(value['rows'])) return { ...value, rows: await renderAll(record, value['rows'], context) }

@@ -7,13 +7,13 @@ import type { StationRow } from './route.ts'
 /** The last second of the year 9999. */
 export const maxSecond = 253_402_300_799
 
-/** A calendar day, or a time in Unix seconds. */
-export type Moment = { readonly day: string } | { readonly seconds: number }
+/** A calendar day, a local time without its offset, or a time in Unix seconds. */
+export type Moment = { readonly day: string } | { readonly localTime: string } | { readonly seconds: number }
 
 /** The schema of a query parameter that is a moment. */
 export const momentSchema = (about: string) => ({
   type: 'string',
-  description: `${about} A day (YYYY-MM-DD) in the station's time zone, or Unix seconds.`,
+  description: `${about} A day (YYYY-MM-DD) in the station's time zone, a time (ISO 8601; without an offset in that time zone), or Unix seconds.`,
   examples: ['2026-07-08']
 })
 
@@ -24,12 +24,33 @@ export function parseMoment(query: URLSearchParams, name: string): Moment | null
   if (/^\d{1,12}$/.test(text)) return { seconds: Number(text) }
   // The calendar of Postgres has no year 0.
   if (isDateOrEmpty(text) && !text.startsWith('0000')) return { day: text }
-  return refuseField(name, 'invalid_format', 'must be a day (YYYY-MM-DD) or Unix seconds.')
+  const time = parseIsoTime(text)
+  if (time !== null) return time
+  return refuseField(name, 'invalid_format', 'must be a day (YYYY-MM-DD), an ISO 8601 time or Unix seconds.')
+}
+
+/** Parses a date and time. The `+` of an offset may have been decoded as a blank. Null for other text. */
+function parseIsoTime(text: string): Moment | null {
+  const [, day = '', time = '', seconds = ':00', zone = ''] =
+    /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(?:[.,]\d{1,9})?(z|[+ -]\d{2}(?::?\d{2})?)?$/i.exec(
+      text
+    ) ?? []
+  const local = `${day}T${time}${seconds}`
+  const milliseconds = Date.parse(`${local}Z`)
+  if (day === '' || day.startsWith('0000') || !isDateOrEmpty(day) || Number.isNaN(milliseconds)) return null
+  if (zone === '') return { localTime: local }
+  const [, sign, hours = '0', minutes = '0'] = /^([+ -])(\d{2}):?(\d{2})?$/.exec(zone) ?? []
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60 * (sign === '-' ? -1 : 1)
+  return { seconds: milliseconds / 1000 - offset }
 }
 
 /** When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. */
 export function startMsFragment(sql: Sql, station: StationRow, at: Moment, after: 0 | 1): Fragment {
   if ('seconds' in at) return sql`${(at.seconds + after) * 1000}::bigint`
+  if ('localTime' in at)
+    return sql`(select (extract(epoch from
+        (${at.localTime}::text::timestamp + make_interval(secs => ${after})) at time zone s.timezone) * 1000)::bigint
+      from stations s where s.id = ${station.id})`
   return sql`(select (extract(epoch from
       (${at.day}::text::date + ${after}::int)::timestamp at time zone s.timezone) * 1000)::bigint
     from stations s where s.id = ${station.id})`

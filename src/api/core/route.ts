@@ -148,7 +148,10 @@ export interface Route<Services> {
    * wrong key. `playout key` requires the key of the station's playout.
    */
   readonly access: 'public' | 'any key' | 'playout key' | Permission
-  /** Content types of text bodies that are accepted in addition to JSON; the handler receives a string. */
+  /**
+   * Content types of text bodies that are accepted in addition to JSON, also as the file of a form; the handler
+   * receives a string.
+   */
   readonly textTypes?: readonly string[]
   /** Whether the body of an HTML form is accepted in addition to JSON; the handler receives its fields. */
   readonly takesForm?: boolean
@@ -156,7 +159,10 @@ export interface Route<Services> {
   readonly changes?: boolean
   /** Reports of listeners have a rate limit of their own per key. */
   readonly writeLimit?: 'reports'
-  /** The accepted content types of a body that the handler receives as bytes. JSON is refused. */
+  /**
+   * The accepted content types of a body that the handler receives as bytes, also as the file of a form. JSON is
+   * refused.
+   */
   readonly byteTypes?: readonly string[]
   /** Whether the handler reads the body itself, of any size and content type, and may take as long as it is sent. */
   readonly isStreamed?: boolean

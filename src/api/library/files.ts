@@ -63,8 +63,21 @@ const path = v.pipe(
   )
 )
 
-const playlistId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
 const int64 = { type: 'integer', format: 'int64' }
+const playlistIdSchema = { ...int64, minimum: 1 }
+
+/** An id, or an object with it, as AzuraCast renders the playlists of a file. */
+const playlistId = v.pipe(
+  v.unknown(),
+  v.transform(value => (typeof value === 'object' && value !== null && 'id' in value ? value.id : value)),
+  integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
+)
+
+const playlistIds = listOf<number>(playlistId, {
+  max: 500,
+  items: playlistIdSchema,
+  about: 'The ids of its playlists; a list in a body replaces all.'
+})
 const optional = { fallback: '', isTrimmed: true }
 
 /** The songs of a station's library. */
@@ -107,11 +120,11 @@ export const files = resource({
     size: readOnly<number>({ schema: int64, about: 'Size of the file in bytes.' }),
     mtime: readOnly<number>({ schema: int64, about: 'Modification time of the file in Unix seconds.' }),
     playlists: {
-      ...listOf<number>(playlistId, {
-        max: 500,
-        items: { ...int64, minimum: 1 },
-        about: 'The ids of its playlists; a list in a body replaces all.'
-      }),
+      ...playlistIds,
+      accepts: {
+        ...playlistIds.schema,
+        items: { anyOf: [playlistIdSchema, { type: 'object', properties: { id: playlistIdSchema } }] }
+      },
       isStored: false
     },
     custom_fields: { ...customFieldsField, isStored: false },

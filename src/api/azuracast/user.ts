@@ -1,0 +1,38 @@
+import { isJsonBody, orNull, type RecordDialect } from './record-dialect.ts'
+
+type UserRow = {
+  readonly id: number
+  readonly email: string
+  readonly name: string
+  readonly roles: readonly object[]
+  readonly created_at: number
+  readonly updated_at: number
+  readonly is_me: boolean
+  readonly links: { readonly self: string }
+}
+
+export const user: RecordDialect<UserRow> = {
+  render: rows =>
+    rows.map(row => ({
+      id: row.id,
+      email: row.email,
+      auth_password: '',
+      name: orNull(row.name),
+      locale: null,
+      show_24_hour_time: null,
+      two_factor_secret: null,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      roles: row.roles,
+      api_keys: [],
+      passkeys: [],
+      login_tokens: [],
+      is_me: row.is_me,
+      links: { self: row.links.self, masquerade: row.links.self }
+    })),
+  parse(body) {
+    const { roles } = body
+    if (!Array.isArray(roles)) return body
+    return { ...body, roles: roles.map((each: unknown) => (isJsonBody(each) ? each['id'] : each)) }
+  }
+}

@@ -1,0 +1,277 @@
+import { describe, expect } from 'vitest'
+
+import { nowPlayingVariants } from '../../src/station/now-playing.ts'
+import { serveApi } from '../support/api-server.ts'
+import { aSong, aPlay, aStation } from '../support/builders.ts'
+import { test as base } from '../support/fixtures.ts'
+import type { Answer } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+
+/** A station, and requests with a key of the dialect. */
+const test = base.extend('ask', { scope: 'file' }, async ({ program }) => {
+  const station = await seedStation(program.sql)
+  const body = { name: 'Client', permissions: ['administer all'], dialect: 'azuracast' }
+  const { body: made } = await program.ask('POST', '/api/v1/main/api-keys', { body })
+  return async (method: string, path: string, sent?: unknown) => {
+    const at = path.replace('{station}', `/api/station/${station}`)
+    return program.ask(method, at, { key: String(made.key), ...(sent === undefined ? {} : { body: sent }) })
+  }
+})
+
+/** Bodies as clients of AzuraCast send them, and what is read back. `list`: where to create it, `one`: its path. */
+const records = [
+  {
+    list: '{station}/playlists',
+    one: '{station}/playlist',
+    body: {
+      name: 'Night',
+      description: 'ignored',
+      type: 'default',
+      source: 'songs',
+      order: 'sequential',
+      remote_url: null,
+      backend_options: ['interrupt', 'single_track'],
+      play_per_hour_minute: 75,
+      schedule_items: [{ start_time: 900, end_time: 1030, start_date: null, end_date: null, days: [1, 2] }]
+    },
+    shown: {
+      backend_options: ['interrupt', 'single_track'],
+      play_per_hour_minute: 0,
+      remote_url: null,
+      num_songs: 0,
+      schedule_items: [expect.objectContaining({ start_time: 900, start_date: null, days: [1, 2] })],
+      links: expect.objectContaining({ order: expect.stringMatching(/\/playlist\/\d+\/order$/) })
+    },
+    ignored: 'description'
+  },
+  {
+    list: '{station}/remotes',
+    one: '{station}/remote',
+    body: {
+      display_name: 'Oslo',
+      type: 'icecast',
+      url: 'https://198.51.100.7:8443',
+      mount: '/main.mp3',
+      is_visible_on_public_pages: false,
+      enable_autodj: true,
+      autodj_format: 'aac',
+      autodj_bitrate: 96
+    },
+    shown: {
+      display_name: 'Oslo',
+      url: 'https://198.51.100.7:8443',
+      mount: '/main.mp3',
+      is_visible_on_public_pages: false,
+      autodj_format: 'aac',
+      autodj_bitrate: 96
+    },
+    ignored: 'enable_autodj'
+  },
+  {
+    list: '{station}/hls_streams',
+    one: '{station}/hls_stream',
+    body: { name: 'aac_hifi', format: 'aac_he', bitrate: 96 },
+    shown: { name: 'aac_hifi', format: 'aac', bitrate: 96, listeners: 0 }
+  },
+  {
+    list: '{station}/streamers',
+    one: '{station}/streamer',
+    body: { streamer_username: 'wren', streamer_password: 'a long secret', comments: null },
+    shown: { display_name: 'wren', comments: null, has_custom_art: false, art_updated_at: 0 }
+  },
+  {
+    list: '{station}/webhooks',
+    one: '{station}/webhook',
+    body: {
+      name: 'Chat',
+      type: 'discord',
+      triggers: ['song_changed'],
+      config: { webhook_url: 'https://198.51.100.7/hook', content: 'Now: {{ now_playing.song.text }}' }
+    },
+    shown: { config: expect.objectContaining({ content: 'Now: {{ now_playing.song.text }}' }) }
+  },
+  {
+    list: '{station}/sftp-users',
+    one: '{station}/sftp-user',
+    body: { username: 'dialect-sftp', password: 'a long secret', publicKeys: null },
+    shown: { username: 'dialect-sftp', password: '', publicKeys: null }
+  },
+  {
+    list: '/api/admin/custom_fields',
+    one: '/api/admin/custom_field',
+    body: { name: 'Energy', short_name: 'energy', auto_assign: null },
+    shown: { short_name: 'energy', auto_assign: null }
+  },
+  {
+    list: '/api/admin/roles',
+    one: '/api/admin/role',
+    body: { name: 'Reporters', permissions: { global: [], station: { 1: ['view station reports'] } } },
+    shown: { permissions: { global: [], station: [{ id: 1, permissions: ['view station reports'] }] } }
+  },
+  {
+    list: '/api/admin/users',
+    one: '/api/admin/user',
+    body: { email: 'dialect@example.com', new_password: 'a long secret', roles: [] },
+    shown: { name: null, auth_password: '', roles: [] },
+    put: { name: 'Ada' }
+  },
+  {
+    list: '/api/admin/storage_locations',
+    one: '/api/admin/storage_location',
+    body: { type: 'station_media', adapter: 'local', path: '/srv/dialect', storageQuota: null },
+    shown: { storageQuota: null, storageUsedPercent: 0, isFull: false, s3Region: null, sftpPort: null }
+  },
+  {
+    list: '/api/admin/stations',
+    one: '/api/admin/station',
+    body: {
+      name: 'Dialect FM',
+      short_name: 'dialect_fm',
+      enable_public_page: false,
+      frontend_type: 'icecast',
+      backend_type: 'liquidsoap',
+      backend_config: { autodj_queue_length: 7, crossfade: 3.5, charset: 'UTF-8' },
+      frontend_config: { source_pw: 'hackme', port: 8000 },
+      branding_config: { offline_text: 'Back soon' },
+      api_history_items: 9
+    },
+    shown: {
+      enable_public_page: false,
+      backend_config: expect.objectContaining({ autodj_queue_length: 7, crossfade: 3.5 }),
+      frontend_config: expect.objectContaining({ source_pw: '' }),
+      branding_config: expect.objectContaining({ offline_text: 'Back soon' }),
+      api_history_items: 9
+    },
+    ignored: 'backend_config.charset, frontend_config.port'
+  }
+]
+
+describe('in the dialect of AzuraCast', () => {
+  test.for(records.map(each => [each.list, each] as const))(
+    'what is written to %s is read back, and may be sent back unchanged',
+    async ([, { list, one, body, shown, ignored }], { ask }) => {
+      const made = await ask('POST', list, body)
+      expect(made.status, JSON.stringify(made.body)).toBe(200)
+      expect(made.headers.get('x-ignored-fields')).toBe(ignored ?? null)
+      expect(made.body).toMatchObject(shown)
+      const path = `${one}/${String(made.body.id)}`
+      const before: Answer = (await ask('GET', path)).body
+      expect(before).toMatchObject(shown)
+      const put = await ask('PUT', path, before)
+      expect(put.status, JSON.stringify(put.body)).toBe(200)
+      expect((await ask('GET', path)).body).toEqual({
+        ...before,
+        updated_at: before.updated_at && expect.anything()
+      })
+    }
+  )
+})
+
+test('a file has its playlists as objects, and its custom fields by name', async ({ ask }) => {
+  await ask('POST', '/api/admin/custom_fields', { name: 'Tempo', short_name: 'tempo' })
+  const playlist = await ask('POST', '{station}/playlists', { name: 'Files' })
+  const sent = {
+    path: 'dialect/one.mp3',
+    title: 'One',
+    length: 185,
+    playlists: [{ id: playlist.body.id, name: 'Files' }],
+    custom_fields: { tempo: 90 }
+  }
+  const { body: file } = await ask('POST', '{station}/files', sent)
+  expect(file).toMatchObject({
+    length_text: '3:05',
+    artist: null,
+    text: ' - One',
+    playlists: [{ id: playlist.body.id, name: 'Files', short_name: 'files', folder: null, count: 1 }],
+    custom_fields: { tempo: '90' }
+  })
+  expect((await ask('PUT', `{station}/file/${String(file.id)}`, file)).status).toBe(200)
+  expect((await ask('GET', `{station}/file/${String(file.id)}`)).body).toEqual(file)
+  await ask('PUT', `{station}/file/${String(file.id)}`, { custom_fields: {} })
+  expect((await ask('GET', `{station}/file/${String(file.id)}`)).body.custom_fields).toEqual({})
+  const { body: totals } = await ask('GET', `{station}/playlist/${String(playlist.body.id)}`)
+  expect(totals).toMatchObject({ num_songs: 1, total_length: 185 })
+  const folder = await ask('GET', '{station}/files/list?currentDirectory=dialect')
+  expect(folder.body).toMatchObject([{ path: 'dialect/one.mp3', media: { length_text: '3:05' } }])
+})
+
+test('lists ignore sort keys they do not know, and page only with a size', async ({ ask }) => {
+  const unsorted = await ask('GET', '{station}/playlists?sort=nothing&sortOrder=sideways&page=2')
+  expect(unsorted.status).toBe(200)
+  expect(Array.isArray(unsorted.body)).toBe(true)
+  const paged = await ask('GET', '{station}/playlists?rowCount=1&current=1')
+  expect(paged.body).toMatchObject({ page: 1, per_page: 1, rows: [{ short_name: expect.any(String) }] })
+})
+
+test('an installation shows its dialect, and keys and own pages theirs', async ({ sql, redisUrl }) => {
+  const {
+    base: address,
+    add,
+    makeKey
+  } = await serveApi(sql, redisUrl, { variables: { API_DIALECT: 'azuracast' } })
+  const customFields = [{ id: 1, shortName: 'mood' }]
+  const shown = aPlay({ song: aSong({ customFields: { 1: 'calm' } }) })
+  await add(aStation({ shown, profile: { customFields, requestsEnabled: true } }))
+  const documented = await makeKey(['view station management'], 'documented')
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${address}${path}`, { headers })
+    expect(response.headers.get('vary')).toContain('X-API-Key, Authorization')
+    return response.json()
+  }
+  const azuracast = {
+    station: { requests_enabled: true, url: null, hls_url: null },
+    live: { broadcast_start: null, art: null },
+    now_playing: { song: { custom_fields: { mood: 'calm' } } }
+  }
+  expect(await get('/api/nowplaying/1')).toMatchObject({ ...azuracast, cache: 'hit' })
+  expect(await get('/api/nowplaying_static/1.json')).toMatchObject({ ...azuracast, cache: 'event' })
+  expect(await get('/api/nowplaying')).toMatchObject([azuracast])
+  expect(await get('/api/stations')).toMatchObject([azuracast.station])
+  const own = {
+    station: { url: '', hls_url: '' },
+    live: { broadcast_start: '', art: '' },
+    now_playing: { song: { custom_fields: ['calm'] } }
+  }
+  for (const headers of [{ 'X-API-Key': documented }, { 'X-Requested-With': 'cuewire' }]) {
+    expect(await get('/api/nowplaying/1', headers)).toMatchObject(own)
+    expect((await get('/api/nowplaying/1', headers)).station).not.toHaveProperty('requests_enabled')
+  }
+  for (const headers of [{ 'X-API-Key': documented }, { Authorization: `Bearer ${documented}` }])
+    expect(await get('/api/nowplaying', headers)).toMatchObject([own])
+  expect(await get(`/api/nowplaying/1?api_key=${documented}`)).toMatchObject(own)
+})
+
+test('an installation in the documented dialect answers keys of AzuraCast', async ({ sql, redisUrl }) => {
+  const { base: address, add, makeKey } = await serveApi(sql, redisUrl)
+  await add(aStation({ profile: { requestsEnabled: true } }))
+  const headers = { 'X-API-Key': await makeKey(['view station management'], 'azuracast') }
+  const read = async (path: string, init: RequestInit = {}) => (await fetch(`${address}${path}`, init)).json()
+  for (const path of ['/api/nowplaying/1', '/api/nowplaying_static/1.json', '/api/station/1/nowplaying'])
+    expect(await read(path, { headers })).toMatchObject({ station: { requests_enabled: true } })
+  expect(await read('/api/nowplaying', { headers })).toMatchObject([{ station: { requests_enabled: true } }])
+  expect((await read('/api/nowplaying/1')).station).not.toHaveProperty('requests_enabled')
+  expect(Object.keys(nowPlayingVariants)).toEqual(['documented', 'azuracast'])
+})
+
+test('a slash at the end of a path is redirected, with the query', async ({ sql, redisUrl }) => {
+  const { base: address, makeKey } = await serveApi(sql, redisUrl)
+  const send = async (path: string, init: RequestInit = {}) => {
+    const { status, headers } = await fetch(`${address}${path}`, { redirect: 'manual', ...init })
+    return [status, headers.get('location')]
+  }
+  expect(await send('/api/status/?a=1%20b')).toEqual([308, '/api/status?a=1%20b'])
+  expect(await send('/api/admin/stations//', { method: 'POST', body: '{}' })).toEqual([
+    308,
+    '/api/admin/stations'
+  ])
+  expect(await send('/api/nothing/')).toEqual([404, null])
+  expect(await send('//api/status/')).toEqual([404, null])
+  expect(await send('/api/status/', { method: 'OPTIONS' })).toEqual([204, null])
+  const key = await makeKey(['administer all'])
+  const { status } = await fetch(`${address}/api/admin/custom_fields/`, {
+    method: 'POST',
+    body: JSON.stringify({ name: 'Slash' }),
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' }
+  })
+  expect(status).toBe(200)
+})
