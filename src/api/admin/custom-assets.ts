@@ -11,7 +11,7 @@ import {
   customAssetTypes,
   readCustomAsset
 } from '../library/custom-asset-rows.ts'
-import { readPicture } from '../library/picture-body.ts'
+import { pictureBodyTypes, readPicture } from '../library/picture-body.ts'
 
 const path = '/api/admin/custom_assets/:asset_type'
 const access = 'administer settings'
@@ -49,6 +49,7 @@ const upload = apiRoute('POST', path, access, {
   summary: 'Replace a picture of the program, on all servers within a second (at most 5 MiB)',
   body: { type: 'string', format: 'binary' },
   answer: ref('ActionResult'),
+  byteTypes: pictureBodyTypes,
   isStreamed: true,
   headers: ['content-type'],
   errors: [501],

@@ -47,17 +47,7 @@ function fileRoute(name: string, contentType: string, file: URL): Route<ApiServi
   }
 }
 
-/** The address at which clients of AzuraCast look for the documentation. */
-const index: Route<ApiServices> = {
-  method: 'GET',
-  path: '/api',
-  access: 'public',
-  // Relative, because a proxy may add a path.
-  handle: () => ({ status: 302, headers: { Location: 'api/docs' } })
-}
-
 export const docsRoutes = [
-  index,
   docs,
   fileRoute('start.js', 'text/javascript', projectFile('assets/docs.js')),
   fileRoute('swagger-ui-bundle.js', 'text/javascript', builtFile('web/swagger-ui-bundle.js')),

@@ -4,6 +4,11 @@ import { refuseBody, refuseField } from '../core/parse.ts'
 import type { ApiRequest, BodyStream } from '../core/route.ts'
 import { piecesOf, readMultipart } from './multipart-body.ts'
 
+const formType = 'multipart/form-data'
+
+/** The content types of a body that `readPicture` reads. */
+export const pictureBodyTypes = [...imageTypes, formType]
+
 /** A picture that was received, and its type by its first bytes. */
 export interface ReceivedPicture {
   readonly bytes: Buffer
@@ -34,7 +39,7 @@ async function readBytes(
   maxBytes: number
 ): Promise<Buffer> {
   if (imageTypes.some(each => each === type)) return collect(piecesOf(stream), maxBytes)
-  if (type !== 'multipart/form-data')
+  if (type !== formType)
     throw new ApiError('wrong-media-type', `The body must be a form, or one of ${imageTypes.join(', ')}.`)
   const received: Buffer[] = []
   const fields = await readMultipart(stream, contentType, async ({ pieces }) => {
