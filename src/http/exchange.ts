@@ -170,7 +170,7 @@ export function sendError(
   { headers = [], close = false }: { headers?: HeaderList; close?: boolean } = {}
 ): void {
   const { requestId, path } = exchange.head
-  const apiError = toApiError(error, requestId);
+  const apiError = toApiError(error, requestId)
   if (apiError !== error) logFailure(exchange, error)
   const seconds = apiError.retryAfterSeconds
   const retryAfter: HeaderList = seconds === null ? [] : [['Retry-After', String(seconds)]]

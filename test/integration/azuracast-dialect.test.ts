@@ -213,7 +213,7 @@ test('an installation shows its dialect, and keys and own pages theirs', async (
   const shown = aPlay({ song: aSong({ customFields: { 1: 'calm' } }) })
   await add(aStation({ shown, profile: { customFields, requestsEnabled: true } }))
   const documented = await makeKey(['view station management'], 'documented')
-  const get = async (path: string, headers: Record<string, string> = {}) => {
+  const get = async (path: string, headers: Record<string, string> = {}): Promise<Answer> => {
     const response = await fetch(`${address}${path}`, { headers })
     expect(response.headers.get('vary')).toContain('X-API-Key, Authorization')
     return response.json()
@@ -245,7 +245,8 @@ test('an installation in the documented dialect answers keys of AzuraCast', asyn
   const { base: address, add, makeKey } = await serveApi(sql, redisUrl)
   await add(aStation({ profile: { requestsEnabled: true } }))
   const headers = { 'X-API-Key': await makeKey(['view station management'], 'azuracast') }
-  const read = async (path: string, init: RequestInit = {}) => (await fetch(`${address}${path}`, init)).json()
+  const read = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+    (await fetch(`${address}${path}`, init)).json()
   for (const path of ['/api/nowplaying/1', '/api/nowplaying_static/1.json', '/api/station/1/nowplaying'])
     expect(await read(path, { headers })).toMatchObject({ station: { requests_enabled: true } })
   expect(await read('/api/nowplaying', { headers })).toMatchObject([{ station: { requests_enabled: true } }])

@@ -44,11 +44,12 @@ export const auditEntrySchema = exactly({
 /** The number of AzuraCast: 1 insert, 2 update, 3 delete. */
 const operation = (sql: Sql): Fragment => sql`case method when 'POST' then 1 when 'DELETE' then 3 else 2 end`
 
-/** The second at which a day or time of the query begins; null if it is absent. Days are UTC. */
+/** The second at which a day or time of the query begins; null if it is absent. They are UTC. */
 function parseSecond(query: URLSearchParams, name: string): number | null {
   const moment = parseMoment(query, name)
   if (moment === null) return null
-  return 'seconds' in moment ? moment.seconds : Date.parse(`${moment.day}T00:00:00Z`) / 1_000
+  if ('seconds' in moment) return moment.seconds
+  return Date.parse(`${'day' in moment ? `${moment.day}T00:00:00` : moment.localTime}Z`) / 1_000
 }
 
 const daySeconds = 86_400
