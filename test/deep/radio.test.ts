@@ -185,7 +185,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     await using rejected = goLive(radio, 'wren', 'no idea')
     await waitFor(() => rejected.problem() !== '', { ...soon, what: 'the refusal' })
     await using wren = goLive(radio, 'wren', 'pw wren')
-    const heardMs = await logged('wren is heard')
+    const heardMs = await logged('wren is on air')
     expect((await liveFrom('DJ wren')) - heardMs).toBeLessThan(1_000)
     // Without a title of the streamer, the stream has the same text as now playing.
     const isUntitled = () =>
@@ -205,7 +205,7 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     const leftMs = Date.now()
     await wren.leave()
     await using lark = goLive(radio, 'lark', 'pw lark')
-    const nextMs = await logged('lark is heard')
+    const nextMs = await logged('lark is on air')
     expect((await liveFrom('DJ lark')) - nextMs).toBeLessThan(1_000)
     const wrenEndedMs =
       watch.live.find(({ value, atMs }) => value !== 'DJ wren' && atMs > leftMs)?.atMs ?? Infinity
