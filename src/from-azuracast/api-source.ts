@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { OperatorError } from '../runtime/errors.ts'
-import type { AzuracastSource, SourceRow, SourceTable } from './source.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
+import { type AzuracastSource, type SourceRow, type SourceTable, textOf } from './source.ts'
 
 const timeoutMs = 60_000
 const attempts = 4
@@ -30,7 +31,7 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
   const perStation = async (path: string) => {
     const rows: Json[] = []
     for (const { id } of stations)
-      for (const record of await client.all(`/api/station/${String(id)}/${path}`))
+      for (const record of await client.all(`/api/station/${textOf(id)}/${path}`))
         rows.push({ ...record, station_id: id })
     return rows
   }
@@ -43,7 +44,7 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
   const roles = await client.all('/api/admin/roles')
   const users = await client.all('/api/admin/users')
   const histories = await Promise.all(
-    stations.map(async ({ id }) => client.count(`/api/station/${String(id)}/history`, historyRange))
+    stations.map(async ({ id }) => client.count(`/api/station/${textOf(id)}/history`, historyRange))
   )
 
   const tables = new Map<string, SourceTable & { readonly records: readonly Json[] }>()
@@ -134,7 +135,7 @@ function openClient(url: string, key: string, signal: AbortSignal) {
         signal.throwIfAborted()
         return {
           status: 0,
-          text: error instanceof Error ? String(error.cause ?? error.message) : String(error)
+          text: reasonOf(error)
         }
       })
       if (result.status === 200) return JSON.parse(result.text)
@@ -183,7 +184,7 @@ const objectOf = (value: unknown): Json =>
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objectOf) : [])
 const numberOf = (value: unknown): number => (Number.isFinite(Number(value)) ? Number(value) : 0)
 const listText = (value: unknown): string =>
-  Array.isArray(value) ? value.filter(each => each !== '').join(',') : String(value ?? '')
+  Array.isArray(value) ? value.filter(each => each !== '').join(',') : textOf(value)
 
 function toRow(record: Json, columns: readonly string[]): SourceRow {
   return columns.map(column => toText(record[column]))
@@ -192,7 +193,7 @@ function toRow(record: Json, columns: readonly string[]): SourceRow {
 function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return value ? '1' : '0'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? JSON.stringify(value) : textOf(value)
 }
 
 const toSnakeCase = (record: Json): Json =>
@@ -228,16 +229,17 @@ const numbered = (records: readonly Json[]): Json[] =>
 function fieldRows(file: Json, fields: readonly Json[]): Json[] {
   const values = objectOf(file['custom_fields'])
   return fields.flatMap(({ id, short_name: name }) => {
-    const value = values[String(name)]
+    const value = values[textOf(name)]
     return value === undefined || value === null
       ? []
       : [{ media_id: file['id'], field_id: id, field_value: value }]
   })
 }
 
+const names = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+
 function permissionRows(role: Json): Json[] {
   const permissions = objectOf(role['permissions'])
-  const names = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
   const global = names(permissions['global']).map(name => ({ role_id: role['id'], action_name: name }))
   const ofStations = listOf(permissions['station']).flatMap(({ id, permissions: granted }) =>
     names(granted).map(name => ({ role_id: role['id'], station_id: id, action_name: name }))
@@ -260,15 +262,15 @@ async function trackRows(
   const weights = new Map<string, number>()
   for (const { id, station_id: stationId, order, source } of playlists) {
     if (order !== 'sequential' || source !== 'songs') continue
-    const items = await client.optional(`/api/station/${String(stationId)}/playlist/${String(id)}/order`)
+    const items = await client.optional(`/api/station/${textOf(stationId)}/playlist/${textOf(id)}/order`)
     for (const [index, { media }] of (items ?? []).entries())
-      weights.set(`${String(id)} ${String(objectOf(media)['id'])}`, index + 1)
+      weights.set(`${textOf(id)} ${textOf(objectOf(media)['id'])}`, index + 1)
   }
   const tracks = files.flatMap(file =>
     listOf(file['playlists']).map(({ id }) => ({
       playlist_id: id,
       media_id: file['id'],
-      weight: weights.get(`${String(id)} ${String(file['id'])}`) ?? 0,
+      weight: weights.get(`${textOf(id)} ${textOf(file['id'])}`) ?? 0,
       is_queued: true
     }))
   )
@@ -334,7 +336,7 @@ async function* readStationHistory(
   playlists: readonly Json[],
   streamers: readonly Json[]
 ): AsyncGenerator<Json, undefined> {
-  const path = `/api/station/${String(stationId)}/history`
+  const path = `/api/station/${textOf(stationId)}/history`
   const idByName = (records: readonly Json[], name: string, value: unknown) =>
     value
       ? records.find(record => record['station_id'] === stationId && record[name] === value)?.['id']

@@ -137,7 +137,7 @@ function walkTar(format: 'tgz' | 'tzst'): Walk {
     // Reported by the loop, which ends with the same error.
     fed.catch(() => {})
     for await (const entry of unpacked) {
-      const { name, size: bytes = 0, type } = entry.header
+      const { name, size: bytes, type } = entry.header
       if (type === 'file')
         await use({ path: name.replace(/^\.?\//, ''), size: bytes, open: async () => Readable.from(entry) })
       entry.resume()
@@ -187,8 +187,11 @@ const walkZip: Walk = async (path, signal, onProgress, use) => {
       read += 1
       onProgress(read / zip.entryCount)
       if (entry.fileName.endsWith('/')) continue
-      const open = async () => openZipEntry(zip, entry)
-      await use({ path: entry.fileName, size: entry.uncompressedSize, open })
+      await use({
+        path: entry.fileName,
+        size: entry.uncompressedSize,
+        open: async () => openZipEntry(zip, entry)
+      })
     }
   } finally {
     zip.close()

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
-import { withCommandDatabase } from '../embedded/command-database.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { openDatabaseSecrets } from '../security/secrets-key.ts'

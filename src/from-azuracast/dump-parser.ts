@@ -18,7 +18,7 @@ export type DumpEvent =
   | { readonly type: 'completed' }
 
 /** Rows of an event at most. */
-const rowsPerEvent = 2_000
+const rowsPerEvent = 500
 /** A longer row or statement than this is refused, so that memory is bounded. */
 const maxBytes = 256 * 1024 * 1024
 
@@ -205,13 +205,17 @@ function parseValue(text: string, from: number): number {
     else if (!word.startsWith('_') && !/^n$/i.test(word)) return notARow
     return end
   }
-  if (/^null$/i.test(word)) parsedValue = null
-  else if (/^0x[0-9a-f]*$/i.test(word)) parsedValue = decodeHex(word.slice(2))
-  else if (/^[-+.\d]/.test(word)) parsedValue = word
+  const first = word.charCodeAt(0)
+  const isNumber = first <= 0x39
+  if (isNumber && !hexNumber.test(word)) parsedValue = word
+  else if (isNumber) parsedValue = decodeHex(word.slice(2))
+  else if (word === 'NULL' || /^null$/i.test(word)) parsedValue = null
   else if (/^(?:true|false)$/i.test(word)) parsedValue = /^t/i.test(word) ? '1' : '0'
   else return notARow
   return at
 }
+
+const hexNumber = /^0x[0-9a-f]*$/i
 
 /** Digits, letters, `_`, `.`, `+` and `-`. */
 function isWordCharacter(code: number): boolean {

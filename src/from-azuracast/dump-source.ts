@@ -5,7 +5,7 @@ import { OperatorError } from '../runtime/errors.ts'
 import { parseDump } from './dump-parser.ts'
 import type { AzuracastSource, SourceRow, SourceTable } from './source.ts'
 
-const chunkBytes = 1024 * 1024
+const chunkBytes = 64 * 1024
 
 /** Where the rows of a table are in the dump. */
 interface IndexedTable extends SourceTable {

@@ -62,6 +62,10 @@ export function readerOf(table: Pick<SourceTable, 'columns'> | undefined): Reade
   }
 }
 
+/** A scalar of JSON as text; empty for anything else. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -28,8 +28,8 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { shared } from '../support/worker-process.ts'
 
-const program = 'src/from-azuracast/main.ts'
-const run = commandRunner(program, call => migrateCommand(call, AbortSignal.timeout(120_000)))
+const command = 'src/from-azuracast/main.ts'
+const run = commandRunner(command, call => migrateCommand(call, AbortSignal.timeout(120_000)))
 const sizes = { stations: 3, songs: 60, plays: 300, days: 20 }
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -326,7 +326,7 @@ describe('a backup', () => {
     const place = { databaseUrl, dataDir: await scratchFolder() }
     const many = { ...sizes, plays: 50_000 }
     const backup = await backupOf(renderDump(generateInstallation(many)), 'backup.zip')
-    const child = spawn(process.execPath, [...wordsFor(program), backup], {
+    const child = spawn(process.execPath, [...wordsFor(command), backup], {
       env: { PATH: process.env['PATH'], ...envOf(place) },
       stdio: ['ignore', 'ignore', 'inherit']
     })

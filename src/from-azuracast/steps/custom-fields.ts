@@ -2,6 +2,7 @@ import { customFields } from '../../api/library/custom-fields.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows } from '../insert-rows.ts'
 import { type Migration, takeTable } from '../migration.ts'
+import { textOf } from '../source.ts'
 
 /** Takes custom fields. One whose short name Cuewire has is that one. */
 export async function takeCustomFields(migration: Migration): Promise<void> {
@@ -23,7 +24,7 @@ export async function takeCustomFields(migration: Migration): Promise<void> {
       if (!accepted) return null
       // Its own name would be empty.
       const shortName =
-        accepted['short_name'] === '' ? `custom_field_${sourceId}` : String(accepted['short_name'])
+        accepted['short_name'] === '' ? `custom_field_${sourceId}` : textOf(accepted['short_name'])
       return { sourceId, row: { ...accepted, short_name: shortName }, shortName }
     },
     async write(tx, fields) {

@@ -17,7 +17,7 @@ import {
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type MigratedStation, type Migration, rowsOf, takeTable } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedMedia {
   readonly sourceId: number
@@ -146,8 +146,7 @@ function mapCues(read: Reader, row: SourceRow) {
 
 /** A number, or text that begins with one, such as `-1.5 dB`. */
 function numberOf(value: unknown): number | null {
-  if (value === null || value === undefined || value === '') return null
-  const number = Number.parseFloat(String(value))
+  const number = Number.parseFloat(textOf(value))
   return Number.isFinite(number) ? number : null
 }
 

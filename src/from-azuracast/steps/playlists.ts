@@ -11,6 +11,7 @@ import { addressSongId } from '../../songs/song.ts'
 import { acceptRecord, clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { textOf } from '../source.ts'
 
 /** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
 export interface Schedules {
@@ -118,8 +119,8 @@ async function insertEntries(tx: Tx, playlists: readonly NewRow[]): Promise<void
       source === 'remote_url' && type !== 'playlist' && url !== ''
   )
   for (const { id, station_id: stationId, remote_url: url, name } of single) {
-    const path = String(url)
-    const title = String(name)
+    const path = textOf(url)
+    const title = textOf(name)
     const [media] = await tx<{ id: number }[]>`
       insert into media (station_id, unique_id, path, song_id, title, title_key, artist_keys, remote_playlist_id)
       values (${Number(stationId)}, ${randomBytes(12).toString('hex')}, ${path}, ${addressSongId(path)}, ${title},

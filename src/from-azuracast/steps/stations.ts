@@ -17,7 +17,7 @@ import {
   storeProgress,
   takeTable
 } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface StationOfSource {
   readonly id: number
@@ -125,7 +125,7 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
         mapped.map(({ sourceId }) => ({ id: sourceId }))
       )
       for (const [index, { row }] of mapped.entries()) {
-        const shortName = await findFreeShortName(tx, String(row['short_name']))
+        const shortName = await findFreeShortName(tx, textOf(row['short_name']))
         await insertRows(tx, 'stations', [
           { id: newIds[index], ...withIds(migration, row), short_name: shortName }
         ])
@@ -181,6 +181,15 @@ async function readStations({ ids, source, signal, sql, stations, isDryRun }: Mi
 
 const minutesPerDay = 1_440
 
+/** A number of a config; the fallback if it is unset. */
+function numberOr(value: unknown, fallback: number): number {
+  const text = textOf(value)
+  return text === '' || !Number.isFinite(Number(text)) ? fallback : Number(text)
+}
+
+const isSet = (value: unknown): boolean =>
+  value !== null && value !== undefined && value !== '' && value !== false && value !== 0 && value !== '0'
+
 function mapStation(
   { secrets, report }: Migration,
   row: SourceRow,
@@ -190,14 +199,10 @@ function mapStation(
   const text = (column: string) => read.text(row, column) ?? ''
   const backend = read.json(row, 'backend_config')
   const frontend = read.json(row, 'frontend_config')
-  const number = (value: unknown, fallback: number) =>
-    value === null || value === undefined || value === '' || !Number.isFinite(Number(value))
-      ? fallback
-      : Number(value)
   const minutes = (column: string, fallback: number) =>
-    clamp(number(read.text(row, column), fallback), 0, minutesPerDay)
+    clamp(numberOr(read.text(row, column), fallback), 0, minutesPerDay)
   const isPublic = read.flag(row, 'enable_public_page') || read.flag(row, 'enable_public_api')
-  const crossfadeType = String(backend['crossfade_type'] ?? '')
+  const crossfadeType = textOf(backend['crossfade_type'])
   const body = {
     name,
     short_name: shortName,
@@ -207,23 +212,23 @@ function mapStation(
     frontend: text('frontend_type'),
     backend: text('backend_type'),
     frontend_url: '',
-    frontend_admin_password: String(frontend['admin_pw'] ?? ''),
+    frontend_admin_password: textOf(frontend['admin_pw']),
     enable_streamers: read.flag(row, 'enable_streamers'),
-    source_password: String(frontend['source_pw'] ?? ''),
+    source_password: textOf(frontend['source_pw']),
     is_public: isPublic,
     is_enabled: false,
     hls_enabled: read.flag(row, 'enable_hls'),
     hls_is_default: isTrue(backend['hls_is_default']),
-    queue_length: clamp(number(backend['autodj_queue_length'], 3), 2, 25),
+    queue_length: clamp(numberOr(backend['autodj_queue_length'], 3), 2, 25),
     history_length: clamp(read.number(row, 'api_history_items'), 0, 50),
-    live_text: String(backend['live_broadcast_text'] ?? '') || 'Live Broadcast',
+    live_text: textOf(backend['live_broadcast_text']) || 'Live Broadcast',
     duplicate_prevention_time_range: clamp(
-      number(backend['duplicate_prevention_time_range'], 120),
+      numberOr(backend['duplicate_prevention_time_range'], 120),
       0,
       10_080
     ),
     crossfade_type: crossfadeType === '' ? 'normal' : crossfadeType,
-    crossfade: clamp(number(backend['crossfade'], 2), 0, 30),
+    crossfade: clamp(numberOr(backend['crossfade'], 2), 0, 30),
     enable_auto_cue: isTrue(backend['enable_auto_cue']),
     enable_requests: read.flag(row, 'enable_requests'),
     request_delay: minutes('request_delay', 5),
@@ -240,7 +245,7 @@ function mapStation(
   if (!accepted) return null
   for (const setting of findUnusedSettings(row, read, backend, frontend))
     report.leave('settings of stations without an equivalent', `${name}: ${setting}`)
-  const port = number(frontend['port'], 0)
+  const port = numberOr(frontend['port'], 0)
   if (port !== 0 && body.frontend !== 'remote')
     report.advise(`${name}: set frontend_url when its streaming server runs (it had port ${port}).`)
   const playoutKey = text('adapter_api_key')
@@ -259,8 +264,6 @@ function findUnusedSettings(
   backend: Readonly<Record<string, unknown>>,
   frontend: Readonly<Record<string, unknown>>
 ): string[] {
-  const isSet = (value: unknown) =>
-    value !== null && value !== undefined && value !== '' && value !== false && value !== 0 && value !== '0'
   const columns = [
     'genre',
     'fallback_path',

@@ -7,7 +7,7 @@ import { blankLocation, passwordTarget, withoutSecrets } from '../../storage/rec
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedLocation {
   readonly sourceId: number
@@ -97,7 +97,7 @@ function mapLocation(
     adapter,
     path: normalPath,
     s3Bucket: body.s3Bucket,
-    s3Endpoint: String(accepted['s3_endpoint'] ?? ''),
+    s3Endpoint: textOf(accepted['s3_endpoint']),
     dropboxAppKey: body.dropboxAppKey,
     sftpHost: body.sftpHost,
     sftpUsername: body.sftpUsername,

@@ -4,6 +4,7 @@ import { parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { textOf } from '../source.ts'
 import { isSupportedHash } from './people.ts'
 import type { Schedules } from './playlists.ts'
 
@@ -139,7 +140,7 @@ export async function takeSftpUsers(migration: Migration): Promise<void> {
     },
     async write(tx, users) {
       for (const { sourceId, row } of users) {
-        const username = String(row['username'])
+        const username = textOf(row['username'])
         const [taken] = await tx`select from sftp_users where username = ${username}`
         if (taken) {
           report.leave('SFTP users whose name Cuewire has', username)

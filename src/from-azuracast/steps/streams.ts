@@ -6,7 +6,7 @@ import { acceptRecord, clamp } from '../accept-record.ts'
 import type { RecordKind } from '../ids.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, readProgress, storeProgress, takeTable } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedStream {
   readonly sourceId: number
@@ -103,11 +103,11 @@ async function writeStreams(
   for (const { sourceId, row } of streams) {
     const stationId = Number(row['station_id'])
     const [taken] =
-      await tx`select from hls_streams where station_id = ${stationId} and name = ${String(row['name'])}`
+      await tx`select from hls_streams where station_id = ${stationId} and name = ${textOf(row['name'])}`
     if (taken) {
       report.leave(
         'mounts and HLS streams whose path the station has already',
-        `station ${stationId}: ${String(row['name'])}`
+        `station ${stationId}: ${textOf(row['name'])}`
       )
       continue
     }

@@ -1,34 +1,28 @@
 import type { Sql } from '../../../src/db/sql.ts'
 
 const tables = [
-  ...[
-    'storage_locations',
-    'custom_fields',
-    'roles',
-    'users',
-    'user_roles',
-    'api_keys',
-    'hls_streams',
-    'remotes'
-  ],
-  ...[
-    'media',
-    'media_custom_fields',
-    'playlists',
-    'playlist_tracks',
-    'media_folders',
-    'streamers',
-    'sftp_users'
-  ],
-  ...[
-    'broadcasts',
-    'webhooks',
-    'song_history',
-    'listener_minutes',
-    'requests',
-    'azuracast_progress',
-    'azuracast_ids'
-  ]
+  'storage_locations',
+  'custom_fields',
+  'roles',
+  'users',
+  'user_roles',
+  'api_keys',
+  'hls_streams',
+  'remotes',
+  'media',
+  'media_custom_fields',
+  'playlists',
+  'playlist_tracks',
+  'media_folders',
+  'streamers',
+  'sftp_users',
+  'broadcasts',
+  'webhooks',
+  'song_history',
+  'listener_minutes',
+  'requests',
+  'azuracast_progress',
+  'azuracast_ids'
 ]
 
 /** The number of rows and a hash of all rows of each table that a migration writes and that changes only by writes of operators. */

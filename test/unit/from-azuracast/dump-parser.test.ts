@@ -2,7 +2,6 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { type DumpEvent, parseCreateTable, parseDump } from '../../../src/from-azuracast/dump-parser.ts'
-import '../../support/property-runs.ts'
 import { anyText } from '../../support/any-text.ts'
 import { escapeText } from '../../support/azuracast/dump.ts'
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 
-import { chooseProgram } from '../../scripts/running-programs.mjs'
-import type { Config } from '../config.ts'
-import { migrate } from '../db/migrate.ts'
-import { openSql, type Sql } from '../db/sql.ts'
-import type { CommandContext } from '../runtime/command-context.ts'
-import { OperatorError } from '../runtime/errors.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
-import { findRunningServices, lockDataDir } from './data-dir.ts'
-import { startPostgres } from './postgres.ts'
+import { chooseProgram } from '../scripts/running-programs.mjs'
+import type { Config } from './config.ts'
+import { migrate } from './db/migrate.ts'
+import { openSql, type Sql } from './db/sql.ts'
+import { findRunningServices, lockDataDir } from './embedded/data-dir.ts'
+import { startPostgres } from './embedded/postgres.ts'
+import type { CommandContext } from './runtime/command-context.ts'
+import { OperatorError } from './runtime/errors.ts'
+import { reasonOf } from './runtime/store-errors.ts'
 
 export interface CommandPool {
   /** The name of the pool. */
