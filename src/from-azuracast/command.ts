@@ -7,6 +7,7 @@ import { type CommandContext, reportOperatorErrors } from '../runtime/command-co
 import { OperatorError } from '../runtime/errors.ts'
 import { openDatabaseSecrets } from '../security/secrets-key.ts'
 import { normalizePath } from '../storage/location.ts'
+import { allowedRoots } from '../storage/record.ts'
 import { openApi } from './api-source.ts'
 import { openBackup } from './archive.ts'
 import { openDump } from './dump-source.ts'
@@ -61,6 +62,7 @@ async function runMigration(
           isDryRun,
           onConflict,
           copyMediaTo: copyMediaTo === null ? null : toAbsolute(copyMediaTo),
+          storageRoots: allowedRoots({ ...config, DATA_DIR: dataDir }),
           signal,
           onRows: countRows(source, progress)
         })

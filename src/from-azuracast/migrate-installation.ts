@@ -28,7 +28,7 @@ import { takeWebhooks } from './steps/webhooks.ts'
 
 export type MigrationOptions = Pick<
   Migration,
-  'source' | 'files' | 'isDryRun' | 'onConflict' | 'copyMediaTo' | 'signal' | 'onRows'
+  'source' | 'files' | 'isDryRun' | 'onConflict' | 'copyMediaTo' | 'storageRoots' | 'signal' | 'onRows'
 >
 
 /**

@@ -36,6 +36,8 @@ export interface Migration {
   readonly onConflict: ConflictRule
   /** Where media are copied; null: they stay where they are. */
   readonly copyMediaTo: string | null
+  /** The folders below which local storage may lie. */
+  readonly storageRoots: readonly string[]
   readonly signal: AbortSignal
   /** Called with the number of rows of a table that were read. */
   readonly onRows: (table: string, rows: number) => void

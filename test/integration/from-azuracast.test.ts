@@ -141,6 +141,7 @@ describe('a backup', () => {
       isrc: 'USRC17607839',
       length: 183,
       mtime: newestPlay - 1_000_000,
+      size: 0,
       playlists: [1],
       custom_fields: { mood: 'mood "3"' },
       extra_metadata: { cue_in: 1.5, cue_out: 170, amplify: -2.5 }
@@ -294,6 +295,8 @@ describe('a backup', () => {
     expect(live).toMatchObject({ station: { id: 1, shortcode: 'station_1' } })
     const cover = await fetch(`${program.baseUrl}/api/station/1/art/${uniqueIdOf(1)}-1600000000.jpg`)
     expect([cover.status, Buffer.from(await cover.arrayBuffer()).equals(png)]).toEqual([200, true])
+
+    expect((await read('/api/station/1/file/1')).size).toBe('audio'.length)
 
     const before = await readTakenRows(program.sql)
     const again = await run(envOf(place), backup)

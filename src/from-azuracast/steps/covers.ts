@@ -1,77 +1,83 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 import { createArtwork, insertArtwork } from '../../db/media-rows.ts'
 import { detectImageType } from '../../songs/image-type.ts'
 import type { ArchivedFile } from '../archive.ts'
+import { forEachMediaFile, type MediaFolder, readMediaFolders, stationsByLocation } from '../media-folders.ts'
 import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
-import { stationsByLocation } from './media.ts'
-import { readLocalFolders } from './storage.ts'
+import { isHidden } from './copy-media.ts'
 
 const step = 'covers'
 const maxCoverBytes = 5 * 1024 * 1024
 
+interface FoundFiles {
+  covers: number
+  /** Keys of covers by location and name of the folder. */
+  readonly folderCovers: Map<string, string>
+  /** Sizes by location and path. */
+  readonly sizes: Map<number, Map<string, number>>
+}
+
 /**
- * Takes the covers of songs: AzuraCast stores them in hidden folders beside the media, by the `unique_id` of a song or by folder.
- * They are read from the backup, else from the folder on this machine.
+ * Takes the covers of songs and the sizes of files. AzuraCast stores covers in hidden folders beside the media, by the `unique_id` of a
+ * song or by folder. They are read again if there are new songs, and as long as a folder is not found.
  */
 export async function takeCovers(migration: Migration): Promise<void> {
-  const { files, isDryRun, report } = migration
-  const { isComplete } = await readProgress(migration, step)
-  if (isDryRun || isComplete) return
-  const folders = await readMediaFolders(migration)
-  const counts = { taken: 0 }
-  const folderCovers = new Map<string, string>()
-  const use = async (file: ArchivedFile) => {
-    const path = `/${file.path}`
-    const location = folders.find(({ folder }) => path.startsWith(`${folder}/`))
-    if (!location) return
-    location.isFound = true
-    await takeCover(migration, location, path.slice(location.folder.length + 1), file, folderCovers, counts)
-  }
-  if (files.hasFiles) await files.forEachFile(use)
-  for (const location of folders.filter(({ isFound }) => !isFound))
-    for (const hidden of ['.albumart', '.covers'])
-      for await (const file of listFolder(join(location.folder, hidden))) {
-        location.isFound = true
-        await takeCover(migration, location, `${hidden}/${file.path}`, file, folderCovers, counts)
-      }
-  await applyFolderCovers(migration, folders, folderCovers)
-  for (const { folder } of folders.filter(({ isFound }) => !isFound))
-    report.leave('covers in folders that neither the backup nor this machine has', folder)
+  const { isDryRun, report, source } = migration
   await listRemoteFolders(migration)
-  if (counts.taken > 0) report.take('covers', counts.taken, counts.taken)
-  await migration.sql.begin(tx => storeProgress(tx, migration, step, { isComplete: true }))
-}
-
-interface MediaFolder {
-  readonly location: number
-  readonly folder: string
-  readonly stationIds: readonly number[]
-  isFound: boolean
-}
-
-async function readMediaFolders(migration: Migration): Promise<MediaFolder[]> {
-  const byLocation = stationsByLocation(migration)
-  const folders = await readLocalFolders(migration)
-  return [...folders].flatMap(([location, folder]) => {
-    const stationIds = byLocation.get(location)?.map(({ id }) => id) ?? []
-    return stationIds.length === 0 ? [] : [{ location, folder, stationIds, isFound: false }]
+  const newestSong = source.tables.get('station_media')?.maxId ?? 0
+  const { isComplete, lastId } = await readProgress(migration, step)
+  if (isDryRun || (isComplete && lastId >= newestSong)) return
+  const folders = await readMediaFolders(migration)
+  const found: FoundFiles = { covers: 0, folderCovers: new Map(), sizes: new Map() }
+  await forEachMediaFile(migration, folders, async (folder, path, file) => {
+    if (isHidden(path)) {
+      await takeCover(migration, folder, path, file, found)
+      return
+    }
+    const sizes = found.sizes.get(folder.location) ?? new Map()
+    found.sizes.set(folder.location, sizes.set(path, file.size))
   })
+  for (const folder of folders)
+    await writeSizes(migration, folder, found.sizes.get(folder.location) ?? new Map())
+  await applyFolderCovers(migration, folders, found.folderCovers)
+  const missing = folders.filter(({ isFound }) => !isFound)
+  for (const { folder } of missing)
+    report.leave('covers in folders that neither the backup nor this machine has', folder)
+  if (found.covers > 0) report.take('covers', found.covers, found.covers)
+  await migration.sql.begin(tx =>
+    storeProgress(tx, migration, step, { lastId: newestSong, isComplete: missing.length === 0 })
+  )
+}
+
+const sizesPerStatement = 10_000
+
+/** AzuraCast does not store the sizes of files. */
+async function writeSizes(
+  { sql }: Migration,
+  { stationIds }: MediaFolder,
+  sizes: ReadonlyMap<string, number>
+) {
+  const all = [...sizes]
+  for (let start = 0; start < all.length; start += sizesPerStatement) {
+    const part = all.slice(start, start + sizesPerStatement)
+    await sql`
+      update media m set size_bytes = f.size
+      from unnest(${part.map(([path]) => path)}::text[], ${part.map(([, size]) => size)}::bigint[]) as f (path, size)
+      where m.station_id = any(${[...stationIds]}::bigint[]) and m.path = f.path and m.remote_playlist_id is null
+        and m.size_bytes = 0`
+  }
 }
 
 async function takeCover(
-  { sql, report, signal }: Migration,
+  { sql, report }: Migration,
   { folder, stationIds, location }: MediaFolder,
   path: string,
   file: ArchivedFile,
-  folderCovers: Map<string, string>,
-  counts: { taken: number }
+  found: FoundFiles
 ): Promise<void> {
-  signal.throwIfAborted()
   const [, kind, name = ''] = /^\.(albumart|covers)\/([0-9a-f]{24}|[0-9a-f]{32}|base)\.jpg$/.exec(path) ?? []
   if (kind === undefined) return
   if (file.size > maxCoverBytes) {
@@ -87,7 +93,7 @@ async function takeCover(
   const cover = createArtwork(bytes, type)
   await sql.begin(async tx => {
     if (kind === 'covers') {
-      folderCovers.set(`${location} ${name}`, cover.hash)
+      found.folderCovers.set(`${location} ${name}`, cover.hash)
       await insertArtwork(tx, [cover])
       return
     }
@@ -98,7 +104,7 @@ async function takeCover(
     const { count } = await tx`
       update media set artwork_hash = ${cover.hash}
       where unique_id = ${name} and station_id = any(${[...stationIds]}::bigint[]) and artwork_hash is null`
-    counts.taken += count
+    found.covers += count
   })
 }
 
@@ -136,17 +142,6 @@ export function folderHash(path: string): string {
   return createHash('md5')
     .update(end === -1 ? '.' : path.slice(0, end))
     .digest('hex')
-}
-
-async function* listFolder(folder: string): AsyncGenerator<ArchivedFile> {
-  const entries = await opendir(folder).catch(() => null)
-  if (entries === null) return
-  for await (const entry of entries) {
-    if (!entry.isFile()) continue
-    const path = join(folder, entry.name)
-    const { size } = await stat(path)
-    yield { path: entry.name, size, open: async () => createReadStream(path) }
-  }
 }
 
 async function listRemoteFolders(migration: Migration): Promise<void> {

@@ -16,6 +16,7 @@ import {
 } from '../../songs/song.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
+import { stationsByLocation } from '../media-folders.ts'
 import { type MigratedStation, type Migration, rowsOf, takeTable } from '../migration.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
 
@@ -24,16 +25,6 @@ interface MappedMedia {
   readonly row: NewRow
   /** The stations whose library has it, the first of which keeps its id. */
   readonly stations: readonly MigratedStation[]
-}
-
-/** Stations by the storage location of their media, in the order of their ids in AzuraCast. */
-export function stationsByLocation({
-  stations
-}: Pick<Migration, 'stations'>): Map<number, MigratedStation[]> {
-  const byLocation = new Map<number, MigratedStation[]>()
-  for (const station of [...stations.values()].toSorted((a, b) => a.sourceId - b.sourceId))
-    byLocation.set(station.mediaLocation, [...(byLocation.get(station.mediaLocation) ?? []), station])
-  return byLocation
 }
 
 /**

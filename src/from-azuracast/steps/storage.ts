@@ -1,12 +1,13 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { storageLocations } from '../../api/admin/storage-locations.ts'
 import type { Tx } from '../../db/sql.ts'
+import { isInsideRoots } from '../../runtime/contained-files.ts'
 import { locationIdentity, normalizePath, type StorageAdapter } from '../../storage/location.ts'
 import { blankLocation, passwordTarget, withoutSecrets } from '../../storage/record.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
-import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type Migration, takeTable } from '../migration.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedLocation {
@@ -59,7 +60,7 @@ async function writeLocation({ ids }: Migration, tx: Tx, { sourceId, row, type, 
 }
 
 function mapLocation(
-  { secrets, report, copyMediaTo }: Migration,
+  { secrets, report, copyMediaTo, storageRoots }: Migration,
   row: SourceRow,
   read: Reader,
   sourceId: number
@@ -76,6 +77,8 @@ function mapLocation(
     report.leave('storage locations with an unusable path', name)
     return null
   }
+  if (adapter === 'local' && !isInsideRoots(normalPath, storageRoots))
+    report.advise(`STORAGE_ROOTS must include ${dirname(dirname(normalPath))}`)
   const body = {
     type,
     adapter,
@@ -124,12 +127,3 @@ export function copiedPath(folder: string, path: string): string {
 
 const adapters: readonly StorageAdapter[] = ['local', 's3', 'dropbox', 'sftp']
 const adapterOf = (name: string): StorageAdapter => adapters.find(each => each === name) ?? 'local'
-
-/** The folders of local storage locations by id, as they are in AzuraCast. */
-export async function readLocalFolders(migration: Migration): Promise<Map<number, string>> {
-  const folders = new Map<number, string>()
-  for await (const { row, read } of rowsOf(migration, 'storage_location'))
-    if (read.text(row, 'adapter') === 'local')
-      folders.set(read.number(row, 'id'), (read.text(row, 'path') ?? '').replace(/\/+$/, ''))
-  return folders
-}
