@@ -36,6 +36,7 @@ import { chartRoutes } from './dashboard/charts.ts'
 import { dashboardNotificationsRoute } from './dashboard/notifications.ts'
 import { dashboardStationSchema, dashboardStationsRoute } from './dashboard/stations.ts'
 import { artRoutes } from './library/art.ts'
+import { bulkFileRoutes, bulkImportSchema, bulkPreviewSchema } from './library/bulk-files.ts'
 import { customFieldRoutes, customFields } from './library/custom-fields.ts'
 import { fileActionRoutes } from './library/file-actions.ts'
 import { fileContentRoutes } from './library/file-content.ts'
@@ -130,6 +131,7 @@ const documented: readonly ApiRoute[] = [
   ...tusRoutes,
   ...flowRoutes,
   ...fileListRoutes,
+  ...bulkFileRoutes,
   ...fileActionRoutes,
   ...fileContentRoutes,
   ...mediaArtRoutes,
@@ -245,6 +247,8 @@ const records: Readonly<Record<string, JsonSchema>> = {
   StationProfile: stationProfileSchema,
   EditableProfile: editableProfileSchema,
   StationQuota: stationQuotaSchema,
+  BulkImport: bulkImportSchema,
+  BulkPreview: bulkPreviewSchema,
   UploadedFile: uploadedFileSchema,
   PlaylistQueueItem: playlistQueueSchema,
   CalendarEvent: calendarEventSchema,

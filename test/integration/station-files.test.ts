@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
-import { adminKey } from '../support/program.ts'
+import { adminKey, type Answer } from '../support/program.ts'
 
 interface Song {
   readonly id: number
@@ -21,7 +21,7 @@ const test = base.extend('station', async ({ program }) => {
     (await ask('POST', '/files', { path, artist: 'A', title: path, length: 60, ...fields })).body
   const addPlaylist = async (fields: object): Promise<{ id: number }> =>
     (await ask('POST', '/playlists', fields)).body
-  const send = (path: string, body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}) =>
+  const send = (path: string, body: FormData | Buffer, headers: Record<string, string> = {}) =>
     fetch(`${program.baseUrl}/api/station/${id}${path}`, {
       method: 'POST',
       headers: { 'X-API-Key': adminKey, ...headers },
@@ -170,6 +170,79 @@ describe('a playlist', () => {
       expect(await station.ask('GET', `/playlist/${id}/queue`)).toMatchObject({ status: 409 })
     }
   )
+})
+
+describe('the table of all songs', () => {
+  test('is downloaded, edited and uploaded again', async ({ program, station }) => {
+    const short = `mood_${station.id}`
+    await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood', short_name: short } })
+    const { id } = await station.addPlaylist({ name: 'Rotation' })
+    const night = await station.addPlaylist({ name: 'Night' })
+    const first = await station.addSong('a.mp3', {
+      title: '-Intro, "loud"',
+      lyrics: 'one\ntwo',
+      playlists: [id],
+      custom_fields: { [short]: 'calm' },
+      extra_metadata: { fade_in: 1.5 }
+    })
+    const second = await station.addSong('b.mp3')
+    const { body: table, headers } = await station.ask('GET', '/files/bulk')
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const post = async (path: string, text: string) => {
+      const form = new FormData()
+      form.set('file', new File([text], 'all.csv'))
+      const response = await station.send(path, form)
+      const body: Answer = await response.json()
+      return { status: response.status, headers: response.headers, body }
+    }
+    expect((await post('/files/bulk', table)).body).toMatchObject({ success: true, import_results: [] })
+    const edited = table
+      .replace(`'-Intro, ""loud""`, 'Outro')
+      .replace('Rotation', 'Night; Rotation')
+      .replace('calm', '')
+      .replace('1.5', '2')
+      .replace(',b.mp3,b.mp3,A,', ',b.mp3,b.mp3,Sibyl,')
+    const { body: seen } = await post('/files/bulk/preview', edited)
+    expect(seen).toMatchObject({
+      message: '2 files will be modified.',
+      totalChanges: 2,
+      previewResults: [
+        {
+          id: first.id,
+          changes: {
+            metadata: [{ field: 'title', current: '-Intro, "loud"', new: 'Outro' }],
+            extra_metadata: [{ field: 'fade_in', current: '1.5', new: '2' }],
+            custom_fields: [{ field: short, current: 'calm', new: '' }],
+            playlists: { added: ['Night'], removed: [] }
+          },
+          error: null
+        },
+        { id: second.id, changes: { metadata: [{ field: 'artist', current: 'A', new: 'Sibyl' }] } }
+      ]
+    })
+    expect((await station.ask('GET', `/file/${first.id}`)).body.title).toBe('-Intro, "loud"')
+    const { body: applied } = await post('/files/bulk', edited)
+    expect(applied.import_results).toMatchObject([{ success: true }, { success: true }])
+    expect((await station.ask('GET', `/file/${first.id}`)).body).toMatchObject({
+      title: 'Outro',
+      lyrics: 'one\ntwo',
+      custom_fields: { [short]: '' },
+      extra_metadata: { fade_in: 2 },
+      playlists: [id, night.id]
+    })
+    expect((await station.ask('GET', `/file/${second.id}`)).body).toMatchObject({ artist: 'Sibyl' })
+    const wrong = await post('/files/bulk', 'path,playlists,fade_in,mooood\na.mp3,Day,\nb.mp3,,no\nc.mp3,,\n')
+    expect(wrong.status).toBe(400)
+    const partly = await post(
+      '/files/bulk',
+      'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,\nc.mp3,,,\n'
+    )
+    expect(partly.headers.get('x-ignored-fields')).toBe('mooood')
+    expect(partly.body.import_results).toMatchObject([
+      { id: first.id, success: false, error: 'There is no playlist of songs "Day".' },
+      { id: second.id, success: false, error: expect.stringContaining('extra_metadata.fade_in') }
+    ])
+  })
 })
 
 test('calendars show the periods of playlists and streamers', async ({ station }) => {

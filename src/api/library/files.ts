@@ -285,6 +285,10 @@ function assertNoFile({ body }: ApiRequest): void {
 export const deleteRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
   remove.handle({ ...request, params: { ...request.params, id: String(id) } }, services)
 
+/** Changes the row of a song: fields other than its path. */
+export const updateRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
+  update.handle({ ...request, params: { ...request.params, id: String(id) } }, services)
+
 async function findSong(request: ApiRequest, { sql }: ApiServices) {
   const [song] = await sql<{ id: number; path: string }[]>`
     select id, path from media where id = ${parseId(request.params['id'])}

@@ -1,0 +1,254 @@
+import { readFile } from 'node:fs/promises'
+
+import { parse } from 'csv-parse/sync'
+
+import { ApiError } from '../../runtime/errors.ts'
+import { csvLine, csvReply } from '../core/csv.ts'
+import { refuseField } from '../core/parse.ts'
+import { actionFields, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
+import { actionSchema, arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import {
+  bulkCells,
+  bulkColumns,
+  type BulkRow,
+  compareLine,
+  isUnchanged,
+  maxBulkSongs,
+  type RowChange,
+  selectBulkRows,
+  toUpdate
+} from './bulk-rows.ts'
+import { updateRow } from './files.ts'
+import { withReceivedFile } from './received-file.ts'
+
+/*
+ * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes cost
+ * nothing, so the whole file can be sent back.
+ */
+
+const path = '/api/station/:station_id/files/bulk'
+const access = 'manage station media'
+const tag = 'Files'
+const maxBytes = 50 * 1024 * 1024
+/** Each change is a transaction, and the response waits for all of them. */
+const maxChanges = 500
+
+const readShortNames = async ({ reads: sql }: ApiServices) =>
+  (await sql<{ name: string }[]>`select short_name as name from custom_fields order by id`).map(
+    ({ name }) => name
+  )
+
+const download = apiRoute('GET', path, access, {
+  id: 'downloadFileTable',
+  tag,
+  summary: `The songs of the station with their metadata as a CSV file, at most ${maxBulkSongs}`,
+  answer: { type: 'string' },
+  contentTypes: ['text/csv'],
+  async handle(request, services) {
+    const { reads: sql, heavyReads } = services
+    const { id, shortName } = stationOf(request)
+    const shortNames = await readShortNames(services)
+    const columns = bulkColumns(shortNames)
+    return heavyReads.run(request, { isLight: false, rows: maxBulkSongs }, async read => {
+      const parts = [Buffer.from(csvLine(columns))]
+      for await (const rows of read.batches<BulkRow>(selectBulkRows(sql, id, sql`true`))) {
+        const lines = rows.map(row => {
+          const cells = bulkCells(row, shortNames)
+          return csvLine(columns.map(name => cells.get(name) ?? ''))
+        })
+        parts.push(Buffer.from(lines.join('')))
+      }
+      return csvReply(`${shortName}_all_media`, Buffer.concat(parts))
+    })
+  }
+})
+
+type Line = Readonly<Record<string, string>>
+
+/** Parses a file with a line of names. Throws 400 with the line of the problem. */
+function parseFile(bytes: Buffer): Line[] {
+  try {
+    const lines: Line[] = parse(bytes, {
+      bom: true,
+      columns: header => header.map((name: string) => name.trim()),
+      skip_empty_lines: true
+    })
+    if (lines.length > maxBulkSongs)
+      refuseField('file', 'too_long', `must have at most ${maxBulkSongs} lines.`)
+    return lines
+  } catch (error) {
+    if (error instanceof ApiError || !(error instanceof Error)) throw error
+    return refuseField('file', 'invalid_format', `is not a valid CSV file: ${error.message}.`)
+  }
+}
+
+interface ChangedSong {
+  readonly row: BulkRow
+  readonly change: RowChange
+  /** Why the line cannot be applied; empty if it can. */
+  readonly problem: string
+  readonly playlistIds: readonly number[] | null
+}
+
+/** Finds the songs of a file, by `unique_id` or else `path`, and what changes. Lines of other songs are left out. */
+async function findChanges(request: ApiRequest, services: ApiServices, lines: readonly Line[]) {
+  const { reads: sql, heavyReads } = services
+  const { id: stationId } = stationOf(request)
+  const shortNames = await readShortNames(services)
+  const known = new Set(bulkColumns(shortNames))
+  const unknown = Object.keys(lines[0] ?? {}).filter(name => !known.has(name))
+  request.stream?.nameIgnored(unknown.slice(0, 20).map(encodeURIComponent).join(', '))
+  const [rows, playlists] = await heavyReads.run(
+    request,
+    { isLight: false, rows: lines.length },
+    async read => [
+      await read.rows<BulkRow>(
+        selectBulkRows(
+          sql,
+          stationId,
+          sql`(m.unique_id = any(${lines.map(line => line['unique_id'] ?? '')}::text[])
+            or m.path = any(${lines.map(line => line['path'] ?? '')}::text[]))`
+        )
+      ),
+      await read.rows<{ id: number; name: string; source: string }>(
+        sql`select id, name, source from playlists where station_id = ${stationId} order by id desc`
+      )
+    ]
+  )
+  const byUniqueId = new Map(rows.map(row => [row.unique_id, row]))
+  const byPath = new Map(rows.map(row => [row.path, row]))
+  // Of two playlists with a name, the older one.
+  const idOf = new Map(playlists.filter(({ source }) => source === 'songs').map(({ id, name }) => [name, id]))
+  const found = lines.flatMap((line): ChangedSong[] => {
+    const row = byUniqueId.get(line['unique_id'] ?? '') ?? byPath.get(line['path'] ?? '')
+    if (!row) return []
+    const change = compareLine(row, line, shortNames)
+    const { added, removed } = change.playlists
+    const missing = added.filter(name => !idOf.has(name))
+    const names = [...row.playlists.filter(name => !removed.includes(name)), ...added]
+    return [
+      {
+        row,
+        change,
+        problem:
+          missing.length === 0
+            ? ''
+            : `There is no playlist of songs ${missing.map(name => `"${name}"`).join(', ')}.`,
+        playlistIds: added.length + removed.length === 0 ? null : names.flatMap(name => idOf.get(name) ?? [])
+      }
+    ]
+  })
+  return found.filter(({ change }) => !isUnchanged(change))
+}
+
+const nullableText = { ...string, type: ['string', 'null'] }
+const cell = exactly({ field: string, current: string, new: string })
+
+const body = { type: 'string', format: 'binary' }
+const songFields = { id: int64, title: string, artist: string }
+
+export const bulkPreviewSchema = actionSchema({
+  previewResults: arrayOf(
+    exactly({
+      ...songFields,
+      has_changes: boolean,
+      changes: exactly({
+        metadata: arrayOf(cell),
+        extra_metadata: arrayOf(cell),
+        custom_fields: arrayOf(cell),
+        playlists: exactly({ added: arrayOf(string), removed: arrayOf(string) })
+      }),
+      error: nullableText
+    })
+  ),
+  totalChanges: int64
+})
+
+export const bulkImportSchema = actionSchema({
+  import_results: arrayOf(exactly({ ...songFields, success: boolean, error: nullableText }))
+})
+
+const upload = apiRoute('POST', path, access, {
+  id: 'uploadFileTable',
+  tag,
+  summary: `Change songs as a CSV file says (a form with \`file\`, or the file), at most ${maxChanges} of them at once`,
+  body,
+  answer: ref('BulkImport'),
+  errors: [413],
+  isStreamed: true,
+  headers: ['content-type'],
+  handle: (request, services) =>
+    withChanges(request, services, changed => applyChanges(request, services, changed))
+})
+
+const preview = apiRoute('POST', `${path}/preview`, access, {
+  id: 'previewFileTable',
+  tag,
+  summary: 'What the upload of a CSV file would change',
+  body,
+  answer: ref('BulkPreview'),
+  errors: [413],
+  isStreamed: true,
+  headers: ['content-type'],
+  handle: (request, services) => withChanges(request, services, renderPreview)
+})
+
+const withChanges = (
+  request: ApiRequest,
+  services: ApiServices,
+  reply: (changed: readonly ChangedSong[]) => Reply | Promise<Reply>
+) =>
+  withReceivedFile(request, services, maxBytes, async file =>
+    reply(await findChanges(request, services, parseFile(await readFile(file.path))))
+  )
+
+function renderPreview(changed: readonly ChangedSong[]): Reply {
+  return json({
+    ...actionFields(`${changed.length} files will be modified.`),
+    previewResults: changed.map(({ row: { id, title, artist }, change, problem }) => ({
+      id,
+      title,
+      artist,
+      has_changes: true,
+      changes: change,
+      error: problem === '' ? null : problem
+    })),
+    totalChanges: changed.length
+  })
+}
+
+async function applyChanges(
+  request: ApiRequest,
+  services: ApiServices,
+  changed: readonly ChangedSong[]
+): Promise<Reply> {
+  if (changed.length > maxChanges)
+    refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once, not ${changed.length}.`)
+  const results = []
+  for (const { row, change, problem, playlistIds } of changed) {
+    const { id, title, artist } = row
+    const error = problem || (await applyChange(request, services, id, toUpdate(change, playlistIds)))
+    results.push({ id, title, artist, success: error === '', error: error === '' ? null : error })
+  }
+  const count = results.filter(({ success }) => success).length
+  return json({ ...actionFields(`${count} files processed.`), import_results: results })
+}
+
+/** Changes a song. Returns the problem; empty if there is none. */
+async function applyChange(
+  request: ApiRequest,
+  services: ApiServices,
+  id: number,
+  fields: object
+): Promise<string> {
+  try {
+    await updateRow({ ...request, stream: null, body: fields }, services, id)
+    return ''
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return error.message
+    throw error
+  }
+}
+
+export const bulkFileRoutes = [download, upload, preview]
