@@ -22,7 +22,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { addMelodies } from './radio/library.mjs'
@@ -134,7 +134,7 @@ const mediaFolderOf = stationId => join(dataFolder, 'stations', String(stationId
 
 /**
  * Sets the listen URL of mounts without one and of those that an earlier run has set, and shows the mount of the demo.
- * Returns the paths of mounts with sound.
+ * Returns the paths of mounts with sound, and those of their intros.
  */
 async function showMounts(call, station, secrets) {
   const path = `/api/station/${station.id}/hls_stream`
@@ -152,7 +152,24 @@ async function showMounts(call, station, secrets) {
   }
   secrets.listenUrl = listenUrl
   await writeSecret('secrets.json', `${JSON.stringify(secrets, null, 2)}\n`)
-  return mounts.filter(({ enable_autodj: hasSound }) => hasSound).map(({ name }) => name)
+  return Promise.all(
+    mounts
+      .filter(({ enable_autodj: hasSound }) => hasSound)
+      .map(async ({ id, name }) => ({ name, intro: await writeIntro(station.id, id) }))
+  )
+}
+
+/** Writes the intro of a mount to the folder. Returns its path; null if there is none. */
+async function writeIntro(stationId, mountId) {
+  const answer = await fetch(`${cuewire}/api/station/${stationId}/mount/${mountId}/intro`, {
+    headers: { 'X-API-Key': await adminKey() },
+    signal: AbortSignal.timeout(requestMs)
+  })
+  if (answer.status === 404) return null
+  if (!answer.ok) throw new Error(`the intro of mount ${mountId} was answered with ${answer.status}`)
+  const name = `intro-${mountId}`
+  await write(name, Buffer.from(await answer.arrayBuffer()), 0o644)
+  return join(folder, name)
 }
 
 /**
@@ -198,21 +215,27 @@ async function writeFiles(call, stationId, { secrets, mounts }) {
     ADMIN_PASSWORD: secrets.adminPassword
   }
   const template = await readFile(new URL('../assets/radio/icecast.xml', import.meta.url), 'utf8')
+  const [, webroot] = /<webroot>(.*)<\/webroot>/.exec(template)
   const filled = template.replace(/@([A-Z_]+)@/g, (_, name) => asXml(places[name]))
   await writeSecret(
     'icecast.xml',
-    filled.replace('<!-- fallbacks -->', () => mounts.map(renderFallback).join(''))
+    filled.replace('<!-- fallbacks -->', () => mounts.map(mount => renderMount(mount, webroot)).join(''))
   )
 }
 
-/** Moves the listeners of a mount to its standby, and back. */
-function renderFallback(path) {
+/** Moves the listeners of a mount to its standby, and back. Icecast finds an intro from its web root. */
+function renderMount({ name: path, intro }, webroot) {
   const name = asXml(path)
+  const introLine =
+    intro === null
+      ? ''
+      : `
+    <intro>${asXml(relative(webroot, intro))}</intro>`
   return `<mount type="normal">
     <mount-name>${name}</mount-name>
     <charset>UTF-8</charset>
     <fallback-mount>/standby${name}</fallback-mount>
-    <fallback-override>1</fallback-override>
+    <fallback-override>1</fallback-override>${introLine}
   </mount>
   `
 }

@@ -100,11 +100,6 @@ const missingFeatures: readonly MissingFeature[] = [
     }
   },
   {
-    message:
-      'Icecast reads the intro of a mount from its own disk: put the file there and name it in <intro> of icecast.xml.',
-    operations: { [`${station}/mount/:id/intro`]: ['GET', 'POST', 'DELETE'] }
-  },
-  {
     message: 'The pages of Cuewire have no pictures of stations: embed the widget in a page of your own.',
     operations: { [`${station}/custom_assets/:type`]: ['GET', 'POST', 'DELETE'] }
   },

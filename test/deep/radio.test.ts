@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
+
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
-import type { RunningProgram } from '../support/program.ts'
+import { adminKey, type RunningProgram } from '../support/program.ts'
 import { goLive, listen } from '../support/radio-people.ts'
 import { type RadioWatch, seenAt, watchRadio } from '../support/radio-watch.ts'
 import { openRadio, type Radio, whyNoRadio } from '../support/radio.ts'
@@ -137,6 +139,28 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
       expect(radio.liquidsoap.log()).not.toContain('rror')
     }
   )
+
+  test('begins with the intro of the mount', { timeout: 120_000 }, async ({ program }) => {
+    const intro = await readFile(new URL('../support/audio/tagged.mp3', import.meta.url))
+    await using radio = await openRadio(program, {
+      shortName: 'intro',
+      addSongs: async stationId => {
+        const { body: mounts } = await program.ask('GET', `/api/station/${stationId}/mounts`)
+        const url = `${program.baseUrl}/api/station/${stationId}/mount/${mounts[0].id}/intro`
+        const headers = { 'X-API-Key': adminKey, 'Content-Type': 'audio/mpeg' }
+        expect((await fetch(url, { method: 'POST', headers, body: intro })).status).toBe(200)
+      }
+    })
+    const left = new AbortController()
+    const { body } = await fetch(radio.mountUrl(), { signal: left.signal })
+    const received: Buffer[] = []
+    for await (const piece of body ?? []) {
+      received.push(Buffer.from(piece))
+      if (Buffer.concat(received).length >= intro.length) break
+    }
+    left.abort()
+    expect(Buffer.concat(received).subarray(0, intro.length)).toEqual(intro)
+  })
 
   test('disconnects a streamer and restarts on command', { timeout: 120_000 }, async ({ program }) => {
     await using radio = await openRadio(program, {

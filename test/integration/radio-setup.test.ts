@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -76,7 +76,18 @@ test('sets up a station, and is idempotent', async ({ program }) => {
   expect(again).toHaveLength(10)
 
   await program.ask('POST', `/api/station/${station.id}/playout-key`)
+  const { body: mounts } = await program.ask('GET', `/api/station/${station.id}/mounts`)
+  const intro = await readFile(fileURLToPath(new URL('../support/audio/tagged.mp3', import.meta.url)))
+  const response = await fetch(`${program.baseUrl}/api/station/${station.id}/mount/${mounts[0].id}/intro`, {
+    method: 'POST',
+    headers: { 'X-API-Key': adminKey, 'Content-Type': 'audio/mpeg' },
+    body: intro
+  })
+  expect(response.status).toBe(200)
   await setUp(program, folder, 'harbour')
+  const [, introPath = ''] =
+    /<intro>(.*)<\/intro>/.exec(await readFile(join(folder, 'icecast.xml'), 'utf8')) ?? []
+  expect(await readFile(resolve('/usr/share/icecast2/web', introPath))).toEqual(intro)
   const kept = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8'))
   expect(kept).toMatchObject({ sourcePassword, adminPassword })
   const { status } = await fetch(`${program.baseUrl}/api/internal/${station.id}/liquidsoap/nextsong`, {

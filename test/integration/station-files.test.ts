@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
@@ -73,6 +73,31 @@ describe('the fallback track', () => {
     expect(await post(new Uint8Array(), 'a.mp3')).toMatchObject(refused('file'))
     expect((await station.ask('GET', '/fallback')).body.hasRecord).toBe(false)
   })
+})
+
+test('the intro of a mount is uploaded, downloaded, and deleted, also with the mount', async ({
+  program,
+  station
+}) => {
+  const { body: mount } = await station.ask('POST', '/mounts', { name: '/low.mp3' })
+  const path = `/mount/${mount.id}/intro`
+  const bytes = await readFile(audio)
+  const upload = async () => (await station.send(path, bytes, { 'Content-Type': 'audio/mpeg' })).status
+  expect((await station.ask('GET', path)).status).toBe(404)
+  expect(await upload()).toBe(200)
+  const read = async () => {
+    const url = `${program.baseUrl}/api/station/${station.id}${path}`
+    return Buffer.from(await (await fetch(url, { headers: { 'X-API-Key': adminKey } })).arrayBuffer())
+  }
+  expect(await read()).toEqual(bytes)
+  expect(await station.ask('DELETE', path)).toMatchObject({ status: 200 })
+  expect((await station.ask('GET', path)).status).toBe(404)
+  expect(await upload()).toBe(200)
+  const stored = join(program.dataDir, 'stations', String(station.id), 'config')
+  expect(await readdir(stored)).toEqual([`intro-${mount.id}.mp3`])
+  await station.ask('DELETE', `/hls_stream/${mount.id}`)
+  expect(await readdir(stored)).toEqual([])
+  expect(await upload()).toBe(404)
 })
 
 describe('a playlist', () => {
@@ -324,8 +349,6 @@ test('the Liquidsoap script is exported, and code in it refused', async ({ stati
 })
 
 test.for([
-  ['GET', '/mount/1/intro'],
-  ['POST', '/mount/1/intro'],
   ['DELETE', '/custom_assets/background'],
   ['POST', '/stereo-tool-configuration'],
   ['POST', '/liquidsoap-config/import']

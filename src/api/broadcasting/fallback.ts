@@ -1,5 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { openStationFolder, removeFallback, storeFallback } from '../../uploads/fallback-track.ts'
+import { type AudioSlot, openStationFolder, removeAudio, storeAudio } from '../../uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, ref, string } from '../core/schemas.ts'
@@ -11,7 +11,6 @@ const path = '/api/station/:station_id/fallback'
 const tag = 'Broadcasting'
 const access = 'manage station broadcasting'
 const maxBytes = 100 * 1024 * 1024
-const audit = { record: 'Station', fields: ['fallback'] }
 
 export const uploadedFileSchema = exactly({
   hasRecord: boolean,
@@ -23,6 +22,22 @@ async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promi
   const [station] = await sql<{ name: string }[]>`
     select fallback_path as name from stations where id = ${stationOf(request).id}`
   return station?.name ?? ''
+}
+
+/** The fallback track of the station in the path. A change of it is in the audit log. */
+function fallbackOf(request: ApiRequest): AudioSlot {
+  const { id } = stationOf(request)
+  return {
+    baseName: 'fallback',
+    async replaceName(tx, name) {
+      const [station] = await tx<
+        { name: string }[]
+      >`select fallback_path as name from stations where id = ${id}`
+      await tx`update stations set fallback_path = ${name} where id = ${id}`
+      await recordAudit(tx, request, { record: 'Station', id, fields: ['fallback'] })
+      return station?.name ?? ''
+    }
+  }
 }
 
 const read = apiRoute('GET', path, access, {
@@ -62,9 +77,8 @@ const upload = apiRoute('POST', path, access, {
   isStreamed: true,
   headers: ['content-type'],
   async handle(request, services) {
-    const { id } = stationOf(request)
     await withReceivedFile(request, services, maxBytes, file =>
-      storeFallback(services, id, file, tx => recordAudit(tx, request, { ...audit, id }))
+      storeAudio(services, stationOf(request).id, fallbackOf(request), file)
     )
     return actionReply('Record updated successfully.')
   }
@@ -76,8 +90,7 @@ const remove = apiRoute('DELETE', path, access, {
   summary: 'Remove the fallback track',
   answer: ref('ActionResult'),
   async handle(request, services) {
-    const { id } = stationOf(request)
-    await removeFallback(services, id, tx => recordAudit(tx, request, { ...audit, id }))
+    await removeAudio(services, stationOf(request).id, fallbackOf(request))
     return actionReply('Record deleted successfully.')
   }
 })

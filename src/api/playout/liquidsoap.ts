@@ -12,7 +12,7 @@ import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { locateSong, findMediaFolder } from '../../storage/media-folder.ts'
-import { fallbackFile } from '../../uploads/fallback-track.ts'
+import { stationFile } from '../../uploads/station-audio.ts'
 import { parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
@@ -123,7 +123,7 @@ async function readScriptStation({ reads: sql, config }: ApiServices, id: number
     from stations s where s.id = ${id}`
   if (!station) throw new ApiError('not-found')
   const { fallback, ...settings } = station
-  return { ...settings, fallbackFile: fallbackFile({ config }, id, fallback) }
+  return { ...settings, fallbackFile: stationFile({ config }, id, fallback) }
 }
 
 /** Renders the Liquidsoap script of a station. Throws 404. */

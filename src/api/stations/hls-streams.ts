@@ -18,6 +18,7 @@ import { mountName as renderMountName } from '../../station/now-playing.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type ResourceHooks, type StoredRecord, resource, type Write } from '../core/resource.ts'
+import { withoutIntro } from './mount-intro.ts'
 
 /** The path of a mount. Input may begin with any number of slashes. */
 const mountPath = v.pipe(
@@ -185,4 +186,4 @@ async function chooseDefault(tx: Tx, stationId: number): Promise<void> {
       order by is_visible_on_public_pages desc, id limit 1)`
 }
 
-export const hlsStreamRoutes = resourceRoutes(hlsStreams, hlsStreamHooks)
+export const hlsStreamRoutes = resourceRoutes(hlsStreams, hlsStreamHooks).map(withoutIntro)

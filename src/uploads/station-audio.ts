@@ -13,11 +13,12 @@ import type { MediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
 /*
- * The track that a playout loops while it has nothing else to play. It is not a song of the library: it has a name of its
- * own in the folder `config` of the station, so that a running playout reads a new one at its next turn.
+ * Audio files of a station that are not songs of its library: the fallback track, which a playout loops while it has
+ * nothing else, and the intros of mounts. Each has one name in the folder `config` of the station, so a program that has
+ * the file open by its name reads a new one at its next turn.
  */
 
-const extensions = ['.mp3', '.ogg', '.opus', '.flac', '.m4a', '.wav']
+const extensions = ['.mp3', '.ogg', '.opus', '.flac', '.m4a', '.aac', '.wav']
 
 type Services = Pick<UploadServices, 'config'>
 
@@ -32,23 +33,31 @@ export async function openStationFolder(
   return { files: openLocalFiles(real), folder: real }
 }
 
-/** The path of a station's fallback track for Liquidsoap; empty if there is none. */
-export const fallbackFile = ({ config }: Services, stationId: number, name: string): string =>
+/** The path of a file of the station for other programs; empty if `name` is. */
+export const stationFile = ({ config }: Services, stationId: number, name: string): string =>
   name === '' ? '' : join(defaultFolder(stationId, config.DATA_DIR, 'config'), name)
 
-interface NewTrack {
+/** One kind of audio file of a station. */
+export interface AudioSlot {
+  /** The name of the file without its extension. */
+  readonly baseName: string
+  /** Stores the name of the file (empty: none) and returns the former one. Runs in the transaction. May throw. */
+  readonly replaceName: (tx: Tx, name: string) => Promise<string>
+}
+
+interface NewAudio {
   /** The path of the received file. */
   readonly path: string
   /** Its name at the client. */
   readonly name: string
 }
 
-/** Stores the fallback track of a station. `inChange` runs in the transaction. Throws 400 unless it is an audio file. */
-export async function storeFallback(
+/** Stores the file of a slot. Throws 400 unless it is an audio file. */
+export async function storeAudio(
   services: UploadServices,
   stationId: number,
-  { path, name }: NewTrack,
-  inChange: (tx: Tx) => Promise<void>
+  slot: AudioSlot,
+  { path, name }: NewAudio
 ): Promise<void> {
   const extension = extname(name).toLowerCase() || '.mp3'
   if (!extensions.includes(extension))
@@ -62,34 +71,23 @@ export async function storeFallback(
     throw ApiError.ofFields([fieldError('file', 'invalid_format', `cannot be used: ${error.message}.`)])
   }
   const { files } = await openStationFolder(services, stationId)
-  const target = `fallback${extension}`
-  await files.put(path, target, `fallback-${stationId}`)
-  await setFallback(services, stationId, target, inChange)
+  const target = slot.baseName + extension
+  await files.put(path, target, slot.baseName)
+  await replaceName(services, stationId, slot, target)
 }
 
-/** Removes the fallback track of a station; does nothing if it has none. */
-export async function removeFallback(
-  services: UploadServices,
-  stationId: number,
-  inChange: (tx: Tx) => Promise<void>
-): Promise<void> {
-  await setFallback(services, stationId, '', inChange)
-}
+/** Removes the file of a slot; does nothing if it has none. */
+export const removeAudio = (services: UploadServices, stationId: number, slot: AudioSlot): Promise<void> =>
+  replaceName(services, stationId, slot, '')
 
-async function setFallback(
+async function replaceName(
   services: UploadServices,
   stationId: number,
-  name: string,
-  inChange: (tx: Tx) => Promise<void>
+  slot: AudioSlot,
+  name: string
 ): Promise<void> {
-  const before = await changeStation(services, stationId, async ({ tx }) => {
-    const [stored] = await tx<{ name: string }[]>`
-      select fallback_path as name from stations where id = ${stationId}`
-    await tx`update stations set fallback_path = ${name} where id = ${stationId}`
-    await inChange(tx)
-    return stored?.name ?? ''
-  })
-  if (before === '' || before === name) return
+  const former = await changeStation(services, stationId, ({ tx }) => slot.replaceName(tx, name))
+  if (former === '' || former === name) return
   const { files } = await openStationFolder(services, stationId)
-  await files.remove(before)
+  await files.remove(former)
 }
