@@ -6,12 +6,12 @@ import type { Sampling } from '../sockets/commands.ts'
 import type { Receiver } from '../sockets/receivers.ts'
 import { sortAscending } from '../statistics.ts'
 
-const changeMs = 100
+const changeMs = 500
 const stationId = 1
 /** The listener count of the station identifies a frame; those of mounts come before it. */
 const sampling: Sampling = { marker: '"listeners":{"total":', isLast: true, every: 1 }
 
-/** Changes the listener count of a station ten times a second, and measures how soon sockets get the new one. */
+/** Changes the listener count of a station twice a second, and measures how soon sockets get the new one. */
 export function openPushLatency(program: ProgramOnAir, receiver: Receiver) {
   let total = 0
   return {
