@@ -148,6 +148,7 @@ test('statements on tables of five million rows read a limited number of rows', 
       () => get('/api/admin/auditlog?per_page=25&station=1&record=Rare')
     ],
     ['audit log of a key', counted, () => get('/api/admin/auditlog?per_page=25&key=2')],
+    ['deep page of the audit log', counted, () => get('/api/admin/auditlog?per_page=25&before=2000000')],
     ['old audit log', counted, () => get(`/api/admin/auditlog?per_page=25&until=${oldSeconds}`)],
     ['series of a day', 3_000, () => get(`${large}/listeners/series`)],
     [

@@ -685,10 +685,17 @@ describe('the audit log', () => {
     expect(await count(`key=Editor&until=${at - 60}`)).toBe(0)
     const page = await program.ask('GET', `${log}?key=Editor&per_page=1&page=2`)
     expect(page.body).toMatchObject({ total: 2, rows: [{ method: 'POST' }] })
+    for (const filter of ['key=Editor', `station=${id}`, `record=Playlist&record_id=${made.body.id}`, '']) {
+      const next = await program.ask('GET', `${log}?${filter}&before=${entries[0].id}&per_page=1`)
+      expect([filter, next.body.rows[0].id < entries[0].id]).toEqual([filter, true])
+      if (filter !== '') expect(next.body).toMatchObject({ total: 1, rows: [{ id: entries[1].id }] })
+    }
+    expect(await count(`key=Editor&before=${entries[1].id}`)).toBe(0)
+    expect(await count(`key=Editor&before=${entries[0].id}&until=${at - 60}`)).toBe(0)
   })
 
   test('refuses invalid filters, and keys without the permission', async ({ program }) => {
-    for (const query of ['since=yesterday', 'until=1.5', 'station=nobody', 'page=0'])
+    for (const query of ['since=yesterday', 'until=1.5', 'station=nobody', 'page=0', 'before=999999999'])
       expect([query, (await program.ask('GET', `${log}?${query}`)).status]).toEqual([query, 400])
     const reader = await keyWith(program, ['view administration'])
     expect((await program.ask('GET', log, { key: reader })).status).toBe(403)

@@ -12,7 +12,12 @@ const filters = queryFilters({
   key: text({ max: 255, about: 'Only changes by the key with this name or id.' }),
   station: text({ max: 255, about: 'Only changes of this station (id or short name).' }),
   since: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or later, in Unix seconds.' }),
-  until: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or earlier, in Unix seconds.' })
+  until: integer({ min: 0, max: maxSecond, about: 'Only changes at this time or earlier, in Unix seconds.' }),
+  before: integer({
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    about: 'Only changes that are listed after the one with this id: the next page, however deep it is.'
+  })
 })
 
 const nullableString = { type: ['string', 'null'] }
@@ -76,12 +81,16 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
   },
   record: ref('AuditEntry'),
   async open(query, request, { reads: sql }) {
-    const { record, record_id: recordId, key, station } = filters.parse(request.query)
+    const { record, record_id: recordId, key, station, before } = filters.parse(request.query)
     const { since, until } = parseRange(request.query)
     const stationId = station === undefined ? undefined : await parseStation(sql, station)
     // An entry shows the second of the change.
     const from = sql`to_timestamp(${since})`
-    const range = { from, to: sql`to_timestamp(${until + 1})` }
+    const end = sql`to_timestamp(${until + 1})`
+    const range =
+      before === undefined
+        ? { from, to: end, toId: sql`0::bigint` }
+        : { from, ...(await findPosition(sql, before, end)) }
     const source =
       key !== undefined
         ? newestByKey(sql, key, range)
@@ -125,25 +134,38 @@ async function parseStation(sql: Sql, station: string): Promise<number> {
   return found?.id ?? refuseField('station', 'not_found', 'is no station.')
 }
 
-/** A range of time, without `to`. */
+/** A range of time, without `to`; of the entries at `to`, those with smaller ids than `toId`. */
 interface Range {
   readonly from: Fragment
   readonly to: Fragment
+  readonly toId: Fragment
 }
 
-const newestEntries = (sql: Sql, { from, to }: Range): Fragment => sql`
-  select * from audit_log where at >= ${from} and at < ${to} order by audit_log.at desc, id desc ${newestLimit(sql)}`
+/** The position of an entry in the list, or the end of the range if that is earlier. Throws 400 without the entry. */
+async function findPosition(sql: Sql, id: number, end: Fragment): Promise<Omit<Range, 'from'>> {
+  // As text, because the times of JavaScript have no microseconds.
+  const [entry] = await sql<{ at: string; isBefore: boolean }[]>`
+    select at::text as at, at < ${end} as "isBefore" from audit_log where id = ${id}`
+  if (!entry) return refuseField('before', 'not_found', 'is no change; it may have been removed.')
+  if (!entry.isBefore) return { to: end, toId: sql`0::bigint` }
+  return { to: sql`${entry.at}::timestamptz`, toId: sql`${id}::bigint` }
+}
+
+const newestEntries = (sql: Sql, { from, to, toId }: Range): Fragment => sql`
+  select * from audit_log where at >= ${from} and (at, id) < (${to}, ${toId})
+  order by audit_log.at desc, id desc ${newestLimit(sql)}`
 
 /**
  * The newest entries whose columns have the values. The bounds and the order are those of an index that begins
  * with the columns: see "walks an index of all stations" in docs/gotchas.md.
  */
-function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, { from, to }: Range): Fragment {
+function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, range: Range): Fragment {
+  const { from, to, toId } = range
   const [first, ...others] = columns
   const key = others.reduce((all, column) => sql`${all}, ${column}`, sql`${first ?? sql``}`)
   const order = columns.map(column => sql`audit_log.${column} desc, `)
   return sql`
-    select * from audit_log where (${key}, at) >= (${values}, ${from}) and (${key}, at) < (${values}, ${to})
+    select * from audit_log where (${key}, at) >= (${values}, ${from}) and (${key}, at, id) < (${values}, ${to}, ${toId})
     order by ${order} audit_log.at desc, id desc ${newestLimit(sql)}`
 }
 

@@ -2,16 +2,17 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
-import { tableView } from '../ui/controls.ts'
+import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
-import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
+import { pageSchema, toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 
 import styles from './reports.css' with { type: 'text' }
 
 const entriesSchema = pageSchema(
   v.object({
+    id: v.number(),
     at: v.number(),
     key: v.object({ id: v.number(), name: v.string() }),
     method: v.string(),
@@ -24,13 +25,15 @@ const entriesSchema = pageSchema(
 )
 type Entry = v.InferOutput<typeof entriesSchema>['rows'][number]
 
+const pageSize = 50
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** The changes of all keys, newest first. */
 class AuditPage extends LightElement {
-  static override properties = reactiveProperties('filters', 'page')
+  static override properties = reactiveProperties('filters', 'pages')
   filters: FilterValues = {}
-  page = 1
+  /** The ids of the last changes of the pages before the one that is shown. */
+  pages: readonly number[] = []
 
   readonly #entries = pollResource(this, {
     schema: entriesSchema,
@@ -43,7 +46,7 @@ class AuditPage extends LightElement {
     const { first = '', last = '', ...filters } = this.filters
     const since = first === '' ? '' : secondsOf(first)
     const until = last === '' ? '' : secondsOf(last, 1) - 1
-    return toQuery({ ...filters, since, until, page: this.page, per_page: 50 })
+    return toQuery({ ...filters, since, until, before: this.pages.at(-1) ?? '', page: 1, per_page: pageSize })
   }
 
   protected override render() {
@@ -70,7 +73,7 @@ class AuditPage extends LightElement {
         ],
         values => {
           this.filters = values
-          this.page = 1
+          this.pages = []
         }
       )}
       ${
@@ -83,8 +86,20 @@ class AuditPage extends LightElement {
               )}
             </div>`
       }
-      ${pagingView(value, page => (this.page = page))}`
+      ${this.#pagingView(rows.at(-1)?.id, (value?.total ?? 0) > rows.length)}`
     )
+  }
+
+  /** Pages continue behind a change instead of counting, so that new changes move nothing, and the oldest are reached. */
+  #pagingView(lastId: number | undefined, hasOlder: boolean) {
+    if (this.pages.length === 0 && !hasOlder) return nothing
+    const showOlder = () => {
+      if (lastId !== undefined) this.pages = [...this.pages, lastId]
+    }
+    return html`<nav class="paging" aria-label="Pages">
+      ${buttonView('Newer', () => (this.pages = this.pages.slice(0, -1)), { isDisabled: this.pages.length === 0 })}
+      ${buttonView('Older', showOlder, { isDisabled: !hasOlder })}
+    </nav>`
   }
 }
 
