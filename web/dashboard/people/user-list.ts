@@ -42,7 +42,13 @@ export class UserList extends LightElement {
       { id: 'users', title: 'Users', resource: this.#users },
       html`<div class="scroll">
           ${tableView(
-            ['Person', ['Roles', 'wide'], ['Stations', 'wide'], ['Last sign-in', 'wide'], ['', 'row-actions']],
+            [
+              'Person',
+              ['Roles', 'wide'],
+              ['Stations', 'wide'],
+              ['Last sign-in', 'wide'],
+              ['', 'row-actions']
+            ],
             users.map(user => this.#rowView(user))
           )}
         </div>

@@ -123,10 +123,11 @@ const maxGroups = 12
 
 function groupView(title: string, counts: readonly Count[]) {
   if (counts.length === 0) return nothing
+  const most = Math.max(1, ...counts.map(([, total]) => total))
   const rows = counts.slice(0, maxGroups).map(
     ([name, total]) =>
       html`<tr>
-        <td class="main">${name}</td>
+        <td class="main share" .style=${`--share: ${((total / most) * 100).toFixed(1)}%`}>${name}</td>
         <td class="count">${formatNumber(total)}</td>
       </tr>`
   )

@@ -2,6 +2,8 @@ import { html } from 'lit'
 
 import { adoptStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
+import { BarChart } from './bar-chart.ts'
+import { ListenerOverview } from './listener-overview.ts'
 import { ListenersNow } from './listeners-now.ts'
 import { PlayHistory } from './play-history.ts'
 import { PlayReasons } from './play-reasons.ts'
@@ -9,12 +11,13 @@ import { SongReport } from './song-report.ts'
 
 import styles from './reports.css' with { type: 'text' }
 
-/** Who listens now, the songs of a period, and the history of a station. */
+/** Who listens now, the listeners of the last weeks, the songs of a period, and the history of a station. */
 class ReportsPage extends StationPage {
   protected override render() {
     const { station, zone } = this
     return html`<div class="stack">
       <listeners-now .station=${station} .zone=${zone}></listeners-now>
+      <listener-overview .station=${station} .zone=${zone}></listener-overview>
       <song-report .station=${station} .zone=${zone}></song-report>
       <play-history
         .station=${station}
@@ -28,6 +31,8 @@ class ReportsPage extends StationPage {
 
 adoptStyles(styles)
 defineElements({
+  'bar-chart': BarChart,
+  'listener-overview': ListenerOverview,
   'listeners-now': ListenersNow,
   'play-history': PlayHistory,
   'play-reasons': PlayReasons,

@@ -1,10 +1,11 @@
 import { html } from 'lit'
 import uPlot from 'uplot'
 
-import { attachChart, type ChartOptions, colorReader } from '../ui/chart.ts'
+import { attachChart, type ChartOptions } from '../ui/chart.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { listenerSeriesSchema, summarizeSeries } from '../ui/listener-series.ts'
 import { panelView } from '../ui/panel.ts'
+import { plotStyle } from '../ui/plot.ts'
 import { formatCount } from '../ui/text.ts'
 import { formatMinuteOfDay } from '../ui/time.ts'
 
@@ -56,13 +57,7 @@ export class DayChart extends StationElement {
   }
 
   #chartOptions(): ReturnType<ChartOptions['options']> {
-    const { fontFamily } = getComputedStyle(this)
-    const axis = {
-      stroke: colorReader(this, 'text'),
-      font: `12px ${fontFamily}`,
-      ticks: { show: false },
-      border: { show: false }
-    }
+    const { xAxis, yAxis, yScale } = plotStyle(this)
     const { zone, minuteOfDay } = this.clock
     return {
       height: 180,
@@ -71,22 +66,14 @@ export class DayChart extends StationElement {
       tzDate: seconds => uPlot.tzDate(new Date(seconds * 1_000), zone),
       axes: [
         {
-          ...axis,
-          grid: { show: false },
+          ...xAxis,
           space: 80,
-          size: 28,
           incrs: timeIncrements,
           values: (_, ticks) => ticks.map(at => formatMinuteOfDay(minuteOfDay(at * 1_000)))
         },
-        {
-          ...axis,
-          size: (_, ticks) => 12 + 7 * Math.max(3, ...(ticks ?? []).map(text => text.length)),
-          space: 40,
-          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000],
-          grid: { stroke: colorReader(this, 'grid'), width: 1 }
-        }
+        yAxis
       ],
-      scales: { y: { range: (_, __, most) => [0, Math.max(5, Math.ceil(most * 1.1))] } },
+      scales: { y: yScale },
       hooks: { setCursor: [plot => this.#setPoint(plot)] }
     }
   }
