@@ -106,7 +106,7 @@ async function fill(page: Page, fields: Readonly<Record<string, string>>): Promi
 }
 
 describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
-  test.for(cases.filter((_, index) => isDeep || index % 3 === 0))(
+  test.for(cases.filter(({ noun }) => isDeep || noun === 'SFTP user'))(
     'records are created, edited, copied and deleted: $noun',
     { timeout: 60_000 },
     async (each, { program, openPage }) => {
@@ -156,8 +156,6 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
         await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
         await expect.poll(async () => (await read()).length, within5s).toBe(left - 1)
       }
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-      expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
     }
   )
 
@@ -234,26 +232,27 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect((await program.ask('GET', files, { key })).status).toBe(403)
   }, 60_000)
 
-  test('a storage location shows the fields of its adapter, and is deleted', async ({
-    program,
-    openPage
-  }) => {
-    const page = await openPage()
-    await openView(page, program, 'storage')
-    await page.getByRole('button', { name: 'New storage location' }).click()
-    const dialog = dialogOf(page)
-    expect(await dialog.getByLabel('SFTP host').count()).toBe(0)
-    await dialog.getByLabel('Adapter').selectOption('sftp')
-    await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('SFTP host is required').waitFor()
-    await dialog.getByLabel('Adapter').selectOption('local')
-    await fill(page, { Path: '/srv/radio/console' })
-    await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Delete /srv/radio/console' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('There are no storage locations.').waitFor()
-  }, 60_000)
+  test.runIf(isDeep)(
+    'a storage location shows the fields of its adapter, and is deleted',
+    async ({ program, openPage }) => {
+      const page = await openPage()
+      await openView(page, program, 'storage')
+      await page.getByRole('button', { name: 'New storage location' }).click()
+      const dialog = dialogOf(page)
+      expect(await dialog.getByLabel('SFTP host').count()).toBe(0)
+      await dialog.getByLabel('Adapter').selectOption('sftp')
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await dialog.getByText('SFTP host is required').waitFor()
+      await dialog.getByLabel('Adapter').selectOption('local')
+      await fill(page, { Path: '/srv/radio/console' })
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Delete /srv/radio/console' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await page.getByText('There are no storage locations.').waitFor()
+    },
+    60_000
+  )
 
   test('settings survive reads, ask before they are left, and a deletion names what is lost', async ({
     program,
@@ -288,26 +287,30 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect((await program.ask('GET', `/api/admin/station/${id}`)).status).toBe(404)
   }, 60_000)
 
-  test('the first steps are done by keyboard, and can be left and resumed', async ({ program, openPage }) => {
-    const page = await openPage({ viewport: { width: 390, height: 844 } })
-    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
-    await page.goto(`${program.baseUrl}/#/start`)
-    await page.getByRole('button', { name: /Name a station|New station/ }).press('Enter')
-    await page.getByLabel('Name', { exact: true }).waitFor()
-    await page.keyboard.type('Harbour Console')
-    await page.keyboard.press('Enter')
-    await page.getByRole('link', { name: 'Harbour Console' }).waitFor()
-    await page.reload()
-    await page.getByRole('link', { name: 'Harbour Console' }).waitFor()
-    await page.getByRole('radio', { name: /Liquidsoap/ }).press('Space')
-    await page.getByRole('button', { name: 'Download the script' }).waitFor()
-    const download = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Download the script' }).press('Enter')
-    expect((await download).suggestedFilename()).toMatch(/^station-\d+\.liq$/)
-    expect(await page.getByLabel('The code of the widget').inputValue()).toContain('<cuewire-now-playing')
-    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-  }, 60_000)
+  test.runIf(isDeep)(
+    'the first steps are done by keyboard, and can be left and resumed',
+    async ({ program, openPage }) => {
+      const page = await openPage({ viewport: { width: 390, height: 844 } })
+      await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+      await page.goto(`${program.baseUrl}/#/start`)
+      await page.getByRole('button', { name: /Name a station|New station/ }).press('Enter')
+      await page.getByLabel('Name', { exact: true }).waitFor()
+      await page.keyboard.type('Harbour Console')
+      await page.keyboard.press('Enter')
+      await page.getByRole('link', { name: 'Harbour Console' }).waitFor()
+      await page.reload()
+      await page.getByRole('link', { name: 'Harbour Console' }).waitFor()
+      await page.getByRole('radio', { name: /Liquidsoap/ }).press('Space')
+      await page.getByRole('button', { name: 'Download the script' }).waitFor()
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Download the script' }).press('Enter')
+      expect((await download).suggestedFilename()).toMatch(/^station-\d+\.liq$/)
+      expect(await page.getByLabel('The code of the widget').inputValue()).toContain('<cuewire-now-playing')
+      expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    },
+    60_000
+  )
 
   test('the stations are shown in a table that is sorted and remembered', async ({ program, openPage }) => {
     for (const name of ['Zebra FM', 'Alpha FM'])

@@ -320,25 +320,25 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await page.locator('img[src=x], b').count()).toBe(0)
   }, 60_000)
 
-  test('a key gains only its own permissions when a private station becomes public', async ({
-    program,
-    openPage
-  }) => {
-    const { id, document } = await startPlaying(program)
-    await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: false } })
-    const made = await program.ask('POST', '/api/v1/main/api-keys', {
-      body: { name: 'Unrelated', permissions: ['administer custom fields'] }
-    })
-    const page = await openPage()
-    const permissionsRead = page.waitForResponse(/account\/permissions$/)
-    await signIn(page, program.baseUrl, made.body.key)
-    await page.goto(`${program.baseUrl}/#/station/${document.station.shortcode}`)
-    expect((await permissionsRead).status()).toBe(200)
-    await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: true } })
-    await page.locator('.tabs a').first().waitFor()
-    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now'])
-    expect(await page.getByRole('button', { name: /Skip/ }).count()).toBe(0)
-  })
+  test.runIf(isDeep)(
+    'a key gains only its own permissions when a private station becomes public',
+    async ({ program, openPage }) => {
+      const { id, document } = await startPlaying(program)
+      await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: false } })
+      const made = await program.ask('POST', '/api/v1/main/api-keys', {
+        body: { name: 'Unrelated', permissions: ['administer custom fields'] }
+      })
+      const page = await openPage()
+      const permissionsRead = page.waitForResponse(/account\/permissions$/)
+      await signIn(page, program.baseUrl, made.body.key)
+      await page.goto(`${program.baseUrl}/#/station/${document.station.shortcode}`)
+      expect((await permissionsRead).status()).toBe(200)
+      await program.ask('PUT', `/api/admin/station/${id}`, { body: { is_public: true } })
+      await page.locator('.tabs a').first().waitFor()
+      expect(await page.locator('.tabs a').allTextContents()).toEqual(['Now'])
+      expect(await page.getByRole('button', { name: /Skip/ }).count()).toBe(0)
+    }
+  )
 
   test('the page offers only what the key permits, and signs out when the key is revoked', async ({
     program,
@@ -431,25 +431,28 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   )
 
-  test('notifications are expanded, paged and marked as read', async ({ program, openPage }) => {
-    for (let index = 1; index <= 22; index++)
-      await program.ask('POST', '/api/v1/main/notifications', {
-        body: { title: `News ${index}`, body: 'A long story. '.repeat(50), type: 'info' }
-      })
-    const page = await openPage()
-    await signIn(page, program.baseUrl)
-    await page.getByRole('link', { name: 'System', exact: true }).first().click()
-    const rows = page.locator('.notification')
-    const newest = rows.filter({ hasText: 'News 22' })
-    await newest.getByRole('button', { name: 'More' }).click()
-    await page.locator('.notification:not([data-cut])').waitFor()
-    await page.getByRole('button', { name: 'Show older' }).click()
-    await rows.filter({ hasText: /News 1[^0-9]/ }).waitFor()
-    await page.getByRole('button', { name: 'Mark all as read' }).click()
-    await page.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'detached' })
-    const { body } = await program.ask('GET', '/api/v1/main/notifications?is_read=false&per_page=1')
-    expect(body.total).toBe(0)
-  })
+  test.runIf(isDeep)(
+    'notifications are expanded, paged and marked as read',
+    async ({ program, openPage }) => {
+      for (let index = 1; index <= 22; index++)
+        await program.ask('POST', '/api/v1/main/notifications', {
+          body: { title: `News ${index}`, body: 'A long story. '.repeat(50), type: 'info' }
+        })
+      const page = await openPage()
+      await signIn(page, program.baseUrl)
+      await page.getByRole('link', { name: 'System', exact: true }).first().click()
+      const rows = page.locator('.notification')
+      const newest = rows.filter({ hasText: 'News 22' })
+      await newest.getByRole('button', { name: 'More' }).click()
+      await page.locator('.notification:not([data-cut])').waitFor()
+      await page.getByRole('button', { name: 'Show older' }).click()
+      await rows.filter({ hasText: /News 1[^0-9]/ }).waitFor()
+      await page.getByRole('button', { name: 'Mark all as read' }).click()
+      await page.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'detached' })
+      const { body } = await program.ask('GET', '/api/v1/main/notifications?is_read=false&per_page=1')
+      expect(body.total).toBe(0)
+    }
+  )
 
   test('late workers and failing stores are reported in every view', async ({ program, openPage }) => {
     const page = await openPage()

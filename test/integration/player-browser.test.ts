@@ -70,7 +70,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     }
   })
 
-  test('a widget with invalid attributes shows what is wrong', async ({ openPlayer }) => {
+  test.runIf(isDeep)('a widget with invalid attributes shows what is wrong', async ({ openPlayer }) => {
     const { page } = await openPlayer({ rest: '/embed' })
     for (const [attribute, value, text] of [
       ['server', 'nowhere', 'The attribute server is not a URL'],
@@ -168,38 +168,39 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     }
   })
 
-  test('when a station is renamed, the address of the page changes, so that it can be reloaded', async ({
-    openPlayer,
-    stage
-  }) => {
-    const { station, page } = await openPlayer({ rest: '?theme=dark' })
-    await page.locator('.title').waitFor()
-    const { shortName } = stage.newName()
-    await station.change({ profile: { ...station.state().profile, shortName } })
-    await page.waitForURL(`${stage.baseUrl}/public/${shortName}?theme=dark`, { timeout: 5_000 })
-    await page.reload()
-    await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
-  })
+  test.runIf(isDeep)(
+    'when a station is renamed, the address of the page changes, so that it can be reloaded',
+    async ({ openPlayer, stage }) => {
+      const { station, page } = await openPlayer({ rest: '?theme=dark' })
+      await page.locator('.title').waitFor()
+      const { shortName } = stage.newName()
+      await station.change({ profile: { ...station.state().profile, shortName } })
+      await page.waitForURL(`${stage.baseUrl}/public/${shortName}?theme=dark`, { timeout: 5_000 })
+      await page.reload()
+      await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
+    }
+  )
 
-  test('for a stream that was added after the page was loaded, the player asks for a reload', async ({
-    openPlayer
-  }) => {
-    await using streams = await startAudioServer()
-    // The browser reports what the policy of the page blocks as an error.
-    const { station, page } = await openPlayer({ profile: { mounts: [aMount(1)] }, allowsErrors: true })
-    await page.locator('.stream').waitFor()
-    const { profile } = station.state()
-    await station.change({
-      profile: { ...profile, mounts: [aMount(1), aMount(2, { customUrl: `${streams.url}/2.mp3` })] }
-    })
-    await page.getByLabel('Stream').selectOption('Stream 2')
-    await page.getByRole('button', { name: 'Listen' }).click()
-    const text = page.locator('.sound-text')
-    await text.filter({ hasText: 'Reload the page to hear this stream' }).waitFor({ timeout: 5_000 })
-    await page.reload()
-    await page.getByLabel('Stream').selectOption('Stream 2')
-    await listen(page)
-  })
+  test.runIf(isDeep)(
+    'for a stream that was added after the page was loaded, the player asks for a reload',
+    async ({ openPlayer }) => {
+      await using streams = await startAudioServer()
+      // The browser reports what the policy of the page blocks as an error.
+      const { station, page } = await openPlayer({ profile: { mounts: [aMount(1)] }, allowsErrors: true })
+      await page.locator('.stream').waitFor()
+      const { profile } = station.state()
+      await station.change({
+        profile: { ...profile, mounts: [aMount(1), aMount(2, { customUrl: `${streams.url}/2.mp3` })] }
+      })
+      await page.getByLabel('Stream').selectOption('Stream 2')
+      await page.getByRole('button', { name: 'Listen' }).click()
+      const text = page.locator('.sound-text')
+      await text.filter({ hasText: 'Reload the page to hear this stream' }).waitFor({ timeout: 5_000 })
+      await page.reload()
+      await page.getByLabel('Stream').selectOption('Stream 2')
+      await listen(page)
+    }
+  )
 
   test('a new song keeps the focus, a reload keeps the volume, and a broken cover is hidden', async ({
     stage,

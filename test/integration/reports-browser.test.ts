@@ -7,6 +7,7 @@ import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
+import { isDeep } from '../support/tier.ts'
 
 /** Starts a station, on a streaming server if one is given, and opens a section of its page, signed in. */
 async function openSection(
@@ -43,7 +44,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Add “Title 7” to the queue' }).click()
     await expect.poll(async () => (await queued(program, path))[first + 1].song.title).toBe('Title 7')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    expect(await axeFindings(page, [])).toEqual([])
+    if (isDeep) expect(await axeFindings(page, [])).toEqual([])
   })
 
   test('a key that cannot change the queue is offered no search', async ({ program, openPage }) => {
@@ -89,7 +90,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     ])
     expect(download.suggestedFilename()).toMatch(/-history\.csv$/)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    expect(await axeFindings(page, [])).toEqual([])
+    if (isDeep) expect(await axeFindings(page, [])).toEqual([])
   })
 
   test('the audit log is filtered', async ({ program, openPage }) => {
@@ -102,6 +103,6 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('cell', { name: `POST /api/station/${id}/queue/clear`, exact: true }).waitFor()
     await page.getByLabel('Station (short name or id)').fill('no such station')
     await page.getByText('station is no station.').waitFor()
-    expect(await axeFindings(page, [])).toEqual([])
+    if (isDeep) expect(await axeFindings(page, [])).toEqual([])
   })
 })

@@ -64,6 +64,21 @@ export const typicalCallers: readonly CallerKind[] = [
   { name: 'a permission at the station', permissions: { own: ['view station reports'] } }
 ]
 
+/**
+ * A selection of routes for a quick run: two of each kind that the authorizer distinguishes, and all public ones, since their
+ * handlers check access themselves.
+ */
+export const typicalRoutes: readonly AnyRoute[] = everyRoute.filter((route, index) => {
+  const kind = kindOf(route)
+  const before = everyRoute.slice(0, index).filter(each => kindOf(each) === kind)
+  return route.access === 'public' || before.length < 2
+})
+
+function kindOf(route: AnyRoute): string {
+  const { access, method, changes = false, isSameOriginOnly = false } = route
+  return [access, method === 'GET' && !changes, isSameOriginOnly, isAboutStation(route)].join()
+}
+
 export type Outcome = 'allowed' | 'refused' | 'key required' | 'hidden'
 
 /** A permission to write that includes a permission to read. */
