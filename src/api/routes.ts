@@ -1,5 +1,3 @@
-import { stringify } from 'yaml'
-
 import type { JsonSchema } from '../fields/field.ts'
 import { ApiError, codeOf, Overloaded } from '../runtime/errors.ts'
 import { auditEntrySchema, auditLogRoute } from './admin/audit-log.ts'
@@ -32,6 +30,7 @@ import type { ResourceBase } from './core/resource.ts'
 import { type ApiRoute, apiRoute, type Route } from './core/route.ts'
 import { sharedSchemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
+import { renderYaml } from './core/yaml.ts'
 import { chartRoutes } from './dashboard/charts.ts'
 import { dashboardNotificationsRoute } from './dashboard/notifications.ts'
 import { dashboardStationSchema, dashboardStationsRoute } from './dashboard/stations.ts'
@@ -297,8 +296,9 @@ const openApiYaml: ApiRoute = apiRoute('GET', '/api/openapi.yml', 'public', {
   summary: 'This document as YAML',
   answer: { type: 'string' },
   contentTypes: ['text/x-yaml'],
-  handle: (_, { config }) => ({
-    body: (yaml ??= stringify(describeAll(config.BASE_URL), { aliasDuplicateObjects: false, lineWidth: 0 })),
+  handle: async (_, { config }) => ({
+    // Paths and schemas are rendered one by one.
+    body: await (yaml ??= renderYaml(describeAll(config.BASE_URL), 3)),
     headers: { 'Content-Type': 'text/x-yaml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' }
   })
 })
@@ -306,7 +306,7 @@ const openApiYaml: ApiRoute = apiRoute('GET', '/api/openapi.yml', 'public', {
 const describeAll = (baseUrl: string) => describeApi([...documented, openApi, openApiYaml], records, baseUrl)
 
 let document: string | null = null
-let yaml: string | null = null
+let yaml: Promise<string> | null = null
 
 /** Postgres: deadlock, serialization failure, and a reference that was deleted or inserted meanwhile. */
 const conflictCodes = new Set(['40P01', '40001', '23503'])
