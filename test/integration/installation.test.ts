@@ -210,6 +210,18 @@ describe('users', () => {
     expect(answer.status).toBe(200)
   })
 
+  test('a user and a role can be sent back as they were read', async ({ program }) => {
+    const { id } = await createUser(program, { role: 'DJ' })
+    const { body: made } = await program.ask('POST', '/api/admin/roles', { body: { name: `Role of ${id}` } })
+    for (const path of [`/api/admin/user/${id}`, `/api/admin/role/${made.id}`]) {
+      const { body: before } = await program.ask('GET', path)
+      const { status, headers } = await program.ask('PUT', path, { body: { ...before, name: 'Other' } })
+      expect([path, status, headers.get('x-ignored-fields')]).toEqual([path, 200, null])
+      const { body: after } = await program.ask('GET', path)
+      expect({ ...after, updated_at: 0 }).toEqual({ ...before, name: 'Other', updated_at: 0 })
+    }
+  })
+
   test('an email address is changed with a session, not with a key', async ({ program }) => {
     const { id, cookie } = await signedIn(program)
     const other = await createUser(program)

@@ -37,7 +37,7 @@ export const serviceListRoute = apiRoute('GET', '/api/admin/services', 'view adm
     const running = new Map(rows.map(each => [each.kind, each.running]))
     const processes = Object.entries(descriptions).map(([name, description]) => {
       const count = running.get(name) ?? 0
-      return { name, description: `${description} (${count} processes)`, running: count > 0, links: {} }
+      return { name, description: `${description}; running: ${count}`, running: count > 0, links: {} }
     })
     const stores = [
       // This response was read from it.

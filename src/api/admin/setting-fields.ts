@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { InstallationSettings } from '../../db/installation-settings.ts'
 import { choice, custom, type Field, integer, type JsonSchema, text, webAddress } from '../../fields/field.ts'
-import { parseUrl } from '../../outbound/networks.ts'
+import { decodePercent, parseUrl } from '../../outbound/networks.ts'
 import { boolean, int64, nullableInt64, string } from '../core/schemas.ts'
 
 /** The groups of settings, as paths name them. */
@@ -122,7 +122,12 @@ export const fixedSettings: Readonly<Record<string, FixedSetting>> = {
   mail_sender_email: configured('general', string, config => config.MAIL_FROM, 'MAIL_FROM'),
   mail_smtp_host: configured('general', string, config => smtpOf(config)?.hostname ?? '', 'SMTP_URL'),
   mail_smtp_port: configured('general', int64, portOf, 'SMTP_URL'),
-  mail_smtp_username: configured('general', string, config => smtpOf(config)?.username ?? '', 'SMTP_URL'),
+  mail_smtp_username: configured(
+    'general',
+    string,
+    config => decodePercent(smtpOf(config)?.username ?? '') ?? '',
+    'SMTP_URL'
+  ),
   mail_smtp_password: configured('general', { ...string, const: '' }, () => '', 'SMTP_URL'),
   mail_smtp_secure: configured(
     'general',

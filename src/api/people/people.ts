@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { custom, flag, integer, listOf, text } from '../../fields/field.ts'
 import { ApiError, codeOf, type FieldError, fieldError } from '../../runtime/errors.ts'
@@ -15,9 +17,20 @@ export const tag = 'People'
 
 const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'An id.' })
 
+/** The id of a role, or a role with its id. */
+const roleId = v.pipe(
+  v.unknown(),
+  v.transform(role => (typeof role === 'object' && role !== null && 'id' in role ? role.id : role)),
+  id.input
+)
+
 /** The fields that say what a user may do. */
 export const grantFields = {
-  roles: listOf(id.input, { max: 20, items: id.schema, about: 'Ids of roles. Their permissions add up.' }),
+  roles: listOf(roleId, {
+    max: 20,
+    items: { anyOf: [id.schema, { type: 'object', properties: { id: id.schema, name: string } }] },
+    about: 'Ids of roles, or roles as a record contains them. Their permissions add up.'
+  }),
   stations: listOf(id.input, {
     max: 1_000,
     items: id.schema,

@@ -59,17 +59,22 @@ const roleValidator = bodyValidator(fields)
 const roleChangesValidator = changesValidator(fields)
 
 const permissionNames = arrayOf(string)
-export const roleSchema = exactly({
+/** Fields of a record that a body may repeat. */
+const computedFields = {
   id: int64,
+  is_super_admin: { ...boolean, description: 'Whether it has all permissions and cannot be changed.' },
+  is_builtin: { ...boolean, description: 'Whether it is a role of the program, which cannot be changed.' },
+  users: { ...int64, description: 'Number of users with the role.' },
+  links: exactly({ self: string })
+}
+
+export const roleSchema = exactly({
   name: string,
   permissions: exactly({
     global: permissionNames,
     station: arrayOf(exactly({ id: int64, permissions: permissionNames }))
   }),
-  is_super_admin: { ...boolean, description: 'Whether it has all permissions and cannot be changed.' },
-  is_builtin: { ...boolean, description: 'Whether it is a role of the program, which cannot be changed.' },
-  users: { ...int64, description: 'Number of users with the role.' },
-  links: exactly({ self: string })
+  ...computedFields
 })
 const record = ref('Role')
 
@@ -159,7 +164,7 @@ const create = apiRoute('POST', '/api/admin/roles', access, {
   id: 'createRole',
   tag,
   summary: 'Create a role',
-  body: bodySchema(fields),
+  body: bodySchema(fields, { readOnly: computedFields }),
   answer: record,
   async handle(request, { sql, config }) {
     const values = parseBody(roleValidator, request.body)
@@ -188,7 +193,7 @@ const edit = apiRoute('PUT', '/api/admin/role/:id', access, {
   id: 'editRole',
   tag,
   summary: 'Change a role; this takes effect for its users within a second',
-  body: bodySchema(fields, { isPartial: true }),
+  body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
   answer: ref('ActionResult'),
   errors: [409],
   async handle(request, { sql, keys }) {

@@ -46,16 +46,10 @@ const fields = {
 const userValidator = bodyValidator(fields)
 const userChangesValidator = changesValidator(fields)
 
-/** The schemas of the fields of a user. */
-export const userFields = {
+/** Fields of a record that a body may repeat. */
+const computedFields = {
   id: int64,
-  email: string,
-  name: string,
-  auth_password: { ...string, const: '', description: 'Write-only: reads "".' },
-  locale: { type: ['string', 'null'] },
-  show_24_hour_time: { type: ['boolean', 'null'] },
   two_factor_secret: { type: 'null', description: 'There are passkeys instead.' },
-  ...grantSchemas,
   has_password: boolean,
   passkeys: { ...int64, description: 'Number of passkeys.' },
   created_at: unixSeconds,
@@ -63,6 +57,17 @@ export const userFields = {
   last_sign_in_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
   is_me: { ...boolean, description: 'Whether it is the user of the request.' },
   links: exactly({ self: string })
+}
+
+/** The schemas of the fields of a user. */
+export const userFields = {
+  email: string,
+  name: string,
+  auth_password: { ...string, const: '', description: 'Write-only: reads "".' },
+  locale: { type: ['string', 'null'] },
+  show_24_hour_time: { type: ['boolean', 'null'] },
+  ...grantSchemas,
+  ...computedFields
 }
 export const userSchema = exactly(userFields)
 const record = ref('User')
@@ -120,7 +125,7 @@ const create = apiRoute('POST', '/api/admin/users', access, {
   id: 'createUser',
   tag,
   summary: 'Create a user with a password; to let the person choose one, create an invitation',
-  body: bodySchema(fields),
+  body: bodySchema(fields, { readOnly: computedFields }),
   answer: record,
   async handle(request, { sql, config }) {
     const values = parseBody(userValidator, request.body)
@@ -203,7 +208,7 @@ const edit = apiRoute('PUT', '/api/admin/user/:id', access, {
   id: 'editUser',
   tag,
   summary: 'Change a user; roles take effect within a second, a new password ends the sessions',
-  body: bodySchema(fields, { isPartial: true }),
+  body: bodySchema(fields, { isPartial: true, readOnly: computedFields }),
   answer: ref('ActionResult'),
   errors: [409],
   async handle(request, { sql, keys }) {

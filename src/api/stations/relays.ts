@@ -25,7 +25,6 @@ const maxStations = 1_000
 
 interface RelayedStation {
   readonly id: number
-  readonly genre: string
   readonly frontendUrl: string
 }
 
@@ -33,7 +32,7 @@ interface RelayedStation {
 async function readRelayedStations(sql: Sql, { caller }: ApiRequest): Promise<readonly RelayedStation[]> {
   const key = caller?.key
   const rows = await sql<RelayedStation[]>`
-    select id, '' as genre, frontend_url as "frontendUrl" from stations
+    select id, frontend_url as "frontendUrl" from stations
     where deleted_at is null and is_enabled and frontend <> 'remote' order by id`
   const mayRelay = (stationId: number) =>
     key && allows(key, { permission: 'manage station broadcasting', stationId, isRead: false })
@@ -68,7 +67,7 @@ const read = apiRoute('GET', path, 'any key', {
   async handle(request, { reads: sql, live, config }) {
     const stations = await readRelayedStations(sql, request)
     return json(
-      stations.flatMap(({ id, genre, frontendUrl }) => {
+      stations.flatMap(({ id, frontendUrl }) => {
         const state = live.get(String(id))
         if (!state) return []
         const {
@@ -87,7 +86,7 @@ const read = apiRoute('GET', path, 'any key', {
             shortcode,
             description,
             url,
-            genre,
+            genre: '',
             type,
             port: portOf(frontendUrl),
             ...secrets,
