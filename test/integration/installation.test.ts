@@ -361,6 +361,13 @@ describe('the state of the installation', () => {
     const { body: shown } = await program.ask('GET', `${path}/stations`, { key: made.key })
     expect(shown[0]).toMatchObject({ station: { id: station }, listeners: { total: 0 } })
     expect(Object.keys(shown[0].links)).toEqual(['public', 'manage'])
+    expect(shown[0].live.broadcast_start).toBe('')
+    const { body: other } = await program.ask('POST', '/api/v1/main/api-keys', {
+      body: { name: 'two', permissions: ['view all'], dialect: 'azuracast' }
+    })
+    const { body: translated, headers } = await program.ask('GET', `${path}/stations`, { key: other.key })
+    expect(translated[0].live.broadcast_start).toBeNull()
+    expect(headers.get('vary')).toContain('X-API-Key')
     const all = await program.ask('GET', `${path}/stations?sort=listeners&sortOrder=DESC&per_page=1`)
     expect([all.body.rows.length, all.body.total > 1]).toEqual([1, true])
     await program.ask('POST', '/api/v1/main/notifications', { body: { title: 'Maintenance' } })

@@ -1,9 +1,11 @@
-import { isJsonBody, orNull, type RecordDialect } from './record-dialect.ts'
+import { orNull, type RecordDialect } from './record-dialect.ts'
 
 type UserRow = {
   readonly id: number
   readonly email: string
   readonly name: string
+  readonly locale: string | null
+  readonly show_24_hour_time: boolean | null
   readonly roles: readonly object[]
   readonly created_at: number
   readonly updated_at: number
@@ -18,8 +20,8 @@ export const user: RecordDialect<UserRow> = {
       email: row.email,
       auth_password: '',
       name: orNull(row.name),
-      locale: null,
-      show_24_hour_time: null,
+      locale: row.locale,
+      show_24_hour_time: row.show_24_hour_time,
       two_factor_secret: null,
       created_at: row.created_at,
       updated_at: row.updated_at,
@@ -29,10 +31,5 @@ export const user: RecordDialect<UserRow> = {
       login_tokens: [],
       is_me: row.is_me,
       links: { self: row.links.self, masquerade: row.links.self }
-    })),
-  parse(body) {
-    const { roles } = body
-    if (!Array.isArray(roles)) return body
-    return { ...body, roles: roles.map((each: unknown) => (isJsonBody(each) ? each['id'] : each)) }
-  }
+    }))
 }

@@ -52,7 +52,7 @@ export function withDialects(route: ApiRoute): ApiRoute {
 }
 
 /** The records that the feed renders in both dialects. */
-const liveRecords = ['NowPlaying', 'NowPlayingEvent']
+const liveRecords = ['NowPlaying', 'NowPlayingEvent', 'DashboardStation']
 
 /** Their responses have the header `Vary` already. */
 function withLiveDialects(route: ApiRoute): ApiRoute {

@@ -8,7 +8,7 @@ import {
   parseListQuery,
   renderListReply
 } from '../core/list.ts'
-import { type ApiRequest, apiRoute } from '../core/route.ts'
+import { type ApiRequest, apiRoute, dialectVary } from '../core/route.ts'
 import { exactly, nowPlayingFields, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findViewableStations } from './viewable-stations.ts'
@@ -36,7 +36,8 @@ export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/s
     const shown = found.slice(offset, offset + Math.min(limit, maxStations))
     const documents = shown.flatMap(station => renderDocument(request, services, station) ?? [])
     const elements = documents.map((text, index) => Buffer.from(index === 0 ? text : `,${text}`))
-    return renderListReply({ elements, total: found.length }, query, request, services.config.BASE_URL)
+    const reply = renderListReply({ elements, total: found.length }, query, request, services.config.BASE_URL)
+    return { ...reply, headers: { ...reply.headers, ...dialectVary } }
   }
 })
 
