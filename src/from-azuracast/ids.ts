@@ -11,6 +11,7 @@ const tables = {
   playlist: 'playlists',
   mount: 'hls_streams',
   'hls stream': 'hls_streams',
+  relay: 'relays',
   remote: 'remotes',
   streamer: 'streamers',
   'sftp user': 'sftp_users',

@@ -13,6 +13,7 @@ import { takeListenerMinutes } from './steps/listener-minutes.ts'
 import { takeFieldValues, takeFolders, takeMedia } from './steps/media.ts'
 import { takePeople } from './steps/people.ts'
 import { moveScheduleIds, readSchedules, takePlaylists, takeTracks } from './steps/playlists.ts'
+import { takeRelays } from './steps/relays.ts'
 import { takeQueue, takeRequests } from './steps/requests.ts'
 import {
   deleteConflicting,
@@ -56,6 +57,7 @@ export async function migrateInstallation(
   await takeCustomFields(migration)
   await takeStations(migration, isReplacing ? [] : conflicts)
   await takePeople(migration)
+  await takeRelays(migration)
   await takeStreams(migration)
   await takeMedia(migration)
   await takeFieldValues(migration)
@@ -101,6 +103,7 @@ const numbered: readonly (readonly [table: string, kind: RecordKind])[] = [
   ['station_playlists', 'playlist'],
   ['station_mounts', 'mount'],
   ['station_hls_streams', 'hls stream'],
+  ['relays', 'relay'],
   ['station_remotes', 'remote'],
   ['station_streamers', 'streamer'],
   ['sftp_user', 'sftp user'],

@@ -50,10 +50,7 @@ export function readerOf(table: Pick<SourceTable, 'columns'> | undefined): Reade
     number: (row, column) => parseNumber(text(row, column)),
     flag: (row, column) => parseNumber(text(row, column)) !== 0,
     time: (row, column) => parseTime(text(row, column)),
-    json: (row, column) => {
-      const value = parsed(row, column)
-      return isObject(value) ? value : {}
-    },
+    json: (row, column) => parseObject(text(row, column)),
     list: (row, column) => {
       const value = parsed(row, column)
       return Array.isArray(value) ? value : []
@@ -72,6 +69,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function parseNumber(text: string | null): number {
   const number = text === null ? 0 : Number(text)
   return Number.isFinite(number) ? number : 0
+}
+
+/** The members of a JSON object; none for other text. */
+export function parseObject(text: string | null): Readonly<Record<string, unknown>> {
+  const value = parseJson(text)
+  return isObject(value) ? value : {}
 }
 
 function parseJson(text: string | null): unknown {

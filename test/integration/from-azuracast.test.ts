@@ -194,7 +194,7 @@ describe('a backup', () => {
         ]
       },
       { id: 2, name: '/low.aac', display_name: 'Low', is_default: false, autodj_format: 'aac' },
-      { name: '/hls/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
+      { name: '/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
     ])
     expect(await read('/api/station/1/remotes?sort=id')).toMatchObject([
       {
@@ -204,8 +204,12 @@ describe('a backup', () => {
         type: 'icecast',
         admin_password: ''
       },
-      { id: 2, name: 'http://old.example.com:8010/', url: 'http://old.example.com:8010', type: '' }
+      { id: 2, name: 'http://old.example.com:8010/', url: 'http://old.example.com:8010', type: '' },
+      { id: 3, name: 'Far away', url: 'http://relay.example.org/radio.mp3' }
     ])
+    const relayed = await program.sql`
+      select r.relayed_mount, l.base_url from remotes r join relays l on l.id = r.relay_id where r.id = 3`
+    expect([...relayed]).toEqual([{ relayed_mount: '/radio.mp3', base_url: 'http://relay.example.org' }])
     expect(await read('/api/station/1/streamers')).toMatchObject([
       {
         id: 1,

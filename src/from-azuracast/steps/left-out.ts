@@ -5,7 +5,6 @@ const tables = {
   podcast: ['podcasts', 'title'],
   podcast_episode: ['episodes of podcasts', 'title'],
   podcast_media: ['files of podcast episodes', 'path'],
-  relays: ['relays', 'base_url'],
   user_passkeys: ['passkeys: they belong to the address of AzuraCast', 'name'],
   unprocessable_media: ['files that AzuraCast could not read', 'path']
 } as const
@@ -39,6 +38,7 @@ const takenTables = [
   'api_keys',
   'app_migrations',
   'custom_field',
+  'relays',
   'role',
   'role_permissions',
   'settings',

@@ -99,11 +99,13 @@ async function takeUsers(migration: Migration): Promise<void> {
         email,
         name: (read.text(row, 'name') ?? '').trim(),
         hash: isSupportedHash(hash) ? hash : null,
+        locale: read.text(row, 'locale') || null,
+        has24Hours: read.text(row, 'show_24_hour_time') === null ? null : read.flag(row, 'show_24_hour_time'),
         createdAt: read.time(row, 'created_at') ?? Date.now()
       }
     },
     async write(tx, users) {
-      for (const { sourceId, email, name, hash, createdAt } of users) {
+      for (const { sourceId, email, name, hash, locale, has24Hours, createdAt } of users) {
         const [existing] = await tx<
           { id: number }[]
         >`select id from users where lower(email) = lower(${email})`
@@ -113,7 +115,9 @@ async function takeUsers(migration: Migration): Promise<void> {
         }
         const [id] = await ids.assign(tx, 'user', [{ id: sourceId }])
         const created = new Date(createdAt).toISOString()
-        await insertRows(tx, 'users', [{ id, email, name, password_hash: hash, created_at: created }])
+        await insertRows(tx, 'users', [
+          { id, email, name, password_hash: hash, locale, show_24_hour_time: has24Hours, created_at: created }
+        ])
         const roleIds = (userRoles.get(sourceId) ?? [])
           .map(roleId => ids.find('role', roleId))
           .filter(found => found !== null)

@@ -64,7 +64,7 @@ export async function takeStreamers(migration: Migration, schedules: Schedules):
 
 /** Takes the times at which streamers were live. */
 export async function takeBroadcasts(migration: Migration): Promise<void> {
-  const { ids, report, stations } = migration
+  const { ids, stations } = migration
   const names = new Map<number, { username: string; name: string }>()
   for await (const { row, read } of rowsOf(migration, 'station_streamers')) {
     const username = read.text(row, 'streamer_username') ?? ''
@@ -78,9 +78,6 @@ export async function takeBroadcasts(migration: Migration): Promise<void> {
       const startedAtMs = read.time(row, 'timestamp_start')
       if (!station || startedAtMs === null) return null
       const streamer = names.get(read.number(row, 'streamer_id'))
-      const recording = read.text(row, 'recording_path') ?? ''
-      if (recording !== '')
-        report.leave('recordings of broadcasts (the files stay)', `${station.name}: ${recording}`)
       return {
         sourceId,
         row: {
@@ -88,6 +85,8 @@ export async function takeBroadcasts(migration: Migration): Promise<void> {
           streamer_id: ids.find('streamer', read.number(row, 'streamer_id')),
           username: streamer?.username ?? '',
           streamer_name: streamer?.name ?? '',
+          // Below the folder of recordings.
+          recording_path: read.text(row, 'recording_path') ?? '',
           started_at_ms: startedAtMs,
           // One that had not ended is over: the streamer connects to another server now.
           ended_at_ms: Math.max(startedAtMs, read.time(row, 'timestamp_end') ?? startedAtMs)

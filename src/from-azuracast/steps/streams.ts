@@ -2,11 +2,12 @@ import { hlsStreams } from '../../api/stations/hls-streams.ts'
 import { remotes } from '../../api/stations/remotes.ts'
 import type { Tx } from '../../db/sql.ts'
 import { defaultMountPath } from '../../db/stations.ts'
+import type { NamedValue } from '../../fields/named-values.ts'
 import { acceptRecord, clamp } from '../accept-record.ts'
 import type { RecordKind } from '../ids.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, readProgress, storeProgress, takeTable } from '../migration.ts'
-import { type Reader, type SourceRow, textOf } from '../source.ts'
+import { parseObject, type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedStream {
   readonly sourceId: number
@@ -34,7 +35,6 @@ async function takeMounts(migration: Migration): Promise<void> {
       if (!station) return null
       const text = (column: string) => read.text(row, column) ?? ''
       const name = `${station.name}: ${text('name')}`
-      const config = text('frontend_config')
       const body = {
         name: text('name'),
         display_name: text('display_name'),
@@ -52,7 +52,7 @@ async function takeMounts(migration: Migration): Promise<void> {
             ? 128
             : clamp(read.number(row, 'autodj_bitrate'), 0, 10_000),
         custom_listen_url: text('custom_listen_url'),
-        frontend_config: config === '' ? [] : [{ key: 'custom_config', value: config }]
+        frontend_config: parseMountConfig(text('frontend_config'))
       }
       const accepted = acceptRecord(hlsStreams, body, secrets, problem =>
         report.leave('settings of mounts that are not accepted', `${name}: ${problem}`)
@@ -65,6 +65,18 @@ async function takeMounts(migration: Migration): Promise<void> {
   })
 }
 
+/** A JSON object as named values; other text, such as XML, as one. */
+function parseMountConfig(text: string): NamedValue[] {
+  if (text.trim() === '') return []
+  const members = Object.entries(parseObject(text))
+  return members.length === 0
+    ? [{ key: 'custom_config', value: text }]
+    : members.map(([key, value]) => ({ key, value: isScalar(value) ? value : JSON.stringify(value) }))
+}
+
+const isScalar = (value: unknown): value is NamedValue['value'] =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
 async function takeHlsStreams(migration: Migration): Promise<void> {
   const { report, secrets, stations } = migration
   await takeTable<MappedStream>(migration, {
@@ -76,8 +88,7 @@ async function takeHlsStreams(migration: Migration): Promise<void> {
       if (!station) return null
       const name = read.text(row, 'name') ?? ''
       const body = {
-        name: `/hls/${name}`,
-        display_name: name,
+        name: `/${name}`,
         // Now playing lists mounts here; players find HLS streams by the address of the station.
         is_visible_on_public_pages: false,
         autodj_format: 'aac',
@@ -171,7 +182,10 @@ async function takeRemotes(migration: Migration): Promise<void> {
       )
       if (isFed) report.leave('remotes to which Cuewire sends no stream', `${station.name}: ${name}`)
       if (type === '') report.leave('remotes that are not polled for listeners', `${station.name}: ${name}`)
-      return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
+      if (!accepted) return null
+      const relayId = ids.find('relay', read.number(row, 'relay_id'))
+      const relayed = { relay_id: relayId, relayed_mount: relayId === null ? null : text('mount') }
+      return { sourceId, row: { station_id: station.id, ...accepted, ...relayed } }
     },
     async write(tx, mapped) {
       const newIds = await ids.assign(

@@ -63,6 +63,8 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         email: 'admin@example.com',
         name: 'Ada',
         auth_password: argonHash,
+        locale: 'de_DE',
+        show_24_hour_time: true,
         created_at: newestPlay - 86_400
       },
       { id: 2, email: 'manager@example.com', name: 'Max', auth_password: argonHash, created_at: newestPlay },
@@ -150,12 +152,32 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         is_visible_on_public_pages: true
       },
       {
+        id: 3,
+        station_id: 1,
+        type: 'azurarelay',
+        relay_id: 4,
+        url: 'http://relay.example.org',
+        mount: '/radio.mp3',
+        display_name: 'Far away',
+        is_visible_on_public_pages: true
+      },
+      {
         id: 2,
         station_id: 1,
         type: 'shoutcast1',
         url: 'http://old.example.com:8010/',
         display_name: '',
         enable_autodj: true
+      }
+    ],
+    relays: [
+      {
+        id: 4,
+        base_url: 'http://relay.example.org',
+        name: 'Far away',
+        is_visible_on_public_pages: true,
+        created_at: at(newestPlay),
+        updated_at: at(newestPlay)
       }
     ],
     station_streamers: [
