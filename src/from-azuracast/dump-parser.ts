@@ -1,4 +1,5 @@
 import { OperatorError } from '../runtime/errors.ts'
+import { decode, endOfQuoted, identifier, parseCreateTable, unquote } from './dump-names.ts'
 import type { SourceRow } from './source.ts'
 
 /** A part of a dump. Offsets are in bytes. */
@@ -296,13 +297,6 @@ function parseEscaped(text: string, from: number): number {
   return -1
 }
 
-const hasBytesAbove7Bits = /[\u0080-\u00FF]/
-
-/** Decodes UTF-8 with one character per byte. */
-function decode(bytes: string): string {
-  return hasBytesAbove7Bits.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes
-}
-
 const decodeHex = (digits: string): string => Buffer.from(digits, 'hex').toString('utf8')
 
 /** Returns where the first row of an `INSERT` begins; -1 if the text ends before it. */
@@ -319,10 +313,6 @@ function findRowsStart(text: string, from: number): number {
   return -1
 }
 
-const identifier = '`((?:[^`]|``)*)`|([A-Za-z0-9_$]+)'
-
-const unquote = (name: string): string => decode(name.replaceAll('``', '`'))
-
 /** Parses `INSERT INTO t (a, b) VALUES `. */
 function parseInsert(head: string) {
   const pattern = new RegExp(
@@ -333,49 +323,6 @@ function parseInsert(head: string) {
   if (found === undefined) return null
   const names = list?.split(',').map(name => unquote(name.trim().replace(/^`|`$/g, '')))
   return { table: unquote(quoted ?? plain ?? ''), columns: names ?? null }
-}
-
-const constraintWords = /^(?:primary|unique|key|index|constraint|fulltext|spatial|check|foreign|period)\b/i
-
-/** Returns the name and columns of a `CREATE TABLE`; null if it has no list of columns. */
-export function parseCreateTable(statement: string) {
-  const head = new RegExp(`^create\\s+table\\s+(?:if\\s+not\\s+exists\\s+)?(?:${identifier})\\s*\\(`, 'i')
-  const [start, quoted, plain] = head.exec(statement) ?? []
-  if (start === undefined) return null
-  const columns: string[] = []
-  let depth = 1
-  let itemStart = start.length
-  const addItem = (end: number) => {
-    const item = statement.slice(itemStart, end).trim()
-    const [, quotedName, name] = new RegExp(`^(?:${identifier})`).exec(item) ?? []
-    if (quotedName !== undefined) columns.push(unquote(quotedName))
-    else if (name !== undefined && !constraintWords.test(item)) columns.push(name)
-  }
-  for (let at = start.length; at < statement.length && depth > 0; at++) {
-    const character = statement.charAt(at)
-    if (character === "'" || character === '"' || character === '`') at = endOfQuoted(statement, at)
-    else if (character === '(') depth++
-    else if (character === ')' && --depth === 0) addItem(at)
-    else if (character === ',' && depth === 1) {
-      addItem(at)
-      itemStart = at + 1
-    }
-  }
-  return { table: unquote(quoted ?? plain ?? ''), columns }
-}
-
-/** Returns the position of the closing quote; the length of the text if there is none. */
-function endOfQuoted(text: string, from: number): number {
-  const mark = text.charAt(from)
-  for (let at = from + 1; at < text.length; at++) {
-    const character = text.charAt(at)
-    if (character === '\\' && mark !== '`') at++
-    else if (character === mark) {
-      if (text.charAt(at + 1) !== mark) return at
-      at++
-    }
-  }
-  return text.length
 }
 
 /** Returns the position behind the delimiter of a statement; -1 if the text ends before it. */

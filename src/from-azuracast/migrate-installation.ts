@@ -15,13 +15,8 @@ import { takePeople } from './steps/people.ts'
 import { moveScheduleIds, readSchedules, takePlaylists, takeTracks } from './steps/playlists.ts'
 import { takeRelays } from './steps/relays.ts'
 import { takeQueue, takeRequests } from './steps/requests.ts'
-import {
-  deleteConflicting,
-  enableStations,
-  findConflicts,
-  refuseConflicts,
-  takeStations
-} from './steps/stations.ts'
+import { deleteConflicting, findConflicts, refuseConflicts } from './steps/station-conflicts.ts'
+import { enableStations, takeStations } from './steps/stations.ts'
 import { takeStorageLocations } from './steps/storage.ts'
 import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
 import { takeStreams } from './steps/streams.ts'

@@ -47,7 +47,7 @@ test.skipIf(!isDeep || whyWithout('mariadb') !== null)(
       await openDump(join(folder, 'generated.sql'), { description: 'generated', signal })
     )
     expect(real['station']).toMatchObject({ rows: expect.arrayContaining([expect.arrayContaining([odd])]) })
-    expect(own).toEqual(real)
+    for (const [name, rows] of Object.entries(real)) expect([name, own[name]]).toEqual([name, rows])
     {
       await using opened = await openMariadb(mariadb.url, signal)
       expect(await readAll(opened.source)).toEqual(real)

@@ -12,6 +12,7 @@ const statementBytes = 1_000_000
 export function* renderDump(rows: DumpRows): Generator<string> {
   yield '/*M!999999\\- enable the sandbox mode */ \n'
   yield '-- MariaDB dump 10.19-11.4.4-MariaDB, for debian-linux-gnu (x86_64)\n--\n'
+  yield '/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;\n'
   yield "/*!40103 SET TIME_ZONE='+00:00' */;\n/*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */;\n"
   for (const [name, { columns, key }] of Object.entries(tables)) {
     yield `\n--\n-- Table structure for table \`${name}\`\n--\n\nDROP TABLE IF EXISTS \`${name}\`;\n`
@@ -42,9 +43,12 @@ function* renderRows(name: string, columns: Columns, rows: DumpRows[string]): Ge
 
 function renderValue(value: DumpValue, type: string): string {
   if (value === null) return renderDefault(type)
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number') return type.startsWith('decimal') ? value.toFixed(2) : String(value)
   if (typeof value === 'boolean') return value ? '1' : '0'
-  if (value instanceof Date) return `'${value.toISOString().slice(0, 23).replace('T', ' ')}000'`
+  if (value instanceof Date) {
+    const text = value.toISOString().replace('T', ' ')
+    return type.startsWith('datetime(6)') ? `'${text.slice(0, 23)}000'` : `'${text.slice(0, 19)}'`
+  }
   return `'${escapeText(typeof value === 'string' ? value : JSON.stringify(value))}'`
 }
 

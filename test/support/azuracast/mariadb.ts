@@ -48,8 +48,8 @@ export async function startMariadb(): Promise<RunningMariadb> {
   const execute = (statement: string) => run('mariadb', client('--execute', statement))
   await waitFor(() => execute('select 1').then(() => true), { deadlineMs: 30_000, what: 'MariaDB' })
   await execute(
-    "create database azuracast character set utf8mb4; create user azuracast@'%' identified by 'p@ss'; " +
-      "grant select on azuracast.* to azuracast@'%'"
+    "create database azuracast character set utf8mb4; create user azuracast@localhost identified by 'p@ss'; " +
+      'grant select on azuracast.* to azuracast@localhost'
   )
   return {
     url: `mysql://azuracast:p%40ss@127.0.0.1:${port}/azuracast`,

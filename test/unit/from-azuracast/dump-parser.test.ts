@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { type DumpEvent, parseCreateTable, parseDump } from '../../../src/from-azuracast/dump-parser.ts'
+import { parseCreateTable } from '../../../src/from-azuracast/dump-names.ts'
+import { type DumpEvent, parseDump } from '../../../src/from-azuracast/dump-parser.ts'
 import { anyText } from '../../support/any-text.ts'
 import { escapeText } from '../../support/azuracast/dump.ts'
 
