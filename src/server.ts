@@ -117,7 +117,12 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     isDraining
   }
   const shared = { corsOrigins: config.CORS_ALLOWED_ORIGINS, isDraining, inFlight }
-  serveHotGets(app, { ...shared, live, isBehindProxy: config.TRUSTED_PROXIES.length > 0 })
+  serveHotGets(app, {
+    ...shared,
+    live,
+    isBehindProxy: config.TRUSTED_PROXIES.length > 0,
+    dialect: config.API_DIALECT
+  })
   serveRoutes(app, [...apiRoutes, ...pageRoutes], {
     ...shared,
     services,

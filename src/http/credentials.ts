@@ -55,3 +55,6 @@ function isSameOrigin(req: HttpRequest): boolean {
   // Behind a proxy with https, the scheme differs.
   return origin === '' || origin.replace(/^https?:\/\//, '') === req.getHeader('host')
 }
+
+/** Whether a request says that it comes from a page of this server. These read the documented dialect. */
+export const isOwnPage = (req: HttpRequest): boolean => req.getHeader('x-requested-with') === 'cuewire'

@@ -2,9 +2,11 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import type { Reply } from '../api/core/route.ts'
 import { publicHeaders } from '../api/now-playing/now-playing.ts'
+import type { Dialect } from '../station/dialect.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { DocumentKind, LiveView } from '../station/live-view.ts'
 import { isAmbiguous } from './body.ts'
+import { isOwnPage } from './credentials.ts'
 import type { ResponsesInFlight, ServerContext } from './exchange.ts'
 import {
   commonLines,
@@ -28,6 +30,8 @@ export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
   readonly corsOrigins: readonly string[]
   /** Whether a proxy sends requests of many clients over one connection; then `isAmbiguous` is checked. */
   readonly isBehindProxy?: boolean
+  /** The dialect of the installation. */
+  readonly dialect?: Dialect
 }
 
 /**
@@ -38,6 +42,9 @@ export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
  */
 export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
   const { live, isDraining = () => false, inFlight = { count: 0 }, isBehindProxy = false } = options
+  // Pages of this server read the documented dialect.
+  const mayDiffer =
+    options.dialect === 'azuracast' ? (req: HttpRequest) => hasKey(req) || isOwnPage(req) : hasKey
   const cors = buildCors(options.corsOrigins)
 
   /** Registers a path for GET and HEAD. The first source that finds a document is used. */
@@ -96,7 +103,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
     const find = (req: HttpRequest): CachedResponse | null => {
       const query = req.getQuery()
       if (query !== undefined && mayPoll.test(query)) return null
-      if (kind !== 'line' && hasKey(req)) return null
+      if (kind !== 'line' && mayDiffer(req)) return null
       const parameter = req.getParameter(0) ?? ''
       if (suffix === '') return live.publicDocument(parameter, kind) ?? null
       if (!parameter.endsWith(suffix)) return null
@@ -107,7 +114,7 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
 
   const listSource: Source = {
     find: req =>
-      !hasKey(req) &&
+      !mayDiffer(req) &&
       // It may be a session.
       req.getHeader('cookie') === '' &&
       !mayHaveKeyOrSelection(req)

@@ -9,7 +9,7 @@ import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
 import type { Dialect } from '../station/dialect.ts'
 import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
-import { assertSameOrigin, readCredential } from './credentials.ts'
+import { assertSameOrigin, isOwnPage, readCredential } from './credentials.ts'
 import {
   defer,
   type Exchange,
@@ -261,9 +261,6 @@ export function serveRoutes<Services>(
     }
   }
 }
-
-/** Whether a request comes from a page of this server, which reads the documented dialect. */
-const isOwnPage = (req: HttpRequest) => req.getHeader('x-requested-with') === 'cuewire'
 
 /** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
 const streamedTimeoutMs = 24 * 3_600_000

@@ -83,7 +83,7 @@ describe('a document', () => {
         expect(answer.headers).toMatchObject({
           'content-type': 'application/json; charset=utf-8',
           'cache-control': 'public, max-age=1',
-          vary: 'Accept-Encoding',
+          vary: 'Accept-Encoding, X-API-Key, Authorization',
           'x-cuewire-epoch': 'e1',
           'x-cuewire-offset': '7',
           'access-control-allow-origin': '*'
@@ -256,7 +256,7 @@ describe('a compressed response', () => {
         headers: { 'Accept-Encoding': accepted }
       })
       expect(headers).not.toHaveProperty('content-encoding')
-      expect(headers.vary).toBe('Accept-Encoding')
+      expect(headers.vary).toBe('Accept-Encoding, X-API-Key, Authorization')
     }
     const line = await askPlainly(`${base}/api/nowplaying_static/1.txt`, {
       headers: { 'Accept-Encoding': 'br' }
@@ -430,7 +430,7 @@ test('with a list of origins, responses vary by origin, from cached and general 
       (await askPlainly(base + path, { headers: { ...way, Origin: origin } })).headers
     expect(await from('/api/nowplaying/1', 'https://a.example')).toMatchObject({
       'access-control-allow-origin': 'https://a.example',
-      vary: 'Accept-Encoding, Origin'
+      vary: 'Accept-Encoding, X-API-Key, Authorization, Origin'
     })
     const stranger = await from('/api/nowplaying', 'https://b.example')
     expect(stranger).not.toHaveProperty('access-control-allow-origin')

@@ -71,7 +71,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     isDraining
   }
   const app = App()
-  serveHotGets(app, { live, corsOrigins, isDraining })
+  serveHotGets(app, { live, corsOrigins, isDraining, dialect: config.API_DIALECT })
   serveRoutes(app, apiRoutes, {
     services,
     authorize: openAuthorizer({ keys, live, sql }),

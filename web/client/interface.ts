@@ -168,10 +168,10 @@ export interface Remote {
   readonly id: number
   readonly name: string
   readonly url: string
-  /** In kbit/s; 0 if unknown. */
-  readonly bitrate: number
-  /** `mp3`, `ogg`, `aac`, `opus` or `flac`; empty if unknown. */
-  readonly format: string
+  /** In kbit/s; 0 or null if unknown. */
+  readonly bitrate: number | null
+  /** `mp3`, `ogg`, `aac`, `opus` or `flac`; empty or null if unknown. */
+  readonly format: string | null
   readonly listeners: Listeners
 }
 
@@ -188,8 +188,9 @@ export interface Station {
   readonly frontend: string
   readonly backend: string
   readonly timezone: string
-  readonly listen_url: string
-  readonly url: string
+  /** Empty or null if there is none, as the other addresses. */
+  readonly listen_url: string | null
+  readonly url: string | null
   readonly public_player_url: string
   readonly playlist_pls_url: string
   readonly playlist_m3u_url: string
@@ -198,7 +199,7 @@ export interface Station {
   readonly remotes: readonly Remote[]
   readonly hls_enabled: boolean
   readonly hls_is_default: boolean
-  readonly hls_url: string
+  readonly hls_url: string | null
   readonly hls_listeners: number
 }
 

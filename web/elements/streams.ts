@@ -24,7 +24,7 @@ const types: Readonly<Record<string, string>> = {
 /** The streams of a station that the browser can play, the default one first. */
 export function listStreams(station: Station, canPlay: (type: string) => boolean): readonly Stream[] {
   const isPlayable = ({ format }: Remote) => {
-    const type = types[format]
+    const type = types[format ?? '']
     return type === undefined || canPlay(type)
   }
   const sources = [
@@ -37,15 +37,15 @@ export function listStreams(station: Station, canPlay: (type: string) => boolean
     const isAmbiguous = labels.indexOf(label) !== labels.lastIndexOf(label)
     return { url: source.url, label: isAmbiguous ? `${label} (${locate(source)})` : label, isHls: false }
   })
-  if (station.hls_url === '' || !canPlayHls(canPlay)) return streams
+  if (!station.hls_url || !canPlayHls(canPlay)) return streams
   const hls = { url: station.hls_url, label: 'HLS', isHls: true }
   return station.hls_is_default ? [hls, ...streams] : [...streams, hls]
 }
 
 /** The name of a stream; its format and bitrate if it has no name but its path. */
 function describeStream({ name, format, bitrate }: Remote): string {
-  if (!name.startsWith('/') || format === '') return name
-  return bitrate === 0 ? format.toUpperCase() : `${format.toUpperCase()}, ${bitrate} kbit/s`
+  if (!name.startsWith('/') || !format) return name
+  return !bitrate ? format.toUpperCase() : `${format.toUpperCase()}, ${bitrate} kbit/s`
 }
 
 /** Distinguishes streams that have the same label. */

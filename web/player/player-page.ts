@@ -171,7 +171,7 @@ class CuewirePlayer extends LitElement {
       html`<footer class="links">
         <a href="${path}playlist.m3u${query}">M3U</a>
         <a href="${path}playlist.pls${query}">PLS</a>
-        ${station.url === '' ? nothing : html`<a href=${station.url} rel="noopener">Website</a>`}
+        ${!station.url ? nothing : html`<a href=${station.url} rel="noopener">Website</a>`}
         ${station.is_public ? html`<a href="${path}widgets">For your website</a>` : nothing}
       </footer>`
     )

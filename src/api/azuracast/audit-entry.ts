@@ -32,7 +32,7 @@ export const auditEntry: RecordDialect<AuditRow> = {
         identifier: row.record_id,
         targetClass: row.station_id === 0 ? null : 'Station',
         target: row.station_id === 0 ? null : String(row.station_id),
-        changes: row.fields.map(field => ({ field, from: null, to: null })),
+        changes: row.fields.map(field => ({ field, from: '', to: '' })),
         user: row.key.name
       }
     })

@@ -17,6 +17,7 @@ export type FileRecord = {
 }
 
 export const file: RecordDialect<FileRecord> = {
+  computed: ['length_text', 'uploaded_at', 'art_updated_at', 'links'],
   async render(rows, { sql, stationLink }) {
     const found = await sql<FileFacts[]>`
       select m.id, floor(extract(epoch from m.created_at))::int as "uploadedAt",

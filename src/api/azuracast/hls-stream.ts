@@ -9,6 +9,7 @@ type HlsStreamRow = {
 }
 
 export const hlsStream: RecordDialect<HlsStreamRow> = {
+  computed: ['station_id', 'listeners', 'links'],
   render: (rows, { stationId, stationLink }) =>
     rows.map(row => ({
       id: row.id,

@@ -15,6 +15,7 @@ type PlaylistRow = {
 }
 
 export const playlist: RecordDialect<PlaylistRow> = {
+  computed: ['station_id', 'short_name', 'played_at', 'queue_reset_at', 'num_songs', 'total_length', 'links'],
   async render(rows, { sql, stationId, stationLink }) {
     const totals = await readTotals(sql, rows)
     return rows.map(row => ({

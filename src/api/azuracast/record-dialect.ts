@@ -23,6 +23,8 @@ export type JsonBody = Readonly<Record<string, unknown>>
 export interface RecordDialect<Row extends object = object> {
   /** Renders documented records, up to a page of them, in the same order. What they lack is read once for all. */
   render?(rows: readonly Row[], context: DialectContext): readonly object[] | Promise<readonly object[]>
+  /** Members that AzuraCast computes. A body may repeat them, as documented bodies may repeat computed fields. */
+  readonly computed?: readonly string[]
   /** The schemas of the fields that a body may have beside the documented ones, or that differ. */
   readonly fields?: Readonly<Record<string, JsonSchema>>
   /** Makes the documented body. */
@@ -30,11 +32,13 @@ export interface RecordDialect<Row extends object = object> {
 }
 
 /** The same for an operation whose response is no record, or whose parameters differ. */
-export interface OperationDialect {
+export interface OperationDialect<Value = unknown> {
   /** Changes the query, which is a copy, into the documented one. */
   query?(query: URLSearchParams): void
+  /** Makes the documented body. */
+  parse?(body: JsonBody): JsonBody
   /** Renders the response, after its records. */
-  reply?(value: unknown, context: DialectContext): unknown
+  reply?(value: Value, context: DialectContext): unknown
 }
 
 export function openDialectContext(request: ApiRequest, services: ApiServices): DialectContext {

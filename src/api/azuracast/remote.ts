@@ -22,6 +22,7 @@ const names = {
 
 /** AzuraCast has the mount apart from the server. */
 export const remote: RecordDialect<RemoteRow> = {
+  computed: ['station_id', 'relay_id', 'is_editable', 'links'],
   render: (rows, { stationId, stationLink }) =>
     rows.map(row => ({
       id: row.id,

@@ -3,6 +3,7 @@ import { isJsonBody, omitMembers, type RecordDialect } from './record-dialect.ts
 type RoleRow = { readonly is_builtin: boolean; readonly users: number }
 
 export const role: RecordDialect<RoleRow> = {
+  computed: ['id', 'is_super_admin', 'links'],
   render: rows => rows.map(row => omitMembers(row, ['is_builtin', 'users'])),
   parse(body) {
     const { permissions } = body

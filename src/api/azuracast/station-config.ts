@@ -38,6 +38,9 @@ export const configSchema = (settings: Settings) => ({
 /** AzuraCast's defaults of what stations do not have. */
 export const noBackendConfig = {
   charset: 'UTF-8',
+  crossfade_smart_high: -15,
+  crossfade_smart_medium: -32,
+  crossfade_smart_margin: 8,
   dj_port: null,
   telnet_port: null,
   record_streams: false,

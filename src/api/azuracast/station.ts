@@ -53,6 +53,7 @@ const typeOfClock = 'liquidsoap'
 
 /** The settings of a station as administrators see them. Those of its programs are in configs. */
 export const station: RecordDialect<StationRow> = {
+  computed: ['is_streamer_live', 'fallback_path', 'radio_base_dir', 'links'],
   async render(rows, { sql, link, services }) {
     const live = await readLive(sql, rows)
     return rows.map(row => ({

@@ -6,6 +6,7 @@ import { file } from './file.ts'
 import { hlsStream } from './hls-stream.ts'
 import { onDemandSong, requestableSong } from './listener-songs.ts'
 import { listHistory, playedItem } from './played-item.ts'
+import { getPlaylistOrder, reorderPlaylist } from './playlist-order.ts'
 import { playlist } from './playlist.ts'
 import { queueItem } from './queue-item.ts'
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
@@ -48,8 +49,10 @@ export const records: Readonly<Record<string, RecordDialect>> = {
 
 /** What AzuraCast answers and takes beside records, by the id of the operation. */
 export const operations: Readonly<Record<string, OperationDialect>> = {
+  getPlaylistOrder,
   listFolder,
   listHistory,
   listRequests,
-  listSchedule
+  listSchedule,
+  reorderPlaylist
 }

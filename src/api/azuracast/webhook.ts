@@ -10,6 +10,7 @@ type WebhookRow = {
 
 /** Bodies may have the config as a map in both dialects. */
 export const webhook: RecordDialect<WebhookRow> = {
+  computed: ['station_id', 'links'],
   render: (rows, { stationId, stationLink }) =>
     rows.map(row => ({
       ...row,

@@ -16,15 +16,16 @@ export function withDialects(route: ApiRoute): ApiRoute {
   const written = records[/^(?:create|edit)(\w+)$/.exec(operation.id)?.[1] ?? '']
   const own = operations[operation.id]
   const isList = operation.query !== undefined && 'per_page' in operation.query
-  if (!answered?.render && !written?.parse && !own && !isList) return route
+  if (!answered && !written && !own && !isList) return route
 
   async function translate(request: ApiRequest, services: ApiServices): Promise<Reply> {
     const context = openDialectContext(request, services)
     const query = new URLSearchParams(request.query)
     if (isList) dropUnknownSort(query, operation.query ?? {})
     own?.query?.(query)
-    const isParsed = written?.parse && isJsonBody(request.body)
-    const body = isParsed ? await written.parse?.(request.body, context) : request.body
+    const parser = own?.parse ? own : written
+    const isParsed = parser?.parse && isJsonBody(request.body)
+    const body = isParsed ? await parser.parse?.(request.body, context) : request.body
     let isRendered = false
     const renderRows: RenderRows = rows => {
       isRendered = true
@@ -41,7 +42,7 @@ export function withDialects(route: ApiRoute): ApiRoute {
   return {
     ...route,
     hasDialects: true,
-    ...(written?.fields && { azuracastBody: addFields(operation.body ?? {}, written.fields) }),
+    ...(written && { azuracastBody: addFields(operation.body ?? {}, written) }),
     handle: async (request, services) =>
       addVary(
         request.dialect === 'azuracast'
@@ -107,9 +108,14 @@ function dropUnknownSort(query: URLSearchParams, schemas: Readonly<Record<string
   query.delete('current')
 }
 
-const addFields = (body: JsonSchema, fields: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+/** The schema of a body in the dialect. */
+const addFields = (body: JsonSchema, { fields = {}, computed = [] }: RecordDialect): JsonSchema => ({
   ...body,
-  properties: { ...(isJsonBody(body['properties']) ? body['properties'] : {}), ...fields }
+  properties: {
+    ...(isJsonBody(body['properties']) ? body['properties'] : {}),
+    ...Object.fromEntries(computed.map(name => [name, {}])),
+    ...fields
+  }
 })
 
 const textOf = (body: string | Uint8Array) => (typeof body === 'string' ? body : Buffer.from(body).toString())

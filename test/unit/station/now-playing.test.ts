@@ -296,3 +296,39 @@ test('text that could break JSON or HTML is unchanged', () => {
   const state = aStation({ shown: aPlay({ song: aSong({ title }) }) })
   expect(read(state, 'event').now_playing.song.title).toBe(title)
 })
+
+describe('in the dialect of AzuraCast', () => {
+  const { station, live: offAir, ...event } = read(harbour, 'event')
+
+  test('the document is that of events, with the station as AzuraCast answers it', () => {
+    const profile = { ...harbour.profile, url: '', hlsEnabled: false, requestsEnabled: true }
+    const [mount] = profile.mounts
+    const silent = { id: 9, name: 'Off', url: 'https://off.example.net/', bitrate: 0, format: '' }
+    const state = {
+      ...harbour,
+      profile: {
+        ...profile,
+        mounts: mount ? [mount, { ...mount, id: 2, hasAutodj: false }] : [],
+        remotes: [...profile.remotes, silent]
+      }
+    }
+    const document = read(state, 'azuracast')
+    expect(document).toMatchObject({ ...event, cache: 'hit' })
+    expect(document.live).toEqual(offAir)
+    expect(document.station).toMatchObject({
+      url: null,
+      hls_url: null,
+      requests_enabled: true,
+      mounts: [station.mounts[0], { id: 2, bitrate: null, format: null }],
+      remotes: [station.remotes[0], { id: 9, bitrate: null, format: null }]
+    })
+    expect(read(state, 'azuracast event')).toEqual({ ...document, cache: 'event' })
+  })
+
+  test('the elapsed time of a song of unknown length grows', () => {
+    const open = aStation({ shown: aPlay({ startedAtMs: nowSeconds * 1000, durationMs: 0 }) })
+    const at = (variant: NowPlayingVariant) => read(open, variant, nowSeconds + 90).now_playing
+    expect(at('azuracast')).toMatchObject({ duration: 0, elapsed: 90, remaining: 0 })
+    expect(at('event')).toMatchObject({ duration: 0, elapsed: 0, remaining: 0 })
+  })
+})

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+
+import { artVersion } from '../../../src/api/azuracast/art-version.ts'
+import { auditEntry } from '../../../src/api/azuracast/audit-entry.ts'
+import { broadcast } from '../../../src/api/azuracast/broadcast.ts'
+import { hlsStream } from '../../../src/api/azuracast/hls-stream.ts'
+import { shortNameOf } from '../../../src/api/azuracast/playlist.ts'
+import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
+import { remote } from '../../../src/api/azuracast/remote.ts'
+import { role } from '../../../src/api/azuracast/role.ts'
+import { listSchedule } from '../../../src/api/azuracast/schedule.ts'
+import { storageLocation } from '../../../src/api/azuracast/storage-location.ts'
+import { user } from '../../../src/api/azuracast/user.ts'
+import { webhook } from '../../../src/api/azuracast/webhook.ts'
+
+/** Of station 3, on which the record of the request is stored as `stored`. */
+function contextOf(stored: readonly object[] = []): DialectContext {
+  return Object.assign(Object.create(null), {
+    stationId: 3,
+    request: { params: { id: '7' } },
+    sql: async () => stored,
+    link: (path: string) => `http://x/${path}`,
+    stationLink: (path: string) => `http://x/3/${path}`
+  })
+}
+
+describe('a record of AzuraCast has', () => {
+  test('the mount of a remote apart from its server', async () => {
+    const row = {
+      id: 7,
+      name: 'Oslo',
+      url: 'https://relay.example.com:8443/main.mp3?sid=2',
+      type: '',
+      is_visible: true,
+      bitrate: 0,
+      format: '',
+      listeners_unique: 1,
+      listeners_total: 2
+    }
+    expect(await remote.render?.([row], contextOf())).toMatchObject([
+      {
+        display_name: 'Oslo',
+        url: 'https://relay.example.com:8443',
+        mount: '/main.mp3?sid=2',
+        type: 'icecast',
+        autodj_bitrate: null,
+        autodj_format: null,
+        links: { self: 'http://x/3/remote/7' }
+      }
+    ])
+  })
+
+  test('the settings of a web hook as a map, and a list without any', async () => {
+    const row = { id: 7, name: '', config: [{ key: 'content', value: 'Hi' }], metadata: [] }
+    const [rendered] = (await webhook.render?.([row], contextOf())) ?? []
+    expect(rendered).toMatchObject({ name: null, config: { content: 'Hi' }, metadata: [], station_id: 3 })
+  })
+
+  test('the format of an HLS stream only if it is AAC', async () => {
+    const row = { id: 7, name: '/hifi', autodj_format: 'aac', autodj_bitrate: 96, listeners_total: 4 }
+    const shown = await hlsStream.render?.([row, { ...row, autodj_format: 'mp3' }], contextOf())
+    expect(shown).toMatchObject([
+      { name: 'hifi', format: 'aac', bitrate: 96, listeners: 4 },
+      { format: null }
+    ])
+  })
+
+  test('numbers and nulls in place of text', async () => {
+    const texts = ['s3Region', 's3Bucket', 'storageQuota', 'storageQuotaBytes', 'storageAvailableBytes']
+    const row = Object.assign(Object.create(null), Object.fromEntries(texts.map(name => [name, ''])), {
+      s3Version: 'latest',
+      sftpPort: 0,
+      storageUsedPercent: '75',
+      isFull: 'true'
+    })
+    expect(await storageLocation.render?.([row], contextOf())).toMatchObject([
+      { s3Region: null, s3Version: 'latest', sftpPort: null, storageUsedPercent: 75, isFull: true }
+    ])
+  })
+
+  test('times as text', async () => {
+    const row = {
+      id: 7,
+      streamer: null,
+      username: 'source',
+      streamer_name: 'DJ',
+      timestamp_start: 1_780_000_000
+    }
+    expect(await broadcast.render?.([{ ...row, timestamp_end: null }], contextOf())).toMatchObject([
+      { timestampStart: '2026-05-28T20:26:40Z', timestampEnd: null, streamer: null, recording: null }
+    ])
+    const entry = { id: 1, at: 1_780_000_000, key: { name: 'Web' }, record: 'Playlist', record_id: '4' }
+    expect(
+      await auditEntry.render?.(
+        [{ ...entry, method: 'DELETE', station_id: 3, fields: ['name'] }],
+        contextOf()
+      )
+    ).toMatchObject([
+      { operation: 3, operationText: 'delete', timestamp: '2026-05-28T20:26:40Z', user: 'Web' }
+    ])
+  })
+
+  test('short names, and numbers that change with pictures', () => {
+    expect([shortNameOf('Late Night!'), shortNameOf('80')]).toEqual(['late_night', 'playlist_80'])
+    expect(artVersion(null)).toBe(0)
+    expect(artVersion('00000001aa')).toBe(1)
+    expect(artVersion('ffffffff')).toBeLessThan(2 ** 31)
+  })
+})
+
+describe('a body of AzuraCast', () => {
+  test.for([
+    [
+      'of a new remote',
+      [],
+      { url: 'https://a.example', mount: 'x.mp3' },
+      { url: 'https://a.example/x.mp3', name: 'a.example' }
+    ],
+    [
+      'with another mount',
+      [{ url: 'https://a.example/old', type: '' }],
+      { mount: '/new' },
+      { url: 'https://a.example/new' }
+    ],
+    [
+      'with another server',
+      [{ url: 'https://a.example/old', type: '' }],
+      { url: 'https://b.example' },
+      { url: 'https://b.example/old' }
+    ],
+    [
+      'of a remote that is not polled',
+      [{ url: 'https://a.example', type: '' }],
+      { type: 'icecast' },
+      { type: '' }
+    ],
+    [
+      'of a remote that is polled',
+      [{ url: 'https://a.example', type: 'icecast' }],
+      { type: 'shoutcast1' },
+      { type: '' }
+    ]
+  ] as const)('%s is parsed', async ([, stored, body, parsed]) => {
+    expect(await remote.parse?.(body, contextOf(stored))).toMatchObject(parsed)
+  })
+
+  test('names permissions of stations in two forms, and roles by record', async () => {
+    const permissions = { global: [], station: { 4: ['view station logs'], x: { id: 5, permissions: [] } } }
+    expect(await role.parse?.({ permissions }, contextOf())).toEqual({
+      permissions: {
+        global: [],
+        station: [
+          { id: 4, permissions: ['view station logs'] },
+          { id: 5, permissions: [] }
+        ]
+      }
+    })
+    expect(await user.parse?.({ roles: [{ id: 2, name: 'DJ' }, 3] }, contextOf())).toEqual({ roles: [2, 3] })
+  })
+
+  test('keeps the format of an HLS stream that is shown as null', async () => {
+    expect(await hlsStream.parse?.({ format: null, bitrate: null, name: 'a' }, contextOf())).toEqual({
+      name: 'a'
+    })
+  })
+})
+
+test.for([
+  ['', 'rows=5'],
+  ['now=2026-05-28T20:26:40Z&rows=3', 'now=1780000000&rows=3'],
+  ['start=2026-05-28T00:00:00Z&end=2026-05-30T00:00:00Z', 'now=1779926400&days=2&rows=500']
+])('the schedule of "%s" is that of "%s"', ([given, parsed]) => {
+  const query = new URLSearchParams(given)
+  listSchedule.query?.(query)
+  expect(Object.fromEntries(query)).toMatchObject(Object.fromEntries(new URLSearchParams(parsed)))
+})
