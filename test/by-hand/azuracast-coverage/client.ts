@@ -8,6 +8,8 @@ export interface SendOptions {
   /** JSON, or a form. */
   readonly body?: Json
   readonly key?: string | undefined
+  /** The cookie of a session, in place of the key. */
+  readonly cookie?: string | undefined
   /** Whether redirects are followed, as players follow those of pictures and files. */
   readonly follows?: boolean
 }
@@ -22,7 +24,7 @@ const attempts = 20
  * waits and repeats the request.
  */
 export function openClient(baseUrl: string, apiKey: string): Send {
-  return async (method, path, { query = {}, body, key = apiKey, follows = false } = {}) => {
+  return async (method, path, { query = {}, body, key = apiKey, cookie, follows = false } = {}) => {
     const url = new URL(`${baseUrl}/api${path}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value))
     const isForm = body instanceof FormData
@@ -33,7 +35,9 @@ export function openClient(baseUrl: string, apiKey: string): Send {
         signal: AbortSignal.timeout(answerMs),
         headers: {
           Accept: 'application/json',
-          'X-API-Key': key,
+          ...(cookie === undefined
+            ? { 'X-API-Key': key }
+            : { Cookie: cookie, 'X-Requested-With': 'coverage' }),
           ...(body === undefined || isForm ? {} : { 'Content-Type': 'application/json' })
         },
         ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) })
@@ -48,6 +52,17 @@ export function openClient(baseUrl: string, apiKey: string): Send {
       return { status: response.status, type, bytes: bytes.length, json: parseJson(type, bytes) }
     }
   }
+}
+
+/** Signs in. Returns the cookie of the session; undefined if that is refused. */
+export async function signIn(baseUrl: string, email: string, password: string): Promise<string | undefined> {
+  const response = await fetch(`${baseUrl}/api/frontend/account/session`, {
+    method: 'POST',
+    signal: AbortSignal.timeout(answerMs),
+    headers: { 'Content-Type': 'application/json', 'X-Requested-With': 'coverage' },
+    body: JSON.stringify({ email, password })
+  })
+  return response.headers.getSetCookie()[0]?.split(';')[0]
 }
 
 function parseJson(type: string, bytes: Buffer): Json {

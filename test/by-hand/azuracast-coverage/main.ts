@@ -10,7 +10,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-import { openClient } from './client.ts'
+import { openClient, signIn } from './client.ts'
 import { applyDifferences } from './differences.ts'
 import { readDocument } from './document.ts'
 import { type OperationResult, runOperations } from './run.ts'
@@ -46,6 +46,7 @@ async function cover(path: string): Promise<void> {
     document,
     bodies: documented.schemas,
     send: openClient(world.baseUrl, world.key),
+    session: () => signIn(world.baseUrl, 'coverage@example.com', 'a long enough password'),
     known: world.known,
     served: await served.text(),
     onResult: async result => {

@@ -24,6 +24,8 @@ export interface Step {
   readonly body?: (known: Known, documented: Json) => Json
   /** Whether the caller is the person that the program made, and not the key of the command. */
   readonly isPersonal?: boolean
+  /** Whether that person must have signed in: Cuewire does not accept a key there. */
+  readonly needsSession?: boolean
   /** Runs before the request. */
   readonly before?: (context: StepContext) => Promise<void>
   /** Stores what later operations need. */
@@ -262,7 +264,7 @@ export const steps: Readonly<Record<string, Step>> = {
       if (typeof json?.logUrl === 'string') known['test-log'] = json.logUrl.split('/').at(-1)
     }
   },
-  getWebhookTestLog: { order: 35, params: { path: 'test-log' } },
+  getWebhookTestLog: { order: 55, params: { path: 'test-log' } },
 
   // Media
   addFile: {
@@ -438,7 +440,7 @@ export const steps: Readonly<Record<string, Step>> = {
     }
   },
   submitSongRequest: {
-    order: 23,
+    order: 25,
     params: { request_id: 'request' },
     effect: async ({ known, send }) => {
       const rows: Json = await get(send, `${station(known)}/reports/requests`)
@@ -447,7 +449,7 @@ export const steps: Readonly<Record<string, Step>> = {
       return expectThat(row !== undefined, 'the request is not in the report')
     }
   },
-  getStationRequestsReport: { order: 24 },
+  getStationRequestsReport: { order: 26 },
   deleteStationRequest: {
     order: 70,
     params: { request_id: 'requests' },
@@ -476,8 +478,8 @@ export const steps: Readonly<Record<string, Step>> = {
             .at(-1) ?? ''
     }
   },
-  getQueueItem: { order: 21, params: { id: 'queue' } },
-  deleteQueueItem: { order: 21, params: { id: 'queue' } },
+  getQueueItem: { order: 22, params: { id: 'queue' } },
+  deleteQueueItem: { order: 23, params: { id: 'queue' } },
   getStationOnDemand: {
     after: (known, { json }) => {
       const song = Array.isArray(json)
@@ -630,7 +632,7 @@ export const steps: Readonly<Record<string, Step>> = {
   getMyApiKeys: { isPersonal: true },
   addMyApiKey: {
     order: 16,
-    isPersonal: true,
+    needsSession: true,
     body: () => ({ comment: 'Coverage key' }),
     after: (known, { json }) => {
       if (json?.key === undefined) return
@@ -644,7 +646,7 @@ export const steps: Readonly<Record<string, Step>> = {
   },
   getMyApiKey: { isPersonal: true, params: { id: 'ownKeyId' } },
   deleteMyApiKey: {
-    isPersonal: true,
+    needsSession: true,
     params: { id: 'ownKeyId' },
     effect: async ({ known, send }) => {
       const { status } = await send('GET', '/frontend/account/me', { key: String(known['ownKey']) })
@@ -656,12 +658,19 @@ export const steps: Readonly<Record<string, Step>> = {
   deleteMyTwoFactor: { isPersonal: true, effect: 'unchecked' },
   getAccountListPasskeys: { isPersonal: true },
   getAccountGetPasskey: { isPersonal: true, params: { id: 'passkey' } },
-  deleteAccountPasskey: { isPersonal: true, params: { id: 'passkey' } },
-  getAccountWebAuthnRegister: { isPersonal: true },
-  putAccountWebAuthnRegister: { isPersonal: true, body: () => ({}) },
+  deleteAccountPasskey: {
+    needsSession: true,
+    params: { id: 'passkey' },
+    effect: async ({ known, send, path }) => {
+      const { status } = await send('GET', path, { key: String(known['personKey']) })
+      return expectThat(status === 404, `GET returns ${status}`)
+    }
+  },
+  getAccountWebAuthnRegister: { needsSession: true },
+  putAccountWebAuthnRegister: { needsSession: true, body: () => ({}) },
   changeMyPassword: {
-    order: 90,
-    isPersonal: true,
+    order: 94,
+    needsSession: true,
     body: () => ({ current_password: 'a long enough password', new_password: 'another long password' }),
     effect: 'unchecked'
   },

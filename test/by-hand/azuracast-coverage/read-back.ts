@@ -8,9 +8,11 @@ const notRead =
 export function findDifferences(sent: Json, read: Json, at = ''): string[] {
   if (sent === null || typeof sent !== 'object') return isSame(sent, read) ? [] : [describe(at, sent, read)]
   if (Array.isArray(sent)) {
-    if (!Array.isArray(read) || read.length !== sent.length) return [describe(at, sent, read)]
+    // AzuraCast renders no options as one that is empty.
+    const list: Json[] = Array.isArray(read) ? read.filter(each => each !== '') : []
+    if (!Array.isArray(read) || list.length !== sent.length) return [describe(at, sent, read)]
     return sent.flatMap((each, index) =>
-      findDifferences(each, elementFor(each, read, index), `${at}.${index}`)
+      findDifferences(each, elementFor(each, list, index), `${at}.${index}`)
     )
   }
   if (read === null || typeof read !== 'object') return [describe(at, sent, read)]

@@ -21,6 +21,8 @@ export interface RunOptions {
   /** The schemas of bodies. */
   readonly bodies: OpenApiDocument['schemas']
   readonly send: Send
+  /** The cookie of the person that the operations have made. */
+  readonly session: () => Promise<string | undefined>
   /** Ids that are known before the first request: at least `station`. */
   readonly known: Known
   /** The OpenAPI document of the server, which says whether it has an operation. */
@@ -33,7 +35,7 @@ export interface RunOptions {
  * deleted. Deletes only what it has made.
  */
 export async function runOperations(options: RunOptions): Promise<OperationResult[]> {
-  const { document, send, known, onResult = () => {} } = options
+  const { document, send, session, known, onResult = () => {} } = options
   const judge = openJudge(document)
   const hasRoute = openRoutes(options.served)
   const results: OperationResult[] = []
@@ -52,8 +54,9 @@ export async function runOperations(options: RunOptions): Promise<OperationResul
     const body = bodyOf(operation, step)
     const key = step.isPersonal && known['personKey'] !== undefined ? String(known['personKey']) : undefined
     // With an id that does not exist, the answer still says whether there is a route.
+    const cookie = step.needsSession === true ? await session() : undefined
     const follows = operation.answer.status < 300 && /^(image|application\/octet)/.test(operation.answer.type)
-    const received = await send(operation.method, path, { query: step.query, body, key, follows })
+    const received = await send(operation.method, path, { query: step.query, body, key, cookie, follows })
     const sent = body instanceof FormData ? 'form' : body
     const result = { operation, sent, received, effect: null }
     const isAbsent = [404, 405].includes(received.status) && !hasRoute(operation.method, path)

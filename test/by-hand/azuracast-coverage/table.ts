@@ -1,4 +1,5 @@
 import { differences } from './differences.ts'
+import { steps } from './plan.ts'
 import type { OperationResult } from './run.ts'
 
 const begin = '<!-- coverage: written by npm run azuracast-coverage -->'
@@ -58,7 +59,11 @@ export function renderCounts(results: readonly OperationResult[]): string {
 
 function renderRow({ operation, verdict, effect }: OperationResult): string {
   const difference = differences[operation.id]
-  const note = difference === undefined ? '' : ` (differs from the document: ${difference.reason})`
+  const notes = [
+    ...(difference === undefined ? [] : [`differs from the document: ${difference.reason}`]),
+    ...(steps[operation.id]?.needsSession ? ['with a session; a key is refused'] : [])
+  ]
+  const note = notes.length === 0 ? '' : ` (${notes.join('; ')})`
   const detail =
     'keys' in verdict
       ? `: ${verdict.keys.join(', ')}`
