@@ -14,7 +14,7 @@ import { renderDump } from '../test/support/azuracast/dump.ts'
 import { generateInstallation } from '../test/support/azuracast/installation.ts'
 import { killOnExit } from './children.ts'
 import { type Program, programCommand, startProgram } from './program.ts'
-import { positiveInteger } from './settings.ts'
+import { positiveInteger, selectParts } from './settings.ts'
 import { formatNumber } from './statistics.ts'
 import { printTable } from './table.ts'
 
@@ -23,7 +23,7 @@ const sampleMs = 200
 
 /**
  * Takes over a generated AzuraCast from a `.tgz` while Cuewire runs: `npm run bench -- migrate`. `STATIONS`, `SONGS` and `PLAYS`
- * change its size. Exits with 1 if a row is missing.
+ * change its size, `PARTS` selects runs. Exits with 1 if a row is missing.
  */
 export async function migrate(): Promise<void> {
   const sizes = {
@@ -38,11 +38,9 @@ export async function migrate(): Promise<void> {
     const { size } = await stat(backup)
     const program = await startProgram(port)
     try {
-      const runs = [
-        ['dry run', await run(program, ['--dry-run', backup])],
-        ['migration', await run(program, [backup])],
-        ['again', await run(program, [backup])]
-      ] as const
+      const runs = []
+      for (const part of selectParts(['dry run', 'migration', 'again']))
+        runs.push([part, await run(program, part === 'dry run' ? ['--dry-run', backup] : [backup])] as const)
       printTable(
         ['', 'seconds', 'peak memory, MB'],
         runs.map(([name, { seconds, peakMb }]) => [name, formatNumber(seconds, 1), formatNumber(peakMb)])

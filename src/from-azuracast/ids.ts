@@ -76,7 +76,8 @@ export async function openIds(sql: Sql, installation: string) {
         select case when x.station_id <> 0 or t.id is not null then nextval(pg_get_serial_sequence(${table}, 'id')) else x.id end as id
         from unnest(${sources.map(({ id }) => id)}::bigint[], ${sources.map(({ stationId = 0 }) => stationId)}::bigint[])
           with ordinality as x (id, station_id, place)
-        left join ${tx(table)} t on t.id = x.id
+        -- With a limit each is looked up; otherwise Postgres may read the whole table.
+        left join lateral (select id from ${tx(table)} where id = x.id limit 1) t on true
         order by x.place`
       const assigned = rows.map(({ id }, index) => ({ source: sources[index] ?? { id: 0 }, id }))
       await remember(

@@ -22,7 +22,7 @@ export async function insertRows(
       .join(', ')
   )
   const exist = Object.entries(references).map(
-    ([column, target]) => tx`and exists (select from ${tx(target)} t where t.id = r.${tx(column)})`
+    ([column, target]) => tx`and (select true from ${tx(target)} t where t.id = r.${tx(column)} limit 1)`
   )
   const { count } = await tx`
     insert into ${tx(table)} (${columns}) overriding system value

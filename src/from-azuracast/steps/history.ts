@@ -59,7 +59,11 @@ export async function takeHistory(migration: Migration): Promise<void> {
       const seconds = read.number(row, 'duration')
       const endedAtMs = read.time(row, 'timestamp_end')
       const start = count(read, row, 'listeners_start')
-      const end = count(read, row, 'listeners_end')
+      // A play that had not ended has only the change since its start.
+      const end =
+        endedAtMs === null
+          ? Math.max(start + read.number(row, 'delta_total'), 0)
+          : count(read, row, 'listeners_end')
       return renderCopyLine([
         sourceId,
         station.id,
@@ -118,9 +122,10 @@ async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
       coalesce(m.genre, ''), coalesce(m.isrc, ''), ${tx.unsafe(others.map(name => `c.${name}`).join(', '))}
     from copied_plays c
     join stations s on s.id = c.station_id
-    left join media m on m.id = c.media_id
-    left join song_history h on h.id = c.id
-    order by c.id`
+    -- With a limit each is looked up; otherwise Postgres reads whole tables for each batch.
+    left join lateral (select genre, isrc from media where id = c.media_id limit 1) m on true
+    left join lateral (select id from song_history where id = c.id limit 1) h on true
+    order by c.station_id, c.id`
 }
 
 async function readNames(migration: Migration, table: string, column: string, otherColumn: string) {

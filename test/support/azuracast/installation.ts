@@ -137,8 +137,7 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
       station_id: id,
       name: 'aac_hifi',
       format: 'aac',
-      bitrate: 256,
-      listeners: 2
+      bitrate: 256
     })),
     station_remotes: [
       {
@@ -342,7 +341,6 @@ function mediaRow(id: number, station: number): Row {
     mtime: newestPlay - 1_000_000,
     uploaded_at: newestPlay - 2_000_000,
     unique_id: uniqueIdOf(id),
-    art_updated_at: newestPlay,
     storage_location_id: station * 3 - 2,
     extra_metadata: id % 3 === 0 ? { cue_in: 1.5, cue_out: 170, fade_in: null, amplify: -2.5 } : null
   }
