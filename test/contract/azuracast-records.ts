@@ -27,7 +27,7 @@ const url: Shape = { text: /^https?:\/\// }
 const maybeText: Shape = { orNull: 'string' }
 const maybeInteger: Shape = { orNull: 'integer' }
 const self: Shape = { keys: { self: url } }
-const time: Shape = { text: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/ }
+const time: Shape = { text: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/ }
 /** A map without members is a list. */
 const phpMap: Shape = 'any'
 

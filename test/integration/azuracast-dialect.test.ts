@@ -4,7 +4,7 @@ import { expectStatus } from '../contract/calls.ts'
 import { serveApi } from '../support/api-server.ts'
 import { aSong, aPlay, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
-import type { Answer } from '../support/program.ts'
+import { type Answer, adminKey } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 /** A station, and requests with a key of the dialect. */
@@ -66,6 +66,12 @@ const records = [
       autodj_bitrate: 96
     },
     ignored: 'enable_autodj'
+  },
+  {
+    list: '{station}/mounts',
+    one: '{station}/mount',
+    body: { name: '/extra.mp3', fallback_mount: null, authhash: null, frontend_config: null },
+    shown: { name: '/extra.mp3', fallback_mount: null, frontend_config: null, intro_path: null }
   },
   {
     list: '{station}/hls_streams',
@@ -281,4 +287,46 @@ test('a slash at the end of a path is redirected, with the query', async ({ sql,
     headers: { 'X-API-Key': key, 'Content-Type': 'application/json' }
   })
   expect(status).toBe(200)
+})
+
+test('times without an offset are those of the station, and pictures may be sent in a form', async ({
+  program,
+  ask
+}) => {
+  const { body: made } = await ask('POST', '/api/admin/stations', {
+    name: 'Forms FM',
+    timezone: 'Europe/Berlin'
+  })
+  const path = `/api/station/${String(made.id)}`
+  const startedAtMs = Date.parse('2026-07-08T10:00:00Z')
+  await program.sql`
+    insert into song_history (station_id, song_id, artist, title, started_at_ms, ended_at_ms, is_visible)
+    values (${made.id}, 'ab', 'Nils', 'Noon', ${startedAtMs}, ${startedAtMs + 1_000}, true)`
+  const plays = async (query: string) => (await ask('GET', `${path}/history?${query}`)).body.length
+  expect(await plays('start=2026-07-08T12:00:00&end=2026-07-08T12:00:00')).toBe(1)
+  expect(await plays('start=2026-07-08T12:00:01&end=2026-07-08T13:00:00')).toBe(0)
+  expect(await plays('start=2026-07-08T10:00:00Z&end=2026-07-08T10:00:00%2B00:00')).toBe(1)
+
+  const { body: streamer } = await ask('POST', `${path}/streamers`, { streamer_username: 'wren' })
+  const form = new FormData()
+  form.set('file', new Blob([Buffer.from('R0lGODlhAQABAAAAACw=', 'base64')]), 'art.gif')
+  const sent = await fetch(`${program.baseUrl}${path}/streamer/${String(streamer.id)}/art`, {
+    method: 'POST',
+    headers: { 'X-API-Key': adminKey },
+    body: form
+  })
+  expect(sent.status).toBe(200)
+  const { body: shown } = await ask('GET', `${path}/streamer/${String(streamer.id)}`)
+  expect(shown).toMatchObject({ has_custom_art: true, art_updated_at: expect.any(Number) })
+  expect(
+    (await fetch(shown.art.replace(/^https?:\/\/[^/]+/, program.baseUrl))).headers.get('content-type')
+  ).toBe('image/gif')
+  const text = new FormData()
+  text.set('name', 'nothing')
+  const refused = await fetch(`${program.baseUrl}${path}/streamer/${String(streamer.id)}/art`, {
+    method: 'POST',
+    headers: { 'X-API-Key': adminKey },
+    body: text
+  })
+  expect(refused.status).toBe(400)
 })

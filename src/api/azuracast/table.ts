@@ -1,10 +1,10 @@
-import { auditEntry } from './audit-entry.ts'
 import { broadcast } from './broadcast.ts'
 import { customField } from './custom-field.ts'
 import { fileRow, listFolder } from './file-row.ts'
 import { file } from './file.ts'
 import { hlsStream } from './hls-stream.ts'
 import { onDemandSong, requestableSong } from './listener-songs.ts'
+import { mount } from './mount.ts'
 import { listHistory, playedItem } from './played-item.ts'
 import { getPlaylistOrder, reorderPlaylist } from './playlist-order.ts'
 import { playlist } from './playlist.ts'
@@ -20,7 +20,7 @@ import { station } from './station.ts'
 import { storageLocation } from './storage-location.ts'
 import { streamer } from './streamer.ts'
 import { user } from './user.ts'
-import { webhook } from './webhook.ts'
+import { testWebhook, webhook } from './webhook.ts'
 
 /** What AzuraCast answers and takes, by the name of the record's schema. */
 export const records: Readonly<Record<string, RecordDialect>> = {
@@ -28,6 +28,7 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   StationFile: file,
   FileRow: fileRow,
   HlsStream: hlsStream,
+  StationMount: mount,
   Remote: remote,
   SftpUser: sftpUser,
   Streamer: streamer,
@@ -42,7 +43,6 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   CustomField: customField,
   StorageLocation: storageLocation,
   Station: station,
-  AuditEntry: auditEntry,
   Role: role,
   User: user
 }
@@ -54,5 +54,6 @@ export const operations: Readonly<Record<string, OperationDialect>> = {
   listHistory,
   listRequests,
   listSchedule,
-  reorderPlaylist
+  reorderPlaylist,
+  testWebhook
 }

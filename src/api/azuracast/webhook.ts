@@ -1,5 +1,6 @@
 import type { NamedValue } from '../../fields/named-values.ts'
-import { orNull, phpMap, type RecordDialect } from './record-dialect.ts'
+import { testLogName } from '../webhooks/test-log.ts'
+import { type OperationDialect, orNull, phpMap, type RecordDialect } from './record-dialect.ts'
 
 type WebhookRow = {
   readonly id: number
@@ -29,3 +30,11 @@ export const webhook: RecordDialect<WebhookRow> = {
 
 const toMap = (values: readonly NamedValue[]) =>
   phpMap(Object.fromEntries(values.map(({ key, value }) => [key, value])))
+
+/** AzuraCast sends the test later, and answers where its log is read. */
+export const testWebhook: OperationDialect<object> = {
+  reply(result, { request, stationLink }) {
+    const id = request.params['id'] ?? ''
+    return { ...result, logUrl: stationLink(`webhook/${id}/test-log/${testLogName(Number(id))}`) }
+  }
+}

@@ -100,7 +100,8 @@ async function renderBroadcasts(
   streamerId: number,
   services: ApiServices
 ) {
-  const sizes = await readSizes(rows, station, services)
+  const paths = rows.map(({ recordingPath }) => recordingPath).filter(recording => recording !== '')
+  const sizes = await readRecordingSizes(paths, station.id, services)
   return rows.map(row => {
     const { id, startedAtMs, endedAtMs, recordingPath } = row
     const zone = openZone(row.timezone)
@@ -121,11 +122,10 @@ async function renderBroadcasts(
 }
 
 /** Reads the sizes of recordings by path, without those that are missing. */
-async function readSizes(rows: readonly BroadcastRow[], station: StationRow, services: ApiServices) {
-  const paths = rows.map(({ recordingPath }) => recordingPath).filter(recording => recording !== '')
+export async function readRecordingSizes(paths: readonly string[], stationId: number, services: ApiServices) {
   if (paths.length === 0) return new Map<string, number>()
   try {
-    const { files } = await openRecordingStore(services, station.id)
+    const { files } = await openRecordingStore(services, stationId)
     const found = await Promise.all(
       paths.map(async each => [each, (await files.stat(each))?.sizeBytes] as const)
     )

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
 import { artVersion } from '../../../src/api/azuracast/art-version.ts'
-import { auditEntry } from '../../../src/api/azuracast/audit-entry.ts'
 import { broadcast } from '../../../src/api/azuracast/broadcast.ts'
 import { hlsStream } from '../../../src/api/azuracast/hls-stream.ts'
 import { shortNameOf } from '../../../src/api/azuracast/playlist.ts'
@@ -87,16 +86,7 @@ describe('a record of AzuraCast has', () => {
       timestamp_start: 1_780_000_000
     }
     expect(await broadcast.render?.([{ ...row, timestamp_end: null }], contextOf())).toMatchObject([
-      { timestampStart: '2026-05-28T20:26:40Z', timestampEnd: null, streamer: null, recording: null }
-    ])
-    const entry = { id: 1, at: 1_780_000_000, key: { name: 'Web' }, record: 'Playlist', record_id: '4' }
-    expect(
-      await auditEntry.render?.(
-        [{ ...entry, method: 'DELETE', station_id: 3, fields: ['name'] }],
-        contextOf()
-      )
-    ).toMatchObject([
-      { operation: 3, operationText: 'delete', timestamp: '2026-05-28T20:26:40Z', user: 'Web' }
+      { timestampStart: '2026-05-28T20:26:40.000000Z', timestampEnd: null, streamer: null, recording: null }
     ])
   })
 
@@ -158,10 +148,13 @@ describe('a body of AzuraCast', () => {
     expect(await user.parse?.({ roles: [{ id: 2, name: 'DJ' }, 3] }, contextOf())).toEqual({ roles: [2, 3] })
   })
 
-  test('keeps the format of an HLS stream that is shown as null', async () => {
-    expect(await hlsStream.parse?.({ format: null, bitrate: null, name: 'a' }, contextOf())).toEqual({
-      name: 'a'
-    })
+  test('names an HLS stream, and keeps what is shown as null or as it is', async () => {
+    const body = { format: null, bitrate: null, name: 'hifi' }
+    const created = { name: '/hls/hifi', is_visible_on_public_pages: false }
+    expect(await hlsStream.parse?.(body, contextOf())).toEqual(created)
+    for (const name of ['/hls/hifi', '/hifi'])
+      expect(await hlsStream.parse?.(body, contextOf([{ name }]))).toEqual({})
+    expect(await hlsStream.parse?.(body, contextOf([{ name: '/hls/lofi' }]))).toEqual({ name: '/hls/hifi' })
   })
 })
 

@@ -106,3 +106,18 @@ test('an element of a list is the document, whether it is kept or not', () => {
     station.rest(96).body.toString()
   )
 })
+
+test('a document is cached in the dialect of the installation, and rendered anew in another one', () => {
+  const station = LiveStation.of(playing, base, 'azuracast')
+  const own = station.document('rest', 95, 'azuracast')
+  expect(station.rest(95)).toBe(own)
+  expect(JSON.parse(station.eventText(95)).station).toHaveProperty('requests_enabled', false)
+  const other = station.document('rest', 95, 'documented')
+  expect(other.body).toEqual(open(playing).rest(95).body)
+  expect(other.etag).not.toBe(own.etag)
+  expect(station.document('rest', 95, 'documented')).not.toBe(other)
+  expect(station.rest(95)).toBe(own)
+  expect(station.restElement(95, { isKept: true, dialect: 'documented' }).text).toBe(other.body.toString())
+  const counted = station.withCounts({ offset: 2, listeners: { ...playing.listeners, total: 4 } })
+  expect(JSON.parse(counted.eventText(95)).station).toHaveProperty('requests_enabled')
+})

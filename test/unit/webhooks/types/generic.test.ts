@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
+import { renderEventNowPlaying } from '../../../../src/webhooks/format/now-playing-body.ts'
 import { hookTypeOf } from '../../../../src/webhooks/types/hook-types.ts'
 import { aPlay, aSong, aStation } from '../../../support/builders.ts'
 import {
@@ -183,5 +184,14 @@ describe('a body of more than 20 KiB', () => {
       [nowPlaying, nowPlaying.station, nowPlaying.now_playing, nowPlaying.now_playing.song].map(keysOf)
     )
     expect(body.now_playing.song).toMatchObject({ title: long, artist: long })
+  })
+})
+
+test('in the dialect of AzuraCast, the body has the station as AzuraCast sends it', () => {
+  const place = { baseUrl: 'https://radio.example.com', dialect: 'azuracast' } as const
+  const nowPlaying = renderEventNowPlaying(aPlayingStation(), happenedAt * 1000, place)
+  expect(nowPlaying).toMatchObject({
+    ...anEvent().nowPlaying,
+    station: { requests_enabled: false, url: null }
   })
 })
