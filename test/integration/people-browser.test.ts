@@ -68,7 +68,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     await fillSignIn(page, email, 'a new password')
     await isSignedIn(page)
-  })
+  }, 60_000)
 
   test('an invited person joins with a passkey and signs in with it', async ({ program, openPage }) => {
     const { cookie: administrator } = await signedIn(program, { role: 'Administrator' })
@@ -108,7 +108,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.goto(link)
     await page.reload()
     await page.getByText('This invitation is not valid').waitFor()
-  })
+  }, 60_000)
 
   test.runIf(isDeep)(
     'a passkey is added and removed, and a replayed response is refused',
@@ -168,5 +168,5 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const made = roles.body.find((role: { name: string }) => role.name === 'Night shift')
     expect(made.permissions.station).toMatchObject([{ id: station.body.id }])
     expect(made.permissions.station[0].permissions.length).toBeGreaterThan(0)
-  })
+  }, 60_000)
 })
