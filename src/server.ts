@@ -128,7 +128,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     services,
     authorize: openAuthorizer({ keys, live, sql: reads }),
     dialect: config.API_DIALECT,
-    findKey: ({ apiKey, address }) => keys.findOptional(apiKey, address),
+    findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
     addressOf,
     sessionCookie,
     log

@@ -1,6 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import type { ApiKey } from '../api/auth/keys.ts'
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
 import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
 import { withDeadline } from '../runtime/deadline.ts'
@@ -35,8 +34,8 @@ export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log
   readonly addressOf: ResolveAddress
   /** The dialect of requests without a key that has one. */
   readonly dialect?: Dialect
-  /** Finds the key of a request to a public route that has dialects; null if it is invalid. */
-  readonly findKey?: (request: ApiRequest) => Promise<ApiKey | null>
+  /** Finds the dialect of the key of a request to a public route; null if it has none. */
+  readonly findDialect?: (request: ApiRequest) => Promise<Dialect | null>
   /** The name of the cookie with a session; without it there are no sessions. */
   readonly sessionCookie?: string
   /** Origins that may read responses, or `*`. */
@@ -57,7 +56,7 @@ export function serveRoutes<Services>(
   options: ServeOptions<Services>
 ): void {
   const { services, authorize, addressOf, log, isDraining = () => false, inFlight = { count: 0 } } = options
-  const { sessionCookie = '', dialect = 'documented', findKey = async () => null } = options
+  const { sessionCookie = '', dialect = 'documented', findDialect = async () => null } = options
   const server = { log, isDraining, inFlight }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
@@ -165,8 +164,8 @@ export function serveRoutes<Services>(
     const withCaller = async (): Promise<ApiRequest> => {
       const caller = (await authorized) ?? null
       if (!hasChoice) return { ...request, caller }
-      const key = needsKey ? await findKey(request) : caller?.key
-      return { ...request, caller, dialect: key?.dialect ?? dialect }
+      const ofKey = needsKey ? await findDialect(request) : caller?.key?.dialect
+      return { ...request, caller, dialect: ofKey ?? dialect }
     }
     if (stream !== null) {
       const nameIgnored = (names: string) => void (exchange.ignoredFields = names)

@@ -266,6 +266,21 @@ test('an installation in the documented dialect answers keys of AzuraCast', asyn
   expect((await read('/api/nowplaying/1')).station).not.toHaveProperty('requests_enabled')
 })
 
+test('wrong keys of public requests leave those of other requests alone', async ({ sql, redisUrl }) => {
+  const { base: address, add, makeKey } = await serveApi(sql, redisUrl)
+  await add(aStation())
+  const key = await makeKey(['administer all'])
+  const wrong = Array.from(
+    { length: 150 },
+    (_, index) => `${String(index).padStart(16, '0')}:${'0'.repeat(32)}`
+  )
+  const ask = async (path: string, apiKey: string) =>
+    (await fetch(`${address}${path}`, { headers: { 'X-API-Key': apiKey } })).status
+  const answers = await Promise.all(wrong.map(async each => ask('/api/nowplaying/1', each)))
+  expect(new Set(answers)).toEqual(new Set([200]))
+  expect(await ask('/api/admin/stations', key)).toBe(200)
+})
+
 test('a slash at the end of a path is redirected, with the query', async ({ sql, redisUrl }) => {
   const { base: address, makeKey } = await serveApi(sql, redisUrl)
   const send = async (path: string, init: RequestInit = {}) => {

@@ -76,7 +76,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     services,
     authorize: openAuthorizer({ keys, live, sql }),
     dialect: config.API_DIALECT,
-    findKey: ({ apiKey, address }) => keys.findOptional(apiKey, address),
+    findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
     addressOf: address => address,
     corsOrigins,
     log,

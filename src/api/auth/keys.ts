@@ -135,6 +135,8 @@ export function openKeys(sql: Sql) {
   /** Separate, so that a flood of guesses evicts no valid key. */
   const invalid = new Map<string, CachedKey>()
   const refusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
+  /** Of public routes, which ignore wrong keys: these must not use up what others at the address have. */
+  const publicRefusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
   const inFlight = new Map<string, Promise<ApiKey | null>>()
   const usedAtMs = new Map<string, number>()
 
@@ -225,9 +227,23 @@ export function openKeys(sql: Sql) {
     return key ?? refusals.take(address)
   }
 
+  /**
+   * Finds the dialect of the key of a public request; null if it has none, is wrong or cannot be checked. The
+   * dialect of a key does not change, so that a key that was valid within a minute is not waited for.
+   */
+  async function findDialect(text: string, address: string): Promise<Dialect | null> {
+    const cached = valid.get(text)
+    if (cached?.key && performance.now() - cached.readAtMs < outageTtlMs) return cached.key.dialect ?? null
+    if (publicRefusals.peek(address) > 0) return null
+    const key = await find(text).catch(() => null)
+    if (key === null) publicRefusals.take(address)
+    return key?.dialect ?? null
+  }
+
   return {
     find,
     findFrom,
+    findDialect,
     /** Finds the key of a request for public data; null if it is refused or cannot be checked. */
     async findOptional(text: string, address?: string): Promise<ApiKey | null> {
       if (text === '') return null
