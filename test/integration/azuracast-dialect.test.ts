@@ -80,6 +80,27 @@ const records = [
     shown: { name: 'aac_hifi', format: 'aac', bitrate: 96, listeners: 0 }
   },
   {
+    list: '{station}/mounts',
+    one: '{station}/mount',
+    body: {
+      name: '/low.mp3',
+      display_name: '',
+      fallback_mount: null,
+      relay_url: null,
+      autodj_format: 'mp3',
+      autodj_bitrate: 64,
+      frontend_config: '{"burst-size":65536}'
+    },
+    shown: {
+      display_name: '/low.mp3 (64kbps MP3)',
+      fallback_mount: null,
+      autodj_bitrate: 64,
+      frontend_config: '{"burst-size":65536}',
+      intro_path: null,
+      links: expect.objectContaining({ intro: expect.stringMatching(/\/mount\/\d+\/intro$/) })
+    }
+  },
+  {
     list: '{station}/streamers',
     one: '{station}/streamer',
     body: { streamer_username: 'wren', streamer_password: 'a long secret', comments: null },
@@ -206,6 +227,31 @@ test('a file has its playlists as objects, and its custom fields by name', async
   })
   const folder = await ask('GET', '{station}/files/list?currentDirectory=dialect')
   expect(folder.body).toMatchObject([{ path: 'dialect/one.mp3', media: { length_text: '3:05' } }])
+})
+
+test('the profile is the record of the station, and is written as such', async ({ ask }) => {
+  const sent = {
+    description: 'By the sea',
+    enable_public_page: true,
+    api_history_items: 7,
+    backend_config: { crossfade_type: 'none' }
+  }
+  const edited = await ask('PUT', '{station}/profile/edit', sent)
+  expect([edited.status, edited.headers.get('x-ignored-fields')]).toEqual([200, null])
+  const { body } = await ask('GET', '{station}/profile/edit')
+  expect(body).toMatchObject({ ...sent, frontend_type: 'icecast', url: null })
+  expect(body).not.toHaveProperty('media_storage_location')
+  const { body: profile } = await ask('GET', '{station}/profile')
+  expect(profile.station).toMatchObject({ description: 'By the sea', requests_enabled: true })
+})
+
+test('the test of a web hook answers where its log is', async ({ ask }) => {
+  const config = { webhook_url: 'https://hook.invalid/', timeout: 1 }
+  const { body: hook } = await ask('POST', '{station}/webhooks', { type: 'generic', name: 'n', config })
+  const { body } = await ask('PUT', `{station}/webhook/${hook.id}/test`)
+  expect(Object.keys(body)).toEqual(['logUrl'])
+  const { body: log } = await ask('GET', new URL(body.logUrl).pathname)
+  expect(log).toMatchObject({ contents: expect.stringContaining('Received: '), eof: true })
 })
 
 test('lists ignore sort keys they do not know, and page only with a size', async ({ ask }) => {

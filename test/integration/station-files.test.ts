@@ -326,6 +326,33 @@ test.for([
   expect([status, refused.extra_data.errors[0].field]).toEqual([400, 'data.2'])
 })
 
+test('covers and audio are found by the unique id, and audio by the song id', async ({
+  program,
+  station
+}) => {
+  const form = new FormData()
+  form.set('currentDirectory', 'Jazz')
+  form.set('file', new File([new Uint8Array(await readFile(audio))], 'a.mp3'))
+  const stored = await station.send('/files/upload', form)
+  expect(stored.status).toBe(200)
+  const { body: song } = await station.ask('GET', `/file/${stored.headers.get('cuewire-file-id')}`)
+  expect(song.path).toBe('Jazz/a.mp3')
+  const headers = { 'X-API-Key': adminKey }
+  for (const name of [song.id, song.unique_id, song.song_id]) {
+    const url = `${program.baseUrl}/api/station/${station.id}/file/${name}/play`
+    expect((await fetch(url, { headers })).headers.get('content-type')).toBe('audio/mpeg')
+  }
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  const image = { 'Content-Type': 'image/png' }
+  expect((await station.send(`/art/${song.unique_id}`, png, image)).status).toBe(200)
+  const cover = () =>
+    fetch(`${program.baseUrl}/api/station/${station.id}/art/${song.unique_id}`, { redirect: 'manual' })
+  expect((await cover()).headers.get('content-type')).toBe('image/png')
+  expect(await station.ask('DELETE', `/art/${song.unique_id}`)).toMatchObject({ status: 200 })
+  expect((await cover()).status).toBe(302)
+  expect((await station.send(`/art/${song.song_id}`, png, image)).status).toBe(404)
+})
+
 test('the picture of a streamer is found without its version', async ({ program, station }) => {
   const { body: wren } = await station.ask('POST', '/streamers', { streamer_username: 'wren' })
   const path = `/streamer/${wren.id}/art`

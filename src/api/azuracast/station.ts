@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import { orNull, type RecordDialect, renameMembers } from './record-dialect.ts'
+import { type JsonBody, orNull, type RecordDialect, renameMembers } from './record-dialect.ts'
 import {
   backendSettings,
   brandingSettings,
@@ -103,19 +103,27 @@ export const station: RecordDialect<StationRow> = {
     backend_config: configSchema(backendSettings),
     branding_config: configSchema(brandingSettings)
   },
-  async parse({ frontend_config, backend_config, branding_config, ...body }, { sql, request }) {
-    const parsed = {
-      ...renameMembers(body, names),
-      ...parseConfig(frontend_config, frontendSettings),
-      ...parseConfig(backend_config, backendSettings),
-      ...parseConfig(branding_config, brandingSettings)
-    }
+  async parse(body, { sql, request }) {
+    const parsed = parseStationBody(body)
     if (parsed['backend'] !== typeOfClock) return parsed
     const [clocked] = await sql`
       select from stations where id = ${Number(request.params['id']) || 0} and backend = 'clock'`
     return clocked ? { ...parsed, backend: 'clock' } : parsed
   }
 }
+
+/** Makes the documented body, in which settings are fields of the station. */
+export const parseStationBody = ({
+  frontend_config,
+  backend_config,
+  branding_config,
+  ...body
+}: JsonBody): JsonBody => ({
+  ...renameMembers(body, names),
+  ...parseConfig(frontend_config, frontendSettings),
+  ...parseConfig(backend_config, backendSettings),
+  ...parseConfig(branding_config, brandingSettings)
+})
 
 /** The stations on which a streamer is live. */
 async function readLive(sql: Sql, rows: readonly StationRow[]): Promise<ReadonlySet<number>> {

@@ -1,4 +1,5 @@
 import { broadcast } from './broadcast.ts'
+import { connectedListener } from './connected-listener.ts'
 import { customField } from './custom-field.ts'
 import { fileRow, listFolder } from './file-row.ts'
 import { file } from './file.ts'
@@ -8,6 +9,7 @@ import { mount } from './mount.ts'
 import { listHistory, playedItem } from './played-item.ts'
 import { getPlaylistOrder, reorderPlaylist } from './playlist-order.ts'
 import { playlist } from './playlist.ts'
+import { editableProfile, profileBody, stationProfile } from './profile.ts'
 import { queueItem } from './queue-item.ts'
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
 import { remote } from './remote.ts'
@@ -29,6 +31,10 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   FileRow: fileRow,
   HlsStream: hlsStream,
   StationMount: mount,
+  ConnectedListener: connectedListener,
+  StationProfile: stationProfile,
+  EditableProfile: editableProfile,
+  Profile: profileBody,
   Remote: remote,
   SftpUser: sftpUser,
   Streamer: streamer,

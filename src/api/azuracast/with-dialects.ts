@@ -31,16 +31,23 @@ export function withDialects(route: ApiRoute): ApiRoute {
       isRendered = true
       return renderAll(answered, rows, context)
     }
-    const render = async (reply: Reply): Promise<Reply> => {
-      const { later, body: replied, headers } = reply
-      if (later) return { ...reply, later: answer => later(work => answer(async () => render(await work()))) }
-      // Lists render their rows in batches. Files and tables have a content type.
-      if (isRendered || replied === undefined || headers?.['Content-Type'] !== undefined) return reply
-      const value: unknown = JSON.parse(textOf(replied))
-      const rendered = await renderValue(answered, value, context)
-      return { ...reply, body: JSON.stringify(own?.reply ? await own.reply(rendered, context) : rendered) }
-    }
-    return render(await route.handle({ ...request, query, body, renderRows }, services))
+    const reply = await route.handle({ ...request, query, body, renderRows }, services)
+    // Lists render their rows in batches.
+    return isRendered ? reply : renderReply(reply, context)
+  }
+
+  async function renderReply(reply: Reply, context: DialectContext): Promise<Reply> {
+    const { later } = reply
+    if (later)
+      return {
+        ...reply,
+        later: answer => later(work => answer(async () => renderReply(await work(), context)))
+      }
+    // Files and tables have a content type.
+    if (reply.body === undefined || reply.headers?.['Content-Type'] !== undefined) return reply
+    const value: unknown = JSON.parse(textOf(reply.body))
+    const rendered = await renderValue(answered, value, context)
+    return { ...reply, body: JSON.stringify(own?.reply ? await own.reply(rendered, context) : rendered) }
   }
 
   return {

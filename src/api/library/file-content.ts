@@ -5,10 +5,10 @@ import type { FileStore } from '../../storage/file-store.ts'
 import { storedPath } from '../../storage/media-folder.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import { dispositionOf } from '../core/csv.ts'
-import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
 import { string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { hasMediaName, type MediaName, parseMediaName } from './media-name.ts'
 import { nameOf } from './media-paths.ts'
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -102,9 +102,11 @@ function parseRange(range: string, size: number): { readonly start: number; read
   return { start, end }
 }
 
-async function findPath({ reads: sql }: ApiServices, stationId: number, id: number): Promise<string> {
+async function findPath({ reads: sql }: ApiServices, stationId: number, name: MediaName): Promise<string> {
   const [media] = await sql<{ path: string }[]>`
-    select path from media where id = ${id} and station_id = ${stationId} and remote_playlist_id is null`
+    select path from media m
+    where station_id = ${stationId} and remote_playlist_id is null and ${hasMediaName(sql, name)}
+    order by id limit 1`
   if (!media) throw new ApiError('not-found')
   return media.path
 }
@@ -112,13 +114,13 @@ async function findPath({ reads: sql }: ApiServices, stationId: number, id: numb
 const play = apiRoute('GET', '/api/station/:station_id/file/:id/play', 'view station management', {
   id: 'playFile',
   tag: 'Files',
-  summary: 'The audio of a song, for editors; ranges are possible',
+  summary: 'The audio of a song by its id, unique id or song id, for editors; ranges are possible',
   answer: { type: 'string', format: 'binary' },
   contentTypes: [...new Set(Object.values(contentTypes)), otherType],
   errors,
   headers: ['range'],
   async handle(request, services) {
-    const path = await findPath(services, stationOf(request).id, parseId(request.params['id']))
+    const path = await findPath(services, stationOf(request).id, parseMediaName(request.params['id']))
     return sendFile(request, services, path)
   }
 })

@@ -19,8 +19,10 @@ import { refuseField } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
 import { int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { nameOf } from './media-paths.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
 import { joinFolder, parseTarget } from './upload-target.ts'
+import { openWholeUpload } from './whole-upload.ts'
 
 /*
  * Uploads in numbered chunks, as flow.js sends them: several at once, in any order, and again after errors. A chunk is
@@ -105,7 +107,7 @@ const send = apiRoute('POST', path, access, {
   id: 'sendChunk',
   tag,
   summary:
-    'Send a chunk of a file as flow.js does: a form with the parameters before `file_data`; with the last missing one the file is stored',
+    'Send a chunk of a file as flow.js does: a form with the parameters before `file_data`; with the last missing one the file is stored. Without parameters: a whole file',
   answer: ref('ActionResult'),
   errors: [404, 413, 423, 507],
   isStreamed: true,
@@ -120,10 +122,36 @@ const send = apiRoute('POST', path, access, {
       stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
       if (part.field !== 'file_data' && part.field !== 'file')
         refuseField(part.field, 'unknown', 'is not the field of the chunk, which is file_data.')
-      replies.push(await takeChunk(request, services, part))
+      replies.push(
+        await (isChunk(part) ? takeChunk(request, services, part) : takeWhole(request, services, part))
+      )
     })
     return replies[0] ?? refuseField('file_data', 'required', 'is required, after the parameters.')
   }
+})
+
+/** Whether a part is a chunk; without its parameters, it is a whole file. */
+const isChunk = ({ fields }: FilePart) => [...fields.keys()].some(name => name.startsWith('flow'))
+
+async function takeWhole(
+  request: ApiRequest,
+  services: ApiServices,
+  { fields, name, pieces }: FilePart
+): Promise<Reply> {
+  const target = parseTarget(joinFolder(fields.get('currentDirectory') ?? '', nameOf(name)), 'file')
+  const upload = await openWholeUpload(request, services, null)
+  try {
+    await upload.receive(pieces)
+    return storedReply(await upload.finish(target, []))
+  } catch (error) {
+    await upload.remove()
+    throw toCallerError(error, 'file')
+  }
+}
+
+const storedReply = (mediaId: number): Reply => ({
+  ...actionReply('The file was stored.'),
+  headers: { 'Cuewire-File-Id': String(mediaId) }
 })
 
 async function takeChunk(
@@ -174,10 +202,7 @@ async function finish(request: ApiRequest, services: ApiServices, upload: Upload
   const mediaId = await finishUpload(services, upload, {
     recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
   })
-  return {
-    ...actionReply('The file was stored.'),
-    headers: { 'Cuewire-File-Id': String(mediaId) }
-  }
+  return storedReply(mediaId)
 }
 
 export const flowRoutes = [find, send]

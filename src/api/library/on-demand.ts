@@ -8,9 +8,9 @@ import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
 import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
 import { findMediaFolder, resolveMediaFolder } from '../../storage/media-folder.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
-import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type FileToSend } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
+import { hasMediaName, parseMediaName } from './media-name.ts'
 import { songListRoute } from './song-list.ts'
 
 /** The condition that the media `m` are available on demand. */
@@ -94,9 +94,10 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   async handle(request, services) {
     const { stationId } = await getVisibleStation(stationLookupOf(request), services)
     const { publicReads: sql } = services
+    const name = parseMediaName(request.params['media_id'])
     const [media] = await sql<{ path: string }[]>`
       select m.path from media m
-      where ${isOnDemand(sql, stationId)} and m.id = ${parseId(request.params['media_id'])}`
+      where ${isOnDemand(sql, stationId)} and ${hasMediaName(sql, { ...name, songId: '' })}`
     if (!media) throw new ApiError('not-found')
     if (/^https?:\/\//i.test(media.path)) return { status: 302, headers: { Location: media.path } }
     await acquireFilePermit(request)

@@ -8,7 +8,7 @@ import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
-import { parseMediaName } from './waveform.ts'
+import { parseMediaName } from './media-name.ts'
 
 const maxPixels = 2_048
 const count = (max: number) =>
@@ -75,7 +75,7 @@ export const waveformUploadRoute = apiRoute(
     answer: ref('ActionResult'),
     async handle(request, { sql }) {
       const nowMs = engineTimeMs()
-      const name = parseMediaName(request.params['media'] ?? '')
+      const name = parseMediaName(request.params['media'])
       const waveform = parseBody(body, request.body)
       const song = await findWaveform(sql, stationOf(request).id, { ...name, nowMs })
       if (song === null) throw new ApiError('not-found')

@@ -2,6 +2,7 @@ import { findWaveform, requestWaveform } from '../../db/waveforms.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
+import { parseMediaName } from './media-name.ts'
 
 const integer = { type: 'integer' } as const
 const retryAfterSeconds = 1
@@ -25,13 +26,6 @@ const answer = {
   required: ['version', 'channels', 'sample_rate', 'samples_per_pixel', 'bits', 'length', 'data']
 } as const
 
-/** Parses the name of a song in a path: an id (-1: none) or a unique id (empty: none). Throws 404. */
-export function parseMediaName(name: string): { readonly id: number; readonly uniqueId: string } {
-  const [, id = '', uniqueId = ''] = /^(?:(\d{1,15})|([0-9a-f]{24}))(?:-\w+)?(?:\.json)?$/.exec(name) ?? []
-  if (id === '' && uniqueId === '') throw new ApiError('not-found')
-  return { id: id === '' ? -1 : Number(id), uniqueId }
-}
-
 /** The waveform of a song: `<id>.json` or `<unique id>.json`, as clients of AzuraCast request it. */
 export const waveformRoute = apiRoute(
   'GET',
@@ -44,7 +38,7 @@ export const waveformRoute = apiRoute(
     answer,
     async handle(request, { sql }) {
       const nowMs = engineTimeMs()
-      const song = { ...parseMediaName(request.params['media'] ?? ''), nowMs }
+      const song = { ...parseMediaName(request.params['media']), nowMs }
       const found = await findWaveform(sql, stationOf(request).id, song)
       if (found === null) throw new ApiError('not-found')
       if (/^https?:\/\//i.test(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')
