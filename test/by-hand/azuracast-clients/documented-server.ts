@@ -24,7 +24,10 @@ export async function startDocumentedServer(document: OpenApiDocument): Promise<
       ({ operation, pattern }) => operation.method === request.method && pattern.test(path)
     )
     request.resume().on('end', () => {
-      if (found === undefined) return void response.writeHead(404).end()
+      if (found === undefined) {
+        response.writeHead(404).end()
+        return
+      }
       const { type, content } = renderAnswer(found.operation, document, request.url ?? '')
       response.writeHead(200, { 'Content-Type': type }).end(content)
     })
