@@ -1,3 +1,4 @@
+import { customAssetPath } from '../api/library/custom-asset-rows.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
 import { isOnline, type StationState } from '../station/state.ts'
@@ -11,7 +12,7 @@ export const playerRoute = stationRoute('', page =>
     title: `${renderLine(page.state)} · ${page.station.name}`,
     styles: 'player-style.css',
     scripts: ['player.js'],
-    head: html`${renderMetadata(page)} ${dataElement('shown', renderKnown(page))}`,
+    head: html`${renderMetadata(page)} ${linkBackground(page)} ${dataElement('shown', renderKnown(page))}`,
     body: html`<cuewire-player>${renderPlayer(page)}</cuewire-player>`
   })
 )
@@ -22,6 +23,13 @@ function renderKnown({ state, document }: StationPage): string {
   const position = document.position ?? { epoch, offset }
   const rest = JSON.stringify({ ...position, timeMs: engineTimeMs(), station: state.stationId })
   return `{"np":${Buffer.from(document.body).toString()},${rest.slice(1)}`
+}
+
+/** The background picture of the settings. */
+function linkBackground({ root, settings }: StationPage): Html | null {
+  const { background: hash } = settings.assets
+  if (hash === undefined) return null
+  return html`<link rel="stylesheet" href="${root + customAssetPath('background', hash)}.css" />`
 }
 
 /** Metadata for link previews: Open Graph and the address of the oEmbed endpoint. */

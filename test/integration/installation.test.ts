@@ -168,7 +168,19 @@ describe('pictures of the program', () => {
     expect(Buffer.from(await cover.arrayBuffer())).toEqual(gif)
     const icon = new URL((await state('browser_icon')).url).pathname
     expect(await (await fetchPlainly(program, '/')).text()).toContain(`href=".${icon}"`)
-    for (const type of ['album_art', 'browser_icon'])
+    expect((await sendPicture(program, 'background', gif, 'image/gif')).status).toBe(200)
+    const [{ shortName } = { shortName: '' }] = await program.sql<{ shortName: string }[]>`
+      select short_name as "shortName" from stations where id = ${await seedStation(program.sql)}`
+    await waitFor(async () => (await fetchPlainly(program, `/public/${shortName}`)).status === 200, {
+      deadlineMs: 10_000,
+      what: 'the station'
+    })
+    const { pathname } = new URL((await state('background')).url)
+    const page = await (await fetchPlainly(program, `/public/${shortName}`)).text()
+    expect(page).toContain(`<link rel="stylesheet" href="..${pathname}.css" />`)
+    const styles = await (await fetchPlainly(program, `${pathname}.css`)).text()
+    expect(styles).toContain(`url('${pathname.split('/').at(-1)}')`)
+    for (const type of ['album_art', 'browser_icon', 'background'])
       expect((await program.ask('DELETE', `/api/admin/custom_assets/${type}`)).status).toBe(200)
     expect(await state('album_art')).toEqual({ hasRecord: false, url: null })
     expect((await fetchPlainly(program, '/static/img/generic_song.jpg')).headers.get('content-type')).toBe(
@@ -182,7 +194,6 @@ describe('pictures of the program', () => {
     expect((await sendPicture(program, 'album_art', Buffer.alloc(5 * 2 ** 20 + 1), 'image/gif')).status).toBe(
       413
     )
-    expect((await sendPicture(program, 'background', gif, 'image/gif')).status).toBe(501)
     expect((await program.ask('GET', '/api/admin/custom_assets/other')).status).toBe(404)
   })
 })

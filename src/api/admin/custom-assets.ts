@@ -18,23 +18,19 @@ const access = 'administer settings'
 const tag = 'Settings'
 const maxBytes = 5 * 2 ** 20
 
-/** Throws 404 for an unknown type, and 501 for one that the pages do not show. */
+/** Throws 404 for an unknown type. */
 function parseType({ params }: ApiRequest): CustomAssetType {
-  const { asset_type: name } = params
-  const type = customAssetTypes.find(each => each === name)
-  if (type) return type
-  if (name === 'background')
-    throw new ApiError('not-implemented', 'The pages have no background picture (docs/azuracast.md).')
-  throw new ApiError('not-found')
+  const type = customAssetTypes.find(each => each === params['asset_type'])
+  if (!type) throw new ApiError('not-found')
+  return type
 }
 
 const read = apiRoute('GET', path, access, {
   id: 'getCustomAsset',
   tag,
   summary:
-    'Whether a picture of the program is replaced: that of songs without a cover, or the icon of pages',
+    'Whether there is a picture of an operator for songs without a cover, as the icon or the background of pages',
   answer: exactly({ hasRecord: boolean, url: { type: ['string', 'null'], format: 'uri' } }),
-  errors: [501],
   async handle(request, { reads: sql, config }) {
     const type = parseType(request)
     const [found] = await sql<{ hash: string }[]>`select hash from custom_assets where type = ${type}`
@@ -46,13 +42,12 @@ const read = apiRoute('GET', path, access, {
 const upload = apiRoute('POST', path, access, {
   id: 'setCustomAsset',
   tag,
-  summary: 'Replace a picture of the program, on all servers within a second (at most 5 MiB)',
+  summary: 'Replace a picture of pages, on all servers within a second (at most 5 MiB)',
   body: { type: 'string', format: 'binary' },
   answer: ref('ActionResult'),
   byteTypes: pictureBodyTypes,
   isStreamed: true,
   headers: ['content-type'],
-  errors: [501],
   async handle(request, { sql, settings }) {
     const type = parseType(request)
     const { bytes, type: contentType } = await readPicture(request, maxBytes)
@@ -74,7 +69,6 @@ const remove = apiRoute('DELETE', path, access, {
   tag,
   summary: 'Show the picture of the program again; idempotent',
   answer: ref('ActionResult'),
-  errors: [501],
   async handle(request, { sql, settings }) {
     const type = parseType(request)
     await sql.begin(async tx => {
@@ -106,4 +100,33 @@ const serve = apiRoute('GET', '/static/uploads/:asset', 'public', {
   }
 })
 
-export const customAssetRoutes = [read, upload, remove, serve]
+/** Covers the page, and leaves texts readable. The address is relative to this file. */
+const renderBackground = (asset: string) =>
+  `body {
+  background:
+    linear-gradient(color-mix(in srgb, var(--cw-paper) 70%, transparent) 0 0),
+    url('${asset}') center / cover fixed;
+}
+`
+
+const background = apiRoute('GET', '/static/uploads/:asset.css', 'public', {
+  id: 'getBackgroundStyles',
+  tag,
+  summary: 'The style sheet of player pages with a background picture',
+  answer: { type: 'string' },
+  contentTypes: ['text/css'],
+  async handle({ params: { asset = '' } }, { settings }) {
+    const { background: hash } = (await settings.read()).assets
+    if (hash === undefined || !customAssetPath('background', hash).endsWith(`/${asset}`))
+      throw new ApiError('not-found')
+    return {
+      body: renderBackground(asset),
+      headers: {
+        'Content-Type': 'text/css; charset=utf-8',
+        'Cache-Control': 'public, max-age=31536000, immutable'
+      }
+    }
+  }
+})
+
+export const customAssetRoutes = [read, upload, remove, serve, background]

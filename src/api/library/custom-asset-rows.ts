@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 
-/** The pictures of the program that can be replaced. */
-export const customAssetTypes = ['album_art', 'browser_icon'] as const
+/** Pictures of the program that can be replaced, and the background of player pages, which has none. */
+export const customAssetTypes = ['album_art', 'browser_icon', 'background'] as const
 export type CustomAssetType = (typeof customAssetTypes)[number]
 
 /** A picture that replaces one of the program. */

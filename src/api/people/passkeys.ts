@@ -204,15 +204,18 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
   }
 })
 
+const path = '/api/frontend/account/passkey'
+
 const passkeySchema = exactly({
   id: int64,
   name: string,
   created_at: unixSeconds,
-  last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' }
+  last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
+  links: exactly({ self: string })
 })
 
-const selectPasskeys = (sql: Sql) => sql`
-  select id, name, floor(extract(epoch from created_at))::bigint as created_at,
+const selectPasskeys = (sql: Sql, baseUrl: string) => sql`
+  select id, name, jsonb_build_object('self', ${`${baseUrl}${path}/`}::text || id) as links, floor(extract(epoch from created_at))::bigint as created_at,
     coalesce(floor(extract(epoch from last_used_at)), 0)::bigint as last_used_at
   from passkeys`
 
@@ -221,18 +224,19 @@ const list = apiRoute('GET', '/api/frontend/account/passkeys', 'any key', {
   tag: accountTag,
   summary: 'The passkeys of the user',
   answer: arrayOf(passkeySchema),
-  handle: async (request, { reads: sql }) =>
-    json(await sql`${selectPasskeys(sql)} where user_id = ${userOf(request).id} order by id`)
+  handle: async (request, { reads: sql, config }) =>
+    json(await sql`${selectPasskeys(sql, config.BASE_URL)} where user_id = ${userOf(request).id} order by id`)
 })
 
-const read = apiRoute('GET', '/api/frontend/account/passkey/:id', 'any key', {
+const read = apiRoute('GET', `${path}/:id`, 'any key', {
   id: 'getPasskey',
   tag: accountTag,
   summary: 'A passkey of the user',
   answer: passkeySchema,
-  async handle(request, { reads: sql }) {
+  async handle(request, { reads: sql, config }) {
     const id = parseId(request.params['id'])
-    const [row] = await sql`${selectPasskeys(sql)} where id = ${id} and user_id = ${userOf(request).id}`
+    const [row] =
+      await sql`${selectPasskeys(sql, config.BASE_URL)} where id = ${id} and user_id = ${userOf(request).id}`
     if (!row) throw new ApiError('not-found')
     return json(row)
   }
@@ -288,7 +292,7 @@ const register = apiRoute('PUT', registerPath, 'any key', {
   }
 })
 
-const remove = apiRoute('DELETE', '/api/frontend/account/passkey/:id', 'any key', {
+const remove = apiRoute('DELETE', `${path}/:id`, 'any key', {
   id: 'deletePasskey',
   tag: accountTag,
   summary: 'Remove a passkey; a user without a password keeps the last one',
