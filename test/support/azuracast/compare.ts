@@ -1,3 +1,4 @@
+import { textOf } from '../../../src/from-azuracast/source.ts'
 import type { Program } from '../program.ts'
 import type { DumpRows, DumpValue } from './dump.ts'
 
@@ -98,7 +99,7 @@ export async function compareAnswers(program: Program, rows: DumpRows, stations:
 const hidden = new Set(['auth_password', 'two_factor_secret', 'streamer_password', 'password'])
 
 function keyOf({ key }: RecordType, record: Readonly<Record<string, unknown>>, id = 'id'): string {
-  return key === undefined ? String(record[id]) : `${String(record['station_id'])} ${String(record[key])}`
+  return key === undefined ? textOf(record[id]) : `${textOf(record['station_id'])} ${textOf(record[key])}`
 }
 
 /** Songs have the station of their storage location, of which each station has three. */
@@ -131,7 +132,7 @@ function normalize(value: unknown): string {
   if (value === true) return '1'
   if (value instanceof Date) return String(value.getTime() / 1_000)
   if (Array.isArray(value)) return value.filter(each => each !== '').join(',') || '0'
-  if (typeof value !== 'object') return String(value)
+  if (typeof value !== 'object') return textOf(value)
   const members = Object.entries(value).filter(([, member]) => normalize(member) !== '0')
   return members.length === 0
     ? '0'
