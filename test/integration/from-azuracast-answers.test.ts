@@ -24,7 +24,7 @@ const run = commandRunner('src/from-azuracast/main.ts', call =>
 /** The lines of a table in docs/azuracast.md. */
 async function readKnownDifferences(): Promise<string[]> {
   const text = await readFile(new URL('../../docs/azuracast.md', import.meta.url), 'utf8')
-  const [, section = ''] = text.split('### What differs after a move')
+  const [, section = ''] = /\n### What differs after a move\n(.*?)\n##/s.exec(text) ?? []
   return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name)
 }
 
