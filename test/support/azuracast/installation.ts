@@ -410,9 +410,9 @@ function historyRow(id: number, { stations, songs, plays }: InstallationSizes, p
     listeners_start: listeners,
     listeners_end: isOpen ? null : listeners + 3,
     unique_listeners: listeners + 1,
-    delta_total: 3,
-    delta_positive: 5,
-    delta_negative: 2,
+    delta_total: isOpen ? 0 : 3,
+    delta_positive: isOpen ? 0 : 5,
+    delta_negative: isOpen ? 0 : 2,
     delta_points: [listeners, listeners + 5, listeners + 3],
     is_visible: id % 10 !== 0
   }
