@@ -263,7 +263,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await program.ask('POST', `${path}/playlists`, { body: { name: 'Rotation' } })
     const description = page.getByLabel('Description', { exact: true })
     await description.fill('By the sea')
-    await program.ask('PUT', `/api/admin/station/${id}`, { body: { offline_text: 'Silence' } })
+    const storedBefore = { offline_text: 'Silence', source_password: 'open sesame' }
+    await program.ask('PUT', `/api/admin/station/${id}`, { body: storedBefore })
     await page.getByRole('link', { name: 'All stations' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.waitForURL(`**/#/station/${name}/settings`)
@@ -271,6 +272,9 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByLabel('Time zone').fill('Nowhere')
     await description.press('Control+s')
     await page.getByText('Time zone must be a time zone like Europe/Berlin.').waitFor()
+    await page.locator('summary', { hasText: 'Live shows' }).click()
+    await page.getByRole('button', { name: 'Remove the stored value of Source password' }).click()
+    expect(await page.getByLabel('Source password').getAttribute('placeholder')).toBe('will be removed')
     await page.getByLabel('Time zone').fill('Europe/Oslo')
     await page.keyboard.press('Enter')
     await page.getByText('Saved.').waitFor()
@@ -280,6 +284,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       timezone: 'Europe/Oslo',
       offline_text: 'Silence'
     })
+    const [stored] = await program.sql`select source_password as password from stations where id = ${id}`
+    expect(stored).toEqual({ password: '' })
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByText('0 songs, 1 playlist').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()

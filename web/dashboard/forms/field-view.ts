@@ -28,7 +28,7 @@ function removalView({ field, value, isStored, isDisabled, onChange }: FieldView
   const verb = value === null ? 'Keep' : 'Remove'
   return html`<p class="form-removal">
     ${buttonView(
-      html`${verb} the stored value<span class="visually-hidden">: ${field.label}</span>`,
+      html`${verb} the stored value<span class="visually-hidden"> of ${field.label}</span>`,
       () => onChange(value === null ? '' : null),
       { style: 'link', isDisabled }
     )}
