@@ -19,10 +19,10 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Path
   if (/^[a-z][a-z0-9+.-]*:/i.test(text))
     return { problem: 'must be a path, or a URL that begins with http:// or https://.' }
   if (text.endsWith('/') || text.split('/').includes('..'))
-    return { problem: 'must name a file below the media folder.' }
+    return { problem: 'must be a path below the media folder.' }
   const path = posix.normalize(text)
   const isBelow = !path.startsWith('/') || (mediaFolder !== null && path.startsWith(`${mediaFolder}/`))
-  if (!isBelow || path === '.') return { problem: 'must name a file below the media folder.' }
+  if (!isBelow || path === '.') return { problem: 'must be a path below the media folder.' }
   return { path }
 }
 

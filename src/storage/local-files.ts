@@ -12,8 +12,8 @@ const noLinkCodes = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'
 export function openLocalFiles(folder: string): FileStore {
   const locate = async (path: string): Promise<string> => {
     const real = await resolveInside(join(folder, path), [folder])
-    if (real === null) throw new OutsideRootsError(path)
-    return real
+    if (real !== null) return real
+    throw (await isBelowFile(join(folder, path))) ? new FileExistsError(path) : new OutsideRootsError(path)
   }
   const prepare = async (path: string): Promise<string> => {
     const file = await locate(path)
@@ -82,6 +82,14 @@ export function openLocalFiles(folder: string): FileStore {
 async function describe(file: string): Promise<StoredFile | null> {
   const stats = await stat(file).catch(ignoreMissing)
   return stats?.isFile() ? { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) } : null
+}
+
+/** Whether a parent of the path is a file. */
+async function isBelowFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => false,
+    (error: unknown) => codeOf(error) === 'ENOTDIR'
+  )
 }
 
 async function sync(path: string): Promise<void> {

@@ -87,8 +87,8 @@ describe('importing a list', () => {
     expect(status).toBe(200)
     expect(body).toEqual({
       success: true,
-      message: '5 of 8 entries were matched to songs.',
-      formatted_message: '5 of 8 entries were matched to songs.',
+      message: '5 of 8 entries are songs of the library.',
+      formatted_message: '5 of 8 entries are songs of the library.',
       import_results: [
         { path: './one.mp3', match: one },
         { path: 'D:\\Musik\\two ü.mp3', match: two },

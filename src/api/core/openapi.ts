@@ -59,7 +59,11 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
     description: 'The id of the article.',
     examples: ['we-are-moving']
   },
-  asset_type: { ...string, description: 'The picture: album_art, browser_icon or background.', examples: ['album_art'] },
+  asset_type: {
+    ...string,
+    description: 'The picture: album_art, browser_icon or background.',
+    examples: ['album_art']
+  },
   asset: {
     ...string,
     description: 'The name in the URL of the picture.',

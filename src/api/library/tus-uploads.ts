@@ -1,7 +1,7 @@
 import { ApiError } from '../../runtime/errors.ts'
 import { openContent, receivedBytes, writePieces } from '../../uploads/content.ts'
-import { finishUpload, refuseUpload } from '../../uploads/finish.ts'
-import { toCallerError } from '../../uploads/media-store.ts'
+import { finishUpload, libraryPath, refuseUpload } from '../../uploads/finish.ts'
+import { openMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import {
   assertFits,
   createUpload,
@@ -42,7 +42,7 @@ const optionsHeaders = {
   'Tus-Extension': 'creation,creation-with-upload,expiration,termination'
 }
 
-const failures = [404, 410, 412, 423, 507]
+const failures = [404, 409, 410, 412, 423, 507]
 
 export const uploadSchema = exactly({
   id: string,
@@ -58,7 +58,7 @@ const create = apiRoute('POST', path, access, {
   id: 'createUpload',
   tag,
   summary:
-    'Begin a resumable upload (tus 1.0.0): Upload-Length, and Upload-Metadata with path, or filename and directory',
+    'Begin a resumable upload (tus 1.0.0): Upload-Length, and Upload-Metadata with path, or filename and directory; with overwrite false, 409 if a song has the path',
   status: 201,
   answer: { type: 'string', maxLength: 0, description: 'Empty; the header Location names the upload.' },
   errors: failures,
@@ -71,8 +71,9 @@ const create = apiRoute('POST', path, access, {
     const sizeBytes = parseLength(request.headers['upload-length'] ?? '', 'Upload-Length')
     if (sizeBytes > maxUploadBytes(services)) throw tooLarge(services)
     if (sizeBytes === 0) refuseField('Upload-Length', 'out_of_range', 'must be at least 1.')
-    const { target, playlistIds } = parseMetadata(request.headers['upload-metadata'] ?? '')
+    const { target, playlistIds, mayReplace } = parseMetadata(request.headers['upload-metadata'] ?? '')
     await assertPlaylists(services.sql, stationId, playlistIds)
+    if (!mayReplace) await assertFree(services, stationId, target)
     const given = { stationId, path: target, sizeBytes, playlistIds }
     const { upload } = await createUpload(services, given)
     const headers = {
@@ -169,6 +170,15 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   }
 })
 
+/** Throws 409 if a song of the station has the path. */
+async function assertFree(services: ApiServices, stationId: number, target: string): Promise<void> {
+  const { reads: sql } = services
+  const { folder } = await openMediaStore(services, stationId)
+  const path = await libraryPath(sql, stationId, target, folder)
+  const [song] = await sql`select from media where station_id = ${stationId} and path = ${path}`
+  if (song) throw new ApiError('conflict', 'A song has this path already.')
+}
+
 function uploadId({ params }: ApiRequest): string {
   return parseTextId(params['upload'], /^[0-9a-f]{32}$/)
 }
@@ -252,7 +262,8 @@ function parseMetadata(header: string) {
   const text = values.get('path') ?? joinFolder(values.get('directory') ?? '', fileName)
   return {
     target: parseTarget(text),
-    playlistIds: parsePlaylistIds(values.get('playlists') ?? '')
+    playlistIds: parsePlaylistIds(values.get('playlists') ?? ''),
+    mayReplace: values.get('overwrite') !== 'false'
   }
 }
 

@@ -136,7 +136,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
     })
     await tryRefillQueue(services, station.id)
     const count = results.filter(({ match }) => match !== null).length
-    const message = `${count} of ${results.length} entries were matched to songs.`
+    const message = `${count} of ${results.length} entries are songs of the library.`
     return json({ ...actionFields(message), import_results: results })
   }
 })

@@ -28,7 +28,7 @@ export const streamers = resource({
         // Liquidsoap's harbor treats a colon as the end of the user name.
         pattern: /^[^:]*$/,
         says: 'must not contain a colon, which streaming clients cannot send.',
-        about: 'Without a password the streamer cannot connect; null deletes it.'
+        about: 'Without a password the streamer cannot connect. Null removes it.'
       })
     ),
     display_name: text({

@@ -92,6 +92,12 @@ export interface FieldViewOptions {
   readonly onChange: (value: unknown) => void
 }
 
+/** Without what concerns only programs: a form has a button to remove a secret. */
+const describeField = (description: string) =>
+  description
+    .replace(/ ?Write-only: reads ""\.$/, '')
+    .replace(/ ?Null removes it\.| ?\bnull deletes it\b/i, '')
+
 /** The fields of a body, in its order, without computed ones and those that need an editor of their own. */
 export function toFormFields({ properties, required }: BodySchema, prefix = ''): FormField[] {
   return Object.entries(properties).flatMap(([key, schema]) => {
@@ -102,7 +108,7 @@ export function toFormFields({ properties, required }: BodySchema, prefix = ''):
     return {
       name: prefix + key,
       label: toLabel(key),
-      description: schema.description.replace(/ ?Write-only: reads ""\.$/, ''),
+      description: describeField(schema.description),
       kind,
       isRequired: required.includes(key),
       isFixed: schema['x-fixed'],

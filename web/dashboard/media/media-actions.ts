@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { callAction } from '../api/call-api.ts'
-import { confirmAction, openActionRunner } from '../ui/actions.ts'
+import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { type BatchAction, describeProgress, runBatch } from './batch-actions.ts'
 import { describeDeletion } from './batch-requests.ts'
@@ -55,10 +55,10 @@ export function openMediaActions(
     })
   }
 
-  function act(subpath: string, method: 'PUT' | 'POST', body: unknown): Promise<void> {
-    return runner.run(subpath, () =>
-      callAction(`${path()}/${subpath}`, { method, body }, async () => onChanged(false))
-    )
+  /** Changes a file or folder, and notifies the operator. */
+  async function act(subpath: string, method: 'PUT' | 'POST', body: unknown, done: string): Promise<void> {
+    await callAction(`${path()}/${subpath}`, { method, body }, async () => onChanged(false))
+    notify(host, { text: done, isError: false })
   }
 
   return {
@@ -98,15 +98,28 @@ export function openMediaActions(
       if (directory !== null) await runOnSelection({ do: 'move', directory })
     },
     async rename({ path: file, path_short: name }: LibraryRow): Promise<void> {
-      const renamed = await askText({ title: 'Rename', label: 'New name', verb: 'Rename', value: name })
-      if (renamed === null || renamed === name) return
       const parent = parentOf(file)
-      const newPath = parent === '' ? renamed : `${parent}/${renamed}`
-      await act('files/rename', 'PUT', { file, newPath })
+      await askText({
+        title: 'Rename',
+        label: 'New name',
+        verb: 'Rename',
+        value: name,
+        async submit(renamed) {
+          if (renamed === name) return
+          const newPath = parent === '' ? renamed : `${parent}/${renamed}`
+          await act('files/rename', 'PUT', { file, newPath }, `Renamed to ${isolateBidi(renamed)}.`)
+        }
+      })
     },
     async createFolder(): Promise<void> {
-      const name = await askText({ title: 'New folder', label: 'Name', verb: 'Create', value: '' })
-      if (name !== null) await act('files/mkdir', 'POST', { currentDirectory: folder(), name })
+      const currentDirectory = folder()
+      await askText({
+        title: 'New folder',
+        label: 'Name',
+        verb: 'Create',
+        value: '',
+        submit: name => act('files/mkdir', 'POST', { currentDirectory, name }, 'Folder created.')
+      })
     },
     download({ path: file, path_short: name }: LibraryRow): Promise<void> {
       const query = new URLSearchParams({ file })

@@ -1,5 +1,6 @@
 import { html, render } from 'lit'
 
+import { toApiError } from '../api/api-error.ts'
 import type { MediaPlaylist } from './media-record.ts'
 
 interface DialogOptions {
@@ -8,30 +9,43 @@ interface DialogOptions {
   readonly verb: string
   /** The fields of the form. */
   readonly content: unknown
+  /** Does what the operator asked for. If it throws, the dialog shows the error and stays open. */
+  readonly submit?: (entered: FormData) => Promise<void> | undefined
 }
 
 /** Asks in a dialog with a form. Returns what was entered; null if the operator cancels. */
-function askInDialog({ title, verb, content }: DialogOptions): Promise<FormData | null> {
+function askInDialog({ title, verb, content, submit }: DialogOptions): Promise<FormData | null> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'media-dialog-title')
   let answer: FormData | null = null
-  const onSubmit = (event: SubmitEvent) => {
+  const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
-    if (event.currentTarget instanceof HTMLFormElement) answer = new FormData(event.currentTarget)
-    dialog.close()
+    if (!(event.currentTarget instanceof HTMLFormElement)) return
+    const entered = new FormData(event.currentTarget)
+    try {
+      renderForm({ isBusy: true })
+      await submit?.(entered)
+      answer = entered
+      dialog.close()
+    } catch (error) {
+      renderForm({ problem: toApiError(error).message })
+    }
   }
-  render(
-    html`<form @submit=${onSubmit}>
-      <h2 id="media-dialog-title">${title}</h2>
-      ${content}
-      <div class="dialog-buttons">
-        <button type="button" class="button" @click=${() => dialog.close()}>Cancel</button>
-        <button type="submit" class="button" data-kind="strong">${verb}</button>
-      </div>
-    </form>`,
-    dialog
-  )
+  const renderForm = ({ problem = '', isBusy = false }) =>
+    render(
+      html`<form @submit=${onSubmit}>
+        <h2 id="media-dialog-title">${title}</h2>
+        ${content}
+        <p class="trouble" role="alert" ?hidden=${problem === ''}>${problem}</p>
+        <div class="dialog-buttons">
+          <button type="button" class="button" @click=${() => dialog.close()}>Cancel</button>
+          <button type="submit" class="button" data-kind="strong" ?disabled=${isBusy}>${verb}</button>
+        </div>
+      </form>`,
+      dialog
+    )
+  renderForm({})
   document.body.append(dialog)
   dialog.showModal()
   return new Promise(resolve => {
@@ -50,11 +64,13 @@ interface TextQuestion {
   readonly help?: string
   readonly isOptional?: boolean
   readonly choices?: readonly string[]
+  /** Does what the operator asked for. If it throws, the dialog shows the error and stays open. */
+  readonly submit?: (text: string) => Promise<void>
 }
 
 /** Asks for a text. Returns null if the operator cancels. */
 export async function askText(question: TextQuestion): Promise<string | null> {
-  const { title, label, verb, value, help = '', isOptional = false, choices = [] } = question
+  const { title, label, verb, value, help = '', isOptional = false, choices = [], submit } = question
   const content = html`<label for="media-dialog-text">${label}</label>
     <input
       id="media-dialog-text"
@@ -71,8 +87,9 @@ export async function askText(question: TextQuestion): Promise<string | null> {
       ${choices.map(choice => html`<option value=${choice}></option>`)}
     </datalist>
     <p class="quiet" id="media-dialog-help">${help}</p>`
-  const text = (await askInDialog({ title, verb, content }))?.get('text')
-  return typeof text === 'string' ? text.trim() : null
+  const textOf = (entered: FormData) => String(entered.get('text') ?? '').trim()
+  const entered = await askInDialog({ title, verb, content, submit: each => submit?.(textOf(each)) })
+  return entered === null ? null : textOf(entered)
 }
 
 /** Asks for playlists. Returns their ids; null if the operator cancels. */

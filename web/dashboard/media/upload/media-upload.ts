@@ -134,7 +134,7 @@ export class MediaUpload extends LightElement {
       ${total > maxShown ? html`<p class="quiet">and ${total - maxShown} more</p>` : nothing}`
   }
 
-  #itemView({ id, path, file, state, sentBytes, message }: UploadItem) {
+  #itemView({ id, path, file, state, sentBytes, message, isTaken }: UploadItem) {
     const queue = this.#queue
     const name = isolateBidi(path)
     const isRunning = state === 'waiting' || state === 'uploading' || state === 'retrying'
@@ -151,7 +151,12 @@ export class MediaUpload extends LightElement {
       <span class="button-row">
         ${isRunning ? buttonView('Pause', () => queue.pause(id), { style: 'link', label: `Pause ${name}` }) : nothing}
         ${
-          state === 'paused' || state === 'failed' || state === 'retrying'
+          isTaken
+            ? buttonView('Replace', () => queue.replace(id), { style: 'link', label: `Replace ${name}` })
+            : nothing
+        }
+        ${
+          !isTaken && (state === 'paused' || state === 'failed' || state === 'retrying')
             ? buttonView(state === 'paused' ? 'Resume' : 'Retry', () => queue.resume(id), {
                 style: 'link',
                 label: `${state === 'paused' ? 'Resume' : 'Retry'} ${name}`
@@ -193,10 +198,12 @@ export class MediaUpload extends LightElement {
 
   #add(picked: readonly PickedFile[]): void {
     const others = picked.filter(isLeftOut)
-    const music = picked.filter(each => !isLeftOut(each))
+    const empty = picked.filter(each => !isLeftOut(each) && each.file.size === 0)
+    const music = picked.filter(each => !isLeftOut(each) && each.file.size > 0)
     const prefix = this.folder === '' ? '' : `${this.folder}/`
     const repeated = this.#queue.add(music.map(({ file, path }) => ({ file, path: prefix + path })))
     this.#notifyLeftOut('not audio', others)
+    this.#notifyLeftOut('empty', empty)
     this.#notifyLeftOut('in the queue already', repeated)
     if (picked.length === 0) notify(this, { text: 'There are no files to upload.', isError: true })
   }
@@ -206,7 +213,7 @@ export class MediaUpload extends LightElement {
     const names = files.slice(0, namesShown).map(({ path }) => isolateBidi(path))
     const more = files.length > namesShown ? `, and ${files.length - namesShown} more` : ''
     const text = `${formatCount(files.length, 'file')} left out (${reason}): ${names.join(', ')}${more}`
-    notify(this, { text, isError: true })
+    notify(this, { text, isError: false })
   }
 
   readonly #onChange = ({ detail: station }: CustomEvent<string>) => {

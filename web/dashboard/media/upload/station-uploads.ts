@@ -28,7 +28,7 @@ export function getStationUploads(station: string): UploadQueue {
     upload: (picked, onProgress, signal) =>
       uploadFile(picked.file, {
         endpoint,
-        metadata: { path: picked.path },
+        metadata: { path: picked.path, overwrite: String(picked.mayReplace === true) },
         fingerprint: fingerprintOf(picked),
         send: sendByXhr,
         addresses,

@@ -25,13 +25,15 @@ export interface UploadAddresses {
   readonly delete: (fingerprint: string) => void
 }
 
-/** An upload that failed. `isTemporary`: the same request may succeed later. */
+/** An upload that failed. `isTemporary`: the same request may succeed later. `isTaken`: a song has the path. */
 export class UploadError extends Error {
   readonly isTemporary: boolean
+  readonly isTaken: boolean
 
-  constructor(message: string, isTemporary: boolean) {
+  constructor(message: string, isTemporary: boolean, isTaken = false) {
     super(message)
     this.isTemporary = isTemporary
+    this.isTaken = isTaken
   }
 }
 
@@ -94,6 +96,7 @@ async function createUpload(
   }
   const response = await send({ method: 'POST', url: endpoint, headers, signal })
   const location = response.header('Location')
+  if (response.status === 409) throw new UploadError(response.message, false, true)
   if (response.status !== 201 || location === null) throw toError(response)
   return new URL(location, endpoint).href
 }

@@ -1,7 +1,11 @@
+import { UploadError } from './tus-upload.ts'
+
 /** A file to upload, and its path below the media folder. */
 export interface PickedFile {
   readonly file: File
   readonly path: string
+  /** Whether it may replace the file of a song. */
+  readonly mayReplace?: boolean
 }
 
 export type UploadState = 'waiting' | 'uploading' | 'paused' | 'retrying' | 'done' | 'failed'
@@ -14,10 +18,12 @@ export interface UploadItem extends PickedFile {
   readonly message: string
   /** Failed attempts in a row. */
   readonly failures: number
+  /** Whether it failed because a song has the path. */
+  readonly isTaken: boolean
 }
 
 interface UploadQueueOptions {
-  /** Uploads a file. Rejects with an error, of which `isTemporary` says whether to try again. */
+  /** Uploads a file. Rejects with an `UploadError`. */
   readonly upload: (
     picked: PickedFile,
     onProgress: (sentBytes: number) => void,
@@ -65,15 +71,15 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
     }
   }
 
-  async function run({ id, file, path, failures }: UploadItem): Promise<void> {
+  async function run({ id, file, path, failures, mayReplace = false }: UploadItem): Promise<void> {
     const aborter = new AbortController()
     inFlight.set(id, aborter)
-    update(id, { state: 'uploading', message: '' })
+    update(id, { state: 'uploading', message: '', isTaken: false })
     const onProgress = (sentBytes: number) => {
       if (!aborter.signal.aborted) update(id, { sentBytes, failures: 0 })
     }
     try {
-      await upload({ file, path }, onProgress, aborter.signal)
+      await upload({ file, path, mayReplace }, onProgress, aborter.signal)
       if (!aborter.signal.aborted) update(id, { state: 'done', sentBytes: file.size, message: '' })
     } catch (error) {
       if (!aborter.signal.aborted) fail(id, error, (find(id)?.failures ?? failures) + 1)
@@ -84,9 +90,10 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
 
   function fail(id: number, error: unknown, failures: number): void {
     const message = error instanceof Error ? error.message : String(error)
-    const isTemporary = error instanceof Error && 'isTemporary' in error && error.isTemporary === true
+    const isTemporary = error instanceof UploadError && error.isTemporary
     if (!isTemporary || failures > maxFailures) {
-      update(id, { state: 'failed', message, failures })
+      const isTaken = error instanceof UploadError && error.isTaken
+      update(id, { state: 'failed', message, failures, isTaken })
       return
     }
     update(id, { state: 'retrying', message, failures })
@@ -120,7 +127,8 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       const added = picked.filter(({ path }) => !known.has(path))
       const fresh = added.map(({ file, path }): UploadItem => {
         lastId += 1
-        return { id: lastId, file, path, state: 'waiting', sentBytes: 0, message: '', failures: 0 }
+        const first = { state: 'waiting', sentBytes: 0, message: '', failures: 0, isTaken: false } as const
+        return { id: lastId, file, path, ...first }
       })
       items = [...items, ...fresh]
       onChange()
@@ -141,8 +149,14 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       update(id, { message: '', failures: 0 })
       wait(id)
     },
+    /** Uploads a file whose path is taken in place of the other one. */
+    replace(id: number): void {
+      if (find(id)?.isTaken !== true) return
+      update(id, { message: '', failures: 0, isTaken: false, mayReplace: true })
+      wait(id)
+    },
     pauseAll: () => forEach(id => queue.pause(id)),
-    resumeAll: () => forEach(id => queue.resume(id)),
+    resumeAll: () => forEach(id => find(id)?.isTaken || queue.resume(id)),
     /** Removes a file from the queue, and what the server received of it. */
     async cancel(id: number): Promise<void> {
       const item = find(id)
