@@ -8,10 +8,12 @@ import { type Answer, adminKey } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
 /** A station, and requests with a key of the dialect. */
-const test = base.extend('ask', { scope: 'file' }, async ({ program }) => {
+const test = base.extend('ask', { scope: 'file' }, async ({ program }, { onCleanup }) => {
   const station = await seedStation(program.sql)
   const body = { name: 'Client', permissions: ['administer all'], dialect: 'azuracast' }
   const { body: made } = await program.ask('POST', '/api/v1/main/api-keys', { body })
+  // Lists of keys show those with a dialect differently, and other files share the program.
+  onCleanup(async () => void (await program.sql`delete from api_keys where id = ${made.api_key.id}`))
   return async (method: string, path: string, sent?: unknown) => {
     const at = path.replace('{station}', `/api/station/${station}`)
     return program.ask(method, at, { key: String(made.key), ...(sent === undefined ? {} : { body: sent }) })

@@ -8,7 +8,7 @@ import { bodyOf, makeRecord, openStations, pathOf, recordParameter } from '../co
 import { test as base } from '../support/fixtures.ts'
 
 /** One server, a station, and a key with all permissions for each dialect. */
-const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
+const test = base.extend('world', { scope: 'file' }, async ({ program }, { onCleanup }) => {
   const call = openCalls(program)
   const [station] = await openStations(program, call)
   await call('POST', '/api/admin/custom_fields', { body: { name: 'Mood', short_name: 'mood' } })
@@ -16,6 +16,8 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }) => {
     const body = { name: dialect, permissions: ['administer all'], dialect }
     const made = await call('POST', '/api/v1/main/api-keys', { body })
     expect(made.body.api_key.dialect).toBe(dialect)
+    // Lists of keys show those with a dialect differently, and other files share the program.
+    onCleanup(async () => void (await program.sql`delete from api_keys where id = ${made.body.api_key.id}`))
     return String(made.body.key)
   }
   return { call, station, documented: await keyOf('documented'), azuracast: await keyOf('azuracast') }
