@@ -174,8 +174,8 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
 async function assertFree(services: ApiServices, stationId: number, target: string): Promise<void> {
   const { reads: sql } = services
   const { folder } = await openMediaStore(services, stationId)
-  const path = await libraryPath(sql, stationId, target, folder)
-  const [song] = await sql`select from media where station_id = ${stationId} and path = ${path}`
+  const stored = await libraryPath(sql, stationId, target, folder)
+  const [song] = await sql`select from media where station_id = ${stationId} and path = ${stored}`
   if (song) throw new ApiError('conflict', 'A song has this path already.')
 }
 

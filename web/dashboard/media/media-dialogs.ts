@@ -56,6 +56,11 @@ function askInDialog({ title, verb, content, submit }: DialogOptions): Promise<F
   })
 }
 
+function textOf(entered: FormData): string {
+  const text = entered.get('text')
+  return typeof text === 'string' ? text.trim() : ''
+}
+
 interface TextQuestion {
   readonly title: string
   readonly label: string
@@ -87,7 +92,6 @@ export async function askText(question: TextQuestion): Promise<string | null> {
       ${choices.map(choice => html`<option value=${choice}></option>`)}
     </datalist>
     <p class="quiet" id="media-dialog-help">${help}</p>`
-  const textOf = (entered: FormData) => String(entered.get('text') ?? '').trim()
   const entered = await askInDialog({ title, verb, content, submit: each => submit?.(textOf(each)) })
   return entered === null ? null : textOf(entered)
 }
