@@ -60,7 +60,7 @@ export function sampleOf(
       return target === undefined ? undefined : sample(target, referenced)
     }
     if (each['allOf'] !== undefined)
-      return Object.assign({}, ...each['allOf'].map((inherited: Schema) => sample(inherited, name)))
+      return Object.assign({}, ...each['allOf'].map((member: Schema) => sample(member, name)))
     if (each['example'] !== undefined && each['type'] !== 'object') return coerce(each)
     if (part === 'answer' && each['nullable'] === true) return null
     const [choice] = each['oneOf'] ?? each['anyOf'] ?? []
