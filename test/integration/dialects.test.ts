@@ -12,12 +12,14 @@ const test = base.extend('world', { scope: 'file' }, async ({ program }, { onCle
   const call = openCalls(program)
   const [station] = await openStations(program, call)
   await call('POST', '/api/admin/custom_fields', { body: { name: 'Mood', short_name: 'mood' } })
+  // Lists of keys show those with a dialect differently, and other files share the program.
+  onCleanup(
+    async () => void (await program.sql`delete from api_keys where name in ('documented', 'azuracast')`)
+  )
   const keyOf = async (dialect: string) => {
     const body = { name: dialect, permissions: ['administer all'], dialect }
     const made = await call('POST', '/api/v1/main/api-keys', { body })
     expect(made.body.api_key.dialect).toBe(dialect)
-    // Lists of keys show those with a dialect differently, and other files share the program.
-    onCleanup(async () => void (await program.sql`delete from api_keys where id = ${made.body.api_key.id}`))
     return String(made.body.key)
   }
   return { call, station, documented: await keyOf('documented'), azuracast: await keyOf('azuracast') }

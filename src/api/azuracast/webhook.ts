@@ -32,9 +32,9 @@ const toMap = (values: readonly NamedValue[]) =>
   phpMap(Object.fromEntries(values.map(({ key, value }) => [key, value])))
 
 /** AzuraCast sends the test later, and answers where its log is read. */
-export const testWebhook: OperationDialect<object> = {
-  reply(result, { request, stationLink }) {
+export const testWebhook: OperationDialect = {
+  reply(_, { request, stationLink }) {
     const id = request.params['id'] ?? ''
-    return { ...result, logUrl: stationLink(`webhook/${id}/test-log/${testLogName(Number(id))}`) }
+    return { logUrl: stationLink(`webhook/${id}/test-log/${testLogName(Number(id))}`) }
   }
 }
