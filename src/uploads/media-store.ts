@@ -79,6 +79,15 @@ async function openStore(
   }
 }
 
+/** Like `openMediaStore`, with errors of `toCallerError`. */
+export async function openUsableMediaStore(services: Services, stationId: number): Promise<MediaStore> {
+  try {
+    return await openMediaStore(services, stationId)
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
 /** Errors of a full disk, or of the quota of its user. */
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 

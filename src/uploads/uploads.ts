@@ -5,7 +5,7 @@ import type { Sql } from '../db/sql.ts'
 import { ApiError, type ErrorKind, TooManyRequests } from '../runtime/errors.ts'
 import { readFreeBytes } from '../storage/local.ts'
 import { removeContent, uploadsFolder } from './content.ts'
-import { openMediaStore } from './media-store.ts'
+import { openUsableMediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
 /** Why a file was refused. */
@@ -63,7 +63,7 @@ export interface NewUpload {
 
 /**
  * Begins an upload. Throws 413 for a file that is too large, 507 if it does not fit into the storage location, together with
- * those that are being received, or on the disk, and 404 for a missing station. `limitBytes` is the most that fits.
+ * those that are being received, or on the disk, 503 if the storage cannot be used, and 404 for a missing station. `limitBytes` is the most that fits.
  */
 export async function createUpload(services: UploadServices, given: NewUpload) {
   const { sql, config } = services
@@ -71,7 +71,7 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   const maxBytes = maxUploadBytes(services)
   const sizeBytes = given.sizeBytes ?? 0
   if (sizeBytes > maxBytes) throw tooLarge(services)
-  const { locationId } = await openMediaStore(services, stationId)
+  const { locationId } = await openUsableMediaStore(services, stationId)
   const folder = await uploadsFolder(config)
   const freeBytes = await readFreeBytes(folder)
   if (freeBytes !== null && BigInt(sizeBytes) + reservedBytes > freeBytes)

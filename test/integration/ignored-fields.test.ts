@@ -10,9 +10,12 @@ import { openPlayoutClient } from '../support/playout-client.ts'
 import { adminKey } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 
-/** The content of a resumable upload is not JSON. */
-const takesJson = ({ byteTypes, isStreamed, operation }: AnyRoute) =>
-  !byteTypes && !(isStreamed && operation?.body === undefined)
+/** Not the content of an upload, nor an object in which any name is a field. */
+function takesJson({ byteTypes, isStreamed, operation }: AnyRoute): boolean {
+  const { body } = operation ?? {}
+  const hasAnyField = typeof body?.['additionalProperties'] === 'object'
+  return !byteTypes && !hasAnyField && body?.['format'] !== 'binary' && !(isStreamed && body === undefined)
+}
 const writes = everyRoute.filter(
   route => ['POST', 'PUT'].includes(route.method) && takesJson(route) && !(nameOf(route) in uncalled)
 )

@@ -103,6 +103,9 @@ test('songs are moved, renamed and deleted with their files', async ({ sql, redi
   expect(await ask('PUT', '/files/rename', { file: 'x/b.mp3', newPath: '../c.mp3' })).toMatchObject({
     status: 400
   })
+  // Two folders are not merged, and a folder does not replace a file.
+  for (const newPath of ['n', 'n/a2.mp3'])
+    expect(await ask('PUT', '/files/rename', { file: 'x', newPath })).toMatchObject({ status: 409 })
   expect(await ask('PUT', '/files/rename', { file: 'x', newPath: 'w' })).toMatchObject({ status: 200 })
   expect(existsSync(join(media, 'x'))).toBe(false)
   const moved = await ask('PUT', '/files/batch', {

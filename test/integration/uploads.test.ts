@@ -234,6 +234,34 @@ test('the quota counts uploads in flight, and holds when it is reached in the mi
   expect(Number(used?.['used_bytes'])).toBe(song.length)
 })
 
+test('an upload that must not replace a song is refused if the path is taken', async ({ sql, redisUrl }) => {
+  const { begin, askJson, songs } = await serveUploads(sql, redisUrl)
+  await askJson('POST', '/files', { path: 'a.mp3', file: song.toString('base64') })
+  const taken = await begin(song.length, { path: 'a.mp3', overwrite: 'false' })
+  expect([taken.status, taken.body.message]).toEqual([409, 'A song has this path already.'])
+  expect(await begin(song.length, { path: 'b.mp3', overwrite: 'false' })).toMatchObject({ status: 201 })
+  expect(await begin(song.length, { path: 'a.mp3' })).toMatchObject({ status: 201 })
+  expect(await songs()).toHaveLength(1)
+})
+
+test('uploads to a storage location whose folder is missing are answered with 503', async ({
+  sql,
+  redisUrl
+}) => {
+  const { begin, askJson, id, dataDir } = await serveUploads(sql, redisUrl)
+  await sql`
+    with location as (insert into storage_locations (type, adapter, path)
+      values ('station_media', 'local', ${join(dataDir, 'missing')}) returning id)
+    update stations set media_storage_location_id = location.id from location where stations.id = ${id}`
+  const answers = [
+    await begin(song.length, { path: 'a.mp3', overwrite: 'false' }),
+    await begin(song.length, { path: 'a.mp3' }),
+    await askJson('POST', '/files', { path: 'a.mp3', file: song.toString('base64') })
+  ]
+  const message = expect.stringContaining('The media storage cannot be used')
+  for (const answer of answers) expect(answer).toMatchObject({ status: 503, body: { message } })
+})
+
 test('of two uploads of one path one whole file remains', async ({ sql, redisUrl }) => {
   const { askJson, songs, media } = await serveUploads(sql, redisUrl)
   const other = mp3({ TIT2: 'Other' }, 500)

@@ -6,7 +6,7 @@ import { addToQueue } from '../../playout/queue/manual-queue.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
 import { storedPath } from '../../storage/media-folder.ts'
-import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
+import { type MediaStore, openUsableMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import { reprocessSong } from '../../uploads/reprocess.ts'
 import { allows } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
@@ -59,11 +59,7 @@ interface Action {
 
 async function openAction(request: ApiRequest, services: ApiServices): Promise<Action> {
   const stationId = stationOf(request).id
-  try {
-    return { request, services, stationId, media: await openMediaStore(services, stationId) }
-  } catch (error) {
-    throw toCallerError(error)
-  }
+  return { request, services, stationId, media: await openUsableMediaStore(services, stationId) }
 }
 
 /** The songs at these paths and below these folders. Throws 400 if there are too many. */
@@ -137,11 +133,21 @@ async function moveFolder(action: Action, folder: string, target: string): Promi
   if (songs.length + count === 0) throw new ApiError('not-found')
   if (`${target}/`.startsWith(prefix))
     refuseField('newPath', 'invalid_format', 'must not be in the folder that is moved.')
+  if (await isFolder(action, target)) throw new ApiError('conflict', `There is a folder ${target} already.`)
   for (const song of songs) await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
   await services.sql`
     delete from media_folders where station_id = ${stationId} and starts_with(path || '/', ${prefix})`
   await rememberFolder(action, target)
   await media.files.removeFolder(folder)
+}
+
+async function isFolder({ services: { sql }, stationId }: Action, path: string): Promise<boolean> {
+  const found = await sql`
+    select from media_folders where station_id = ${stationId} and path = ${path}
+    union all
+    select from media where station_id = ${stationId} and remote_playlist_id is null and starts_with(path, ${`${path}/`})
+    limit 1`
+  return found.length > 0
 }
 
 async function rememberFolder({ services: { sql }, stationId, media }: Action, path: string): Promise<void> {

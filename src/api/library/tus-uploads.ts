@@ -1,7 +1,7 @@
 import { ApiError } from '../../runtime/errors.ts'
 import { openContent, receivedBytes, writePieces } from '../../uploads/content.ts'
 import { finishUpload, libraryPath, refuseUpload } from '../../uploads/finish.ts'
-import { openMediaStore, toCallerError } from '../../uploads/media-store.ts'
+import { openUsableMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import {
   assertFits,
   createUpload,
@@ -173,7 +173,7 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
 /** Throws 409 if a song of the station has the path. */
 async function assertFree(services: ApiServices, stationId: number, target: string): Promise<void> {
   const { reads: sql } = services
-  const { folder } = await openMediaStore(services, stationId)
+  const { folder } = await openUsableMediaStore(services, stationId)
   const stored = await libraryPath(sql, stationId, target, folder)
   const [song] = await sql`select from media where station_id = ${stationId} and path = ${stored}`
   if (song) throw new ApiError('conflict', 'A song has this path already.')
