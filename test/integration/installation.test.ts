@@ -340,7 +340,12 @@ describe('the state of the installation', () => {
   test('entries of the audit log have the form of AzuraCast, and are found by date', async ({ program }) => {
     const { body: field } = await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood' } })
     const filter = `record=CustomField&record_id=${field.id}`
-    const { body } = await program.ask('GET', `/api/admin/auditlog?${filter}&start=2020-01-01`)
+    const { body: made } = await program.ask('POST', '/api/v1/main/api-keys', {
+      body: { name: 'auditor', permissions: ['view all'], dialect: 'azuracast' }
+    })
+    const { body } = await program.ask('GET', `/api/admin/auditlog?${filter}&start=2020-01-01`, {
+      key: made.key
+    })
     expect(body[0]).toMatchObject({
       operation: 1,
       operationText: 'insert',

@@ -20,22 +20,8 @@ const filters = queryFilters({
   })
 })
 
-const nullableString = { type: ['string', 'null'] }
-
 export const auditEntrySchema = exactly({
   id: int64,
-  timestamp: { ...string, format: 'date-time' },
-  operation: { ...int64, enum: [1, 2, 3] },
-  operationText: { ...string, enum: ['insert', 'update', 'delete'] },
-  class: { ...string, description: 'The same as record.' },
-  identifier: { ...string, description: 'The same as record_id.' },
-  targetClass: { ...nullableString, description: 'Station, if the record belongs to one.' },
-  target: { ...nullableString, description: 'The name of the station.' },
-  changes: {
-    ...arrayOf(exactly({ field: string, from: string, to: string })),
-    description: 'The changed fields; values are not stored, so from and to are empty.'
-  },
-  user: { ...string, description: 'The name of the key.' },
   at: unixSeconds,
   key: exactly({ id: { ...int64, description: '0: none.' }, name: string }),
   method: string,
@@ -45,9 +31,6 @@ export const auditEntrySchema = exactly({
   station_id: { ...int64, description: '0: none.' },
   fields: { ...arrayOf(string), description: 'Names of the changed fields.' }
 })
-
-/** The number of AzuraCast: 1 insert, 2 update, 3 delete. */
-const operation = (sql: Sql): Fragment => sql`case method when 'POST' then 1 when 'DELETE' then 3 else 2 end`
 
 /** The second at which a day or time of the query begins; null if it is absent. They are UTC. */
 function parseSecond(query: URLSearchParams, name: string): number | null {
@@ -112,13 +95,7 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
     return {
       select: entries,
       expand: page => sql`
-        select id, at as timestamp, ${operation(sql)} as operation,
-          (array['insert', 'update', 'delete'])[${operation(sql)}] as "operationText", record as class,
-          record_id as identifier, case when station_id is null then null else 'Station' end as "targetClass",
-          (select name from stations s where s.id = station_id) as target, key_name as user,
-          (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'from', '', 'to', '') order by place), '[]')
-            from jsonb_array_elements_text(fields) with ordinality list (field, place)) as changes,
-          floor(extract(epoch from at))::bigint as at,
+        select id, floor(extract(epoch from at))::bigint as at,
           jsonb_build_object('id', coalesce(key_id, 0), 'name', key_name) as key, method, path, record, record_id,
           coalesce(station_id, 0) as station_id, fields
         from (${page}) audit_log`,

@@ -1,3 +1,4 @@
+import { auditEntry } from './audit-entry.ts'
 import { broadcast } from './broadcast.ts'
 import { connectedListener } from './connected-listener.ts'
 import { customField } from './custom-field.ts'
@@ -46,6 +47,7 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   OnDemandSong: onDemandSong,
   SongRequest: songRequest,
   StationSummary: stationSummary,
+  AuditEntry: auditEntry,
   CustomField: customField,
   StorageLocation: storageLocation,
   Station: station,

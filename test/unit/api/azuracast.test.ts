@@ -9,7 +9,6 @@ import { remote } from '../../../src/api/azuracast/remote.ts'
 import { role } from '../../../src/api/azuracast/role.ts'
 import { listSchedule } from '../../../src/api/azuracast/schedule.ts'
 import { storageLocation } from '../../../src/api/azuracast/storage-location.ts'
-import { user } from '../../../src/api/azuracast/user.ts'
 import { webhook } from '../../../src/api/azuracast/webhook.ts'
 
 /** Of station 3, on which the record of the request is stored as `stored`. */
@@ -134,7 +133,7 @@ describe('a body of AzuraCast', () => {
     expect(await remote.parse?.(body, contextOf(stored))).toMatchObject(parsed)
   })
 
-  test('names permissions of stations in two forms, and roles by record', async () => {
+  test('names permissions of stations in two forms', async () => {
     const permissions = { global: [], station: { 4: ['view station logs'], x: { id: 5, permissions: [] } } }
     expect(await role.parse?.({ permissions }, contextOf())).toEqual({
       permissions: {
@@ -145,7 +144,6 @@ describe('a body of AzuraCast', () => {
         ]
       }
     })
-    expect(await user.parse?.({ roles: [{ id: 2, name: 'DJ' }, 3] }, contextOf())).toEqual({ roles: [2, 3] })
   })
 
   test('names an HLS stream, and keeps what is shown as null or as it is', async () => {
