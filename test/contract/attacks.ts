@@ -123,7 +123,6 @@ export const pathTricks = [
   '/api/station/{id}//queue',
   '//api/station/{id}/queue',
   '/api//station/{id}/queue',
-  '/api/station/{id}/queue/',
   '/api/station/{id}/queue%00',
   '/api/station/{id}%00/queue',
   '/api/station/{id}/queue/1%00',
