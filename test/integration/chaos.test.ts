@@ -20,18 +20,22 @@ const kinds: readonly FaultKind[] = [
   'clock-kill'
 ]
 
-test.for([18, 21])('with random faults of seed %i no rule is violated', { timeout: 150_000 }, async seed => {
-  const lines: string[] = []
-  const result = await runChaos({
-    seed,
-    forMs: 30_000,
-    kinds,
-    stations: sized({ quick: 2, deep: 4 }),
-    keepsGoing: false,
-    signal: AbortSignal.timeout(130_000),
-    report: line => lines.push(line)
-  })
-  expect(result.journal.firstReport(), `faults:\n${lines.join('\n')}`).toBeNull()
-  expect(result.faults.size, `figures:\n${renderFigures(result)}`).toBeGreaterThan(1)
-  expect(result.positionsCompared).toBeGreaterThan(50)
-})
+test.for(sized({ quick: [21], deep: [18, 21] }))(
+  'with random faults of seed %i no rule is violated',
+  { timeout: 150_000 },
+  async seed => {
+    const lines: string[] = []
+    const result = await runChaos({
+      seed,
+      forMs: 30_000,
+      kinds,
+      stations: sized({ quick: 2, deep: 4 }),
+      keepsGoing: false,
+      signal: AbortSignal.timeout(130_000),
+      report: line => lines.push(line)
+    })
+    expect(result.journal.firstReport(), `faults:\n${lines.join('\n')}`).toBeNull()
+    expect(result.faults.size, `figures:\n${renderFigures(result)}`).toBeGreaterThan(1)
+    expect(result.positionsCompared).toBeGreaterThan(50)
+  }
+)

@@ -329,7 +329,7 @@ describe('a backup', () => {
     expect(await countPlays(sql)).toEqual({ plays: 307, ids: 307 * 154 })
   })
 
-  test('is continued after the process was killed', async ({ databaseUrl, sql }) => {
+  test('is continued after the process was killed', { timeout: 180_000 }, async ({ databaseUrl, sql }) => {
     const place = { databaseUrl, dataDir: await scratchFolder() }
     const many = { ...sizes, plays: 50_000 }
     const backup = await backupOf(renderDump(generateInstallation(many)), 'backup.zip')
@@ -342,7 +342,7 @@ describe('a backup', () => {
       const rows = await sql`select from azuracast_progress where step = 'song_history'`
       return rows.length > 0
     }
-    await waitFor(isBegun, { deadlineMs: 60_000, what: 'the first plays' })
+    await waitFor(isBegun, { deadlineMs: 120_000, what: 'the first plays' })
     child.kill('SIGKILL')
     await exited
     expect((await countPlays(sql))?.plays).toBeLessThan(many.plays)

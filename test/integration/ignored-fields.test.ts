@@ -21,7 +21,7 @@ const writes = everyRoute.filter(
 )
 const takesList = ({ operation }: AnyRoute) => operation?.body?.['type'] === 'array'
 
-test('every write lists unknown fields, with any status', async ({ program }) => {
+test('every write lists unknown fields, with any status', { timeout: 120_000 }, async ({ program }) => {
   const playout = await openPlayoutClient(program)
   const station = await seedStation(program.sql)
   const field = { 'no such field': 1 }

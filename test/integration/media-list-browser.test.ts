@@ -104,7 +104,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the list of 50,000 files', () 
     await page.getByRole('searchbox', { name: 'Search' }).pressSequentially('Ferry', { delay: 10 })
     await grid.getByText('Ferry 2', { exact: true }).waitFor()
     expect(requested.filter(url => url.searchParams.get('searchPhrase') !== '').length).toBeLessThan(4)
-  }, 60_000)
+  }, 120_000)
 
   test('is used with the keyboard', async ({ program, openPage }) => {
     const page = await openPage({ viewport: { width: 1280, height: 900 } })
