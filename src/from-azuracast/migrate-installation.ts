@@ -15,7 +15,12 @@ import { takePeople } from './steps/people.ts'
 import { moveScheduleIds, readSchedules, takePlaylists, takeTracks } from './steps/playlists.ts'
 import { takeRelays } from './steps/relays.ts'
 import { takeQueue, takeRequests } from './steps/requests.ts'
-import { deleteConflicting, findConflicts, refuseConflicts } from './steps/station-conflicts.ts'
+import {
+  adviseOnConflicts,
+  deleteConflicting,
+  findConflicts,
+  refuseConflicts
+} from './steps/station-conflicts.ts'
 import { enableStations, takeStations } from './steps/stations.ts'
 import { takeStorageLocations } from './steps/storage.ts'
 import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
@@ -30,7 +35,7 @@ export type MigrationOptions = Pick<
 /**
  * Takes over an installation of AzuraCast. Idempotent, and resumable after an abort or a crash: every batch is written with
  * its progress. New stations are enabled and published at the end. Throws an `OperatorError` before anything is written if
- * stations have the id or short name of others, unless `onConflict` says what to do.
+ * stations have the id or short name of others, unless `onConflict` says what to do or it is a dry run.
  */
 export async function migrateInstallation(
   sql: Sql,
@@ -43,7 +48,10 @@ export async function migrateInstallation(
   const ids = await openIds(sql, installation)
   const migration: Migration = { ...options, sql, secrets, installation, ids, report, stations: new Map() }
   const conflicts = await findConflicts(migration)
-  if (conflicts.length > 0 && options.onConflict === 'refuse') refuseConflicts(conflicts)
+  if (conflicts.length > 0 && options.onConflict === 'refuse') {
+    if (!isDryRun) refuseConflicts(conflicts)
+    adviseOnConflicts(report, conflicts)
+  }
   const isReplacing = options.onConflict === 'replace' && !isDryRun
   if (isReplacing) await deleteConflicting(migration, conflicts)
   if (!isDryRun) await moveSequences(sql, source)

@@ -5,6 +5,8 @@ import { truncateToWidth } from '../media/progress.ts'
 const redrawMs = 100
 /** Rows of a table per line, without a terminal. */
 const rowsPerLine = 500_000
+/** A table that is read slowly has a line this often, without a terminal. */
+const lineMs = 10_000
 
 /** Shows the progress of phases: a bar in a terminal, else lines. */
 export function openProgress(out: NodeJS.WritableStream) {
@@ -12,11 +14,13 @@ export function openProgress(out: NodeJS.WritableStream) {
   let phase = ''
   let drawnAt = 0
   let printedRows = 0
+  let printedAt = performance.now()
   const draw = (name: string, share: number, note: string) => {
     if (name !== phase) {
       phase = name
       drawnAt = 0
       printedRows = 0
+      printedAt = performance.now()
       if (!terminal && note === '') out.write(`${name}\n`)
     }
     const now = performance.now()
@@ -30,8 +34,10 @@ export function openProgress(out: NodeJS.WritableStream) {
     /** Shows how many rows of a table were read. */
     rows(name: string, rows: number, total: number): void {
       draw(name, total === 0 ? 1 : rows / total, `${rows}/${total}`)
-      if (terminal || rows - printedRows < rowsPerLine) return
+      const isDue = rows - printedRows >= rowsPerLine || performance.now() - printedAt >= lineMs
+      if (terminal || !isDue) return
       printedRows = rows
+      printedAt = performance.now()
       out.write(`${name}: ${rows} of ${total} rows\n`)
     },
     /** Removes the bar. */

@@ -194,7 +194,7 @@ describe('a backup', () => {
         ]
       },
       { id: 2, name: '/low.aac', display_name: 'Low', is_default: false, autodj_format: 'aac' },
-      { name: '/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
+      { name: '/hls/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
     ])
     expect(await read('/api/station/1/remotes?sort=id')).toMatchObject([
       {
@@ -320,12 +320,17 @@ describe('a backup', () => {
     const [own] = await sql<{ id: number }[]>`
       insert into song_history (station_id, song_id, started_at_ms, ended_at_ms) values (1, 'a', 1, 2) returning id`
     expect(own?.id).toBe(301)
+    // So is a user deleted, with the keys.
+    await sql`delete from users where id = 2`
     const later = {
       ...generateInstallation(sizes),
       song_history: generateInstallation({ ...sizes, plays: 306 })['song_history'] ?? []
     }
     const end = await run(envOf(place), await backupOf(renderDump(later)))
     expect(end.stdout).toContain('306 plays (300 of them before this run)')
+    expect(end.stdout).toContain('API keys of users that were deleted in Cuewire')
+    const orphans = await sql`select from api_keys where user_id is not null and user_id <> 1`
+    expect(orphans).toHaveLength(0)
     expect(await countPlays(sql)).toEqual({ plays: 307, ids: 307 * 154 })
   })
 
@@ -397,12 +402,11 @@ describe('stations with the id of others', () => {
     expect(id).toBe(1)
     const path = await backup()
     const refused = await run(envOf(place), path)
-    expect(refused).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        'Station 1 – Bücher & Töne (1, station_1): Cuewire has Other (1, other)'
-      )
-    })
+    const conflict = 'Station 1 – Bücher & Töne (1, station_1): Cuewire has Other (1, other)'
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(conflict) })
+    const tried = await run(envOf(place), '--dry-run', path)
+    expect(tried).toMatchObject({ code: 0, stdout: expect.stringContaining(conflict) })
+    expect(tried.stdout).toContain('3 stations\n')
     const names = async () =>
       (await sql<{ name: string }[]>`select id || ' ' || short_name as name from stations order by id`).map(
         row => row.name

@@ -11,7 +11,7 @@ export interface HlsStream {
  * without the leading slash, with or without the extension: `radio` is `/radio.mp3`, unless there is `/radio`.
  */
 export function findVariants(streams: readonly HlsStream[]): Map<string, number> {
-  const names = streams.map(({ id, name }) => [name.replace(/^\//, ''), id] as const)
+  const names = streams.map(({ id, name }) => [name.replace(/^\/(hls\/)?/, ''), id] as const)
   const bareNames = names.map(([name, id]) => [name.replace(/\.[^./]+$/, ''), id] as const)
   // The first stream of a name wins: later entries of a map replace earlier ones.
   return new Map([...names, ...bareNames].toReversed())

@@ -124,7 +124,8 @@ async function takeUsers(migration: Migration): Promise<void> {
         await insertRows(
           tx,
           'user_roles',
-          roleIds.map(roleId => ({ user_id: id, role_id: roleId }))
+          roleIds.map(roleId => ({ user_id: id, role_id: roleId })),
+          { role_id: 'roles' }
         )
       }
     }
@@ -172,8 +173,23 @@ async function takeApiKeys(migration: Migration): Promise<void> {
         user_id: userId
       })
   }
+  const kept = isDryRun ? rows : await leaveOutDeletedUsers(migration, rows)
   const known = await sql<{ identifier: string }[]>`
-    select identifier from api_keys where identifier = any(${rows.map(({ identifier }) => identifier)}::text[])`
-  if (rows.length > 0) report.take('API keys', rows.length, rows.length - known.length)
-  if (!isDryRun) await sql.begin(async tx => insertRows(tx, 'api_keys', rows))
+    select identifier from api_keys where identifier = any(${kept.map(({ identifier }) => identifier)}::text[])`
+  if (kept.length > 0) report.take('API keys', kept.length, kept.length - known.length)
+  if (!isDryRun) await sql.begin(async tx => insertRows(tx, 'api_keys', kept, { user_id: 'users' }))
+}
+
+/** Leaves out the keys of users that were deleted in Cuewire after an earlier run. */
+async function leaveOutDeletedUsers<Key extends { readonly name: string; readonly user_id: number }>(
+  { sql, report }: Migration,
+  keys: readonly Key[]
+): Promise<Key[]> {
+  const users = await sql<{ id: number }[]>`
+    select id from users where id = any(${keys.map(key => key.user_id)}::bigint[])`
+  const ids = new Set(users.map(({ id }) => id))
+  return keys.filter(({ name, user_id: userId }) => {
+    if (!ids.has(userId)) report.leave('API keys of users that were deleted in Cuewire', name)
+    return ids.has(userId)
+  })
 }

@@ -2,6 +2,7 @@ import { markStationDeleted } from '../../playout/station-removal.ts'
 import { OperatorError } from '../../runtime/errors.ts'
 import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
 import { type Migration, rowsOf } from '../migration.ts'
+import type { Report } from '../report.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
 /** What identifies a station. */
@@ -38,15 +39,18 @@ export async function findConflicts(migration: Migration): Promise<Conflict[]> {
 
 /** Throws an `OperatorError` that names the conflicts and what can be done. */
 export function refuseConflicts(conflicts: readonly Conflict[]): never {
-  const lines = conflicts.map(
-    ({ id, name, shortName, other }) =>
-      `  ${name} (${id}, ${shortName}): Cuewire has ${other.name} (${other.id}, ${other.shortName})`
-  )
+  const lines = conflicts.map(conflict => `  ${describeConflict(conflict)}`)
   throw new OperatorError(
     `stations of AzuraCast have the id or short name of a station of Cuewire:\n${lines.join('\n')}\n` +
       'Nothing was changed. Use --on-conflict renumber (the stations of AzuraCast get new ids and short names), ' +
       '--on-conflict skip (they are left out) or --on-conflict replace (the stations of Cuewire are deleted).'
   )
+}
+
+/** Adds the conflicts to the report of a dry run, which refuses nothing. */
+export function adviseOnConflicts(report: Report, conflicts: readonly Conflict[]): void {
+  report.advise('Choose --on-conflict renumber, skip or replace: without it these stations are refused.')
+  for (const conflict of conflicts) report.advise(`  ${describeConflict(conflict)}`)
 }
 
 /** Deletes the stations of Cuewire that are in the way, with all their records. */
@@ -73,5 +77,8 @@ export function identify(row: SourceRow, read: Reader): StationIdentity {
     shortName: shortNamePattern.test(shortName) ? shortName : makeShortName(shortName || name)
   }
 }
+
+const describeConflict = (conflict: Conflict) =>
+  `${describe(conflict)}: Cuewire has ${describe(conflict.other)}`
 
 export const describe = ({ id, name, shortName }: StationIdentity) => `${name} (${id}, ${shortName})`

@@ -88,7 +88,7 @@ async function takeHlsStreams(migration: Migration): Promise<void> {
       if (!station) return null
       const name = read.text(row, 'name') ?? ''
       const body = {
-        name: `/${name}`,
+        name: `/hls/${name}`,
         // Now playing lists mounts here; players find HLS streams by the address of the station.
         is_visible_on_public_pages: false,
         autodj_format: 'aac',
