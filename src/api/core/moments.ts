@@ -23,10 +23,46 @@ export function parseMoment(query: URLSearchParams, name: string): Moment | null
   if (text === '') return null
   if (/^\d{1,12}$/.test(text)) return { seconds: Number(text) }
   // The calendar of Postgres has no year 0.
-  if (isDateOrEmpty(text) && !text.startsWith('0000')) return { day: text }
-  const time = parseIsoTime(text)
+  const extended = expandIso(text)
+  if (isDateOrEmpty(extended) && !extended.startsWith('0000')) return { day: extended }
+  const time = parseIsoTime(extended)
   if (time !== null) return time
   return refuseField(name, 'invalid_format', 'must be a day (YYYY-MM-DD), an ISO 8601 time or Unix seconds.')
+}
+
+/** Rewrites the other dates of ISO 8601 and its basic format (`2026W274`, `2026189T120000Z`) in the extended one. */
+function expandIso(text: string): string {
+  const [, date = '', time = ''] =
+    /^(\d{8}(?=[T ])|\d{4}-?\d{3}|\d{4}-?W\d{2}-?[1-7]|\d{4}-\d{2}-\d{2})([T ].*)?$/i.exec(text) ?? []
+  const day = expandDate(date)
+  if (day === '') return text
+  return (
+    day +
+    time.replace(/^(.\d{2})(\d{2})(\d{2})?(?!\d)/, (_, hour: string, minute: string, second = '') =>
+      [hour, minute, ...(second === '' ? [] : [second])].join(':')
+    )
+  )
+}
+
+const dayMs = 86_400_000
+const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+
+/** A calendar date for one by its parts, by its week or by its number in the year; empty for other text. */
+function expandDate(date: string): string {
+  const digits = date.replaceAll('-', '')
+  const year = digits.slice(0, 4)
+  const firstMs = Date.parse(`${year}-01-01T00:00:00Z`)
+  if (/^\d{8}$/.test(digits)) return `${year}-${digits.slice(4, 6)}-${digits.slice(6)}`
+  if (/^\d{7}$/.test(digits)) {
+    const day = toDay(firstMs + (Number(digits.slice(4)) - 1) * dayMs)
+    return day.startsWith(year) ? day : ''
+  }
+  const [, week, weekday] = /^\d{4}W(\d{2})(\d)$/i.exec(digits) ?? []
+  if (week === undefined || Number(week) < 1 || Number(week) > 53) return ''
+  // The first week is that of the fourth of January; weeks begin on Monday.
+  const fourthMs = firstMs + 3 * dayMs
+  const mondayMs = fourthMs - ((new Date(fourthMs).getUTCDay() + 6) % 7) * dayMs
+  return toDay(mondayMs + ((Number(week) - 1) * 7 + Number(weekday) - 1) * dayMs)
 }
 
 /** Parses a date and time. The `+` of an offset may have been decoded as a blank. Null for other text. */
