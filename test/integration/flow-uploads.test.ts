@@ -67,6 +67,20 @@ test('chunks in any order, some of them twice, become one song', async ({ sql, r
   expect(await songs()).toEqual([{ path, title: 'Aria', size: song.length }])
 })
 
+test('a plain form is a whole file; the folder may follow it', async ({ sql, redisUrl }) => {
+  const { ask, songs, leftovers } = await serveFlow(sql, redisUrl)
+  const upload = async (name: string, folder: string) => {
+    const form = new FormData()
+    form.set('song', new Blob([Buffer.from(song)]), name)
+    form.set('currentDirectory', folder)
+    return (await ask('POST', '/files/upload', { body: form })).status
+  }
+  expect(await upload('plain.mp3', 'ishizaka')).toBe(200)
+  expect(await upload('plain.mp3', '..')).toBe(400)
+  expect(await songs()).toEqual([{ path: 'ishizaka/plain.mp3', title: 'Aria', size: song.length }])
+  expect(await leftovers()).toEqual([])
+})
+
 test('chunks that do not fit to their parameters are refused', async ({ sql, redisUrl }) => {
   const { send, isThere, bytesOf, songs } = await serveFlow(sql, redisUrl)
   const refused: Record<string, string>[] = [

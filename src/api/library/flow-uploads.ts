@@ -22,7 +22,7 @@ import type { ApiServices } from '../core/services.ts'
 import { nameOf } from './media-paths.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
 import { joinFolder, parseTarget } from './upload-target.ts'
-import { openWholeUpload } from './whole-upload.ts'
+import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
 
 /*
  * Uploads in numbered chunks, as flow.js sends them: several at once, in any order, and again after errors. A chunk is
@@ -117,34 +117,43 @@ const send = apiRoute('POST', path, access, {
     const contentType = request.headers['content-type'] ?? ''
     if (stream === null || !/^multipart\/form-data/i.test(contentType))
       throw new ApiError('wrong-media-type', 'The body must be multipart/form-data.')
-    const replies: Reply[] = []
-    await readMultipart(stream, contentType, async part => {
-      stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
-      if (part.field !== 'file_data' && part.field !== 'file')
-        refuseField(part.field, 'unknown', 'is not the field of the chunk, which is file_data.')
-      replies.push(
-        await (isChunk(part) ? takeChunk(request, services, part) : takeWhole(request, services, part))
-      )
-    })
-    return replies[0] ?? refuseField('file_data', 'required', 'is required, after the parameters.')
+    const finishing: FinishForm[] = []
+    const removals: (() => Promise<void>)[] = []
+    try {
+      const fields = await readMultipart(stream, contentType, async part => {
+        stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
+        if (isChunk(part)) {
+          const reply = await takeChunk(request, services, part)
+          finishing.push(async () => reply)
+          return
+        }
+        const upload = await openWholeUpload(request, services, null)
+        removals.push(upload.remove)
+        finishing.push(folder => storeWhole(upload, folder, part.name))
+        await upload.receive(part.pieces)
+      })
+      stream.nameIgnored(ignoredIn(Object.fromEntries(fields)))
+      const [finishForm] = finishing
+      if (!finishForm) refuseField('file_data', 'required', 'is required, after the parameters.')
+      return await finishForm(fields.get('currentDirectory') ?? '')
+    } catch (error) {
+      for (const remove of removals) await remove()
+      throw error
+    }
   }
 })
 
-/** Whether a part is a chunk; without its parameters, it is a whole file. */
-const isChunk = ({ fields }: FilePart) => [...fields.keys()].some(name => name.startsWith('flow'))
+/** Called with the folder once the form was received, which may name the folder after the file. */
+type FinishForm = (folder: string) => Promise<Reply>
 
-async function takeWhole(
-  request: ApiRequest,
-  services: ApiServices,
-  { fields, name, pieces }: FilePart
-): Promise<Reply> {
-  const target = parseTarget(joinFolder(fields.get('currentDirectory') ?? '', nameOf(name)), 'file')
-  const upload = await openWholeUpload(request, services, null)
+/** Whether a part is a chunk; without its parameters, it is a whole file. */
+const isChunk = ({ fields }: FilePart) =>
+  [...fields].some(([name, value]) => name.startsWith('flow') && value !== '')
+
+async function storeWhole(upload: WholeUpload, folder: string, name: string): Promise<Reply> {
   try {
-    await upload.receive(pieces)
-    return storedReply(await upload.finish(target, []))
+    return storedReply(await upload.finish(parseTarget(joinFolder(folder, nameOf(name)), 'file'), []))
   } catch (error) {
-    await upload.remove()
     throw toCallerError(error, 'file')
   }
 }

@@ -18,8 +18,8 @@ export interface ReceivedFile {
 }
 
 /**
- * Receives the file of a request of a route with `isStreamed`: a form with the file as `file` (or `file_data`, as flow.js
- * sends it, in one chunk), or the bytes of the file as the body. Calls `use` with it and deletes it afterwards. Throws 413
+ * Receives the file of a request of a route with `isStreamed`: a form with one file, in a field of any name (flow.js
+ * sends it in one chunk), or the bytes of the file as the body. Calls `use` with it and deletes it afterwards. Throws 413
  * above `maxBytes`.
  */
 export async function withReceivedFile<Result>(
@@ -60,9 +60,7 @@ async function receive(
     return { name: '', sizeBytes: await write(piecesOf(stream)) }
   let received = { name: '', sizeBytes: 0 }
   let isReceived = false
-  await readMultipart(stream, contentType, async ({ field, name, fields, pieces }) => {
-    if (field !== 'file' && field !== 'file_data')
-      refuseField(field, 'unknown', 'is not the field of the file, which is file.')
+  await readMultipart(stream, contentType, async ({ name, fields, pieces }) => {
     if ((fields.get('flowTotalChunks') ?? '1') !== '1')
       throw ApiError.ofFields([
         fieldError('flowTotalChunks', 'out_of_range', 'must be 1: send the file in one piece.')
