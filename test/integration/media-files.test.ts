@@ -138,6 +138,12 @@ test('playlists of several songs are set at once', async ({ sql, redisUrl }) => 
   expect((await ask('PUT', '/files/batch', given)).body).toMatchObject({ success: true })
   for (const id of ids) expect((await ask('GET', `/file/${id}`)).body.playlists).toEqual([playlistId])
   expect(await ask('PUT', '/files/batch', { ...given, playlists: [0] })).toMatchObject({ status: 400 })
+  const wanted = { ...given, do: 'add', playlists: [String(playlistId), 'new'] }
+  expect(await ask('PUT', '/files/batch', wanted)).toMatchObject({ status: 400 })
+  const { body } = await ask('PUT', '/files/batch', { ...wanted, new_playlist_name: 'Fresh' })
+  expect(body).toMatchObject({ success: true, record: { name: 'Fresh' } })
+  for (const id of ids)
+    expect((await ask('GET', `/file/${id}`)).body.playlists).toEqual([playlistId, body.record.id])
 })
 
 test('tags and cover are read again from the files', async ({ sql, redisUrl }) => {
@@ -159,6 +165,8 @@ test('tags and cover are read again from the files', async ({ sql, redisUrl }) =
   const { body } = await ask('GET', `/file/${a}`)
   expect(body).toMatchObject({ title: before.body.title, extra_metadata: { cue_in: 1 } })
   expect((await ask('GET', `/file/${b}`)).body).toEqual(before.body)
+  await ask('PUT', '/files/batch', { do: 'clear-extra', files: ['a.mp3'] })
+  expect((await ask('GET', `/file/${a}`)).body.extra_metadata.cue_in).toBe(null)
 })
 
 test('a song is played in ranges and downloaded', async ({ sql, redisUrl }) => {

@@ -15,6 +15,15 @@ export const fileRow: RecordDialect<FolderEntry> = {
   }
 }
 
+/** AzuraCast documents the created playlist as `responseRecord`, and answers it as `record`. */
+export const changeFiles: OperationDialect = {
+  reply(value) {
+    if (!isJsonBody(value)) return value
+    const { record = null } = value
+    return { ...value, record, responseRecord: record }
+  }
+}
+
 /** The most entries of a page. */
 const allRows = '500'
 

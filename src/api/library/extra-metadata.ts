@@ -106,6 +106,10 @@ export function findChangedCues(
 const isCue = (name: string): name is keyof CuePoints => name in noCuePoints
 const cueNames = Object.keys(noCuePoints).filter(isCue)
 
+/** Clears all cues of a song, so that they are read from its file again. */
+export const clearCuePoints = (tx: Tx, mediaId: number): Promise<void> =>
+  updateCuePoints(tx, mediaId, {}, cueNames)
+
 /** Writes cues of a song that an operator changed: those that are set are kept by imports. */
 export async function updateCuePoints(
   tx: Tx,

@@ -14,6 +14,8 @@ import { parseBody, refuseField } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { createPlaylist } from '../playlists/playlists.ts'
+import { clearCuePoints } from './extra-metadata.ts'
 import { deleteRow } from './files.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 import { deleteWithFile, moveWithFile } from './song-files.ts'
@@ -34,13 +36,24 @@ const paths = v.nullish(
 
 const renameBody = v.object({ file: text, newPath: text })
 const mkdirBody = v.object({ currentDirectory: v.nullish(text, ''), name: text })
-const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate', 'reprocess'] as const
+const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate', 'reprocess', 'clear-extra'] as const
+
+/** Forms send ids as text. */
+const playlistId = v.pipe(
+  v.custom<number | string>(
+    value =>
+      (typeof value === 'number' || typeof value === 'string') && /^(?:[1-9]\d{0,14}|new)$/.test(`${value}`),
+    'must be the id of a playlist, or new.'
+  ),
+  v.transform((value): number | 'new' => (value === 'new' ? 'new' : Number(value)))
+)
 const batchBody = v.object({
   do: v.picklist(works, `must be one of ${works.join(', ')}.`),
   currentDirectory: v.nullish(text, ''),
   files: paths,
   dirs: paths,
-  playlists: v.nullish(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), []),
+  playlists: v.nullish(v.pipe(v.array(playlistId), v.maxLength(500, 'must have at most 500 entries.')), []),
+  new_playlist_name: v.nullish(text, ''),
   directory: v.nullish(text, '')
 })
 
@@ -180,11 +193,19 @@ const mkdir = apiRoute('POST', '/api/station/:station_id/files/mkdir', access, {
   }
 })
 
+const batchProperties = {
+  success: { type: 'boolean' },
+  files: arrayOf(string),
+  directories: arrayOf(string),
+  errors: arrayOf(string)
+}
+const batchResult = exactly(batchProperties)
+
 const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
   id: 'changeFiles',
   tag,
   summary:
-    'Delete, move, queue or read songs again, or set or add to their playlists; errors name what was left as it is',
+    'Delete, move, queue or read songs again, clear their cue points, or set or add to their playlists; errors name what was left as it is',
   body: {
     type: 'object',
     properties: {
@@ -193,19 +214,23 @@ const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
       files: { ...arrayOf(string), maxItems: maxFiles },
       dirs: { ...arrayOf(string), maxItems: maxFiles },
       playlists: {
-        ...arrayOf(int64),
-        description: 'For playlist: all playlists that the songs get; for add: more of them.'
+        ...arrayOf({ anyOf: [int64, { ...string, pattern: '^([1-9][0-9]{0,14}|new)$' }] }),
+        maxItems: 500,
+        description:
+          'For playlist: all playlists that the songs get; for add: more of them. new: one that is created.'
       },
+      new_playlist_name: { ...string, description: 'The name of the playlist that is created.' },
       directory: { ...string, description: 'For move: the target.' }
     },
     required: ['do']
   },
-  answer: exactly({
-    success: { type: 'boolean' },
-    files: arrayOf(string),
-    directories: arrayOf(string),
-    errors: arrayOf(string)
-  }),
+  answer: {
+    ...batchResult,
+    properties: {
+      ...batchProperties,
+      record: { ...exactly({ id: int64, name: string }), description: 'The playlist that was created.' }
+    }
+  },
   errors: [507],
   async handle(request, services) {
     const body = parseBody(batchBody, request.body)
@@ -213,8 +238,7 @@ const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
     const files = body.files ?? []
     const dirs = body.dirs ?? []
     if (body.do === 'delete') assertMayDelete(request)
-    if (body.do === 'playlist' || body.do === 'add')
-      await assertPlaylists(services.sql, action.stationId, body.playlists ?? [])
+    const { playlists, record } = await preparePlaylists(action, body)
     const directory = body.directory ?? ''
     if (body.do === 'move' && directory !== '') parseTarget(directory, 'directory')
     const songs = await findSongs(action, files, dirs)
@@ -233,14 +257,28 @@ const batch = apiRoute('PUT', '/api/station/:station_id/files/batch', access, {
     }
     for (const song of songs) {
       if (!request.isOpen()) break
-      await attempt(song, () =>
-        workOn(action, body.do, song, { dirs, directory, playlists: body.playlists ?? [] })
-      )
+      await attempt(song, () => workOn(action, body.do, song, { dirs, directory, playlists }))
     }
     if (body.do === 'delete' || body.do === 'move') await forgetFolders(action, dirs)
-    return json({ success: errors.length === 0, files: done, directories: dirs, errors })
+    const result = { success: errors.length === 0, files: done, directories: dirs, errors }
+    return json(record ? { ...result, record } : result)
   }
 })
+
+/** The ids of the playlists of a request, and the one that was created for it. Throws 400 for unknown ones. */
+async function preparePlaylists(
+  { request, services, stationId }: Action,
+  { do: work, playlists, new_playlist_name: newName }: v.InferOutput<typeof batchBody>
+): Promise<{ readonly playlists: readonly number[]; readonly record: object | null }> {
+  const ids = (playlists ?? []).filter(id => id !== 'new')
+  if (work !== 'playlist' && work !== 'add') return { playlists: ids, record: null }
+  await assertPlaylists(services.sql, stationId, ids)
+  if (!playlists?.includes('new')) return { playlists: ids, record: null }
+  const name = newName?.trim() ?? ''
+  if (name === '') refuseField('new_playlist_name', 'blank', 'must not be empty.')
+  const id = await createPlaylist(request, services, name)
+  return { playlists: [...ids, id], record: { id, name } }
+}
 
 function assertMayDelete({ caller }: ApiRequest): void {
   const required = {
@@ -286,6 +324,9 @@ async function workOn(action: Action, work: (typeof works)[number], song: Song, 
         await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id })
       })
       return undefined
+    case 'clear-extra':
+      await changeStation(services, stationId, ({ tx }) => clearCuePoints(tx, song.id))
+      return workOn(action, 'reprocess', song, given)
     case 'reprocess': {
       const file = storedPath(song.path, action.media.folder)
       if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')

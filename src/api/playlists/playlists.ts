@@ -22,6 +22,8 @@ import { fieldError } from '../../runtime/errors.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks, type StoredRecord } from '../core/resource.ts'
+import type { ApiRequest } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 import { assignItemIds, scheduleItemValidator, scheduleItemSchema } from './schedule-items.ts'
 
 const optionNames = ['interrupt', 'single_track', 'merge', 'prioritize', 'loop_once']
@@ -158,3 +160,16 @@ const hooks: ResourceHooks<PlaylistFields> = {
 }
 
 export const playlistRoutes = resourceRoutes(playlists, hooks)
+
+const [, createRoute] = playlistRoutes
+
+/** Creates a playlist with default settings. Returns its id. */
+export async function createPlaylist(
+  request: ApiRequest,
+  services: ApiServices,
+  name: string
+): Promise<number> {
+  const { body } = await createRoute.handle({ ...request, body: { name } }, services)
+  const created = v.parse(v.object({ id: v.number() }), JSON.parse(String(body)))
+  return created.id
+}
