@@ -27,7 +27,7 @@ const missingFeatures: readonly MissingFeature[] = [
       [`${station}/podcasts/art`]: ['POST'],
       [podcast]: ['GET', 'PUT', 'DELETE'],
       [`${podcast}/art`]: ['GET', 'POST', 'DELETE'],
-      [`${podcast}/batch`]: ['PUT'],
+      [`${podcast}/batch`]: ['POST', 'PUT'],
       [`${podcast}/episodes`]: ['GET', 'POST'],
       [`${podcast}/episodes/art`]: ['POST'],
       [`${podcast}/episodes/media`]: ['POST'],

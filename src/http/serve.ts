@@ -182,7 +182,9 @@ export function serveRoutes<Services>(
     void finish(exchange, body, isKeyed, async () => {
       const authorizedRequest = await withCaller()
       const parsed = body === null ? undefined : await readBody(body, route)
-      exchange.ignoredFields = ignoredFields[authorizedRequest.dialect].get(route)?.(parsed) ?? ''
+      const isAzuracast = authorizedRequest.dialect === 'azuracast'
+      const named = isAzuracast && route.omitConstants ? route.omitConstants(parsed) : parsed
+      exchange.ignoredFields = ignoredFields[authorizedRequest.dialect].get(route)?.(named) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
       if (!exchange.isOpen) throw abortedError()
       return route.handle({ ...authorizedRequest, body: parsed }, services)

@@ -95,7 +95,7 @@ const hlsStreams: Row[] = [
     method: 'POST',
     path: '/api/station/{station_id}/hls_streams',
     permission: 'manage station mounts',
-    body: { name: '/table-{n}.mp3' },
+    body: { name: '/hls/table-{n}' },
     answer: hlsStream
   },
   {

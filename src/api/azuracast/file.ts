@@ -62,6 +62,8 @@ export const file: RecordDialect<FileRecord> = {
       }
     })
   },
+  // A playlist as it is shown; its id counts.
+  fields: { playlists: {} },
   async parse(body, { sql }) {
     const { custom_fields: values } = body
     if (!isJsonBody(values)) return body

@@ -1,3 +1,4 @@
+import { refuseField } from '../core/parse.ts'
 import { orNull, type RecordDialect } from './record-dialect.ts'
 
 type MountRow = {
@@ -12,6 +13,11 @@ type MountRow = {
 
 export const mount: RecordDialect<MountRow> = {
   computed: ['station_id', 'intro_path', 'links'],
+  parse(body) {
+    if (/^\s*\/*hls\//.test(String(body['name'] ?? '')))
+      refuseField('name', 'invalid_format', 'must not begin with /hls/, as the names of HLS streams do.')
+    return body
+  },
   async render(rows, { sql, services, stationId, stationLink }) {
     const found = await sql<{ id: number; intro: string; station: string }[]>`
       select x.id, x.intro_path as intro, s.short_name as station

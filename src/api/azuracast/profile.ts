@@ -33,5 +33,6 @@ export const editableProfile: RecordDialect = {
 export const profileBody: RecordDialect = {
   ...(station.computed ? { computed: station.computed } : {}),
   ...(station.fields ? { fields: station.fields } : {}),
+  ...(station.constants ? { constants: station.constants } : {}),
   parse: parseStationBody
 }

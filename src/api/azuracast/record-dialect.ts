@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import type { Sql } from '../../db/sql.ts'
 import type { JsonSchema } from '../../fields/field.ts'
 import type { ApiRequest } from '../core/route.ts'
@@ -25,6 +27,11 @@ export interface RecordDialect<Row extends object = object> {
   render?(rows: readonly Row[], context: DialectContext): readonly object[] | Promise<readonly object[]>
   /** Members that AzuraCast computes. A body may repeat them, as documented bodies may repeat computed fields. */
   readonly computed?: readonly string[]
+  /**
+   * Members without an effect, with the values that they are shown with: a body that repeats those ignores nothing. Other
+   * values are named in `X-Ignored-Fields`.
+   */
+  readonly constants?: (body: JsonBody) => JsonBody
   /** The schemas of the fields that a body may have beside the documented ones, or that differ. */
   readonly fields?: Readonly<Record<string, JsonSchema>>
   /** Makes the documented body. */
@@ -61,6 +68,19 @@ export const orNull = (text: string): string | null => (text === '' ? null : tex
 
 /** PHP encodes a map without members as a list. */
 export const phpMap = (map: object): object => (Object.keys(map).length === 0 ? [] : map)
+
+/** A copy without members that have these values, also inside objects. */
+export function omitConstants(body: JsonBody, constants: JsonBody): JsonBody {
+  const kept = Object.entries(body).filter(
+    ([name, value]) => !(name in constants && isDeepStrictEqual(value, constants[name]))
+  )
+  return Object.fromEntries(
+    kept.map(([name, value]) => {
+      const inner = constants[name]
+      return [name, isJsonBody(value) && isJsonBody(inner) ? omitConstants(value, inner) : value]
+    })
+  )
+}
 
 /** Renames members of a body. Members that are absent stay absent. */
 export function renameMembers(body: JsonBody, names: Readonly<Record<string, string>>): JsonBody {

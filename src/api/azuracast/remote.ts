@@ -20,6 +20,17 @@ const names = {
   autodj_bitrate: 'bitrate'
 }
 
+/** Cuewire sends no stream to remotes. */
+const noSource = {
+  enable_autodj: false,
+  custom_listen_url: null,
+  source_port: null,
+  source_mount: null,
+  source_username: null,
+  source_password: null,
+  is_public: false
+}
+
 /** AzuraCast has the mount apart from the server. */
 export const remote: RecordDialect<RemoteRow> = {
   computed: ['station_id', 'relay_id', 'is_editable', 'links'],
@@ -32,21 +43,16 @@ export const remote: RecordDialect<RemoteRow> = {
       is_visible_on_public_pages: row.is_visible,
       type: row.type || unpolledType,
       is_editable: true,
-      enable_autodj: false,
+      ...noSource,
       autodj_format: orNull(row.format),
       autodj_bitrate: row.bitrate || null,
-      custom_listen_url: null,
       ...splitAddress(row.url),
       admin_password: '',
-      source_port: null,
-      source_mount: null,
-      source_username: null,
-      source_password: null,
-      is_public: false,
       listeners_unique: row.listeners_unique,
       listeners_total: row.listeners_total,
       links: { self: stationLink(`remote/${row.id}`) }
     })),
+  constants: () => noSource,
   fields: {
     display_name: { type: 'string' },
     is_visible_on_public_pages: { type: 'boolean' },

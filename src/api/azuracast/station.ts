@@ -51,6 +51,15 @@ const names = {
 /** AzuraCast has no station that the clock plays. It is shown as played by Liquidsoap, and stays as it is. */
 const typeOfClock = 'liquidsoap'
 
+/** AzuraCast's values of what stations do not have. */
+const noEquivalent = {
+  genre: null,
+  disconnect_deactivate_streamer: 0,
+  enable_on_demand: true,
+  enable_on_demand_download: true,
+  max_mounts: 0
+}
+
 /** The settings of a station as administrators see them. Those of its programs are in configs. */
 export const station: RecordDialect<StationRow> = {
   computed: ['is_streamer_live', 'fallback_path', 'radio_base_dir', 'links'],
@@ -67,23 +76,19 @@ export const station: RecordDialect<StationRow> = {
       backend_config: { ...noBackendConfig, ...renderConfig(row, backendSettings) },
       description: orNull(row.description),
       url: orNull(row.url),
-      genre: null,
       radio_base_dir: `/var/azuracast/stations/${row.short_name}`,
       enable_requests: row.enable_requests,
       request_delay: row.request_delay,
       request_threshold: row.request_threshold,
-      disconnect_deactivate_streamer: 0,
       enable_streamers: row.enable_streamers,
       is_streamer_live: live.has(row.id),
       enable_public_page: row.is_public,
       enable_public_api: row.is_public,
-      enable_on_demand: true,
-      enable_on_demand_download: true,
       enable_hls: row.hls_enabled,
       api_history_items: row.history_length,
       timezone: row.timezone,
       max_bitrate: row.max_bitrate,
-      max_mounts: 0,
+      ...noEquivalent,
       max_hls_streams: row.max_hls_streams,
       branding_config: { ...noBranding, ...renderConfig(row, brandingSettings) },
       fallback_path: null,
@@ -97,6 +102,13 @@ export const station: RecordDialect<StationRow> = {
       }
     }))
   },
+  constants: ({ enable_public_page: isPublic }) => ({
+    ...noEquivalent,
+    enable_public_api: isPublic,
+    frontend_config: noFrontendConfig,
+    backend_config: noBackendConfig,
+    branding_config: noBranding
+  }),
   fields: {
     ...Object.fromEntries(Object.keys(names).map(name => [name, {}])),
     frontend_config: configSchema(frontendSettings),

@@ -26,13 +26,15 @@ const nullable = [
   'storageAvailableBytes'
 ] as const
 
+const constants = { s3UsePathStyle: false, dropboxRefreshToken: null }
+
 export const storageLocation: RecordDialect<StorageLocationRow> = {
+  constants: () => constants,
   render: rows =>
     rows.map(row => ({
       ...row,
       ...Object.fromEntries(nullable.map(name => [name, orNull(row[name])])),
-      s3UsePathStyle: false,
-      dropboxRefreshToken: null,
+      ...constants,
       sftpPort: row.sftpPort || null,
       storageUsedPercent: Number(row.storageUsedPercent),
       isFull: row.isFull === 'true'

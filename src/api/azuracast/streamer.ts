@@ -13,6 +13,7 @@ type StreamerRow = {
 
 export const streamer: RecordDialect<StreamerRow> = {
   computed: ['station_id', 'art_updated_at', 'has_custom_art', 'art', 'links'],
+  constants: () => ({ reactivate_at: null }),
   async render(rows, { sql, stationId, stationLink }) {
     const pictures = await sql<{ id: number; version: string }[]>`
       select id, left(artwork_hash, 8) as version from streamers

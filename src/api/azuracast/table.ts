@@ -2,7 +2,7 @@ import { auditEntry } from './audit-entry.ts'
 import { broadcast } from './broadcast.ts'
 import { connectedListener } from './connected-listener.ts'
 import { customField } from './custom-field.ts'
-import { fileRow, listFolder } from './file-row.ts'
+import { changeFiles, fileRow, listFolder } from './file-row.ts'
 import { file } from './file.ts'
 import { hlsStream } from './hls-stream.ts'
 import { onDemandSong, requestableSong } from './listener-songs.ts'
@@ -14,7 +14,7 @@ import { editableProfile, profileBody, stationProfile } from './profile.ts'
 import { queueItem } from './queue-item.ts'
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
 import { remote } from './remote.ts'
-import { role } from './role.ts'
+import { listPermissions, role } from './role.ts'
 import { listSchedule } from './schedule.ts'
 import { sftpUser } from './sftp-user.ts'
 import { listRequests, songRequest } from './song-request.ts'
@@ -57,9 +57,11 @@ export const records: Readonly<Record<string, RecordDialect>> = {
 
 /** What AzuraCast answers and takes beside records, by the id of the operation. */
 export const operations: Readonly<Record<string, OperationDialect>> = {
+  changeFiles,
   getPlaylistOrder,
   listFolder,
   listHistory,
+  listPermissions,
   listRequests,
   listSchedule,
   reorderPlaylist,

@@ -14,6 +14,7 @@ type UserRow = {
 }
 
 export const user: RecordDialect<UserRow> = {
+  constants: () => ({ auth_password: '', two_factor_secret: null }),
   computed: ['id', 'created_at', 'updated_at', 'api_keys', 'passkeys', 'login_tokens', 'is_me', 'links'],
   render: rows =>
     rows.map(row => ({

@@ -1,7 +1,14 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { type ApiRequest, type ApiRoute, dialectVary, type RenderRows, type Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { type DialectContext, isJsonBody, openDialectContext, type RecordDialect } from './record-dialect.ts'
+import {
+  type DialectContext,
+  isJsonBody,
+  type JsonBody,
+  omitConstants,
+  openDialectContext,
+  type RecordDialect
+} from './record-dialect.ts'
 import { operations, records } from './table.ts'
 
 /**
@@ -25,7 +32,8 @@ export function withDialects(route: ApiRoute): ApiRoute {
     own?.query?.(query)
     const parser = own?.parse ? own : written
     const isParsed = parser?.parse && isJsonBody(request.body)
-    const body = isParsed ? await parser.parse?.(request.body, context) : request.body
+    const parsed = isParsed ? await parser.parse?.(request.body, context) : request.body
+    const body = isJsonBody(parsed) ? omitNullSecrets(parsed, operation.body ?? {}) : parsed
     let isRendered = false
     const renderRows: RenderRows = rows => {
       isRendered = true
@@ -54,6 +62,9 @@ export function withDialects(route: ApiRoute): ApiRoute {
     ...route,
     hasDialects: true,
     ...(written && { azuracastBody: addFields(operation.body ?? {}, written) }),
+    ...(written?.constants && {
+      omitConstants: body => (isJsonBody(body) ? omitConstants(body, written.constants?.(body) ?? {}) : body)
+    }),
     handle: async (request, services) =>
       addVary(
         request.dialect === 'azuracast'
@@ -117,6 +128,15 @@ function dropUnknownSort(query: URLSearchParams, schemas: Readonly<Record<string
   if (query.has('rowCount') || query.has('per_page')) return
   query.delete('page')
   query.delete('current')
+}
+
+/** Secrets are never shown: null in a record that is sent back as it was read does not clear them. */
+function omitNullSecrets(body: JsonBody, { properties }: JsonSchema): JsonBody {
+  const isSecret = (name: string) => {
+    const schema = isJsonBody(properties) ? properties[name] : null
+    return isJsonBody(schema) && schema['writeOnly'] === true
+  }
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isSecret(name)))
 }
 
 /** The schema of a body in the dialect. */

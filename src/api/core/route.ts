@@ -181,6 +181,8 @@ export interface Route<Services> {
   readonly hasDialects?: boolean
   /** The body in the dialect of AzuraCast, if it differs from that of the operation. */
   readonly azuracastBody?: JsonSchema
+  /** In this dialect, leaves out members of a body without an effect that have the values they are shown with. */
+  readonly omitConstants?: (body: unknown) => unknown
   /** Throws `ApiError` for errors that the caller may see. */
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>
 }

@@ -70,7 +70,7 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
 
 /**
  * The cover of a song, `<unique id>`, `<unique id>.jpg` or `<unique id>-<version>.jpg`. The id is that of a file of the
- * station or of a lookup (`src/covers`); the version is ignored. Returns the built-in picture if the song is unknown
+ * station, which may also be its number, or of a lookup (`src/covers`); the version is ignored. Returns the built-in picture if the song is unknown
  * (players request `-1`) or has no cover.
  */
 const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
@@ -82,16 +82,18 @@ const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
   handle: (request, services) =>
     servePicture(request, services, async (sql, stationId) => {
       const art = request.params['art'] ?? ''
-      const [, uniqueId, version] = /^([0-9a-f]{24})(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
-      if (uniqueId === undefined) return null
+      const [, id = '-1', uniqueId = '', version] =
+        /^(?:(0|[1-9]\d{0,14})|([0-9a-f]{24}))(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
+      if (id === '-1' && uniqueId === '') return null
       const [found] = await sql<Omit<Picture, 'isVersioned'>[]>`
         select a.bytes, a.content_type as "contentType"
         from (
-          select artwork_hash from media where unique_id = ${uniqueId} and station_id = ${stationId}
+          select artwork_hash from media
+          where (unique_id = ${uniqueId} or id = ${Number(id)}) and station_id = ${stationId}
           union all
           select artwork_hash from cover_lookups where unique_id = ${uniqueId}
         ) found join artwork a on a.hash = found.artwork_hash`
-      return found ? { ...found, isVersioned: version !== undefined } : null
+      return found ? { ...found, isVersioned: uniqueId !== '' && version !== undefined } : null
     })
 })
 

@@ -38,6 +38,7 @@ import {
   updateCuePoints
 } from './extra-metadata.ts'
 import { withFileUpload } from './file-upload.ts'
+import { hasMediaName, parseMediaName } from './media-name.ts'
 import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
 import { parseTarget } from './upload-target.ts'
 
@@ -346,11 +347,28 @@ async function editSong(request: ApiRequest, services: ApiServices): Promise<Rep
   }
 }
 
+/** The same route; in the dialect of AzuraCast it also finds a song by its unique id or song id. */
+const byAnyId = (route: ApiRoute): ApiRoute => ({
+  ...route,
+  async handle(request, services) {
+    const text = request.params['id'] ?? ''
+    if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(text))
+      return route.handle(request, services)
+    const { sql } = services
+    const [media] = await sql<{ id: number }[]>`
+      select id from media m where ${hasMediaName(sql, parseMediaName(text))}
+        and station_id = ${stationOf(request).id} and remote_playlist_id is null
+      order by id limit 1`
+    if (!media) throw new ApiError('not-found')
+    return route.handle({ ...request, params: { ...request.params, id: String(media.id) } }, services)
+  }
+})
+
 /** Deletion requires a separate permission. */
 export const fileRoutes: readonly ApiRoute[] = [
   list,
   withFileUpload({ create, read }),
-  read,
-  { ...update, handle: editSong },
-  { ...remove, access: 'delete station media', handle: deleteSong }
+  byAnyId(read),
+  byAnyId({ ...update, handle: editSong }),
+  byAnyId({ ...remove, access: 'delete station media', handle: deleteSong })
 ]

@@ -12,12 +12,20 @@ import {
   text,
   webAddress
 } from '../../fields/field.ts'
+import type { Fields } from '../../fields/field.ts'
 import { namedValues } from '../../fields/named-values.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import { mountName as renderMountName } from '../../station/now-playing.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
-import { type ResourceHooks, type StoredRecord, resource, type Write } from '../core/resource.ts'
+import {
+  type Resource,
+  type ResourceHooks,
+  type StoredRecord,
+  resource,
+  type Write
+} from '../core/resource.ts'
+import type { ApiRoute } from '../core/route.ts'
 import { withoutIntro } from './mount-intro.ts'
 
 /** The path of a mount. Input may begin with any number of slashes. */
@@ -186,4 +194,23 @@ async function chooseDefault(tx: Tx, stationId: number): Promise<void> {
       order by is_visible_on_public_pages desc, id limit 1)`
 }
 
-export const hlsStreamRoutes = resourceRoutes(hlsStreams, hlsStreamHooks).map(withoutIntro)
+/**
+ * The routes of a resource whose table mounts and HLS streams share. In the dialect of AzuraCast, which has them apart,
+ * they find only the rows of `only`, an SQL condition; streams that are only HLS are named `/hls/...`.
+ */
+export function streamRoutes<F extends Fields>(
+  streams: Resource<F>,
+  hooks: ResourceHooks<F>,
+  only: string
+): ApiRoute[] {
+  const own = resourceRoutes({ ...streams, only }, hooks)
+  return resourceRoutes(streams, hooks).map((route, index) =>
+    withoutIntro({
+      ...route,
+      handle: (request, services) =>
+        (request.dialect === 'azuracast' ? (own[index] ?? route) : route).handle(request, services)
+    })
+  )
+}
+
+export const hlsStreamRoutes = streamRoutes(hlsStreams, hlsStreamHooks, "name like '/hls/%'")

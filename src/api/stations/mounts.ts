@@ -2,10 +2,9 @@ import * as v from 'valibot'
 
 import { custom, type Field, problemText } from '../../fields/field.ts'
 import { namedValues, type NamedValue } from '../../fields/named-values.ts'
-import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
-import { hlsStreamHooks, hlsStreams } from './hls-streams.ts'
-import { mountIntroRoutes, withoutIntro } from './mount-intro.ts'
+import { hlsStreamHooks, hlsStreams, streamRoutes } from './hls-streams.ts'
+import { mountIntroRoutes } from './mount-intro.ts'
 
 /** Parses text with a JSON object; other values are left to the validation of named values. */
 function parseConfigText(value: unknown): unknown {
@@ -64,4 +63,4 @@ const hooks: ResourceHooks<typeof mounts.fields> = {
 const renderConfig = (values: readonly NamedValue[]) =>
   values.length === 0 ? '' : JSON.stringify(Object.fromEntries(values.map(({ key, value }) => [key, value])))
 
-export const mountRoutes = [...resourceRoutes(mounts, hooks).map(withoutIntro), ...mountIntroRoutes]
+export const mountRoutes = [...streamRoutes(mounts, hooks, "name not like '/hls/%'"), ...mountIntroRoutes]
