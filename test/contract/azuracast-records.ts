@@ -53,6 +53,7 @@ const azuracastPlaylist: Shape = {
     short_name: 'string',
     description: maybeText,
     remote_url: maybeText,
+    remote_type: maybeText,
     backend_options: { list: 'string' },
     schedule_items: { list: scheduleItem },
     played_at: maybeText,

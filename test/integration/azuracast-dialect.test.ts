@@ -185,7 +185,7 @@ const records = [
       branding_config: expect.objectContaining({ offline_text: 'Back soon' }),
       api_history_items: 9
     },
-    ignored: 'backend_config.charset, frontend_config.port'
+    ignored: 'frontend_config.port'
   }
 ]
 
@@ -203,10 +203,11 @@ describe('in the dialect of AzuraCast', () => {
       const put = await ask('PUT', path, before)
       expectStatus(put, 200)
       expect(put.headers.get('x-ignored-fields')).toBe(null)
-      expect((await ask('GET', path)).body).toEqual({
-        ...before,
-        updated_at: before.updated_at && expect.anything()
-      })
+      const after: Answer = (await ask('GET', path)).body
+      // They change by themselves, and are absent in most records.
+      for (const name of ['updated_at', 'storageAvailable', 'storageAvailableBytes'])
+        if (name in before) after[name] = before[name]
+      expect(after).toEqual(before)
     }
   )
 })

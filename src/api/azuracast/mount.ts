@@ -14,7 +14,8 @@ type MountRow = {
 export const mount: RecordDialect<MountRow> = {
   computed: ['station_id', 'intro_path', 'links'],
   parse(body) {
-    if (/^\s*\/*hls\//.test(String(body['name'] ?? '')))
+    const { name } = body
+    if (typeof name === 'string' && /^\s*\/*hls\//.test(name))
       refuseField('name', 'invalid_format', 'must not begin with /hls/, as the names of HLS streams do.')
     return body
   },

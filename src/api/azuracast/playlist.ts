@@ -10,6 +10,7 @@ type PlaylistRow = {
   readonly source: string
   readonly order: string
   readonly remote_url: string
+  readonly remote_type: string
   readonly backend_options: string
   readonly schedule_items: readonly ScheduleItem[]
 }
@@ -24,6 +25,7 @@ export const playlist: RecordDialect<PlaylistRow> = {
       short_name: shortNameOf(row.name),
       description: null,
       remote_url: orNull(row.remote_url),
+      remote_type: row.source === 'remote_url' ? row.remote_type : null,
       // Without options one that is empty, as AzuraCast.
       backend_options: row.backend_options.split(','),
       schedule_items: row.schedule_items.map(renderScheduleItem),
@@ -34,6 +36,7 @@ export const playlist: RecordDialect<PlaylistRow> = {
       links: linksOf(row, path => stationLink(`playlist/${row.id}${path}`))
     }))
   },
+  constants: () => ({ description: null }),
   parse: body => ({
     ...body,
     ...('play_per_hour_minute' in body && { play_per_hour_minute: minuteOf(body) })

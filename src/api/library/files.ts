@@ -350,13 +350,14 @@ async function editSong(request: ApiRequest, services: ApiServices): Promise<Rep
 /** The same route; in the dialect of AzuraCast it also finds a song by its unique id or song id. */
 const byAnyId = (route: ApiRoute): ApiRoute => ({
   ...route,
+  hasDialects: true,
   async handle(request, services) {
-    const text = request.params['id'] ?? ''
-    if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(text))
+    const name = request.params['id'] ?? ''
+    if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name))
       return route.handle(request, services)
     const { sql } = services
     const [media] = await sql<{ id: number }[]>`
-      select id from media m where ${hasMediaName(sql, parseMediaName(text))}
+      select id from media m where ${hasMediaName(sql, parseMediaName(name))}
         and station_id = ${stationOf(request).id} and remote_playlist_id is null
       order by id limit 1`
     if (!media) throw new ApiError('not-found')

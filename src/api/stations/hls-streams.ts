@@ -207,6 +207,7 @@ export function streamRoutes<F extends Fields>(
   return resourceRoutes(streams, hooks).map((route, index) =>
     withoutIntro({
       ...route,
+      hasDialects: true,
       handle: (request, services) =>
         (request.dialect === 'azuracast' ? (own[index] ?? route) : route).handle(request, services)
     })
