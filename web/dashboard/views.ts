@@ -53,7 +53,7 @@ export const installationViews: readonly View<InstallationSection>[] = [
   {
     section: 'system',
     title: 'System',
-    features: [],
+    features: ['viewInstallation', 'viewStorage'],
     element: 'system-page',
     load: () => import('./installation/system-page.ts')
   },

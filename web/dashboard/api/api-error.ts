@@ -41,7 +41,7 @@ export function parseApiError(status: number, body: unknown, retryAfter: string 
     return new ApiError(`Too many requests. Try again in ${seconds} seconds.`, status)
   const isUnauthenticated = output.type === 'NotLoggedInException'
   if (status === 403 && !isUnauthenticated)
-    return new ApiError('This API key does not have permission to do that.', status)
+    return new ApiError('You do not have permission to do that.', status)
   return new ApiError(output.message, status, isUnauthenticated, output.extra_data.errors)
 }
 

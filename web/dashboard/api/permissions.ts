@@ -10,6 +10,7 @@ const requirements = {
   viewReports: ['read', 'view station reports'],
   viewHooks: ['read', 'manage station web hooks'],
   viewStreamers: ['read', 'manage station streamers'],
+  viewInstallation: ['read', 'view administration'],
   viewAudit: ['read', 'view system logs'],
   viewStorage: ['read', 'administer storage locations'],
   viewMedia: ['read', 'manage station media'],

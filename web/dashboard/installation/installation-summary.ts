@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
+import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { chipView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
@@ -28,9 +29,13 @@ export class InstallationSummary extends LightElement {
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
 
+  readonly #permissions = watchPermissions(this, () => '')
   readonly #unread = pollResource(this, {
     schema: unreadSchema,
-    path: () => `api/v1/main/notifications?is_read=false&per_page=${maxAlerts}`,
+    path: () =>
+      this.#permissions.allows('viewInstallation')
+        ? `api/v1/main/notifications?is_read=false&per_page=${maxAlerts}`
+        : null,
     intervalMs: 20_000
   })
 

@@ -18,11 +18,20 @@ class SystemPage extends LightElement {
   readonly #permissions = watchPermissions(this, () => '')
 
   protected override render() {
-    const canManage = this.#permissions.allows('manageNotifications')
+    const { allows } = this.#permissions
+    const isAllowed = allows('viewInstallation')
     return html`<div class="installation">
-      <notification-list .canManage=${canManage}></notification-list>
-      ${this.#permissions.allows('viewStorage') ? html`<storage-gauges></storage-gauges>` : nothing}
-      <system-health .health=${this.health} .queues=${this.queues}></system-health>
+      ${
+        isAllowed
+          ? html`<notification-list .canManage=${allows('manageNotifications')}></notification-list>`
+          : nothing
+      }
+      ${allows('viewStorage') ? html`<storage-gauges></storage-gauges>` : nothing}
+      ${
+        isAllowed
+          ? html`<system-health .health=${this.health} .queues=${this.queues}></system-health>`
+          : nothing
+      }
     </div>`
   }
 }

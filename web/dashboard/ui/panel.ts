@@ -34,5 +34,5 @@ export function loadStateView({ value, error, readAtMs, refresh }: PolledResourc
   </p>`
 }
 
-/** Shown in place of what the key has no permission to view. */
-export const forbiddenView = html`<p class="trouble">This API key does not have permission to view this.</p>`
+/** Shown in place of what the caller has no permission to view. */
+export const forbiddenView = html`<p class="trouble">You do not have permission to view this.</p>`

@@ -60,7 +60,7 @@ test('an error has the plain-text message of the response, or else its status', 
   const body = { code: 409, type: 'ConflictException', message: 'It is <b>sent</b>.', formatted_message: 'x' }
   expect(parseApiError(409, body, null).message).toBe('It is <b>sent</b>.')
   expect(parseApiError(403, { ...body, type: 'PermissionDeniedException' }, null).message).toBe(
-    'This API key does not have permission to do that.'
+    'You do not have permission to do that.'
   )
   expect(parseApiError(403, { ...body, type: 'NotLoggedInException' }, null).isUnauthenticated).toBe(true)
   expect(parseApiError(429, body, '7').message).toBe('Too many requests. Try again in 7 seconds.')
