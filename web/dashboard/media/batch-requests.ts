@@ -17,13 +17,15 @@ export function splitBatch(keys: Iterable<string>): { files: string[]; dirs: str
   return requests
 }
 
-/** What a deletion removes. */
-export function describeDeletion(keys: ReadonlySet<string>): string {
+/** What a deletion removes. `songs` is the number of songs in the folders; null if it is not known. */
+export function describeDeletion(keys: ReadonlySet<string>, songs: number | null): string {
   const { files, dirs } = parseKeys(keys)
   const parts = [
     ...(files.length > 0 ? [formatCount(files.length, 'file')] : []),
     ...(dirs.length > 0
-      ? [`${formatCount(dirs.length, 'folder')} with everything in ${dirs.length === 1 ? 'it' : 'them'}`]
+      ? [
+          `${formatCount(dirs.length, 'folder')} with everything in ${dirs.length === 1 ? 'it' : 'them'}${songs === null ? '' : ` (${formatCount(songs, 'song')})`}`
+        ]
       : [])
   ]
   return `This deletes ${parts.join(' and ')} from the storage, from all playlists and from the queue. It cannot be undone.`

@@ -14,6 +14,7 @@ import {
   moveCue,
   positionOf
 } from './cues.ts'
+import { problemView } from './field-problem.ts'
 import { durationOf, type Waveform } from './waveform-columns.ts'
 import { drawWaveform, loadWaveform } from './waveform.ts'
 
@@ -30,6 +31,7 @@ export class CueEditor extends LightElement {
     'seconds',
     'playhead',
     'canEdit',
+    'problems',
     'waveform',
     'problem'
   )
@@ -41,6 +43,8 @@ export class CueEditor extends LightElement {
   /** Where the file is playing; null if it is not. */
   playhead: number | null = null
   canEdit = false
+  /** The problems of cue points that were not saved, by name. */
+  problems: ReadonlyMap<string, string> = new Map()
   waveform: Waveform | null = null
   problem = ''
   #aborter = new AbortController()
@@ -138,13 +142,15 @@ export class CueEditor extends LightElement {
         min="0"
         step="0.001"
         placeholder="not set"
+        aria-invalid=${this.problems.has(name)}
         ?disabled=${!this.canEdit}
         .value=${this.cues[name] === null ? '' : String(this.cues[name])}
         @change=${({ target }: Event) => {
           if (target instanceof HTMLInputElement)
             this.#change({ ...this.cues, [name]: target.value === '' ? null : Number(target.value) })
         }}
-    /></label>`
+      />${problemView(this.problems.get(name))}</label
+    >`
   }
 
   #percentOf(seconds: number): number {

@@ -5,12 +5,30 @@ import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { type BatchAction, describeProgress, runBatch } from './batch-actions.ts'
 import { describeDeletion } from './batch-requests.ts'
-import { type LibraryRow, nameOf, parentOf } from './library-row.ts'
+import { type LibraryRow, nameOf, parentOf, parseKeys } from './library-row.ts'
+import { firstQuery, loadRows } from './library.ts'
 import { askPlaylists, askText } from './media-dialogs.ts'
 import type { MediaPlaylist } from './media-record.ts'
 import { saveMediaFile } from './media-request.ts'
 import { describeSelection } from './media-toolbars.ts'
 import type { Selection } from './selection.ts'
+
+/** More folders are not counted before a deletion. */
+const maxCountedFolders = 20
+
+/** Counts the songs in the selected folders; null if there are none, too many or they cannot be read. */
+async function countSongs(path: string, keys: ReadonlySet<string>): Promise<number | null> {
+  const { dirs } = parseKeys(keys)
+  if (dirs.length === 0 || dirs.length > maxCountedFolders) return null
+  const count = (folder: string) =>
+    loadRows(path, { ...firstQuery, folder, isFlat: true }, { page: 0, pageSize: 1 })
+  try {
+    const pages = await Promise.all(dirs.map(count))
+    return pages.reduce((sum, { total }) => sum + total, 0)
+  } catch {
+    return null
+  }
+}
 
 interface MediaActionsOptions {
   /** The path of the station in the API. */
@@ -77,7 +95,7 @@ export function openMediaActions(
         only === null
           ? describeSelection(selection(), '').replace(' selected', ' items')
           : `“${isolateBidi(nameOf(only))}”`
-      const text = describeDeletion(keys)
+      const text = describeDeletion(keys, await countSongs(path(), keys))
       if (!(await confirmAction({ title: `Delete ${what}?`, text, verb: 'Delete' }))) return
       onDelete(only)
       await runOnSelection({ do: 'delete' })

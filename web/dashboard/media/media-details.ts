@@ -1,13 +1,21 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
-import { openActionRunner } from '../ui/actions.ts'
+import { notify, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
+import { focusProblem } from '../ui/labeled-field.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { guardChanges } from '../ui/unsaved-changes.ts'
 import type { cuesChangedEvent } from './cue-editor.ts'
 import type { Cues } from './cues.ts'
+import {
+  coverProblem,
+  describeFieldProblems,
+  nameCustomField,
+  problemsIn,
+  problemView
+} from './field-problem.ts'
 import {
   findChanges,
   type MediaPlaylist,
@@ -34,7 +42,9 @@ export class MediaDetails extends StationElement {
     'playhead',
     'record',
     'draft',
-    'problem'
+    'problem',
+    'problems',
+    'customNames'
   )
   declare mediaId: number
   playlists: readonly MediaPlaylist[] = []
@@ -45,6 +55,10 @@ export class MediaDetails extends StationElement {
   /** As in the form. */
   draft: MediaRecord | null = null
   problem = ''
+  /** The problems of fields that were not saved, by their path. */
+  problems: ReadonlyMap<string, string> = new Map()
+  /** The names of the custom fields by short name; empty if they may not be read. */
+  customNames: ReadonlyMap<string, string> = new Map()
   readonly #actions = openActionRunner(this)
 
   constructor() {
@@ -94,11 +108,13 @@ export class MediaDetails extends StationElement {
               class="field"
               dir="auto"
               .value=${draft[name]}
+              aria-invalid=${this.problems.has(name)}
               ?disabled=${!this.canEdit}
               @input=${(event: InputEvent) => this.#edit({ [name]: valueOf(event) })}
-          /></label>`
+            />${problemView(this.problems.get(name))}</label
+          >`
       )}
-      <details>
+      <details ?open=${this.problems.has('lyrics')}>
         <summary>Lyrics</summary>
         <textarea
           class="field"
@@ -106,9 +122,11 @@ export class MediaDetails extends StationElement {
           dir="auto"
           aria-label="Lyrics"
           .value=${draft.lyrics}
+          aria-invalid=${this.problems.has('lyrics')}
           ?disabled=${!this.canEdit}
           @input=${(event: InputEvent) => this.#edit({ lyrics: valueOf(event) })}
         ></textarea>
+        ${problemView(this.problems.get('lyrics'))}
       </details>
       <fieldset>
         <legend>Cue points</legend>
@@ -118,6 +136,7 @@ export class MediaDetails extends StationElement {
           .seconds=${draft.length}
           .playhead=${this.playhead}
           .canEdit=${this.canEdit}
+          .problems=${problemsIn('extra_metadata', this.problems)}
           @cuewire-cues-changed=${this.#onCues}
         ></cue-editor>
       </fieldset>
@@ -125,7 +144,7 @@ export class MediaDetails extends StationElement {
       ${
         this.canEdit
           ? html`<div class="dialog-buttons">
-              ${buttonView('Discard', () => (this.draft = this.record), { isDisabled: !this.hasChanges })}
+              ${buttonView('Discard', () => this.#discard(), { isDisabled: !this.hasChanges })}
               <button
                 type="submit"
                 class="button"
@@ -187,15 +206,17 @@ export class MediaDetails extends StationElement {
       ${names.map(
         name =>
           html`<label
-            >${name}
+            >${nameCustomField(name, this.customNames)}
             <input
               class="field"
               dir="auto"
+              aria-invalid=${this.problems.has(`custom_fields.${name}`)}
               .value=${fields[name] ?? ''}
               ?disabled=${!this.canEdit}
               @input=${(event: InputEvent) =>
                 this.#edit({ custom_fields: { ...fields, [name]: valueOf(event) } })}
-          /></label>`
+            />${problemView(this.problems.get(`custom_fields.${name}`))}</label
+          >`
       )}
     </fieldset>`
   }
@@ -217,7 +238,32 @@ export class MediaDetails extends StationElement {
     const { record, draft } = this
     if (record === null || draft === null) return ''
     const body = findChanges(record, draft)
-    return this.#change(() => callAction(`${this.path}/file/${record.id}`, { method: 'PUT', body }), true)
+    this.problems = new Map()
+    try {
+      return await this.#change(
+        () => callAction(`${this.path}/file/${record.id}`, { method: 'PUT', body }),
+        true
+      )
+    } catch (error) {
+      this.#showProblems(error)
+      return ''
+    }
+  }
+
+  /** Shows problems at their fields. Throws the error again if the form has none of the fields. */
+  #showProblems(error: unknown): void {
+    const { fieldErrors } = toApiError(error)
+    const known = new Set(['lyrics', ...tagNames])
+    const isShown = ({ field }: FieldError) =>
+      known.has(field) || /^(?:extra_metadata|custom_fields)\./.test(field)
+    if (fieldErrors.length === 0 || !fieldErrors.every(isShown)) throw error
+    this.problems = describeFieldProblems(fieldErrors, this.customNames)
+    void this.updateComplete.then(() => focusProblem(this))
+  }
+
+  #discard(): void {
+    this.draft = this.record
+    this.problems = new Map()
   }
 
   readonly #onPickArt = ({ target }: Event) => {
@@ -225,6 +271,7 @@ export class MediaDetails extends StationElement {
     const body = target.files?.[0]
     target.value = ''
     if (body === undefined) return
+    if (!imageTypes.split(',').includes(body.type)) return notify(this, { text: coverProblem, isError: true })
     void this.#actions.run('art', () =>
       this.#change(async () => {
         await requestFile(`${this.path}/art/${this.mediaId}`, { method: 'POST', body })
@@ -256,6 +303,7 @@ export class MediaDetails extends StationElement {
     if (replacesDraft && mediaId !== this.record?.id) {
       this.record = null
       this.draft = null
+      this.problems = new Map()
     }
     this.problem = ''
     try {

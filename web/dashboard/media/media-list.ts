@@ -1,8 +1,9 @@
 import { html, nothing, type PropertyValues } from 'lit'
+import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
 
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import type { LibraryRow } from './library-row.ts'
+import { type LibraryRow, nameOf } from './library-row.ts'
 import { type LibraryQuery, loadRange, loadRows } from './library.ts'
 import { columnCount, emptyCells, headCells, rowCells } from './list-cells.ts'
 import { dispatchListCommand } from './list-command.ts'
@@ -166,8 +167,26 @@ export class MediaList extends StationElement {
       @click=${(event: MouseEvent) => this.#selection.click(event, row, index)}
       @dblclick=${() => dispatchListCommand(this, { command: 'open', row })}
     >
+      ${this.#markView(row, index)}
       ${rowCells(row, { playlistNames: this.playlistNames, folder: this.query.folder })}
     </div>`
+  }
+
+  /** The checkbox of a row on touch screens, which have no keys to select several rows. */
+  #markView(row: LibraryRow, index: number) {
+    return html`<span
+      class="media-mark"
+      role="gridcell"
+      @click=${(event: Event) => event.stopPropagation()}
+      @dblclick=${(event: Event) => event.stopPropagation()}
+      ><label
+        ><input
+          type="checkbox"
+          tabindex="-1"
+          aria-label=${`Select ${nameOf(row)}`}
+          .checked=${live(this.#selection.has(row))}
+          @change=${() => this.#selection.toggle(row, index)} /></label
+    ></span>`
   }
 
   readonly #onScroll = ({ currentTarget }: Event) => {

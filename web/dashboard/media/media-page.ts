@@ -1,5 +1,7 @@
 import { html, nothing } from 'lit'
+import * as v from 'valibot'
 
+import { pollResource } from '../api/poll-resource.ts'
 import { confirmAction } from '../ui/actions.ts'
 import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
@@ -35,6 +37,12 @@ class MediaPage extends StationPage {
   #only: LibraryRow | null = null
   #searchTimer: ReturnType<typeof setTimeout> | undefined
   readonly #playlists = this.poll('playlists', playlistsSchema, 60_000)
+  readonly #customFields = pollResource(this, {
+    schema: v.array(v.object({ name: v.string(), short_name: v.string() })),
+    path: () =>
+      this.detailsId !== null && this.permissions.allows('viewFields') ? 'api/admin/custom_fields' : null,
+    intervalMs: 300_000
+  })
   #playlistNames: ReadonlyMap<number, string> = new Map()
   #namedPlaylists: unknown = null
   readonly #actions = openMediaActions(this, {
@@ -115,11 +123,16 @@ class MediaPage extends StationPage {
               .mediaId=${this.detailsId}
               .playlists=${playlists}
               .canEdit=${canManage}
+              .customNames=${this.#customNames}
               .playhead=${this.preview?.mediaId === this.detailsId ? this.playhead : null}
             ></media-details>`
       }
       <preview-player .preview=${this.preview}></preview-player>
     </div>`
+  }
+
+  get #customNames(): ReadonlyMap<string, string> {
+    return new Map(this.#customFields.value?.map(({ name, short_name: shortName }) => [shortName, name]))
   }
 
   get #list(): MediaList | null {

@@ -94,9 +94,10 @@ interface SelectionOptions {
 /** What is selected and what can be done with it. */
 export function selectionToolbar({ selection, only, progress, isBusy, actions }: SelectionOptions) {
   if (selection.keys.size === 0)
-    return html`<p class="quiet media-help">
-      Space selects, Shift and the arrow keys extend, Ctrl+A selects all, Enter opens, P plays.
-    </p>`
+    return html`<p class="quiet media-help media-help-keys">
+        Space selects, Shift and the arrow keys extend, Ctrl+A selects all, Enter opens, P plays.
+      </p>
+      <p class="quiet media-help media-help-touch">Check the boxes to select several files.</p>`
   return html`<div class="media-selection" role="toolbar" aria-label="Selection">
     <p role="status">
       ${describeSelection(selection, only === null ? '' : nameOf(only))}

@@ -53,7 +53,7 @@ test('a selection is sent as paths of files and folders, in requests of bounded 
 })
 
 test('a deletion says what is lost', () => {
-  expect(describeDeletion(new Set(['media:a', 'directory:b']))).toContain(
-    '1 file and 1 folder with everything in it'
+  expect(describeDeletion(new Set(['media:a', 'directory:b']), 12)).toContain(
+    '1 file and 1 folder with everything in it (12 songs)'
   )
 })

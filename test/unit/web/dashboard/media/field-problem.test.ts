@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+
+import { describeFieldProblems, problemsIn } from '../../../../../web/dashboard/media/field-problem.ts'
+
+test('problems of a song name its fields as the form does', () => {
+  const errors = [
+    { field: 'extra_metadata.cue_out', message: 'extra_metadata.cue_out must be after cue_in.' },
+    { field: 'album', message: 'album must have at most 200 characters.' },
+    { field: 'custom_fields.mood', message: 'custom_fields.mood must be a text.' },
+    { field: 'custom_fields.the_key', message: 'custom_fields.the_key must be a text.' }
+  ]
+  const problems = describeFieldProblems(errors, new Map([['mood', 'Mood of the song']]))
+  expect(Object.fromEntries(problems)).toEqual({
+    'extra_metadata.cue_out': 'Cue out must be after Cue in.',
+    album: 'Album must have at most 200 characters.',
+    'custom_fields.mood': 'Mood of the song must be a text.',
+    'custom_fields.the_key': 'The key must be a text.'
+  })
+  expect([...problemsIn('extra_metadata', problems).keys()]).toEqual(['cue_out'])
+})
