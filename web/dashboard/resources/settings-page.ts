@@ -11,12 +11,12 @@ import { defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { installationLink, stationLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { playoutView } from './playout-setup.ts'
-import { openRecordForm, type RecordScene, removeRecord, saveRecord } from './record-actions.ts'
+import { type RecordScene, removeRecord, saveRecord } from './record-actions.ts'
 import { loadFields } from './resource.ts'
+import { openStationCopy } from './station-copy.ts'
 import { stations } from './stations.ts'
 
 const recordSchema = v.record(v.string(), v.unknown())
-const namedSchema = v.object({ short_name: v.string() })
 
 /** The settings of a station, and its deletion. What is typed stays until it is saved. */
 class SettingsPage extends StationPage {
@@ -68,10 +68,7 @@ class SettingsPage extends StationPage {
       host: this,
       resource: stations,
       station: '',
-      refresh: () => this.#load(),
-      onCreated: response => {
-        location.hash = stationLink(v.parse(namedSchema, response).short_name, 'settings')
-      }
+      refresh: () => this.#load()
     }
   }
 
@@ -98,7 +95,9 @@ class SettingsPage extends StationPage {
 
   #copy(record: ApiRecord): Promise<void> {
     return this.#actions.run('copy', async () => {
-      await openRecordForm(this.#scene, stations.toCopy?.(record) ?? record, true)
+      await openStationCopy(record, shortName => {
+        location.hash = stationLink(shortName, 'settings')
+      })
       return ''
     })
   }

@@ -4,7 +4,7 @@ import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { FormField } from '../forms/form-field.ts'
 import { formatCount } from '../ui/text.ts'
-import { copyWith, countRecords, type ResourceView, textOf } from './resource.ts'
+import { countRecords, type ResourceView, textOf } from './resource.ts'
 
 const locationsSchema = v.array(v.object({ id: v.number(), type: v.string(), uri: v.string() }))
 type Location = v.InferOutput<typeof locationsSchema>[number]
@@ -54,7 +54,10 @@ async function describeLoss(record: Readonly<Record<string, unknown>>): Promise<
     ['files', 'song'],
     ['playlists', 'playlist'],
     ['webhooks', 'web hook'],
-    ['streamers', 'streamer']
+    ['streamers', 'streamer'],
+    ['hls_streams', 'mount'],
+    ['remotes', 'relay'],
+    ['sftp-users', 'SFTP user']
   ] as const
   const counts = await Promise.all(
     counted.map(async ([list, noun]) => {
@@ -85,6 +88,5 @@ export const stations: ResourceView = {
     Object.fromEntries(
       Object.entries(body).map(([name, value]) => [name, name in locationTypes ? Number(value) : value])
     ),
-  toCopy: copyWith(record => ({ name: `${textOf(record, 'name')} (copy)`, short_name: '' })),
   describeLoss
 }

@@ -13,6 +13,7 @@ import { adoptStyles, defineElements, LightElement, reactiveProperties } from '.
 import { loadStateView } from '../ui/panel.ts'
 import { type StationSection, stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
+import { readChosenStation, storeChosenStation } from './chosen-station.ts'
 import { type Progress, steps } from './steps.ts'
 
 import styles from './start.css' with { type: 'text' }
@@ -36,13 +37,11 @@ const nowPlayingSchema = v.object({ is_online: v.boolean(), listeners: v.object(
 const createdSchema = v.object({ id: v.number() })
 
 const intervalMs = 5_000
-/** Names the station that is set up, so that this continues where it was left. */
-const stationKey = 'cuewire-start'
 
 /** Leads from an empty installation to a station that is heard. Each step reads from the API if it is done. */
 class StartPage extends LightElement {
   static override properties = reactiveProperties('chosen', 'hasOpenedPlayer')
-  chosen = Number(localStorage.getItem(stationKey) ?? 0)
+  chosen = readChosenStation()
   hasOpenedPlayer = false
   readonly #actions = openActionRunner(this)
   readonly #stations = pollResource(this, {
@@ -129,7 +128,7 @@ class StartPage extends LightElement {
 
   #choose(id: number): void {
     this.chosen = id
-    localStorage.setItem(stationKey, String(id))
+    storeChosenStation(id)
   }
 
   #nameView() {

@@ -7,6 +7,7 @@ import { isPublishedData } from '../../client/message.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import type { InstallationHealth, QueueStatus } from '../installation/installation-status.ts'
+import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
@@ -50,6 +51,7 @@ export class StationsView extends LightElement {
   /** What the visitor chose; null: by the number of stations. */
   layout = storedLayout()
 
+  readonly #actions = openActionRunner(this)
   readonly #permissions = watchPermissions(this, () => '')
   readonly #stations = pollResource(this, {
     schema: nowPlayingListSchema,
@@ -130,8 +132,20 @@ export class StationsView extends LightElement {
     if (count < 2 && !canManage) return nothing
     return html`<p class="list-actions">
       ${count < 2 ? nothing : buttonView(isTable ? 'Show as cards' : 'Show as a table', change)}
-      ${canManage ? html`<a class="button" href=${installationLink('start')}>${count === 0 ? 'Set up the first station' : 'New station'}</a>` : nothing}
+      ${canManage ? this.#newView(count) : nothing}
     </p>`
+  }
+
+  #newView(count: number) {
+    if (count === 0)
+      return html`<a class="button" href=${installationLink('start')}>Set up the first station</a>`
+    const open = () =>
+      this.#actions.run('new', async () => {
+        const { openNewStation } = await import('./new-station.ts')
+        await openNewStation(this, this.#stations.refresh)
+        return ''
+      })
+    return buttonView('New station', open)
   }
 
   protected override updated(): void {

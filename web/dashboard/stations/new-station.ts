@@ -1,0 +1,23 @@
+import * as v from 'valibot'
+
+import { openRecordForm } from '../resources/record-actions.ts'
+import { stations } from '../resources/stations.ts'
+import { storeChosenStation } from '../start/chosen-station.ts'
+import { installationLink } from '../ui/route.ts'
+
+const createdSchema = v.object({ id: v.number() })
+
+/** Opens the form of a new station, which leads to its first steps. `host` dispatches the notices. */
+export function openNewStation(host: EventTarget, refresh: () => Promise<unknown>): Promise<void> {
+  const scene = {
+    host,
+    resource: stations,
+    station: '',
+    refresh,
+    onCreated: (response: unknown) => {
+      storeChosenStation(v.parse(createdSchema, response).id)
+      location.hash = installationLink('start')
+    }
+  }
+  return openRecordForm(scene, null, true)
+}
