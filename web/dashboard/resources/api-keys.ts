@@ -119,7 +119,7 @@ export const apiKeys: ResourceView = {
   canEdit: false,
   toCopy: copyWith(record => ({ name: `${textOf(record, 'name')} (copy)`, expires_at: 0 })),
   describeLoss: record =>
-    `Programs that use this key (${textOf(record, 'identifier').slice(0, 8)}…, ${lastUse(record)}) are refused within a second: ${describePermissions(record) || 'no permissions'}. This cannot be undone.`,
+    `Programs that use it are refused within a second. It starts with ${textOf(record, 'identifier').slice(0, 8)} and was ${lastUse(record)}. This cannot be undone.`,
   removal: { verb: 'Revoke', path: `${path}/revoke/{key}` },
   canRemove: record => record['revoked_at'] === 0,
   findSecret: response => {

@@ -38,7 +38,7 @@ export const news: ResourceView = {
   ],
   nameOf: record => textOf(record, 'title'),
   toCopy: copyWith(record => ({ title: `${textOf(record, 'title')} (copy)`, is_published: false })),
-  describeLoss: record => `The article of ${textOf(record, 'body').length} characters is lost.`
+  describeLoss: () => 'The article is lost, and websites that show it no longer get it.'
 }
 
 const adapterFields: Readonly<Record<string, RegExp>> = {

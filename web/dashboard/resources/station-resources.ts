@@ -1,5 +1,6 @@
+import { chipView } from '../ui/controls.ts'
 import { formatCount } from '../ui/text.ts'
-import { copyWith, flagChip, type ResourceView, textOf } from './resource.ts'
+import { copyWith, type ResourceView, textOf } from './resource.ts'
 
 /** Mounts and HLS streams: the addresses under which listeners hear a station. */
 export const mounts: ResourceView = {
@@ -20,7 +21,10 @@ export const mounts: ResourceView = {
           : 'No'
     },
     { title: 'Listeners', style: 'count wide', view: record => textOf(record, 'listeners_total') },
-    { title: 'State', view: record => flagChip(record['is_default'], 'Default', 'Other') }
+    {
+      title: 'State',
+      view: record => (record['is_default'] === true ? chipView({ text: 'Default', tone: 'good' }) : '')
+    }
   ],
   nameOf: record => textOf(record, 'name'),
   toCopy: copyWith(record => ({
