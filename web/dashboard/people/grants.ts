@@ -36,6 +36,12 @@ export async function loadPresets(): Promise<PermissionPreset[]> {
 export const stationsSchema = v.array(v.object({ id: v.number(), name: v.string() }))
 export type Station = v.InferOutput<typeof stationsSchema>[number]
 
+/** Names the stations to which roles are limited; `All` without a limit. */
+export function nameStations(ids: readonly number[], stations: readonly Station[]): string {
+  if (ids.length === 0) return 'All'
+  return ids.map(id => stations.find(each => each.id === id)?.name ?? `#${id}`).join(', ')
+}
+
 interface Checkbox {
   readonly value: string | number
   readonly label: string

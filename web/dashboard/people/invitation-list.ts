@@ -9,13 +9,14 @@ import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
 import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { checkedIn, grantsView, rolesSchema, stationsSchema } from './grants.ts'
+import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
 
 const invitationSchema = v.object({
   id: v.number(),
   email: v.string(),
   name: v.string(),
   roles: v.array(v.object({ name: v.string() })),
+  stations: v.array(v.number()),
   expires_at: v.number(),
   accepted_at: v.number(),
   revoked_at: v.number()
@@ -24,6 +25,7 @@ const createdSchema = v.object({ link: v.string() })
 type Invitation = v.InferOutput<typeof invitationSchema>
 
 const intervalMs = 20_000
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** The invitations, and the form for a new one. */
 export class InvitationList extends LightElement {
@@ -53,6 +55,7 @@ export class InvitationList extends LightElement {
           ? nothing
           : html`<p role="status">
               Send this link to the person. It works once, and is not shown again: <code>${this.link}</code>
+              ${buttonView('Copy', () => this.#copyLink(), { label: 'Copy the link' })}
             </p>`
       }
       ${
@@ -60,7 +63,14 @@ export class InvitationList extends LightElement {
           ? nothing
           : html`<div class="scroll">
               ${tableView(
-                ['Person', ['Roles', 'wide'], 'State', ['', 'row-actions']],
+                [
+                  'Person',
+                  ['Roles', 'wide'],
+                  ['Stations', 'wide'],
+                  ['Expires', 'wide'],
+                  'State',
+                  ['', 'row-actions']
+                ],
                 rows.map(row => this.#rowView(row))
               )}
             </div>`
@@ -69,7 +79,7 @@ export class InvitationList extends LightElement {
   }
 
   #rowView(invitation: Invitation) {
-    const { id, email, name, roles } = invitation
+    const { id, email, name, roles, stations, expires_at: expiresAt } = invitation
     const chip = stateChip(invitation)
     const roleNames = roles.map(role => role.name).join(', ')
     const person = name || email || 'Anyone with the link'
@@ -79,6 +89,8 @@ export class InvitationList extends LightElement {
         <p class="narrow quiet">${roleNames}</p>
       </th>
       <td class="wide">${roleNames}</td>
+      <td class="wide">${nameStations(stations, this.#stations.value ?? [])}</td>
+      <td class="wide">${time.format(expiresAt * 1_000)}</td>
       <td>${chipView(chip)}</td>
       <td class="row-actions">
         ${
@@ -139,6 +151,13 @@ export class InvitationList extends LightElement {
         void this.updateComplete.then(() => focusProblem(this))
       }
       return ''
+    })
+  }
+
+  async #copyLink(): Promise<void> {
+    await this.#actions.run('copy', async () => {
+      await navigator.clipboard.writeText(this.link)
+      return 'The link was copied.'
     })
   }
 

@@ -8,7 +8,7 @@ import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
-import { checkedIn, grantsView, rolesSchema, stationsSchema } from './grants.ts'
+import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
 
 const usersSchema = v.array(
   v.object({
@@ -66,18 +66,13 @@ export class UserList extends LightElement {
         <p class="narrow quiet">${roleNames}</p>
       </th>
       <td class="wide">${roleNames}</td>
-      <td class="wide">${stations.length === 0 ? 'All' : this.#stationNames(stations)}</td>
+      <td class="wide">${nameStations(stations, this.#stations.value ?? [])}</td>
       <td class="wide">${lastSignInAt === 0 ? 'Never' : formatAge(lastSignInAt)}</td>
       <td class="row-actions">
         ${buttonView('Change', () => (this.editedId = id), { style: 'link', label: `Change ${email}` })}
         ${buttonView('Remove', () => this.#remove(user), { style: 'link', label: `Remove ${email}` })}
       </td>
     </tr>`
-  }
-
-  #stationNames(ids: readonly number[]): string {
-    const stations = this.#stations.value ?? []
-    return ids.map(id => stations.find(each => each.id === id)?.name ?? `#${id}`).join(', ')
   }
 
   #formView(user: User) {
