@@ -7,6 +7,7 @@ import { type FilterValues, filtersView } from '../ui/filters.ts'
 import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { pageSchema, toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
+import { kindNames } from './audit-kinds.ts'
 
 import styles from './reports.css' with { type: 'text' }
 
@@ -28,7 +29,7 @@ type Entry = v.InferOutput<typeof entriesSchema>['rows'][number]
 const pageSize = 50
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** The changes of all keys, newest first. */
+/** The changes of all people and API keys, newest first. */
 class AuditPage extends LightElement {
   static override properties = reactiveProperties('filters', 'pages')
   filters: FilterValues = {}
@@ -65,9 +66,13 @@ class AuditPage extends LightElement {
         [
           { name: 'first', label: 'First day', type: 'date' },
           { name: 'last', label: 'Last day', type: 'date' },
-          { name: 'record', label: 'Kind of record', type: 'text' },
+          {
+            name: 'record',
+            label: 'Kind of record',
+            options: [['', 'All kinds'], ...kinds]
+          },
           { name: 'record_id', label: 'Id of the record', type: 'text' },
-          { name: 'key', label: 'Key (name or id)', type: 'text' },
+          { name: 'key', label: 'By (person or API key)', type: 'text' },
           { name: 'station', label: 'Station (short name or id)', type: 'text' },
           { name: 'searchPhrase', label: 'Address contains', type: 'search' }
         ],
@@ -81,7 +86,7 @@ class AuditPage extends LightElement {
           ? nothing
           : html`<div class="scroll" role="region" aria-label="Table of changes" tabindex="0">
               ${tableView(
-                ['Time', 'Key', 'Record', ['Fields', 'wide'], ['Request', 'wide']],
+                ['Time', 'By', 'Record', ['Fields', 'wide'], ['Request', 'wide']],
                 rows.map(rowView)
               )}
             </div>`
@@ -103,6 +108,8 @@ class AuditPage extends LightElement {
   }
 }
 
+const kinds = [...kindNames].toSorted(([, one], [, other]) => one.localeCompare(other))
+
 /** The start of a day, or of a day after it, in Unix seconds. */
 function secondsOf(day: string, daysLater = 0): number {
   const date = new Date(`${day}T00:00:00`)
@@ -115,7 +122,8 @@ const rowView = ({ at, key, method, path, record, record_id: id, station_id: sta
     <td class="row-time">${time.format(at * 1_000)}</td>
     <td>${key.name}</td>
     <td>
-      ${record} ${id}${station === 0 ? nothing : html`<br /><span class="quiet">Station ${station}</span>`}
+      ${kindNames.get(record) ?? record}
+      ${id === '*' ? '(several)' : id}${station === 0 ? nothing : html`<br /><span class="quiet">Station ${station}</span>`}
       <p class="narrow quiet">${fields.join(', ')}</p>
       <p class="narrow quiet">${method} ${path}</p>
     </td>

@@ -67,6 +67,10 @@ export class BarChart extends LightElement {
     return `Most: ${this.#describe(best)}`
   }
 
+  get #longestLabel(): number {
+    return Math.max(0, ...this.groups.map(({ key }) => this.shorten(key).length))
+  }
+
   #options(): Omit<uPlot.Options, 'width' | 'legend'> {
     const { xAxis, yAxis, yScale } = plotStyle(this)
     const bars = (name: string) => ({
@@ -82,7 +86,8 @@ export class BarChart extends LightElement {
       axes: [
         {
           ...xAxis,
-          space: 44,
+          // The font is 12 px high; its characters are about 7 px wide.
+          space: Math.max(44, 7 * this.#longestLabel + 12),
           incrs: [1, 2, 3, 4, 6, 7, 14],
           values: (_, ticks) =>
             ticks.map(index => {

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 
 import { downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { describeSource } from '../station/play-source.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { type FilterValues, filtersView } from '../ui/filters.ts'
@@ -29,8 +30,10 @@ type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The plays of a station with filters, why each was chosen, and a file of them. */
 export class PlayHistory extends StationElement {
-  static override properties = reactiveProperties('canViewPlaylists', 'filters', 'page')
+  static override properties = reactiveProperties('canViewPlaylists', 'hasQueue', 'filters', 'page')
   declare canViewPlaylists: boolean
+  /** Whether the songs come from the queue. */
+  declare hasQueue: boolean
   filters: FilterValues = {}
   page = 1
 
@@ -119,7 +122,7 @@ export class PlayHistory extends StationElement {
           .playlists=${names}
         ></play-reasons>
       </td>
-      <td class="wide quiet">${formatSource(play)}</td>
+      <td class="wide quiet">${describeSource(play, this.hasQueue)}</td>
       <td class="count">
         ${formatNumber(listeners)} <span class="delta">+${formatNumber(gained)} −${formatNumber(lost)}</span>
       </td>
@@ -133,9 +136,4 @@ export class PlayHistory extends StationElement {
       return ''
     })
   }
-}
-
-function formatSource({ streamer, playlist, is_request: isRequest, is_visible: isVisible }: Play): string {
-  const source = streamer || (isRequest ? 'Request' : playlist)
-  return isVisible ? source : `${isolateBidi(source)}, hidden`
 }

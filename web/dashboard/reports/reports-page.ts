@@ -1,5 +1,6 @@
 import { html } from 'lit'
 
+import { playsQueue } from '../station/play-source.ts'
 import { adoptStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { BarChart } from './bar-chart.ts'
@@ -23,6 +24,7 @@ class ReportsPage extends StationPage {
         .station=${station}
         .zone=${zone}
         .refreshKey=${this.refreshKey}
+        .hasQueue=${playsQueue(this.np.station.backend)}
         .canViewPlaylists=${this.permissions.allows('viewQueue')}
       ></play-history>
     </div>`

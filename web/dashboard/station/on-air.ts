@@ -11,6 +11,7 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
+import { playsQueue } from './play-source.ts'
 
 /** The current song of a station, and the button that skips it. */
 export class OnAir extends StationElement {
@@ -45,7 +46,7 @@ export class OnAir extends StationElement {
           html`<p class="on-air-title" title=${song.title}>${currentTitle(np)}</p>
             <p class="on-air-artist">${song.artist}</p>
             <p class="quiet">
-              ${[song.album, playlist, isRequest ? 'Requested' : ''].filter(Boolean).join(' · ')}
+              ${[song.album, playlist, isRequest ? 'Requested' : '', isManual(np) ? 'Manual' : ''].filter(Boolean).join(' · ')}
             </p>`
         )}
       </div>
@@ -100,6 +101,13 @@ export class OnAir extends StationElement {
     notify(this, { text: 'Another song has started.', isError: false })
   }
 }
+
+/** Whether an operator added the current song to the queue. */
+const isManual = ({
+  station,
+  live,
+  now_playing: { sh_id: shId, playlist, is_request: isRequest }
+}: NowPlaying) => playsQueue(station.backend) && shId !== 0 && playlist === '' && !isRequest && !live.is_live
 
 function nextView({ playing_next: next, station }: NowPlaying) {
   if (next === null) return nothing

@@ -4,7 +4,8 @@ import * as v from 'valibot'
 import { buttonView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { formatNumber, isolateBidi } from '../ui/text.ts'
+import { formatNumber } from '../ui/text.ts'
+import { describeSource } from './play-source.ts'
 
 const initialRows = 15
 const maxRows = 100
@@ -27,7 +28,9 @@ type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The history of a station, newest first, with the change of listeners during each play. */
 export class StationHistory extends StationElement {
-  static override properties = reactiveProperties('rows')
+  static override properties = reactiveProperties('rows', 'hasQueue')
+  /** Whether the songs come from the queue. */
+  declare hasQueue: boolean
   rows = initialRows
 
   readonly #plays = this.poll(`history?detailed=1&per_page=${maxRows}`, playsSchema, 60_000)
@@ -58,15 +61,10 @@ export class StationHistory extends StationElement {
         <p class="row-title">${song.title || song.text}</p>
         <p class="row-artist">${song.artist}</p>
       </td>
-      <td class="wide quiet">${formatSource(play)}</td>
+      <td class="wide quiet">${describeSource(play, this.hasQueue)}</td>
       <td class="count">${formatNumber(listeners)}${deltaView(delta)}</td>
     </tr>`
   }
-}
-
-function formatSource({ streamer, playlist, is_request: isRequest, is_visible: isVisible }: Play): string {
-  const source = streamer || (isRequest ? 'Request' : playlist)
-  return isVisible ? source : `${isolateBidi(source)}, hidden`
 }
 
 function deltaView(delta: number) {

@@ -1,0 +1,23 @@
+import { isolateBidi } from '../ui/text.ts'
+
+interface PlaySource {
+  readonly streamer: string
+  readonly playlist: string
+  readonly is_request: boolean
+  readonly is_visible: boolean
+}
+
+/** The backends that play what the queue contains. Others report plays of unknown origin. */
+const queueBackends = ['clock', 'liquidsoap']
+
+/** Whether the songs of a station come from its queue. */
+export const playsQueue = (backend: string): boolean => queueBackends.includes(backend)
+
+/** Where a play came from. In a station that plays its queue, a play without a playlist was added manually. */
+export function describeSource(
+  { streamer, playlist, is_request: isRequest, is_visible: isVisible }: PlaySource,
+  hasQueue: boolean
+): string {
+  const source = streamer || (isRequest ? 'Request' : playlist || (hasQueue ? 'Manual' : ''))
+  return isVisible ? source : `${isolateBidi(source)}, hidden`
+}
