@@ -1,10 +1,13 @@
 import type { ReactiveControllerHost } from 'lit'
 
+import { toApiError } from '../api/api-error.ts'
 import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
-import { formatCount } from '../ui/text.ts'
+import { describeDuration, formatCount } from '../ui/text.ts'
 import { guardChanges } from '../ui/unsaved-changes.ts'
-import { saveSchedules } from './edited-schedules.ts'
+import { saveSchedules, type ScheduleEdits } from './edited-schedules.ts'
 import type { ScheduleEditor } from './schedule-editor.ts'
+import { findSilenceNow } from './silence.ts'
+import { simulate, type Simulation, type SimulationBody } from './simulation.ts'
 
 interface SaverOptions {
   /** The path of the station in the API. */
@@ -35,6 +38,7 @@ export function openScheduleSaver(
     save: (): Promise<void> =>
       actions.run('save', async () => {
         const sent = editor.edits
+        if (!(await confirmSilence(path(), sent))) return ''
         const result = await saveSchedules(path(), sent)
         await refresh()
         editor.forgetSaved(result.saved, sent)
@@ -53,4 +57,47 @@ export function openScheduleSaver(
       editor.discard()
     }
   }
+}
+
+/** Shorter silences are not asked about. */
+const minSilentSeconds = 300
+/** Enough to tell how long a silence of now lasts, and quick. */
+const simulatedDays = 2
+
+const maxAttempts = 4
+const retryMs = 2_000
+
+/** Simulates after the other simulations of this caller; null if that is not possible. */
+async function simulateInTurn(stationPath: string, body: SimulationBody): Promise<Simulation | null> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    try {
+      return await simulate(stationPath, body)
+    } catch (error) {
+      if (![429, 503].includes(toApiError(error).status)) return null
+      await new Promise(resolve => setTimeout(resolve, retryMs))
+    }
+  }
+  return null
+}
+
+/** Asks if the station would be silent now with the edited schedules. Returns false if the operator cancels. */
+async function confirmSilence(stationPath: string, edits: ScheduleEdits): Promise<boolean> {
+  const playlists = [...edits].flatMap(([key, items]) => {
+    const [kind, id] = key.split('/')
+    return kind === 'playlist' ? [{ id: Number(id), schedule_items: items }] : []
+  })
+  if (playlists.length === 0) return true
+  const body = { days: simulatedDays, from: '', playlists }
+  // A schedule that cannot be simulated is saved without a question, or refused by the server.
+  const simulation = await simulateInTurn(stationPath, body)
+  const silence = simulation === null ? null : findSilenceNow(simulation)
+  if (simulation === null || silence === null) return true
+  const seconds = silence.until - silence.from
+  if (seconds < minSilentSeconds) return true
+  const isOpen = silence.until >= simulation.until
+  return confirmAction({
+    title: 'Save a schedule that is silent now?',
+    text: `No playlist would play now: the station would be silent for ${describeDuration(seconds)}${isOpen ? ' or more' : ''}.`,
+    verb: 'Save'
+  })
 }

@@ -37,6 +37,19 @@ export interface SimulationBody {
   readonly playlists: readonly object[]
 }
 
+/** Simulates what a station would play. Stored settings need no permission to write. Throws an `ApiError`. */
+export function simulate(
+  stationPath: string,
+  { days, from, playlists }: SimulationBody,
+  signal?: AbortSignal
+): Promise<Simulation> {
+  const path = `${stationPath}/schedule/simulation`
+  const options = { timeoutMs, ...(signal ? { signal } : {}) }
+  if (playlists.length > 0)
+    return callApi(simulationSchema, path, { method: 'POST', body: { days, from, playlists }, ...options })
+  return callApi(simulationSchema, `${path}?days=${days}&from=${from}`, options)
+}
+
 const debounceMs = 600
 const retryMs = 4_000
 const timeoutMs = 25_000
@@ -68,18 +81,8 @@ export function watchSimulation(
     timer = setTimeout(() => void run(), delayMs)
   }
 
-  /** Stored settings are simulated by a GET, which keys that may not write are permitted. */
   function read(request: string, signal: AbortSignal): Promise<Simulation> {
-    const simulationPath = `${path()}/schedule/simulation`
-    const { days, from, playlists }: SimulationBody = JSON.parse(request)
-    if (playlists.length > 0)
-      return callApi(simulationSchema, simulationPath, {
-        method: 'POST',
-        body: { days, from, playlists },
-        signal,
-        timeoutMs
-      })
-    return callApi(simulationSchema, `${simulationPath}?days=${days}&from=${from}`, { signal, timeoutMs })
+    return simulate(path(), JSON.parse(request), signal)
   }
 
   async function run(): Promise<void> {
