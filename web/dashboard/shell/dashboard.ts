@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { wakeFollowers } from '../../elements/followed-station.ts'
 import { toApiError } from '../api/api-error.ts'
 import { callApi, currentCaller, currentKey, keyRejectedEvent, storeKey, storeUser } from '../api/call-api.ts'
+import { watchPermissions } from '../api/permissions.ts'
 import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
 import { healthSchema, queuesSchema, statusView } from '../installation/installation-status.ts'
 import { notify, notifyError } from '../ui/actions.ts'
@@ -13,7 +14,7 @@ import { LightElement, setPageTitle } from '../ui/light-element.ts'
 import { type DashboardRoute, parseRoute } from '../ui/route.ts'
 import { mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
 import { installationViews, joinView, stationViews, type View } from '../views.ts'
-import { signedInEvent } from './sign-in.ts'
+import { SignIn, signedInEvent } from './sign-in.ts'
 
 const intervalMs = 5_000
 /** The health check of the server takes up to 2 seconds. */
@@ -23,6 +24,7 @@ const timeoutMs = 4_000
 export class CuewireDashboard extends LightElement {
   #hash = location.hash
   #route = parseRoute(location.hash)
+  readonly #permissions = watchPermissions(this, () => '')
   readonly #health = pollResource(this, {
     schema: healthSchema,
     path: () => (currentCaller() === '' ? 'api/health/ready' : 'api/health'),
@@ -31,7 +33,7 @@ export class CuewireDashboard extends LightElement {
   })
   readonly #queues = pollResource(this, {
     schema: queuesSchema,
-    path: () => (currentCaller() === '' ? null : 'api/queues'),
+    path: () => (this.#permissions.allows('viewInstallation') ? 'api/queues' : null),
     intervalMs,
     timeoutMs
   })
@@ -39,7 +41,7 @@ export class CuewireDashboard extends LightElement {
 
   constructor() {
     super()
-    this.addEventListener(signedInEvent, () => this.requestUpdate())
+    this.addEventListener(signedInEvent, () => void this.#onSignedIn())
     addEventListener('hashchange', () => void this.#onNavigation())
     document.addEventListener(keyRejectedEvent, this.#onKeyRejected)
   }
@@ -62,7 +64,7 @@ export class CuewireDashboard extends LightElement {
         queues: this.#queues.value?.queues ?? [],
         healthError: this.#health.error?.message ?? ''
       })}
-      ${keyed(caller, html`<main class="view" ?data-old=${!this.#isServerAvailable}>${this.#mainView(caller)}</main>`)}
+      ${keyed(caller, html`<main class="view" tabindex="-1" ?data-old=${!this.#isServerAvailable}>${this.#mainView(caller)}</main>`)}
       <footer class="links">
         <a href="api/docs">API</a>
       </footer>
@@ -100,6 +102,10 @@ export class CuewireDashboard extends LightElement {
     if (isAvailable) wakeFollowers()
   }
 
+  protected override firstUpdated(): void {
+    void this.#askToSignIn()
+  }
+
   protected override updated(): void {
     if (!isKnownView(this.#route)) setPageTitle('Page not found')
   }
@@ -115,12 +121,32 @@ export class CuewireDashboard extends LightElement {
     this.#hash = hash
     this.#route = parseRoute(hash)
     this.requestUpdate()
+    void this.#askToSignIn()
     document.dispatchEvent(new Event(viewChangedEvent))
     requestAnimationFrame(() => {
       // For screen readers.
       scrollTo(0, 0)
       this.querySelector('h1')?.focus({ preventScroll: true })
     })
+  }
+
+  /** Shows the form to sign in if the view of the URL needs it. */
+  async #askToSignIn(): Promise<void> {
+    const route = this.#route
+    const isPublic = route.view === 'join' || (route.view === 'installation' && route.section === 'stations')
+    if (currentCaller() !== '' || isPublic || !isKnownView(route)) return
+    await this.updateComplete
+    const signIn = this.querySelector('sign-in')
+    if (!(signIn instanceof SignIn)) return
+    await signIn.updateComplete
+    signIn.open()
+  }
+
+  /** Moves the focus from the closed dialog to the page. */
+  async #onSignedIn(): Promise<void> {
+    this.requestUpdate()
+    await this.updateComplete
+    this.querySelector('main')?.focus({ preventScroll: true })
   }
 
   /** Forgets a key, or ends the session. */

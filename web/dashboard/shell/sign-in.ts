@@ -32,7 +32,7 @@ export class SignIn extends LightElement {
   isBusy = false
 
   protected override render() {
-    return html`${buttonView('Sign in', () => this.#dialog?.showModal(), { style: 'link' })}
+    return html`${buttonView('Sign in', () => this.open(), { style: 'link' })}
       <dialog class="dialog" aria-labelledby="sign-in" @close=${() => this.#reset()}>
         <form @submit=${(event: Event) => this.#submit(event)}>
           <h2 id="sign-in">Sign in</h2>
@@ -90,6 +90,11 @@ export class SignIn extends LightElement {
       isRequired: true,
       problems: this.problems
     })
+  }
+
+  /** Shows the dialog. */
+  open(): void {
+    if (this.#dialog?.open === false) this.#dialog.showModal()
   }
 
   get #dialog(): HTMLDialogElement | null {
