@@ -120,6 +120,20 @@ describe.skipIf(whyWithout('chromium') !== null)('the list of 50,000 files', () 
     await selectedCount(page).filter({ hasText: '“Song 2”' }).waitFor()
   }, 60_000)
 
+  test('is used with fingers', async ({ program, openPage }) => {
+    const page = await openPage({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+    await mockList(page)
+    await openMedia(page, program)
+    for (const name of ['Song 0', 'Song 2'])
+      await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).tap()
+    await selectedCount(page).filter({ hasText: '2 selected' }).waitFor()
+    await page.getByRole('button', { name: 'Move…' }).waitFor()
+    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.getByRole('checkbox', { name: 'Select Song 0', exact: true }).tap()
+    await selectedCount(page).filter({ hasText: '1 selected' }).waitFor()
+  }, 60_000)
+
   test('is used with the keyboard', async ({ program, openPage }) => {
     const page = await openPage({ viewport: { width: 1280, height: 900 } })
     await mockList(page)
