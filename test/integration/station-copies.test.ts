@@ -51,6 +51,10 @@ async function openStation({ ask, sql }: Program) {
       permissions: { global: [], station: [{ id, permissions: ['view station reports'] }] }
     }
   })
+  await sql`
+    with location as (insert into storage_locations (type, adapter, path)
+      values ('station_media', 'local', '/srv/music') returning id)
+    update stations set media_storage_location_id = location.id from location where stations.id = ${id}`
   return { id, roleId: role.body.id }
 }
 
@@ -134,6 +138,12 @@ describe('a copy of a station', () => {
     const wrong = await ask('POST', `/api/admin/station/${id}/clone`, { body: { clone: ['history'] } })
     expect([wrong.status, wrong.body.extra_data.errors[0].field]).toEqual([400, 'clone.0'])
     expect((await ask('POST', '/api/admin/station/987654321/clone', { body: {} })).status).toBe(404)
+    // Its files are in a folder of its own, which the copy cannot share.
+    const [unshared] = await seedStations(program.sql, { tracks: 1 })
+    const refused = await ask('POST', `/api/admin/station/${unshared?.id}/clone`, {
+      body: { clone: ['media_storage'] }
+    })
+    expect([refused.status, refused.body.extra_data.errors[0].field]).toEqual([409, 'clone.media_storage'])
   })
 })
 

@@ -6,7 +6,7 @@ import { defaultMountPath } from '../../db/stations.ts'
 import { choice, columnOf, custom, listOf, text, type ValuesOf } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { createStation } from '../../playout/change-station.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, fieldError } from '../../runtime/errors.ts'
 import { type HookConfig, isGenerated, isSecret } from '../../webhooks/config.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
@@ -59,6 +59,8 @@ interface Source {
   readonly id: number
   readonly name: string
   readonly description: string
+  /** Null: its files are in a folder of its own. */
+  readonly mediaLocationId: number | null
 }
 
 export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone', 'administer stations', {
@@ -67,6 +69,7 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
   summary:
     'Copy a station with its settings, without passwords and without its history; web hooks are disabled',
   body: bodySchema(fields),
+  errors: [409],
   answer: actionSchema({ id: { ...int64, description: 'The id of the copy.' } }),
   async handle(request, services) {
     const values = parseBody(validator, request.body)
@@ -76,8 +79,9 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
       services,
       async tx => {
         const [source] = await tx<Source[]>`
-          select id, name, description from stations where id = ${sourceId} and deleted_at is null for share`
+          select id, name, description, media_storage_location_id as "mediaLocationId" from stations where id = ${sourceId} and deleted_at is null for share`
         if (!source) throw new ApiError('not-found')
+        if (chosen.has('media_storage') && source.mediaLocationId === null) throw unsharedFolder()
         return insertCopy(tx, source, values, chosen)
       },
       async change => {
@@ -92,6 +96,18 @@ export const cloneStationRoute = apiRoute('POST', '/api/admin/station/:id/clone'
     return json({ ...actionFields('Record created successfully.'), id })
   }
 })
+
+const unsharedFolder = () =>
+  ApiError.ofFields(
+    [
+      fieldError(
+        'clone.media_storage',
+        'in_use',
+        'needs a storage location: the files of this station are in a folder of its own.'
+      )
+    ],
+    'conflict'
+  )
 
 /** Settings that belong to one station only: its names, its streaming server and its passwords. */
 const ownSettings = new Set([
