@@ -434,7 +434,7 @@ test('times without an offset are those of the station, and pictures may be sent
   const startedAtMs = Date.parse('2026-07-08T10:00:00Z')
   await program.sql`
     insert into song_history (station_id, song_id, artist, title, started_at_ms, ended_at_ms, is_visible)
-    values (${made.id}, 'ab', 'Nils', 'Noon', ${startedAtMs}, ${startedAtMs + 1_000}, true)`
+    values (${made.id}, md5('ab'), 'Nils', 'Noon', ${startedAtMs}, ${startedAtMs + 1_000}, true)`
   const plays = async (query: string) => (await ask('GET', `${path}/history?${query}`)).body.length
   expect(await plays('start=2026-07-08T12:00:00&end=2026-07-08T12:00:00')).toBe(1)
   expect(await plays('start=2026-07-08T12:00:01&end=2026-07-08T13:00:00')).toBe(0)

@@ -93,7 +93,7 @@ test('stopping a start during the installation stops npm', async ({ clone }) => 
     env,
     stdio: 'ignore'
   })
-  const isBegun = async () => (await readdir(clone)).includes('npm.log')
+  const isBegun = async () => (await readFile(join(clone, 'npm.log'), 'utf8').catch(() => '')) === 'begun\n'
   await waitFor(isBegun, { deadlineMs: 20_000, what: 'npm' })
   const exited = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGTERM')

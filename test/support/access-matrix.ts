@@ -11,6 +11,7 @@ export const everyRoute: readonly AnyRoute[] = [...apiRoutes, ...pageRoutes]
 
 /** Routes that the matrix cannot call, with the reason. */
 export const uncalled: Readonly<Record<string, string>> = {
+  'POST /api/station/:station_id/schedule/simulation': 'takes seconds: schedule-simulation.test.ts',
   'GET /api/live/nowplaying/sse': 'streams until the client leaves: live-streams.test.ts',
   'POST /api/live/nowplaying/sse': 'streams until the client leaves: live-streams.test.ts',
   'POST /api/live/nowplaying/http_stream': 'streams until the client leaves: live-streams.test.ts'
