@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import { isDeep, tier } from './test/support/tier.ts'
+import { patience } from './test/support/wait.ts'
 
 const minuteMs = 60_000
 
@@ -12,14 +13,14 @@ const integration = {
   // Files of a worker share its modules and services; see test/support/fixtures.ts.
   isolate: false,
   unstubEnvs: true,
-  testTimeout: isDeep ? 20 * minuteMs : minuteMs / 2,
-  hookTimeout: minuteMs,
+  testTimeout: isDeep ? 20 * minuteMs : (patience * minuteMs) / 2,
+  hookTimeout: patience * minuteMs,
   // A machine that others load can be late for any deadline once; what needed a second try is listed as such.
   retry: process.env['CI'] ? 1 : 0,
-  // Many of these wait for time to pass, so six at a time keep two cores busy; but not beside the properties, which
-  // would take the cores from those that measure how soon something happens.
+  // Many of these wait for time to pass, so four at a time keep two cores busy; more would only make each of them late.
+  // They do not run beside the properties, which would take the cores from those that measure how soon something happens.
   // The crowds and kill loops of the deep tier need room.
-  maxWorkers: isDeep ? 3 : 6,
+  maxWorkers: isDeep ? 3 : 4,
   sequence: { groupOrder: 1 }
 }
 
@@ -43,7 +44,7 @@ const waitingFiles = new RegExp(
     'guarded-fetch',
     'half-open',
     'liquidsoap',
-    'live-conformance-(foreign|timeouts|polling)',
+    'live-conformance-(foreign|polling)',
     'long-poll',
     'queue-write',
     'remote-lists',
@@ -57,9 +58,6 @@ const waitingFiles = new RegExp(
 const isWaiting = ({ moduleId, project }: TestSpecification) =>
   project.name === 'integration' && waitingFiles.test(moduleId)
 
-/** The longest test is in a small file: on a new clone, where files are sorted by size, it would run last and alone. */
-const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith('/integration/chaos.test.ts')
-
 /** Makes every third file one that waits, as long as there are any, so that the CPU is always busy. */
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -67,10 +65,9 @@ class Mixed extends BaseSequencer {
     // oxlint-disable-next-line unicorn/no-array-sort
     const sorted = await super.sort(files)
     const waiting = sorted.filter(isWaiting)
-    const mixed = sorted.filter(each => !isWaiting(each) && !isLongest(each))
+    const mixed = sorted.filter(each => !isWaiting(each))
     const beginning = mixed.findIndex(({ project }) => project.name === 'integration')
     for (const [index, each] of waiting.entries()) mixed.splice(beginning + 3 * index, 0, each)
-    mixed.splice(beginning, 0, ...sorted.filter(isLongest))
     return mixed
   }
 }

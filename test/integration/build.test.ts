@@ -84,7 +84,7 @@ test('a changed, added or deleted source makes the build stale; a copied one doe
   expect((await project.run()).stdout).toBe('43\n')
 })
 
-test('an incomplete build is stale, whatever its stamp contains', async ({ project }) => {
+test.runIf(isDeep)('an incomplete build is stale, whatever its stamp contains', async ({ project }) => {
   const { folder } = project
   const stamp = join(folder, 'dist/.build.json')
   await project.run()
@@ -114,7 +114,7 @@ test.runIf(isDeep)('concurrent starts build without conflicts', async ({ project
   expect((await project.files()).filter(name => name.endsWith('.new'))).toEqual([])
 })
 
-test('a stack trace contains the source file', async ({ project }) => {
+test.runIf(isDeep)('a stack trace contains the source file', async ({ project }) => {
   await project.write('src/answer.ts', 'export const answer: number = 13\n')
   const stderr = expect.stringMatching(/Error: bad luck\n +at .*src\/server\.ts:3:\d+/)
   await expect(project.run()).rejects.toMatchObject({ code: 1, stderr })
@@ -173,7 +173,7 @@ test.runIf(isDeep)(
   }
 )
 
-test('without sources, as in an image, the build starts as it is', async ({ project }) => {
+test.runIf(isDeep)('without sources, as in an image, the build starts as it is', async ({ project }) => {
   const { folder } = project
   await project.run()
   for (const name of ['src', 'workers', 'web', 'assets'])

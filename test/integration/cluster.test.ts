@@ -24,6 +24,7 @@ import { putState } from '../support/put-state.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
 import { readHistory, seedStation, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 10_000, what: 'the cluster to do it' }
@@ -190,7 +191,7 @@ test('a single node that may evict keys causes a warning', async ({ cluster, dat
   expect(lines[0]).toContain('redis may evict jobs')
 })
 
-test(
+test.runIf(isDeep)(
   'servers and workers play on a cluster, also after an outage of all its nodes',
   { timeout: 60_000 },
   async ({ cluster, databaseUrl }) => {

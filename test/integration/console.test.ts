@@ -159,78 +159,86 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   )
 
-  test('a web hook is created for its type, edited, copied and deleted', async ({ program, openPage }) => {
-    const page = await openPage()
-    const { path } = await openView(page, program, 'station/hooks')
-    const read = async (): Promise<Answer[]> => (await program.ask('GET', `${path}/webhooks`)).body
-    await page.getByRole('button', { name: 'New web hook' }).click()
-    const dialog = dialogOf(page)
-    await dialog.getByLabel('Type', { exact: true }).selectOption('discord')
-    await fill(page, { Name: 'Chat', 'Webhook URL': 'nowhere' })
-    await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('Webhook URL must be an address').waitFor()
-    await fill(page, {
-      'Webhook URL': 'https://discord.example.com/api/webhooks/1/x',
-      Content: 'Now playing'
-    })
-    await dialog.getByLabel('song changed', { exact: true }).check()
-    await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    expect(await read()).toMatchObject([{ name: 'Chat', type: 'discord', triggers: ['song_changed'] }])
-    await page.getByRole('button', { name: 'Edit' }).click()
-    expect(await dialog.getByLabel('Webhook URL').inputValue()).toBe('')
-    await fill(page, { Content: 'On the air' })
-    await dialog.getByRole('button', { name: 'Save' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    const [hook] = await read()
-    expect(hook?.config).toContainEqual({ key: 'content', value: 'On the air' })
-    await page.getByRole('button', { name: 'Copy' }).click()
-    await expect.poll(async () => (await read()).length, within5s).toBe(2)
-    await page.getByRole('button', { name: 'Delete' }).first().click()
-    await page.getByRole('dialog').getByText('0 deliveries').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await expect.poll(async () => (await read()).length, within5s).toBe(1)
-  }, 60_000)
+  test.runIf(isDeep)(
+    'a web hook is created for its type, edited, copied and deleted',
+    async ({ program, openPage }) => {
+      const page = await openPage()
+      const { path } = await openView(page, program, 'station/hooks')
+      const read = async (): Promise<Answer[]> => (await program.ask('GET', `${path}/webhooks`)).body
+      await page.getByRole('button', { name: 'New web hook' }).click()
+      const dialog = dialogOf(page)
+      await dialog.getByLabel('Type', { exact: true }).selectOption('discord')
+      await fill(page, { Name: 'Chat', 'Webhook URL': 'nowhere' })
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await dialog.getByText('Webhook URL must be an address').waitFor()
+      await fill(page, {
+        'Webhook URL': 'https://discord.example.com/api/webhooks/1/x',
+        Content: 'Now playing'
+      })
+      await dialog.getByLabel('song changed', { exact: true }).check()
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      expect(await read()).toMatchObject([{ name: 'Chat', type: 'discord', triggers: ['song_changed'] }])
+      await page.getByRole('button', { name: 'Edit' }).click()
+      expect(await dialog.getByLabel('Webhook URL').inputValue()).toBe('')
+      await fill(page, { Content: 'On the air' })
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      const [hook] = await read()
+      expect(hook?.config).toContainEqual({ key: 'content', value: 'On the air' })
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await expect.poll(async () => (await read()).length, within5s).toBe(2)
+      await page.getByRole('button', { name: 'Delete' }).first().click()
+      await page.getByRole('dialog').getByText('0 deliveries').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await expect.poll(async () => (await read()).length, within5s).toBe(1)
+    },
+    60_000
+  )
 
-  test('an API key for two stations is shown once, copied and revoked', async ({ program, openPage }) => {
-    const page = await openPage()
-    const { body: other } = await program.ask('POST', '/api/admin/stations', { body: { name: 'Second' } })
-    const { id } = await openView(page, program, 'keys')
-    await page.getByRole('button', { name: 'New API key' }).click()
-    await fill(page, { Name: 'Morning show' })
-    const add = dialogOf(page).getByLabel('Add a station', { exact: true })
-    await add.selectOption('Console keys')
-    const first = dialogOf(page).getByRole('group', { name: 'Console keys' })
-    await first.getByLabel('manage station media', { exact: true }).check()
-    await add.selectOption('Second')
-    const second = dialogOf(page).getByRole('group', { name: 'Second' })
-    await second.getByLabel('As the role').selectOption('Station manager')
-    expect(await second.getByRole('checkbox', { checked: true }).count()).toBeGreaterThan(5)
-    await second.getByLabel('manage station media', { exact: true }).uncheck()
-    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
-    await dialogOf(page).getByRole('button', { name: 'Create' }).click()
-    const secret = page.getByRole('textbox', { name: 'The new API key' })
-    const key = await secret.inputValue()
-    expect(key).toMatch(/^[0-9a-f]{16}:[0-9a-f]{32}$/)
-    await page.getByRole('button', { name: 'Done' }).click()
-    await secret.waitFor({ state: 'detached' })
-    const files = `/api/station/${id}/files`
-    expect((await program.ask('GET', files, { key })).status).toBe(200)
-    const body = { name: 'new' }
-    const ofSecond = (method: string, path: string) =>
-      program.ask(method, `/api/station/${other.id}/${path}`, { key, body })
-    expect((await ofSecond('POST', 'files/mkdir')).status).toBe(403)
-    expect((await ofSecond('POST', 'playlists')).status).toBe(403)
-    expect((await ofSecond('POST', 'queue/clear')).status).toBe(200)
-    await page.getByRole('button', { name: 'Copy Morning show' }).click()
-    expect(await second.getByLabel('manage station media', { exact: true }).isChecked()).toBe(false)
-    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('button', { name: 'Revoke Morning show' }).click()
-    await page.getByRole('dialog').getByText('never used').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByRole('row', { name: /Morning show.*Revoked/ }).waitFor()
-    expect((await program.ask('GET', files, { key })).status).toBe(403)
-  }, 60_000)
+  test.runIf(isDeep)(
+    'an API key for two stations is shown once, copied and revoked',
+    async ({ program, openPage }) => {
+      const page = await openPage()
+      const { body: other } = await program.ask('POST', '/api/admin/stations', { body: { name: 'Second' } })
+      const { id } = await openView(page, program, 'keys')
+      await page.getByRole('button', { name: 'New API key' }).click()
+      await fill(page, { Name: 'Morning show' })
+      const add = dialogOf(page).getByLabel('Add a station', { exact: true })
+      await add.selectOption('Console keys')
+      const first = dialogOf(page).getByRole('group', { name: 'Console keys' })
+      await first.getByLabel('manage station media', { exact: true }).check()
+      await add.selectOption('Second')
+      const second = dialogOf(page).getByRole('group', { name: 'Second' })
+      await second.getByLabel('As the role').selectOption('Station manager')
+      expect(await second.getByRole('checkbox', { checked: true }).count()).toBeGreaterThan(5)
+      await second.getByLabel('manage station media', { exact: true }).uncheck()
+      expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+      await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+      const secret = page.getByRole('textbox', { name: 'The new API key' })
+      const key = await secret.inputValue()
+      expect(key).toMatch(/^[0-9a-f]{16}:[0-9a-f]{32}$/)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await secret.waitFor({ state: 'detached' })
+      const files = `/api/station/${id}/files`
+      expect((await program.ask('GET', files, { key })).status).toBe(200)
+      const body = { name: 'new' }
+      const ofSecond = (method: string, path: string) =>
+        program.ask(method, `/api/station/${other.id}/${path}`, { key, body })
+      expect((await ofSecond('POST', 'files/mkdir')).status).toBe(403)
+      expect((await ofSecond('POST', 'playlists')).status).toBe(403)
+      expect((await ofSecond('POST', 'queue/clear')).status).toBe(200)
+      await page.getByRole('button', { name: 'Copy Morning show' }).click()
+      expect(await second.getByLabel('manage station media', { exact: true }).isChecked()).toBe(false)
+      await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Revoke Morning show' }).click()
+      await page.getByRole('dialog').getByText('never used').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('row', { name: /Morning show.*Revoked/ }).waitFor()
+      expect((await program.ask('GET', files, { key })).status).toBe(403)
+    },
+    60_000
+  )
 
   test.runIf(isDeep)(
     'a storage location shows the fields of its adapter, and is deleted',
@@ -254,54 +262,55 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     60_000
   )
 
-  test('settings survive reads, ask before they are left, and a deletion names what is lost', async ({
-    program,
-    openPage
-  }) => {
-    const page = await openPage()
-    const { id, name, path } = await openView(page, program, 'station/settings')
-    await program.ask('POST', `${path}/playlists`, { body: { name: 'Rotation' } })
-    const description = page.getByLabel('Description', { exact: true })
-    await description.fill('By the sea')
-    const storedBefore = { offline_text: 'Silence', source_password: 'open sesame' }
-    await program.ask('PUT', `/api/admin/station/${id}`, { body: storedBefore })
-    await page.getByRole('link', { name: 'All stations' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    await page.waitForURL(`**/#/station/${name}/settings`)
-    expect(await description.inputValue()).toBe('By the sea')
-    await page.getByLabel('Time zone').fill('Nowhere')
-    await description.press('Control+s')
-    await page.getByText('Time zone must be a time zone like Europe/Berlin.').waitFor()
-    await page.locator('summary', { hasText: 'Live shows' }).click()
-    await page.getByRole('button', { name: 'Remove the stored value of Source password' }).click()
-    expect(await page.getByLabel('Source password').getAttribute('placeholder')).toBe('will be removed')
-    await page.getByLabel('Time zone').fill('Europe/Oslo')
-    await page.keyboard.press('Enter')
-    await page.getByText('Saved.').waitFor()
-    const { body } = await program.ask('GET', `/api/admin/station/${id}`)
-    expect(body).toMatchObject({
-      description: 'By the sea',
-      timezone: 'Europe/Oslo',
-      offline_text: 'Silence'
-    })
-    const [stored] = await program.sql`select source_password as password from stations where id = ${id}`
-    expect(stored).toEqual({ password: '' })
-    await page.getByRole('button', { name: 'Copy' }).click()
-    await page.getByRole('heading', { name: 'Copy station' }).waitFor()
-    await dialogOf(page).getByText('Songs are not copied either').waitFor()
-    await fill(page, { Name: 'The copy' })
-    await dialogOf(page).getByRole('button', { name: 'Create' }).click()
-    await page.waitForURL(/the_copy\/settings$/)
-    const { body: copies } = await program.ask('GET', '/api/station/the_copy/playlists')
-    expect(copies).toMatchObject([{ name: 'Rotation' }])
-    await page.goto(`${program.baseUrl}/#/station/${name}/settings`)
-    await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByText('0 songs, 1 playlist').waitFor()
-    await page.getByRole('dialog').getByText('1 mount, 0 relays, 0 SFTP users').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.waitForURL(/#\/$/)
-    expect((await program.ask('GET', `/api/admin/station/${id}`)).status).toBe(404)
-  }, 60_000)
+  test.runIf(isDeep)(
+    'settings survive reads, ask before they are left, and a deletion names what is lost',
+    async ({ program, openPage }) => {
+      const page = await openPage()
+      const { id, name, path } = await openView(page, program, 'station/settings')
+      await program.ask('POST', `${path}/playlists`, { body: { name: 'Rotation' } })
+      const description = page.getByLabel('Description', { exact: true })
+      await description.fill('By the sea')
+      const storedBefore = { offline_text: 'Silence', source_password: 'open sesame' }
+      await program.ask('PUT', `/api/admin/station/${id}`, { body: storedBefore })
+      await page.getByRole('link', { name: 'All stations' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      await page.waitForURL(`**/#/station/${name}/settings`)
+      expect(await description.inputValue()).toBe('By the sea')
+      await page.getByLabel('Time zone').fill('Nowhere')
+      await description.press('Control+s')
+      await page.getByText('Time zone must be a time zone like Europe/Berlin.').waitFor()
+      await page.locator('summary', { hasText: 'Live shows' }).click()
+      await page.getByRole('button', { name: 'Remove the stored value of Source password' }).click()
+      expect(await page.getByLabel('Source password').getAttribute('placeholder')).toBe('will be removed')
+      await page.getByLabel('Time zone').fill('Europe/Oslo')
+      await page.keyboard.press('Enter')
+      await page.getByText('Saved.').waitFor()
+      const { body } = await program.ask('GET', `/api/admin/station/${id}`)
+      expect(body).toMatchObject({
+        description: 'By the sea',
+        timezone: 'Europe/Oslo',
+        offline_text: 'Silence'
+      })
+      const [stored] = await program.sql`select source_password as password from stations where id = ${id}`
+      expect(stored).toEqual({ password: '' })
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await page.getByRole('heading', { name: 'Copy station' }).waitFor()
+      await dialogOf(page).getByText('Songs are not copied either').waitFor()
+      await fill(page, { Name: 'The copy' })
+      await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+      await page.waitForURL(/the_copy\/settings$/)
+      const { body: copies } = await program.ask('GET', '/api/station/the_copy/playlists')
+      expect(copies).toMatchObject([{ name: 'Rotation' }])
+      await page.goto(`${program.baseUrl}/#/station/${name}/settings`)
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('dialog').getByText('0 songs, 1 playlist').waitFor()
+      await page.getByRole('dialog').getByText('1 mount, 0 relays, 0 SFTP users').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await page.waitForURL(/#\/$/)
+      expect((await program.ask('GET', `/api/admin/station/${id}`)).status).toBe(404)
+    },
+    60_000
+  )
 
   test.runIf(isDeep)(
     'the first steps are done by keyboard, and can be left and resumed',
@@ -328,28 +337,32 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     60_000
   )
 
-  test('the stations are shown in a table that is sorted and remembered', async ({ program, openPage }) => {
-    for (const name of ['Zebra FM', 'Alpha FM'])
-      await program.ask('POST', '/api/admin/stations', { body: { name } })
-    const page = await openPage()
-    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
-    await page.goto(program.baseUrl)
-    await page.getByRole('button', { name: 'New station' }).click()
-    await fill(page, { Name: 'Middle FM' })
-    await dialogOf(page).getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('link', { name: 'Middle FM' }).waitFor()
-    expect(page.url()).toMatch(/#\/start$/)
-    await page.goto(`${program.baseUrl}/#/`)
-    await page.getByRole('button', { name: 'Show as a table' }).click()
-    await page.reload()
-    const names = () => page.locator('.station-table tbody th').allTextContents()
-    await page.locator('.station-table').waitFor()
-    const ascending = await names()
-    expect(ascending.indexOf('Alpha FM')).toBeLessThan(ascending.indexOf('Zebra FM'))
-    await page.getByRole('button', { name: 'Station', exact: true }).click()
-    expect(await names()).toEqual(ascending.toReversed())
-    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
-  }, 60_000)
+  test.runIf(isDeep)(
+    'the stations are shown in a table that is sorted and remembered',
+    async ({ program, openPage }) => {
+      for (const name of ['Zebra FM', 'Alpha FM'])
+        await program.ask('POST', '/api/admin/stations', { body: { name } })
+      const page = await openPage()
+      await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+      await page.goto(program.baseUrl)
+      await page.getByRole('button', { name: 'New station' }).click()
+      await fill(page, { Name: 'Middle FM' })
+      await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('link', { name: 'Middle FM' }).waitFor()
+      expect(page.url()).toMatch(/#\/start$/)
+      await page.goto(`${program.baseUrl}/#/`)
+      await page.getByRole('button', { name: 'Show as a table' }).click()
+      await page.reload()
+      const names = () => page.locator('.station-table tbody th').allTextContents()
+      await page.locator('.station-table').waitFor()
+      const ascending = await names()
+      expect(ascending.indexOf('Alpha FM')).toBeLessThan(ascending.indexOf('Zebra FM'))
+      await page.getByRole('button', { name: 'Station', exact: true }).click()
+      expect(await names()).toEqual(ascending.toReversed())
+      expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+    },
+    60_000
+  )
 
   test('a view whose files are missing reloads the page once, and then says so', async ({
     program,

@@ -119,71 +119,76 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   )
 
-  test('a page that becomes visible reads again, even if the clock was set back', async ({
-    stage,
-    openPage
-  }) => {
-    const page = await openPage()
-    await page.clock.install()
-    await page.goto(stage.baseUrl)
-    await page.locator('.topbar').waitFor()
-    let reads = 0
-    page.on('request', request => {
-      if (request.url().endsWith('/api/health/ready')) reads++
-    })
-    const show = async (isHidden: boolean) =>
-      page.evaluate(`
+  test.runIf(isDeep)(
+    'a page that becomes visible reads again, even if the clock was set back',
+    async ({ stage, openPage }) => {
+      const page = await openPage()
+      await page.clock.install()
+      await page.goto(stage.baseUrl)
+      await page.locator('.topbar').waitFor()
+      let reads = 0
+      page.on('request', request => {
+        if (request.url().endsWith('/api/health/ready')) reads++
+      })
+      const show = async (isHidden: boolean) =>
+        page.evaluate(`
         Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
         document.dispatchEvent(new Event('visibilitychange'))`)
-    await show(true)
-    await page.clock.setSystemTime(Date.now() - 3_600_000)
-    // The next read falls due within five seconds, while the page is hidden.
-    await page.clock.runFor(6_000)
-    const before = reads
-    await show(false)
-    await expect.poll(() => reads, within5s).toBeGreaterThan(before)
-  })
+      await show(true)
+      await page.clock.setSystemTime(Date.now() - 3_600_000)
+      // The next read falls due within five seconds, while the page is hidden.
+      await page.clock.runFor(6_000)
+      const before = reads
+      await show(false)
+      await expect.poll(() => reads, within5s).toBeGreaterThan(before)
+    }
+  )
 
-  test('without scripts the page lists the stations with links and current songs', async ({
-    stage,
-    openPage
-  }) => {
-    const station = await stage.put({ profile: { name: nasty } })
-    const page = await openPage({ javaScriptEnabled: false })
-    await page.goto(stage.baseUrl)
-    const card = page.locator('.card').filter({ has: page.locator(`a[href="public/${station.shortName}"]`) })
-    expect(await card.locator('a').textContent()).toBe(nasty)
-    expect(await card.locator('.card-title').textContent()).toBe('Paper Lanterns')
-  })
+  test.runIf(isDeep)(
+    'without scripts the page lists the stations with links and current songs',
+    async ({ stage, openPage }) => {
+      const station = await stage.put({ profile: { name: nasty } })
+      const page = await openPage({ javaScriptEnabled: false })
+      await page.goto(stage.baseUrl)
+      const card = page
+        .locator('.card')
+        .filter({ has: page.locator(`a[href="public/${station.shortName}"]`) })
+      expect(await card.locator('a').textContent()).toBe(nasty)
+      expect(await card.locator('.card-title').textContent()).toBe('Paper Lanterns')
+    }
+  )
 
-  test('a key is checked, kept for the tab, and never part of a URL', async ({ program, openPage }) => {
-    const station = await startPlaying(program)
-    await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { is_public: false } })
-    const page = await openPage()
-    const addresses: string[] = []
-    page.on('request', request => addresses.push(request.url(), request.postData() ?? ''))
-    page.on('websocket', socket => addresses.push(socket.url()))
-    await signIn(page, program.baseUrl, '0123456789abcdef:ffffffffffffffffffffffffffffffff')
-    await page.getByRole('alert').filter({ hasText: 'This API key is not valid.' }).waitFor()
-    await page.getByLabel('API key').fill(adminKey)
-    await page.keyboard.press('Enter')
-    await page.locator('spark-line .chart').first().waitFor()
-    // The private station is listed now, with its cover.
-    await page.getByRole('link', { name: station.document.station.name }).click()
-    await page.getByRole('heading', { name: station.document.station.name }).waitFor()
-    await page.locator('.on-air img[src^="blob:"]').waitFor({ state: 'attached' })
-    await page.reload()
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
-    expect(await page.evaluate('localStorage.length')).toBe(0)
-    expect(await page.context().cookies()).toEqual([])
-    const other = await page.context().newPage()
-    await other.goto(program.baseUrl)
-    await other.getByRole('button', { name: 'Sign in' }).waitFor()
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('button', { name: 'Sign in' }).waitFor()
-    expect(await page.evaluate('sessionStorage.length')).toBe(0)
-    expect(addresses.filter(each => decodeURIComponent(each).includes(adminKey.slice(17)))).toEqual([])
-  })
+  test.runIf(isDeep)(
+    'a key is checked, kept for the tab, and never part of a URL',
+    async ({ program, openPage }) => {
+      const station = await startPlaying(program)
+      await program.ask('PUT', `/api/admin/station/${station.id}`, { body: { is_public: false } })
+      const page = await openPage()
+      const addresses: string[] = []
+      page.on('request', request => addresses.push(request.url(), request.postData() ?? ''))
+      page.on('websocket', socket => addresses.push(socket.url()))
+      await signIn(page, program.baseUrl, '0123456789abcdef:ffffffffffffffffffffffffffffffff')
+      await page.getByRole('alert').filter({ hasText: 'This API key is not valid.' }).waitFor()
+      await page.getByLabel('API key').fill(adminKey)
+      await page.keyboard.press('Enter')
+      await page.locator('spark-line .chart').first().waitFor()
+      // The private station is listed now, with its cover.
+      await page.getByRole('link', { name: station.document.station.name }).click()
+      await page.getByRole('heading', { name: station.document.station.name }).waitFor()
+      await page.locator('.on-air img[src^="blob:"]').waitFor({ state: 'attached' })
+      await page.reload()
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+      expect(await page.evaluate('localStorage.length')).toBe(0)
+      expect(await page.context().cookies()).toEqual([])
+      const other = await page.context().newPage()
+      await other.goto(program.baseUrl)
+      await other.getByRole('button', { name: 'Sign in' }).waitFor()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('button', { name: 'Sign in' }).waitFor()
+      expect(await page.evaluate('sessionStorage.length')).toBe(0)
+      expect(addresses.filter(each => decodeURIComponent(each).includes(adminKey.slice(17)))).toEqual([])
+    }
+  )
 
   test('an operator skips a song after confirmation', async ({ program, openPage }) => {
     const page = await openPage()
@@ -228,36 +233,36 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   )
 
-  test('the queue shows reasons and is reordered by keyboard and by dragging', async ({
-    program,
-    openPage
-  }) => {
-    const page = await openPage({ viewport: { width: 1280, height: 1_400 } })
-    const { path } = await openStation(page, program)
-    await expect.poll(() => titlesIn(page), within5s).toHaveLength(5)
-    const [first = '', second = '', ...others] = await titlesIn(page)
-    expect([first, second, ...others]).toEqual(await queued(program, path))
-    await page.locator('.queue-row').first().locator('summary').click()
-    await page.getByText('Picked from “Rotation”.').first().waitFor()
+  test.runIf(isDeep)(
+    'the queue shows reasons and is reordered by keyboard and by dragging',
+    async ({ program, openPage }) => {
+      const page = await openPage({ viewport: { width: 1280, height: 1_400 } })
+      const { path } = await openStation(page, program)
+      await expect.poll(() => titlesIn(page), within5s).toHaveLength(5)
+      const [first = '', second = '', ...others] = await titlesIn(page)
+      expect([first, second, ...others]).toEqual(await queued(program, path))
+      await page.locator('.queue-row').first().locator('summary').click()
+      await page.getByText('Picked from “Rotation”.').first().waitFor()
 
-    const grip = page.getByRole('button', { name: new RegExp(`^Move “${first}”`) })
-    await grip.press('ArrowDown')
-    await grip.press('End')
-    await expect.poll(() => queued(program, path), within5s).toEqual([second, ...others, first])
-    await page.locator(`:focus[aria-label="Move “${first}”, position 5 of 5"]`).waitFor()
-    await page.getByText(`${first}: position 5 of 5`).waitFor({ state: 'attached' })
+      const grip = page.getByRole('button', { name: new RegExp(`^Move “${first}”`) })
+      await grip.press('ArrowDown')
+      await grip.press('End')
+      await expect.poll(() => queued(program, path), within5s).toEqual([second, ...others, first])
+      await page.locator(`:focus[aria-label="Move “${first}”, position 5 of 5"]`).waitFor()
+      await page.getByText(`${first}: position 5 of 5`).waitFor({ state: 'attached' })
 
-    const from = await grip.boundingBox()
-    const to = await page.locator('.queue-row').first().boundingBox()
-    if (!from || !to) throw new Error('the rows are not visible')
-    await page.mouse.move(from.x + 10, from.y + 10)
-    await page.mouse.down()
-    await page.mouse.move(from.x + 10, to.y + 40, { steps: 8 })
-    await page.mouse.move(from.x + 10, to.y + 4, { steps: 4 })
-    await page.mouse.up()
-    await expect.poll(() => queued(program, path), within5s).toEqual([first, second, ...others])
-    await expect.poll(() => titlesIn(page), within5s).toEqual([first, second, ...others])
-  })
+      const from = await grip.boundingBox()
+      const to = await page.locator('.queue-row').first().boundingBox()
+      if (!from || !to) throw new Error('the rows are not visible')
+      await page.mouse.move(from.x + 10, from.y + 10)
+      await page.mouse.down()
+      await page.mouse.move(from.x + 10, to.y + 40, { steps: 8 })
+      await page.mouse.move(from.x + 10, to.y + 4, { steps: 4 })
+      await page.mouse.up()
+      await expect.poll(() => queued(program, path), within5s).toEqual([first, second, ...others])
+      await expect.poll(() => titlesIn(page), within5s).toEqual([first, second, ...others])
+    }
+  )
 
   test.runIf(isDeep)(
     'a song is moved to the end of a queue that is longer than the page shows',
@@ -280,45 +285,49 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   )
 
-  test('a web hook is tested, delivers, fails and is disabled', async ({ program, openPage }) => {
-    await using receiver = await startWebServer()
-    const page = await openPage()
-    const { path } = await openStation(page, program, '/hooks')
-    const made = await program.ask('POST', `${path}/webhooks`, {
-      body: {
-        type: 'generic',
-        name: nasty,
-        config: { webhook_url: `${receiver.url}/hook` },
-        triggers: ['song_changed']
-      }
-    })
-    expect(made.status).toBe(200)
-    await page.reload()
-    const hook = page.locator('.hook').filter({ has: page.getByRole('heading', { name: nasty }) })
-    await hook.getByText('There are no deliveries yet.').waitFor()
-    receiver.answer((_, response) => void response.writeHead(500).end(nasty))
-    await hook.getByRole('button', { name: 'Send a test' }).click()
-    await hook.getByText('The server responded with 500.').waitFor()
-    await hook.locator('pre', { hasText: nasty }).first().waitFor()
-    receiver.answer('welcome')
-    await hook.getByRole('button', { name: 'Send a test' }).click()
-    await hook.getByText('The message was delivered.').waitFor()
-    await program.ask('POST', `${path}/backend/skip`)
-    await hook.getByRole('row', { name: /Delivered 200/ }).waitFor({ timeout: 20_000 })
-    await hook.getByText('Working').waitFor()
-    receiver.answer((_, response) => void response.writeHead(503).end())
-    await program.ask('POST', `${path}/backend/skip`)
-    await hook.getByRole('row', { name: /Failed, retrying 503/ }).waitFor({ timeout: 20_000 })
-    await hook
-      .locator('hook-failure')
-      .getByText('The server responded with 503.')
-      .waitFor({ timeout: 10_000 })
-    await hook.getByRole('button', { name: 'Disable' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
-    await hook.getByRole('button', { name: 'Enable' }).waitFor()
-    await hook.getByText('Disabled').waitFor()
-    expect(await page.locator('img[src=x], b').count()).toBe(0)
-  }, 60_000)
+  test.runIf(isDeep)(
+    'a web hook is tested, delivers, fails and is disabled',
+    async ({ program, openPage }) => {
+      await using receiver = await startWebServer()
+      const page = await openPage()
+      const { path } = await openStation(page, program, '/hooks')
+      const made = await program.ask('POST', `${path}/webhooks`, {
+        body: {
+          type: 'generic',
+          name: nasty,
+          config: { webhook_url: `${receiver.url}/hook` },
+          triggers: ['song_changed']
+        }
+      })
+      expect(made.status).toBe(200)
+      await page.reload()
+      const hook = page.locator('.hook').filter({ has: page.getByRole('heading', { name: nasty }) })
+      await hook.getByText('There are no deliveries yet.').waitFor()
+      receiver.answer((_, response) => void response.writeHead(500).end(nasty))
+      await hook.getByRole('button', { name: 'Send a test' }).click()
+      await hook.getByText('The server responded with 500.').waitFor()
+      await hook.locator('pre', { hasText: nasty }).first().waitFor()
+      receiver.answer('welcome')
+      await hook.getByRole('button', { name: 'Send a test' }).click()
+      await hook.getByText('The message was delivered.').waitFor()
+      await program.ask('POST', `${path}/backend/skip`)
+      await hook.getByRole('row', { name: /Delivered 200/ }).waitFor({ timeout: 20_000 })
+      await hook.getByText('Working').waitFor()
+      receiver.answer((_, response) => void response.writeHead(503).end())
+      await program.ask('POST', `${path}/backend/skip`)
+      await hook.getByRole('row', { name: /Failed, retrying 503/ }).waitFor({ timeout: 20_000 })
+      await hook
+        .locator('hook-failure')
+        .getByText('The server responded with 503.')
+        .waitFor({ timeout: 10_000 })
+      await hook.getByRole('button', { name: 'Disable' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+      await hook.getByRole('button', { name: 'Enable' }).waitFor()
+      await hook.getByText('Disabled').waitFor()
+      expect(await page.locator('img[src=x], b').count()).toBe(0)
+    },
+    60_000
+  )
 
   test.runIf(isDeep)(
     'a key gains only its own permissions when a private station becomes public',
@@ -453,51 +462,56 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     }
   )
 
-  test('late workers and failing stores are reported in every view', async ({ program, openPage }) => {
-    const page = await openPage()
-    const { name } = await openStation(page, program)
-    await page.locator('.queue-row').first().waitFor()
-    const late = { workers: 1, waiting: 0, active: 0, delayed: 3, overdue: 2, late_ms: 11_200 }
-    await page.route('**/api/queues', route =>
-      route.fulfill({ json: { queues: [{ name: 'advance', ...late }] } })
-    )
-    const banner = page.locator('.status-text')
-    await banner.getByText('Workers are 12 s behind: songs change late.').waitFor({ timeout: 10_000 })
-    await page.goto(`${program.baseUrl}/#/system`)
-    await page.getByRole('row', { name: /Song changes .*12 s behind 2 1/ }).waitFor()
-    await page.unroute('**/api/queues')
-    await banner.waitFor({ state: 'detached', timeout: 10_000 })
-    const old = { live_state: 'stale', postgres: 'up', redis: 'down' }
-    await page.route('**/api/health', route => route.fulfill({ json: { status: 'error', ...old } }))
-    await page.goto(`${program.baseUrl}/#/station/${name}/schedule`)
-    await banner.getByText('Redis is not responding').waitFor({ timeout: 10_000 })
-    await page.route('**/api/health/ready', route => route.fulfill({ json: { live_state: 'stale' } }))
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await banner.getByText('The server receives no updates of the stations').waitFor()
-  }, 60_000)
+  test.runIf(isDeep)(
+    'late workers and failing stores are reported in every view',
+    async ({ program, openPage }) => {
+      const page = await openPage()
+      const { name } = await openStation(page, program)
+      await page.locator('.queue-row').first().waitFor()
+      const late = { workers: 1, waiting: 0, active: 0, delayed: 3, overdue: 2, late_ms: 11_200 }
+      await page.route('**/api/queues', route =>
+        route.fulfill({ json: { queues: [{ name: 'advance', ...late }] } })
+      )
+      const banner = page.locator('.status-text')
+      await banner.getByText('Workers are 12 s behind: songs change late.').waitFor({ timeout: 10_000 })
+      await page.goto(`${program.baseUrl}/#/system`)
+      await page.getByRole('row', { name: /Song changes .*12 s behind 2 1/ }).waitFor()
+      await page.unroute('**/api/queues')
+      await banner.waitFor({ state: 'detached', timeout: 10_000 })
+      const old = { live_state: 'stale', postgres: 'up', redis: 'down' }
+      await page.route('**/api/health', route => route.fulfill({ json: { status: 'error', ...old } }))
+      await page.goto(`${program.baseUrl}/#/station/${name}/schedule`)
+      await banner.getByText('Redis is not responding').waitFor({ timeout: 10_000 })
+      await page.route('**/api/health/ready', route => route.fulfill({ json: { live_state: 'stale' } }))
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await banner.getByText('The server receives no updates of the stations').waitFor()
+    },
+    60_000
+  )
 
-  test('every panel shows that the server does not respond, until it responds again', async ({
-    program,
-    openPage
-  }) => {
-    const page = await openPage()
-    const { document } = await openStation(page, program)
-    await expect.poll(async () => page.title()).toContain(document.station.name)
-    const history = page.locator('.panel', { hasText: 'History' })
-    await history.locator('.row-title').first().waitFor()
-    await page.locator('.queue-row').first().waitFor()
-    const banner = page.locator('.status-banner')
-    program.server.kill('SIGSTOP')
-    try {
-      await banner.getByText('The server cannot be reached.').waitFor({ timeout: 20_000 })
-      await history.getByText('Last updated').waitFor({ timeout: 5_000 })
-      await page.locator('.view[data-old]').waitFor()
-      expect(await page.getByRole('button', { name: 'Skip' }).isDisabled()).toBe(true)
-    } finally {
-      program.server.kill('SIGCONT')
-    }
-    await page.locator('.status-text').waitFor({ state: 'detached', timeout: 20_000 })
-    const troubles = page.locator('.panel .trouble')
-    await expect.poll(() => troubles.count(), { timeout: 20_000 }).toBe(0)
-  }, 90_000)
+  test.runIf(isDeep)(
+    'every panel shows that the server does not respond, until it responds again',
+    async ({ program, openPage }) => {
+      const page = await openPage()
+      const { document } = await openStation(page, program)
+      await expect.poll(async () => page.title()).toContain(document.station.name)
+      const history = page.locator('.panel', { hasText: 'History' })
+      await history.locator('.row-title').first().waitFor()
+      await page.locator('.queue-row').first().waitFor()
+      const banner = page.locator('.status-banner')
+      program.server.kill('SIGSTOP')
+      try {
+        await banner.getByText('The server cannot be reached.').waitFor({ timeout: 20_000 })
+        await history.getByText('Last updated').waitFor({ timeout: 5_000 })
+        await page.locator('.view[data-old]').waitFor()
+        expect(await page.getByRole('button', { name: 'Skip' }).isDisabled()).toBe(true)
+      } finally {
+        program.server.kill('SIGCONT')
+      }
+      await page.locator('.status-text').waitFor({ state: 'detached', timeout: 20_000 })
+      const troubles = page.locator('.panel .trouble')
+      await expect.poll(() => troubles.count(), { timeout: 20_000 }).toBe(0)
+    },
+    90_000
+  )
 })

@@ -22,7 +22,7 @@ import { type RunningServer, startServer } from '../support/program.ts'
 import { handshake, openRaw } from '../support/raw-websocket.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
-import { sized } from '../support/tier.ts'
+import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
@@ -100,7 +100,7 @@ test(
   }
 )
 
-test(
+test.runIf(isDeep)(
   'servers and clients recover after Redis hangs for ten seconds, and after a FLUSHALL',
   { timeout: 90_000 },
   async ({ databaseUrl, sql }) => {
@@ -220,7 +220,7 @@ test.runIf(canMeasure)(
   }
 )
 
-test(
+test.runIf(isDeep)(
   'a rolling restart of two servers on one port, with many clients',
   { timeout: 120_000 },
   async ({ databaseUrl, redisUrl }) => {

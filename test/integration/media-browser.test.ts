@@ -11,6 +11,7 @@ import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { isDeep } from '../support/tier.ts'
 import { toneWav } from '../support/tone.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -123,42 +124,43 @@ describe.skipIf(whyWithout('chromium') !== null)('the files of a station', () =>
     await page.getByText(/3 items deleted|already been sent/).waitFor()
   }, 90_000)
 
-  test('an upload is paused, continues after a reload of the page, and is stored once', async ({
-    program,
-    openPage
-  }) => {
-    const page = await openPage({ allowsErrors: true })
-    const { path } = await openMedia(page, program)
-    await using folder = await openTempFolder()
-    const file = join(folder.path, 'long.mp3')
-    const bytes = mp3({ TIT2: 'Long Upload', TPE1: 'The Ferries' }, 20_000)
-    await writeFile(file, bytes)
-    const choose = () => page.locator('.uploads input[type=file]').first().setInputFiles(file)
-    const methods: string[] = []
-    let isBlocked = true
-    await page.route(/files\/uploads/, route => {
-      const method = route.request().method()
-      methods.push(method)
-      // Without an answer the request stays in flight.
-      return method === 'PATCH' && isBlocked ? undefined : route.continue()
-    })
-    await choose()
-    await waitFor(() => methods.includes('PATCH'), { deadlineMs: 10_000, what: 'the first part' })
-    await page.getByRole('button', { name: 'Pause long.mp3' }).click()
-    await page.locator('.upload-row[data-state=paused]').waitFor()
-    await page.getByRole('button', { name: 'Resume long.mp3' }).click()
-    await waitFor(() => methods.filter(method => method === 'PATCH').length === 2, {
-      deadlineMs: 10_000,
-      what: 'the part again'
-    })
-    page.on('dialog', dialog => void dialog.accept())
-    await page.reload()
-    isBlocked = false
-    await choose()
-    await page.getByText('1 file of 1 uploaded').waitFor()
-    await rowOf(page, 'Long Upload').waitFor()
-    expect(methods.filter(method => method === 'POST').length).toBe(1)
-    const { body }: Answer = await program.ask('GET', `${path}/files/list`)
-    expect(body.rows.map((row: Answer) => [row.path, row.size])).toEqual([['long.mp3', bytes.length]])
-  }, 60_000)
+  test.runIf(isDeep)(
+    'an upload is paused, continues after a reload of the page, and is stored once',
+    async ({ program, openPage }) => {
+      const page = await openPage({ allowsErrors: true })
+      const { path } = await openMedia(page, program)
+      await using folder = await openTempFolder()
+      const file = join(folder.path, 'long.mp3')
+      const bytes = mp3({ TIT2: 'Long Upload', TPE1: 'The Ferries' }, 20_000)
+      await writeFile(file, bytes)
+      const choose = () => page.locator('.uploads input[type=file]').first().setInputFiles(file)
+      const methods: string[] = []
+      let isBlocked = true
+      await page.route(/files\/uploads/, route => {
+        const method = route.request().method()
+        methods.push(method)
+        // Without an answer the request stays in flight.
+        return method === 'PATCH' && isBlocked ? undefined : route.continue()
+      })
+      await choose()
+      await waitFor(() => methods.includes('PATCH'), { deadlineMs: 10_000, what: 'the first part' })
+      await page.getByRole('button', { name: 'Pause long.mp3' }).click()
+      await page.locator('.upload-row[data-state=paused]').waitFor()
+      await page.getByRole('button', { name: 'Resume long.mp3' }).click()
+      await waitFor(() => methods.filter(method => method === 'PATCH').length === 2, {
+        deadlineMs: 10_000,
+        what: 'the part again'
+      })
+      page.on('dialog', dialog => void dialog.accept())
+      await page.reload()
+      isBlocked = false
+      await choose()
+      await page.getByText('1 file of 1 uploaded').waitFor()
+      await rowOf(page, 'Long Upload').waitFor()
+      expect(methods.filter(method => method === 'POST').length).toBe(1)
+      const { body }: Answer = await program.ask('GET', `${path}/files/list`)
+      expect(body.rows.map((row: Answer) => [row.path, row.size])).toEqual([['long.mp3', bytes.length]])
+    },
+    60_000
+  )
 })

@@ -117,50 +117,54 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(Math.abs(Number(times[0]?.replace('0:', '')) - secondsNow)).toBeLessThan(1.5)
   })
 
-  test('a page is shown as stale while the server is down, and recovers', async ({ stage, openPage }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
-    await untilSeen(page, 'Paper Lanterns')
-    const warning = page.locator('.eyebrow[data-kind=warning]')
-    const texts: (string | null)[] = []
-    // An exception here would leave the other tests without a server.
-    await stage.restart('SIGKILL', async () => {
-      await warning.waitFor({ timeout: 10_000 }).catch(() => texts.push('nothing'))
-      texts.push(await warning.textContent({ timeout: 100 }).catch(() => null))
-      texts.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
-      await station.play('Meanwhile')
-    })
-    expect(texts).toEqual([expect.stringMatching(/^No update since \d+:\d\d, retrying$/), 'unknown'])
-    await untilSeen(page, 'Meanwhile', 40_000)
-    await page
-      .locator('.eyebrow[data-kind=plain]')
-      .waitFor({ timeout: sized({ quick: 10_000, deep: 1_000 }) })
-  }, 60_000)
-
-  test('if WebSockets, or WebSockets and server-sent events, are blocked, a page still follows', async ({
-    stage,
-    openPage
-  }) => {
-    const station = await stage.put()
-    for (const blocked of [['websocket'], ['websocket', 'sse']]) {
+  test.runIf(isDeep)(
+    'a page is shown as stale while the server is down, and recovers',
+    async ({ stage, openPage }) => {
+      const station = await stage.put()
       const page = await openPage()
-      const requested: string[] = []
-      page.on('request', request => requested.push(new URL(request.url()).pathname))
-      await page.routeWebSocket(/.*/, socket => void socket.close())
-      if (blocked.includes('sse')) await page.route('**/sse?*', route => route.abort())
       await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
-      const path = blocked.includes('sse') ? '/api/nowplaying_static/' : '/api/live/nowplaying/sse'
-      await waitFor(() => requested.some(each => each.startsWith(path)), {
-        deadlineMs: 5_000,
-        what: 'the next transport'
+      await untilSeen(page, 'Paper Lanterns')
+      const warning = page.locator('.eyebrow[data-kind=warning]')
+      const texts: (string | null)[] = []
+      // An exception here would leave the other tests without a server.
+      await stage.restart('SIGKILL', async () => {
+        await warning.waitFor({ timeout: 10_000 }).catch(() => texts.push('nothing'))
+        texts.push(await warning.textContent({ timeout: 100 }).catch(() => null))
+        texts.push(await page.locator('[role=progressbar]').getAttribute('aria-valuetext'))
+        await station.play('Meanwhile')
       })
-      await untilSeen(page, station.state().shown?.song.title ?? '')
-      const count = sized({ quick: 2, deep: 5 })
-      const titles = Array.from({ length: count }, (_, index) => `Without ${blocked.join()} ${index}`)
-      await expectSongs(page, station, 500, titles)
+      expect(texts).toEqual([expect.stringMatching(/^No update since \d+:\d\d, retrying$/), 'unknown'])
+      await untilSeen(page, 'Meanwhile', 40_000)
+      await page
+        .locator('.eyebrow[data-kind=plain]')
+        .waitFor({ timeout: sized({ quick: 10_000, deep: 1_000 }) })
+    },
+    60_000
+  )
+
+  test.runIf(isDeep)(
+    'if WebSockets, or WebSockets and server-sent events, are blocked, a page still follows',
+    async ({ stage, openPage }) => {
+      const station = await stage.put()
+      for (const blocked of [['websocket'], ['websocket', 'sse']]) {
+        const page = await openPage()
+        const requested: string[] = []
+        page.on('request', request => requested.push(new URL(request.url()).pathname))
+        await page.routeWebSocket(/.*/, socket => void socket.close())
+        if (blocked.includes('sse')) await page.route('**/sse?*', route => route.abort())
+        await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+        const path = blocked.includes('sse') ? '/api/nowplaying_static/' : '/api/live/nowplaying/sse'
+        await waitFor(() => requested.some(each => each.startsWith(path)), {
+          deadlineMs: 5_000,
+          what: 'the next transport'
+        })
+        await untilSeen(page, station.state().shown?.song.title ?? '')
+        const count = sized({ quick: 2, deep: 5 })
+        const titles = Array.from({ length: count }, (_, index) => `Without ${blocked.join()} ${index}`)
+        await expectSongs(page, station, 500, titles)
+      }
     }
-  })
+  )
 
   test('any title is shown as text in pages and in the widget', async ({ stage, openPage }) => {
     const station = await stage.put({ profile: { name: hostile, description: hostile } })
@@ -226,33 +230,36 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.locator('#song', { hasText: 'Nils Okada - Tidewater' }).waitFor({ timeout: 5_000 })
   })
 
-  test('the button plays the stream, and another stream can be selected', async ({ stage, openPage }) => {
-    await using streams = await startAudioServer()
-    const mounts = [
-      aMount(1, { customUrl: `${streams.url}/one.mp3`, isDefault: false }),
-      aMount(2, { customUrl: `${streams.url}/two.mp3`, isDefault: true })
-    ]
-    const station = await stage.put({ profile: { mounts } })
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
-    const state = page.locator('.sound-text')
-    expect(await page.locator('option').allTextContents()).toEqual(['Stream 2', 'Stream 1'])
-    // With the keyboard only.
-    await page.getByRole('button', { name: 'Listen' }).focus()
-    await page.keyboard.press('Enter')
-    await state.filter({ hasText: 'Listening' }).waitFor({ timeout: 10_000 })
-    expect(streams.asked.at(-1)?.path).toBe('/two.mp3')
-    expect(await page.evaluate('navigator.mediaSession.metadata.title')).toBe('Paper Lanterns')
-    await page.getByLabel('Stream').selectOption('Stream 1')
-    await waitFor(() => streams.asked.at(-1)?.path === '/one.mp3', {
-      deadlineMs: 5_000,
-      what: 'the other stream'
-    })
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByRole('button', { name: 'Listen' }).waitFor()
-  })
+  test.runIf(isDeep)(
+    'the button plays the stream, and another stream can be selected',
+    async ({ stage, openPage }) => {
+      await using streams = await startAudioServer()
+      const mounts = [
+        aMount(1, { customUrl: `${streams.url}/one.mp3`, isDefault: false }),
+        aMount(2, { customUrl: `${streams.url}/two.mp3`, isDefault: true })
+      ]
+      const station = await stage.put({ profile: { mounts } })
+      const page = await openPage()
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+      const state = page.locator('.sound-text')
+      expect(await page.locator('option').allTextContents()).toEqual(['Stream 2', 'Stream 1'])
+      // With the keyboard only.
+      await page.getByRole('button', { name: 'Listen' }).focus()
+      await page.keyboard.press('Enter')
+      await state.filter({ hasText: 'Listening' }).waitFor({ timeout: 10_000 })
+      expect(streams.asked.at(-1)?.path).toBe('/two.mp3')
+      expect(await page.evaluate('navigator.mediaSession.metadata.title')).toBe('Paper Lanterns')
+      await page.getByLabel('Stream').selectOption('Stream 1')
+      await waitFor(() => streams.asked.at(-1)?.path === '/one.mp3', {
+        deadlineMs: 5_000,
+        what: 'the other stream'
+      })
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.getByRole('button', { name: 'Listen' }).waitFor()
+    }
+  )
 
-  test('a private station and its covers are shown with a key', async ({ stage, openPage }) => {
+  test.runIf(isDeep)('a private station and its covers are shown with a key', async ({ stage, openPage }) => {
     const song = aSong({ artId: 'a'.repeat(24) })
     const station = await stage.put({ profile: { isPublic: false }, shown: aPlay({ song }) })
     const { key } = await stage.makeKey()
@@ -266,58 +273,66 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(art?.searchParams.get('api_key')).toBe(key)
   })
 
-  test('axe finds no serious violations on any page, in light and dark', async ({ stage, openPage }) => {
-    const song = { artist: 'Mara Quist', title: 'Tidewater' }
-    const station = await stage.put()
-    const [play] = [station.state().shown]
-    if (play === null) throw new Error('nothing plays')
-    await station.change({
-      history: [{ ...play, shId: 1, song: { ...play.song, ...song } }],
-      next: { ...play, cuedAtMs: Date.now(), playsAtMs: Date.now() + 60_000, isRequest: true }
-    })
-    const live = await stage.put({ live: { streamerName: 'DJ Wren', startedAtMs: Date.now(), art: '' } })
-    const off = await stage.put({ shown: null })
-    const paths = [
-      station.shortName,
-      live.shortName,
-      off.shortName,
-      `${station.shortName}/widgets`,
-      `${station.shortName}/embed?size=full`,
-      `${live.shortName}/embed?size=badge`,
-      'nobody'
-    ]
-    const page = await openPage({ viewport: { width: 390, height: 844 } })
-    const found: unknown[] = []
-    const inBoth = paths.flatMap(path => (['light', 'dark'] as const).map(scheme => ({ path, scheme })))
-    // The quick tier checks every second page, in one color scheme.
-    const checks = inBoth.filter((_, index) => isDeep || index % 8 === 0 || index % 8 === 5)
-    for (const { path, scheme } of checks) {
-      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-      await page.goto(`${stage.baseUrl}/public/${path}`)
-      await page.locator('[part=frame], .song-text, .message').first().waitFor()
-      for (const finding of await axeFindings(page, ['minor'])) found.push([scheme, path, finding])
-    }
-    expect(found).toEqual([])
-  }, 60_000)
+  test.runIf(isDeep)(
+    'axe finds no serious violations on any page, in light and dark',
+    async ({ stage, openPage }) => {
+      const song = { artist: 'Mara Quist', title: 'Tidewater' }
+      const station = await stage.put()
+      const [play] = [station.state().shown]
+      if (play === null) throw new Error('nothing plays')
+      await station.change({
+        history: [{ ...play, shId: 1, song: { ...play.song, ...song } }],
+        next: { ...play, cuedAtMs: Date.now(), playsAtMs: Date.now() + 60_000, isRequest: true }
+      })
+      const live = await stage.put({ live: { streamerName: 'DJ Wren', startedAtMs: Date.now(), art: '' } })
+      const off = await stage.put({ shown: null })
+      const paths = [
+        station.shortName,
+        live.shortName,
+        off.shortName,
+        `${station.shortName}/widgets`,
+        `${station.shortName}/embed?size=full`,
+        `${live.shortName}/embed?size=badge`,
+        'nobody'
+      ]
+      const page = await openPage({ viewport: { width: 390, height: 844 } })
+      const found: unknown[] = []
+      const inBoth = paths.flatMap(path => (['light', 'dark'] as const).map(scheme => ({ path, scheme })))
+      // The quick tier checks every second page, in one color scheme.
+      const checks = inBoth.filter((_, index) => isDeep || index % 8 === 0 || index % 8 === 5)
+      for (const { path, scheme } of checks) {
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+        await page.goto(`${stage.baseUrl}/public/${path}`)
+        await page.locator('[part=frame], .song-text, .message').first().waitFor()
+        for (const finding of await axeFindings(page, ['minor'])) found.push([scheme, path, finding])
+      }
+      expect(found).toEqual([])
+    },
+    60_000
+  )
 
-  test('after hundreds of songs a page uses no more memory than after a few', async ({ stage, openPage }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
-    const session = await page.context().newCDPSession(page)
-    const playMany = async (count: number, name: string) => {
-      for (let at = 0; at < count; at++) await station.play(`${name} ${at}`)
-      await untilSeen(page, `${name} ${count - 1}`)
-      await page.evaluate('window.seen.length = 0')
-      await session.send('HeapProfiler.collectGarbage')
-      const { usedSize } = await session.send('Runtime.getHeapUsage')
-      const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters')
-      return { usedSize, nodes, jsEventListeners }
-    }
-    const few = await playMany(sized({ quick: 20, deep: 40 }), 'Few')
-    const many = await playMany(sized({ quick: 100, deep: 300 }), 'Many')
-    expect(many.usedSize - few.usedSize).toBeLessThan(200 * 1024)
-    expect(many.nodes - few.nodes).toBeLessThan(50)
-    expect(many.jsEventListeners - few.jsEventListeners).toBeLessThan(20)
-  }, 60_000)
+  test.runIf(isDeep)(
+    'after hundreds of songs a page uses no more memory than after a few',
+    async ({ stage, openPage }) => {
+      const station = await stage.put()
+      const page = await openPage()
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+      const session = await page.context().newCDPSession(page)
+      const playMany = async (count: number, name: string) => {
+        for (let at = 0; at < count; at++) await station.play(`${name} ${at}`)
+        await untilSeen(page, `${name} ${count - 1}`)
+        await page.evaluate('window.seen.length = 0')
+        await session.send('HeapProfiler.collectGarbage')
+        const { usedSize } = await session.send('Runtime.getHeapUsage')
+        const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters')
+        return { usedSize, nodes, jsEventListeners }
+      }
+      const few = await playMany(sized({ quick: 20, deep: 40 }), 'Few')
+      const many = await playMany(sized({ quick: 100, deep: 300 }), 'Many')
+      expect(many.usedSize - few.usedSize).toBeLessThan(200 * 1024)
+      expect(many.nodes - few.nodes).toBeLessThan(50)
+      expect(many.jsEventListeners - few.jsEventListeners).toBeLessThan(20)
+    },
+    60_000
+  )
 })

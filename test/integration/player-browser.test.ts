@@ -33,42 +33,42 @@ const listen = async (page: Page) => {
 }
 
 describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () => {
-  test('the longest texts fit into frames of the documented size and into a narrow window', async ({
-    stage,
-    openPage
-  }) => {
-    const song = aSong({ title: 'W'.repeat(200), artist: 'W'.repeat(200), album: 'W'.repeat(200) })
-    const play = aPlay({ song })
-    const days = 86_400_000
-    const history = [1, 2, 3, 4].map(shId => ({ ...play, shId, startedAtMs: Date.now() - shId * days }))
-    const station = await stage.put({
-      profile: { name: 'W'.repeat(100), mounts: [aMount(1)] },
-      live: { streamerName: 'W'.repeat(80), startedAtMs: Date.now(), art: '' },
-      shown: play,
-      history,
-      next: { ...play, cuedAtMs: Date.now(), playsAtMs: Date.now() + 2 * days, isRequest: true }
-    })
-    const page = await openPage({ locale: 'en-US' })
-    const sizeOf = async () =>
-      page.evaluate<readonly [number, number]>(
-        '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
-      )
-    const sizes = Object.entries(widgetHeights)
-    for (const [size, height] of sized({ quick: sizes.slice(0, 1), deep: sizes })) {
-      // The border of the frame is one pixel on each side.
-      await page.setViewportSize({ width: 382, height: height - 2 })
-      await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed?size=${size}`)
-      await page.locator('[part=title]').waitFor()
-      expect([size, ...(await sizeOf())]).toEqual([size, 382, height - 2])
+  test.runIf(isDeep)(
+    'the longest texts fit into frames of the documented size and into a narrow window',
+    async ({ stage, openPage }) => {
+      const song = aSong({ title: 'W'.repeat(200), artist: 'W'.repeat(200), album: 'W'.repeat(200) })
+      const play = aPlay({ song })
+      const days = 86_400_000
+      const history = [1, 2, 3, 4].map(shId => ({ ...play, shId, startedAtMs: Date.now() - shId * days }))
+      const station = await stage.put({
+        profile: { name: 'W'.repeat(100), mounts: [aMount(1)] },
+        live: { streamerName: 'W'.repeat(80), startedAtMs: Date.now(), art: '' },
+        shown: play,
+        history,
+        next: { ...play, cuedAtMs: Date.now(), playsAtMs: Date.now() + 2 * days, isRequest: true }
+      })
+      const page = await openPage({ locale: 'en-US' })
+      const sizeOf = async () =>
+        page.evaluate<readonly [number, number]>(
+          '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
+        )
+      const sizes = Object.entries(widgetHeights)
+      for (const [size, height] of sized({ quick: sizes.slice(0, 1), deep: sizes })) {
+        // The border of the frame is one pixel on each side.
+        await page.setViewportSize({ width: 382, height: height - 2 })
+        await page.goto(`${stage.baseUrl}/public/${station.shortName}/embed?size=${size}`)
+        await page.locator('[part=title]').waitFor()
+        expect([size, ...(await sizeOf())]).toEqual([size, 382, height - 2])
+      }
+      await page.setViewportSize({ width: 320, height: 800 })
+      for (const rest of sized({ quick: [''], deep: ['', '/widgets'] })) {
+        await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
+        await page.locator('.controls, [part=rows]').waitFor()
+        const [width] = await sizeOf()
+        expect([rest, width]).toEqual([rest, 320])
+      }
     }
-    await page.setViewportSize({ width: 320, height: 800 })
-    for (const rest of sized({ quick: [''], deep: ['', '/widgets'] })) {
-      await page.goto(`${stage.baseUrl}/public/${station.shortName}${rest}`)
-      await page.locator('.controls, [part=rows]').waitFor()
-      const [width] = await sizeOf()
-      expect([rest, width]).toEqual([rest, 320])
-    }
-  })
+  )
 
   test.runIf(isDeep)('a widget with invalid attributes shows what is wrong', async ({ openPlayer }) => {
     const { page } = await openPlayer({ rest: '/embed' })
@@ -83,24 +83,28 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     }
   })
 
-  test('when a station disappears, its stream can be stopped and the media session is cleared', async ({
-    openPlayer
-  }) => {
-    await using streams = await startAudioServer()
-    const mounts = [aMount(1, { customUrl: `${streams.url}/1.mp3` })]
-    const { station, page } = await openPlayer({ profile: { mounts } })
-    await listen(page)
-    expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('playing')
-    const { profile } = station.state()
-    await station.change({ profile: { ...profile, isPublic: false } })
-    await page.locator('.eyebrow', { hasText: 'No such station' }).waitFor({ timeout: 5_000 })
-    expect(await page.evaluate('navigator.mediaSession.metadata')).toBeNull()
-    expect([await page.title(), await page.locator('h1').textContent()]).toEqual(['Harbour FM', 'Harbour FM'])
-    expect(await page.locator('.cover').count()).toBe(0)
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.locator('.controls').waitFor({ state: 'detached' })
-    expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('none')
-  })
+  test.runIf(isDeep)(
+    'when a station disappears, its stream can be stopped and the media session is cleared',
+    async ({ openPlayer }) => {
+      await using streams = await startAudioServer()
+      const mounts = [aMount(1, { customUrl: `${streams.url}/1.mp3` })]
+      const { station, page } = await openPlayer({ profile: { mounts } })
+      await listen(page)
+      expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('playing')
+      const { profile } = station.state()
+      await station.change({ profile: { ...profile, isPublic: false } })
+      await page.locator('.eyebrow', { hasText: 'No such station' }).waitFor({ timeout: 5_000 })
+      expect(await page.evaluate('navigator.mediaSession.metadata')).toBeNull()
+      expect([await page.title(), await page.locator('h1').textContent()]).toEqual([
+        'Harbour FM',
+        'Harbour FM'
+      ])
+      expect(await page.locator('.cover').count()).toBe(0)
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.locator('.controls').waitFor({ state: 'detached' })
+      expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('none')
+    }
+  )
 
   test('a state that the server reports as stale is shown as stale', async ({ openPlayer }) => {
     const { station, page } = await openPlayer()
@@ -115,58 +119,61 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
     await page.locator('.eyebrow[data-kind=plain]').waitFor({ timeout: 5_000 })
   })
 
-  test('each second of a song is shown when it begins, even if timers are early and rendering is slow', async ({
-    stage,
-    openPage
-  }) => {
-    const station = await stage.put()
-    const page = await openPage()
-    await page.addInitScript(() => {
-      const later = globalThis.setTimeout
-      const steadily = performance.now.bind(performance)
-      let reads = 0
-      const early = (act: () => void) => () => {
-        reads = 0
-        act()
-      }
-      Object.assign(globalThis, { setTimeout: (act: () => void, ms = 0) => later(early(act), ms - 5) })
-      performance.now = () => steadily() + 10 * reads++
-    })
-    await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
-    await page.locator('.times span').first().waitFor()
-    await page.evaluate(`
+  test.runIf(isDeep)(
+    'each second of a song is shown when it begins, even if timers are early and rendering is slow',
+    async ({ stage, openPage }) => {
+      const station = await stage.put()
+      const page = await openPage()
+      await page.addInitScript(() => {
+        const later = globalThis.setTimeout
+        const steadily = performance.now.bind(performance)
+        let reads = 0
+        const early = (act: () => void) => () => {
+          reads = 0
+          act()
+        }
+        Object.assign(globalThis, { setTimeout: (act: () => void, ms = 0) => later(early(act), ms - 5) })
+        performance.now = () => steadily() + 10 * reads++
+      })
+      await page.goto(`${stage.baseUrl}/public/${station.shortName}`)
+      await page.locator('.times span').first().waitFor()
+      await page.evaluate(`
       shown = []
       new MutationObserver(() => {
         const text = document.querySelector('.times span').textContent
         if (shown.at(-1)?.text !== text) shown.push({ text, atMs: Date.now() })
       }).observe(document, { subtree: true, childList: true, characterData: true })
     `)
-    const { shown: play } = await station.play('Second by second')
-    const beganMs = Math.floor((play?.startedAtMs ?? NaN) / 1_000) * 1_000
-    await page.locator('.times', { hasText: '0:04' }).waitFor({ timeout: 10_000 })
-    const seconds = await page.evaluate<{ text: string; atMs: number }[]>('shown')
-    const lateMs = seconds.slice(-4).map(({ atMs }, at) => atMs - beganMs - (at + 1) * 1_000)
-    expect(seconds.slice(-4).map(({ text }) => text)).toEqual(['0:01', '0:02', '0:03', '0:04'])
-    // A missed second would be shown a second late.
-    if (isDeep) expect(Math.max(...lateMs)).toBeLessThan(800)
-  })
-
-  test('progress stays correct when the clock of the visitor is set', async ({ openPlayer }) => {
-    const { station, page } = await openPlayer()
-    await page.locator('.eyebrow[data-kind=plain]').waitFor()
-    await page.evaluate('trueNow = Date.now')
-    const maxLateMs = sized({ quick: 5_000, deep: 700 })
-    for (const byMs of sized({ quick: [1_300, -3_600_000], deep: [700, 1_300, -3_600_000, 3_600_000] })) {
-      await page.evaluate(`Date.now = () => trueNow.call(Date) + ${byMs}`)
-      await page.locator('.times', { hasText: '0:00' }).waitFor({ state: 'detached', timeout: 10_000 })
-      const { shown: play } = await station.play(`Set by ${byMs}`)
-      await page.locator('.title', { hasText: `Set by ${byMs}` }).waitFor()
-      await page.locator('.times', { hasText: '0:02' }).waitFor({ timeout: 10_000 })
-      const lateMs = Date.now() - Math.floor((play?.startedAtMs ?? NaN) / 1_000) * 1_000 - 2_000
-      expect([byMs, lateMs > -100 && lateMs < maxLateMs]).toEqual([byMs, true])
-      await page.locator('.eyebrow[data-kind=plain]').waitFor()
+      const { shown: play } = await station.play('Second by second')
+      const beganMs = Math.floor((play?.startedAtMs ?? NaN) / 1_000) * 1_000
+      await page.locator('.times', { hasText: '0:04' }).waitFor({ timeout: 10_000 })
+      const seconds = await page.evaluate<{ text: string; atMs: number }[]>('shown')
+      const lateMs = seconds.slice(-4).map(({ atMs }, at) => atMs - beganMs - (at + 1) * 1_000)
+      expect(seconds.slice(-4).map(({ text }) => text)).toEqual(['0:01', '0:02', '0:03', '0:04'])
+      // A missed second would be shown a second late.
+      if (isDeep) expect(Math.max(...lateMs)).toBeLessThan(800)
     }
-  })
+  )
+
+  test.runIf(isDeep)(
+    'progress stays correct when the clock of the visitor is set',
+    async ({ openPlayer }) => {
+      const { station, page } = await openPlayer()
+      await page.locator('.eyebrow[data-kind=plain]').waitFor()
+      await page.evaluate('trueNow = Date.now')
+      const maxLateMs = sized({ quick: 5_000, deep: 700 })
+      for (const byMs of sized({ quick: [1_300, -3_600_000], deep: [700, 1_300, -3_600_000, 3_600_000] })) {
+        await page.evaluate(`Date.now = () => trueNow.call(Date) + ${byMs}`)
+        await page.locator('.times', { hasText: '0:00' }).waitFor({ state: 'detached', timeout: 10_000 })
+        const { shown: play } = await station.play(`Set by ${byMs}`)
+        await page.locator('.title', { hasText: `Set by ${byMs}` }).waitFor()
+        await page.locator('.times', { hasText: '0:02' }).waitFor({ timeout: 10_000 })
+        const lateMs = Date.now() - Math.floor((play?.startedAtMs ?? NaN) / 1_000) * 1_000 - 2_000
+        expect([byMs, lateMs > -100 && lateMs < maxLateMs]).toEqual([byMs, true])
+        await page.locator('.eyebrow[data-kind=plain]').waitFor()
+      }
+    }
+  )
 
   test.runIf(isDeep)(
     'when a station is renamed, the address of the page changes, so that it can be reloaded',

@@ -6,7 +6,6 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Program } from '../support/program.ts'
-import { isDeep } from '../support/tier.ts'
 
 const total = 50_000
 
@@ -95,7 +94,7 @@ describe.skipIf(whyWithout('chromium') !== null)('the list of 50,000 files', () 
       }
       requestAnimationFrame(step)
     })`)
-    if (isDeep) expect(longest).toBeLessThan(50)
+    expect(longest).toBeLessThan(50)
     // Pages that were scrolled past are not loaded.
     expect(requested.length).toBeLessThan(30)
     await page.locator('.media-scroll').evaluate(list => (list.scrollTop = list.scrollHeight))

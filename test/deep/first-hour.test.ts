@@ -12,7 +12,6 @@ import { axeFindings, type OpenPageOptions } from '../support/open-page.ts'
 import { adminKey, type Answer } from '../support/program.ts'
 import { openProgram } from '../support/shared-program.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
-import { isDeep } from '../support/tier.ts'
 import { startWebServer } from '../support/web-server.ts'
 
 const maxSteps = 60
@@ -39,15 +38,15 @@ const runs: readonly { readonly means: Means; readonly options: OpenPageOptions 
   { means: 'keyboard', options: { viewport: { width: 1280, height: 800 } } }
 ]
 
-/** Fails if a page is wider than the window or, in the deep tier, has serious findings of axe. */
+/** Fails if a page is wider than the window, or has serious findings of axe. */
 async function inspectPage(page: Page): Promise<void> {
-  if (isDeep) expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+  expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
   const { width = 0 } = page.viewportSize() ?? {}
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
 }
 
 describe.skipIf(whyWithout('chromium') !== null)('the first hour', () => {
-  test.for(runs.filter(({ means }) => isDeep || means === 'touch'))(
+  test.for(runs)(
     'an empty installation becomes a scheduled station with music and a web hook: $means',
     { timeout: 120_000 },
     async ({ means, options }, { empty, openPage }) => {

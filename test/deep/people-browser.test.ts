@@ -6,7 +6,6 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings, type OpenPage } from '../support/open-page.ts'
 import { anyEmail, call, createUser, password, roleId, signedIn, signIn } from '../support/people.ts'
 import { adminKey, type Program } from '../support/program.ts'
-import { isDeep } from '../support/tier.ts'
 
 const withoutMinor = ['minor', 'moderate']
 
@@ -64,7 +63,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByText('All other sessions have ended.').waitFor()
     expect((await call(program, 'GET', '/api/health', { cookie: other })).status).toBe(403)
     await page.getByText('This browser').waitFor()
-    if (isDeep) expect(await axeFindings(page, withoutMinor)).toEqual([])
+    expect(await axeFindings(page, withoutMinor)).toEqual([])
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     // A view that needs an account asks for it.
@@ -118,31 +117,31 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByText('This invitation is not valid').waitFor()
   }, 60_000)
 
-  test.runIf(isDeep)(
-    'a passkey is added and removed, and a replayed response is refused',
-    async ({ program, openPage }) => {
-      const { email } = await createUser(program)
-      const page = await openWithAuthenticator(openPage)
-      await page.goto(siteOf(program))
-      await fillSignIn(page, email)
-      await isSignedIn(page)
-      await page.goto(`${siteOf(program)}/#/account`)
-      await page.getByRole('button', { name: 'Add a passkey' }).click()
-      await page.getByText('Passkey added.').waitFor()
-      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
-      const sent = page.waitForRequest(request => request.url().endsWith('/webauthn/login'))
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click()
-      await isSignedIn(page)
-      const body = (await sent).postDataJSON()
-      const replayed = await call(program, 'POST', '/api/frontend/account/webauthn/login', { body })
-      expect([replayed.status, replayed.setCookie]).toEqual([400, ''])
-      await page.goto(`${siteOf(program)}/#/account`)
-      await page.getByRole('button', { name: /^Remove / }).click()
-      await page.getByRole('button', { name: 'Remove', exact: true }).click()
-      await page.getByText('Passkey removed.').waitFor()
-    }
-  )
+  test('a passkey is added and removed, and a replayed response is refused', async ({
+    program,
+    openPage
+  }) => {
+    const { email } = await createUser(program)
+    const page = await openWithAuthenticator(openPage)
+    await page.goto(siteOf(program))
+    await fillSignIn(page, email)
+    await isSignedIn(page)
+    await page.goto(`${siteOf(program)}/#/account`)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByText('Passkey added.').waitFor()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    const sent = page.waitForRequest(request => request.url().endsWith('/webauthn/login'))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click()
+    await isSignedIn(page)
+    const body = (await sent).postDataJSON()
+    const replayed = await call(program, 'POST', '/api/frontend/account/webauthn/login', { body })
+    expect([replayed.status, replayed.setCookie]).toEqual([400, ''])
+    await page.goto(`${siteOf(program)}/#/account`)
+    await page.getByRole('button', { name: /^Remove / }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('Passkey removed.').waitFor()
+  })
 
   test('roles of a user and of the installation are changed', async ({ program, openPage }) => {
     const { email } = await createUser(program)

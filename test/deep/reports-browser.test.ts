@@ -7,7 +7,6 @@ import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
-import { isDeep } from '../support/tier.ts'
 
 /** Starts a station, on a streaming server if one is given, and opens a section of its page, signed in. */
 async function openSection(
@@ -44,7 +43,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('button', { name: 'Add “Title 7” to the queue' }).click()
     await expect.poll(async () => (await queued(program, path))[first + 1].song.title).toBe('Title 7')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    if (isDeep) expect(await axeFindings(page, [])).toEqual([])
+    expect(await axeFindings(page, [])).toEqual([])
   })
 
   test('a key that cannot change the queue is offered no search', async ({ program, openPage }) => {
@@ -90,7 +89,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     ])
     expect(download.suggestedFilename()).toMatch(/-history\.csv$/)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    if (isDeep) expect(await axeFindings(page, [])).toEqual([])
+    expect(await axeFindings(page, [])).toEqual([])
   })
 
   test('the audit log is filtered', async ({ program, openPage }) => {
@@ -107,6 +106,6 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByRole('cell', { name: /^Queue / }).waitFor()
     await page.getByLabel('Station (short name or id)').fill('no such station')
     await page.getByText('station is no station.').waitFor()
-    if (isDeep) expect(await axeFindings(page, [])).toEqual([])
+    expect(await axeFindings(page, [])).toEqual([])
   })
 })
