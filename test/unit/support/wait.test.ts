@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { waitFor } from '../../support/wait.ts'
+import { patience, waitFor } from '../../support/wait.ts'
 
 test('waitFor returns the result of the condition', async () => {
   let asked = 0
@@ -11,5 +11,5 @@ test('waitFor returns the result of the condition', async () => {
 
 test('waitFor times out with an error that has the description and the last error', async () => {
   const waiting = waitFor(() => Promise.reject(new Error('not yet')), { deadlineMs: 30, what: 'the moon' })
-  await expect(waiting).rejects.toThrow('waited 30 ms in vain for the moon: not yet')
+  await expect(waiting).rejects.toThrow(`waited ${30 * patience} ms in vain for the moon: not yet`)
 })
