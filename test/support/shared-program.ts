@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { openDatabases } from './databases.ts'
 import { type Opened, openRedisServer } from './opened.ts'
@@ -36,12 +37,36 @@ export async function openProgram(
   return { value: { ...program, databaseUrl: database.url }, close }
 }
 
+const vacuumMs = 10_000
+
+/**
+ * The tests' Postgres has no autovacuum, and the stations of all files play on: without vacuum, the search for silent stations
+ * passes over thousands of their former rows, and takes half a core after some minutes.
+ */
+function keepVacuumed({ sql }: Program): () => Promise<void> {
+  const life = new AbortController()
+  const repeat = async () => {
+    while (!life.signal.aborted) {
+      await sleep(vacuumMs, undefined, { signal: life.signal })
+      // A test may hold a lock for longer than a statement waits; the next round tries again.
+      await sql`vacuum (analyze) stations, song_history, queue, libraries`.catch(() => {})
+    }
+  }
+  const running = repeat().catch(() => {})
+  return async () => {
+    life.abort()
+    await running
+  }
+}
+
 /** Returns a URL for `connectToSharedProgram`. The program is started on the first request. */
 export async function serveSharedProgram(templateUrl: string): Promise<Opened<string>> {
   let opening: Promise<Opened<PlacedProgram>> | undefined
+  let stopVacuum: (() => Promise<void>) | undefined
   const lend = async (answer: ServerResponse): Promise<void> => {
     opening ??= openProgram(templateUrl, {})
     try {
+      stopVacuum ??= keepVacuumed((await opening).value)
       const { baseUrl, databaseUrl, dataDir } = (await opening).value
       answer.end(JSON.stringify({ baseUrl, databaseUrl, dataDir } satisfies Place))
     } catch (error) {
@@ -52,6 +77,7 @@ export async function serveSharedProgram(templateUrl: string): Promise<Opened<st
   server.answer((_, answer) => void lend(answer))
   const close = async () => {
     await server[Symbol.asyncDispose]()
+    await stopVacuum?.()
     const opened = await opening?.catch(() => undefined)
     await opened?.close()
   }
