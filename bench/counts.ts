@@ -1,10 +1,13 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import pLimit from 'p-limit'
 import postgres from 'postgres'
 
+import { openLeaseChecks } from '../src/broadcast/polls/lease-checks.ts'
+import type { LeasedPoll } from '../src/broadcast/polls/poll-rows.ts'
+import { storeFindings } from '../src/broadcast/polls/store-findings.ts'
 import { parseConfig } from '../src/config.ts'
-import { recordSourceCounts } from '../src/playout/listeners/count-listeners.ts'
 import { openLog } from '../src/runtime/log.ts'
 import { openServices } from '../src/services.ts'
 import { measureCores } from './cores.ts'
@@ -23,8 +26,6 @@ const sizes = positiveIntegers('STATIONS', [1_000])
 /** Reports a second of the part `rate`. */
 const rate = positiveInteger('RATE', 4_000)
 const listed = 100
-/** Concurrent writes of a workers process that polls. */
-const pollers = 4
 /** The last counts are flushed within a second. */
 const flushMs = 1_500
 /** Queues are filled meanwhile. */
@@ -37,8 +38,8 @@ type Part = (typeof parts)[number]
 
 /**
  * Measures reports of listeners of which each changes a count: `npm run bench -- counts`. `single`: a request for
- * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate; `polled`: reports from this
- * process, four at a time as by the pollers, without the request to a streaming server. Prints the rate, the response
+ * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate; `polled`: what the
+ * pollers do with 100 answers of streaming servers at a time, without asking them, in this process. Prints the rate, the response
  * times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `KEYS`, `RUNS`, `SECONDS` and
  * `PARTS` change the load.
  */
@@ -149,25 +150,28 @@ async function measure(
 async function measurePolled(program: Program): Promise<Measured> {
   const log = await openLog('bench', 'error')
   const config = parseConfig({ DATABASE_URL: program.databaseUrl, REDIS_URL: program.redisUrl })
-  await using services = await openServices(config, log, 'bench', pollers)
-  const mounts = await services.sql<{ id: number; stationId: number }[]>`
-    select id, station_id as "stationId" from hls_streams order by station_id`
+  await using services = await openServices(config, log, 'bench', 4)
+  const { sql } = services
+  const deps = { ...services, isLeased: openLeaseChecks(sql), writeLimit: pLimit(1) }
+  const leasedUntilMs = Date.now() + 3_600_000
+  await sql`insert into polls (station_id, due_at_ms) select id, ${leasedUntilMs} from stations on conflict do nothing`
+  const polls = await sql<(LeasedPoll & { mountId: number })[]>`
+    select p.id, p.station_id as "stationId", p.due_at_ms as "leasedUntilMs", h.id as "mountId"
+    from polls p join hls_streams h on h.station_id = p.station_id order by p.station_id`
   const times: number[] = []
   let next = 0
-  const send = async () => {
-    const { id, stationId } = mounts[next++ % mounts.length] ?? { id: 1, stationId: 1 }
+  const store = async () => {
+    const poll = polls[next++ % polls.length]
+    if (poll === undefined) throw new Error('there are no polls')
     total = (total + 1) % 1_000_000
     const startMs = performance.now()
-    await recordSourceCounts(services, stationId, {
-      mounts: [{ id, total, unique: total }],
-      remotes: [],
-      hls: []
-    })
+    const report = { mounts: [{ id: poll.mountId, total, unique: total }], remotes: [], hls: [] }
+    await storeFindings(deps, poll, { report, observed: null, encoding: null, total }, Date.now())
     times.push(performance.now() - startMs)
   }
   const before = { ...readCpuByRole(program.pid), poller: ownCpuSeconds() }
   const fromMs = performance.now()
-  await Promise.all(Array.from({ length: pollers }, () => repeatedly(send, fromMs + seconds * 1_000)))
+  await Promise.all(Array.from({ length: listed }, () => repeatedly(store, fromMs + seconds * 1_000)))
   const elapsedS = (performance.now() - fromMs) / 1_000
   await wait(flushMs)
   return summarize(times.length, times, elapsedS, before, {

@@ -1,27 +1,20 @@
-import type { LimitFunction } from 'p-limit'
-
 import { beginForStation } from '../../db/begin-for-station.ts'
 import { formatMinute, type NewAlert, raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import { FetchFault } from '../../outbound/guarded-fetch.ts'
-import { changeStation } from '../../playout/change-station.ts'
-import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
-import { observeStream } from '../../playout/plays/observe-stream.ts'
-import type { PlayoutServices } from '../../playout/services.ts'
 import { writeServerEvent } from '../../playout/triggers.ts'
 import { withAbortTimeout } from '../../runtime/deadline.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { type Stream, StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
-import { interpretStreams, type PollFindings, selectStreams } from './poll-findings.ts'
+import { interpretStreams, selectStreams } from './poll-findings.ts'
 import { type LeasedPoll, pollAlertName, type PollResult } from './poll-rows.ts'
 import { openServer } from './poll-servers.ts'
+import { type StoreDeps, storeFindings } from './store-findings.ts'
 
-export interface PollDeps extends PlayoutServices {
+export interface PollDeps extends StoreDeps {
   readonly secrets: Pick<Secrets, 'open'>
   readonly fetchFromStation: FetchStreams
   readonly fetchFromRemote: FetchStreams
-  /** Limits concurrent writes of findings. */
-  readonly writeLimit: LimitFunction
 }
 
 /** For all requests of a poll together. */
@@ -45,7 +38,7 @@ export async function runPoll(
   if ('fault' in fetched) return handleFailure(deps, poll, fetched.fault, { startedAtMs, nowMs: clock() })
   const findings = interpretStreams(poll, fetched.streams)
   const nowMs = clock()
-  await deps.writeLimit(() => storeFindings(deps, poll, findings, nowMs))
+  await storeFindings(deps, poll, findings, nowMs)
   if (poll.failingSinceMs !== null) {
     await resolveAbsence(deps, poll, nowMs)
     deps.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server responds again')
@@ -81,26 +74,6 @@ async function fetchStreams(
   }
 }
 
-/** Stores findings, unless the poll was reset or leased again: they may then be outdated. */
-async function storeFindings(
-  deps: PollDeps,
-  poll: LeasedPoll,
-  { report, observed, encoding }: PollFindings,
-  atMs: number
-): Promise<void> {
-  const { stationId, leasedUntilMs } = poll
-  const [leased] = await deps.sql`select from polls where id = ${poll.id} and due_at_ms = ${leasedUntilMs}`
-  if (!leased) return
-  await recordSourceCounts(deps, stationId, report)
-  if (observed) {
-    const { isConnected, artist, title } = observed
-    await observeStream(deps, stationId, { isConnected, artist, title, atMs })
-  }
-  if (!encoding) return
-  const isNew = (poll.bitrate === 0 && encoding.bitrate > 0) || (poll.format === '' && encoding.format !== '')
-  if (isNew) await storeEncoding(deps, poll, encoding)
-}
-
 async function handleFailure(
   deps: PollDeps,
   poll: LeasedPoll,
@@ -121,7 +94,7 @@ async function handleFailure(
 function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<void> {
   const findings = interpretStreams(poll, [])
   const observed = poll.hasNoBackend ? findings.observed : null
-  return deps.writeLimit(() => storeFindings(deps, poll, { ...findings, observed }, atMs))
+  return storeFindings(deps, poll, { ...findings, observed }, atMs)
 }
 
 /**
@@ -174,21 +147,6 @@ async function deletePoll(deps: PollDeps, poll: LeasedPoll, nowMs: number): Prom
     delete from polls where id = ${poll.id} and due_at_ms = ${poll.leasedUntilMs}`
   if (count > 0) await resolveAlert(deps.sql, pollAlertName(poll.id))
   return null
-}
-
-/** Stores the encoding of a remote where it is unknown. Values that are set are kept. */
-async function storeEncoding(
-  services: PlayoutServices,
-  { stationId, remoteId }: LeasedPoll,
-  { bitrate, format }: Pick<Stream, 'bitrate' | 'format'>
-): Promise<void> {
-  await changeStation(services, stationId, async ({ tx, mark }) => {
-    const { count } = await tx`
-      update remotes set bitrate = case bitrate when 0 then ${bitrate} else bitrate end,
-        format = case format when '' then ${format} else format end
-      where id = ${remoteId} and ((bitrate = 0 and ${bitrate} > 0) or (format = '' and ${format} <> ''))`
-    if (count > 0) mark(['station'])
-  })
 }
 
 const minuteMs = 60_000

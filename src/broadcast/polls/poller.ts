@@ -5,6 +5,7 @@ import pLimit from 'p-limit'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
+import { openLeaseChecks } from './lease-checks.ts'
 import { type LeasedPoll, leasePolls, type PollResult, storePollResults } from './poll-rows.ts'
 import { allowedNetworks } from './poll-servers.ts'
 import { type PollDeps, runPoll } from './poll.ts'
@@ -28,6 +29,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
     ...services,
     fetchFromStation: openStreamFetcher(networks.station),
     fetchFromRemote: openStreamFetcher(networks.remote),
+    isLeased: openLeaseChecks(services.sql),
     writeLimit: pLimit(maxWrites)
   }
   // Each poll in flight adds a listener.
