@@ -33,6 +33,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Songs (0)' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Songs (0)' }).waitFor()
 
     const songs = ['test:3', 'test:1', 'nowhere.mp3'].join('\n')
     const file = { name: 'list.m3u', mimeType: 'audio/x-mpegurl', buffer: Buffer.from(`#EXTM3U\n${songs}\n`) }
@@ -52,17 +54,18 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.locator('[data-code=no_interval]').waitFor({ timeout: 40_000 })
     await page.getByLabel('Play per songs').fill('2')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.locator('button[type=submit][aria-busy=false]').waitFor()
     await page.getByText('In the coming week it would play').waitFor({ timeout: 40_000 })
     await page.getByRole('button', { name: 'Back' }).click()
 
     await page.getByText('Every 2 songs').waitFor()
     await page.getByLabel('Actions for “Jingles”').click()
     await page.getByRole('button', { name: 'Copy “Jingles”' }).click()
-    await page.getByRole('button', { name: 'Jingles (copy)', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Jingles (copy)', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Delete “Jingles”', exact: true }).click()
     await page.getByText('the order of 2 songs').waitFor()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
-    await page.getByRole('button', { name: 'Jingles', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Jingles', exact: true }).waitFor({ state: 'detached' })
     const { body } = await ask('GET', `${path}/playlists`)
     expect(names(body)).toEqual(['Jingles (copy)', 'Rotation'])
     expect(body[0]).toMatchObject({

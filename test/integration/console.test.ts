@@ -134,6 +134,12 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
 
       const [label, text, member] = each.edit
       await page.getByRole('button', { name: new RegExp(`^Edit ${listed}`) }).click()
+      await dialogOf(page).waitFor()
+      await page.goBack()
+      await dialogOf(page).waitFor({ state: 'detached' })
+      await page.goForward()
+      await dialogOf(page).waitFor()
+      await page.reload()
       await fill(page, { [label]: text })
       await dialogOf(page).getByRole('button', { name: 'Save' }).click()
       await dialogOf(page).waitFor({ state: 'detached' })

@@ -75,6 +75,12 @@ describe.skipIf(whyWithout('chromium') !== null)('the files of a station', () =>
     await rowOf(page, 'Dropped').dblclick()
     await rowOf(page, 'First Song').waitFor()
     await page.locator('.breadcrumb').getByText('Dropped').waitFor()
+    await page.goBack()
+    await rowOf(page, 'Dropped').waitFor()
+    await page.goForward()
+    await rowOf(page, 'First Song').waitFor()
+    await page.reload()
+    await rowOf(page, 'First Song').waitFor()
     expect(await page.locator('.media-row').count()).toBe(3)
 
     // Tags, by keyboard.

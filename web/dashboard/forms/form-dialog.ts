@@ -12,6 +12,7 @@ export interface FormDialogOptions {
   readonly record: ApiRecord | null
   readonly isNew: boolean
   readonly save: (body: Readonly<Record<string, unknown>>) => Promise<void>
+  readonly onClose?: (() => void) | undefined
 }
 
 /**
@@ -19,7 +20,7 @@ export interface FormDialogOptions {
  * when the dialog is open.
  */
 export async function openFormDialog(options: FormDialogOptions): Promise<void> {
-  const { title, select, record, isNew, save } = options
+  const { title, select, record, isNew, save, onClose } = options
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog form-dialog'
   dialog.setAttribute('aria-labelledby', 'form-title')
@@ -59,6 +60,7 @@ export async function openFormDialog(options: FormDialogOptions): Promise<void> 
   dialog.addEventListener('close', () => {
     document.removeEventListener(viewChangedEvent, close)
     dialog.remove()
+    onClose?.()
   })
   document.body.append(dialog)
   // A dialog focuses the first field that it has when it is opened.

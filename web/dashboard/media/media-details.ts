@@ -72,6 +72,11 @@ export class MediaDetails extends StationElement {
     return record !== null && draft !== null && Object.keys(findChanges(record, draft)).length > 0
   }
 
+  /** Forgets changes that were not saved, such as those of a file that is deleted. */
+  discardChanges(): void {
+    this.draft = this.record
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('mediaId')) void this.#load(true)
   }

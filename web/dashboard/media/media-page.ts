@@ -1,11 +1,10 @@
-import { html, nothing } from 'lit'
+import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
 import { pollResource } from '../api/poll-resource.ts'
-import { confirmAction } from '../ui/actions.ts'
 import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
+import { mediaLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
-import { discardQuestion } from '../ui/unsaved-changes.ts'
 import { CueEditor } from './cue-editor.ts'
 import { type LibraryRow, nameOf } from './library-row.ts'
 import { firstQuery, type LibraryQuery } from './library.ts'
@@ -27,10 +26,9 @@ const searchDebounceMs = 50
 
 /** The files of a station: list, upload, actions on many files, and the details of one. */
 class MediaPage extends StationPage {
-  static override properties = reactiveProperties('query', 'selection', 'detailsId', 'preview', 'playhead')
+  static override properties = reactiveProperties('query', 'selection', 'preview', 'playhead')
   query: LibraryQuery = firstQuery
   selection: Selection = noSelection
-  detailsId: number | null = null
   preview: Preview | null = null
   playhead: number | null = null
   /** The only selected row; null if there is none or several. */
@@ -40,7 +38,7 @@ class MediaPage extends StationPage {
   readonly #customFields = pollResource(this, {
     schema: v.array(v.object({ name: v.string(), short_name: v.string() })),
     path: () =>
-      this.detailsId !== null && this.permissions.allows('viewFields') ? 'api/admin/custom_fields' : null,
+      this.#detailsId !== null && this.permissions.allows('viewFields') ? 'api/admin/custom_fields' : null,
     intervalMs: 300_000
   })
   #playlistNames: ReadonlyMap<number, string> = new Map()
@@ -54,7 +52,9 @@ class MediaPage extends StationPage {
       this.#list?.refresh()
     },
     onDelete: only => {
-      if (only === null || only.media?.id === this.detailsId) this.detailsId = null
+      if (this.#detailsId === null || (only !== null && only.media?.id !== this.#detailsId)) return
+      this.#details?.discardChanges()
+      this.#showDetails(null)
     }
   })
 
@@ -63,24 +63,44 @@ class MediaPage extends StationPage {
     clearTimeout(this.#searchTimer)
   }
 
-  protected override willUpdate(): void {
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const { folder } = this
+    if (changed.has('folder') && folder !== this.query.folder) {
+      clearTimeout(this.#searchTimer)
+      this.query = { ...this.query, folder, search: '' }
+      const search = this.querySelector<HTMLInputElement>('input[type=search]')
+      if (search !== null) search.value = ''
+    }
     const playlists = this.#playlists.value
     if (playlists === this.#namedPlaylists) return
     this.#namedPlaylists = playlists
     this.#playlistNames = new Map(playlists?.map(({ id, name }) => [id, name]))
   }
 
+  protected override updated(changed: PropertyValues<this>): void {
+    // The details take the focus when they are opened, and return it; not when the page is opened with them.
+    if (!changed.has('item') || changed.get('item') === undefined) return
+    const title = this.item === '' ? '.media-row[tabindex="0"]' : '#media-details-title'
+    this.querySelector<HTMLElement>(title)?.focus()
+  }
+
+  /** The file in the details; null if they are closed. */
+  get #detailsId(): number | null {
+    return this.item === '' ? null : Number(this.item)
+  }
+
   protected override render() {
     const canManage = this.permissions.allows('manageMedia')
     const { station, zone, query } = this
+    const detailsId = this.#detailsId
     const playlists = this.#playlists.value ?? []
     return html`<div
       class="media-page"
-      ?data-has-details=${this.detailsId !== null}
+      ?data-has-details=${detailsId !== null}
       @cuewire-list-command=${this.#onCommand}
       @cuewire-uploaded=${() => this.#list?.refresh()}
       @cuewire-media-changed=${() => this.#list?.refresh()}
-      @cuewire-close-details=${() => void this.#showDetails(null)}
+      @cuewire-close-details=${() => this.#showDetails(null)}
       @cuewire-play-from=${this.#onPlayFrom}
       @cuewire-playhead=${({ detail }: CustomEvent<number | null>) => (this.playhead = detail)}
       @dragover=${(event: DragEvent) => this.#onDragOver(event, canManage)}
@@ -90,7 +110,7 @@ class MediaPage extends StationPage {
         ${folderToolbar({
           folder: query.folder,
           canManage,
-          onOpen: folder => this.#change({ folder }),
+          linkTo: folder => mediaLink(station, folder, detailsId),
           onCreateFolder: () => this.#actions.createFolder()
         })}
         ${filtersView({
@@ -115,16 +135,16 @@ class MediaPage extends StationPage {
         ></media-list>
       </section>
       ${
-        this.detailsId === null
+        detailsId === null
           ? nothing
           : html`<media-details
               .station=${station}
               .zone=${zone}
-              .mediaId=${this.detailsId}
+              .mediaId=${detailsId}
               .playlists=${playlists}
               .canEdit=${canManage}
               .customNames=${this.#customNames}
-              .playhead=${this.preview?.mediaId === this.detailsId ? this.playhead : null}
+              .playhead=${this.preview?.mediaId === detailsId ? this.playhead : null}
             ></media-details>`
       }
       <preview-player .preview=${this.preview}></preview-player>
@@ -199,18 +219,20 @@ class MediaPage extends StationPage {
   }
 
   #open({ type, path, media }: LibraryRow): void {
-    if (type === 'directory') this.#change({ folder: path, search: '' })
-    else if (media !== null) void this.#showDetails(media.id)
+    if (type === 'directory') location.hash = mediaLink(this.station, path, this.#detailsId)
+    else if (media !== null) this.#showDetails(media.id)
   }
 
-  async #showDetails(id: number | null): Promise<void> {
+  /** Opens the details of a file, or closes them. The frame asks if there are unsaved changes. */
+  #showDetails(id: number | null): void {
+    const link = mediaLink(this.station, this.folder, id)
+    if (id === null) location.replace(link)
+    else location.hash = link
+  }
+
+  get #details(): MediaDetails | null {
     const details = this.querySelector('media-details')
-    const hasChanges = details instanceof MediaDetails && details.hasChanges
-    if (id !== this.detailsId && hasChanges && !(await confirmAction(discardQuestion))) return
-    this.detailsId = id
-    await this.updateComplete
-    if (id !== null) this.querySelector<HTMLElement>('#media-details-title')?.focus()
-    else this.querySelector<HTMLElement>('.media-row[tabindex="0"]')?.focus()
+    return details instanceof MediaDetails ? details : null
   }
 
   #hear(row: LibraryRow): void {
@@ -222,9 +244,8 @@ class MediaPage extends StationPage {
   }
 
   readonly #onPlayFrom = ({ detail: seconds }: CustomEvent<number>) => {
-    const details = this.querySelector('media-details')
-    if (details instanceof MediaDetails && details.record !== null)
-      this.#playFrom(details.record.id, details.record.title || details.record.path, seconds)
+    const record = this.#details?.record ?? null
+    if (record !== null) this.#playFrom(record.id, record.title || record.path, seconds)
   }
 
   #onDragOver(event: DragEvent, canManage: boolean): void {

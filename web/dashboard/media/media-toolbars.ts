@@ -10,12 +10,13 @@ import type { Selection } from './selection.ts'
 interface ToolbarOptions {
   readonly folder: string
   readonly canManage: boolean
-  readonly onOpen: (folder: string) => void
+  /** Returns the address of a folder. */
+  readonly linkTo: (folder: string) => string
   readonly onCreateFolder: () => unknown
 }
 
 /** The folders on the way to the one that is shown. */
-export const folderToolbar = ({ folder, canManage, onOpen, onCreateFolder }: ToolbarOptions) =>
+export const folderToolbar = ({ folder, canManage, linkTo, onCreateFolder }: ToolbarOptions) =>
   html`<header class="panel-head">
     <nav aria-label="Folders">
       <ol class="breadcrumb">
@@ -25,7 +26,7 @@ export const folderToolbar = ({ folder, canManage, onOpen, onCreateFolder }: Too
               ${
                 path === folder
                   ? html`<span aria-current="location" dir="auto">${name}</span>`
-                  : buttonView(html`<span dir="auto">${name}</span>`, () => onOpen(path), { style: 'link' })
+                  : html`<a href=${linkTo(path)} dir="auto">${name}</a>`
               }
             </li>`
         )}

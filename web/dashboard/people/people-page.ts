@@ -1,6 +1,6 @@
 import { html } from 'lit'
 
-import { defineElements, LightElement } from '../ui/light-element.ts'
+import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { FirstAccount } from './first-account.ts'
 import { InvitationList } from './invitation-list.ts'
 import { RoleForm } from './role-form.ts'
@@ -9,9 +9,14 @@ import { UserList } from './user-list.ts'
 
 /** Users, invitations and roles. */
 class PeoplePage extends LightElement {
+  static override properties = reactiveProperties('item')
+  /** The user or the role in the form: `user-3`, `role-2`, `role-new`. */
+  declare item: string
+
   protected override render() {
     return html`<div class="stack">
-      <user-list></user-list><invitation-list></invitation-list><role-list></role-list>
+      <user-list .item=${this.item}></user-list><invitation-list></invitation-list
+      ><role-list .item=${this.item}></role-list>
     </div>`
   }
 }

@@ -47,8 +47,9 @@ export class RoleForm extends LightElement {
   problems: readonly FieldError[] = []
   readonly #actions = openActionRunner(this)
 
-  protected override willUpdate(changed: Map<string, unknown>): void {
-    if (!changed.has('edited')) return
+  protected override willUpdate(): void {
+    // What is chosen stays while the roles are read again.
+    if (this.hasUpdated) return
     const { global, station } = this.edited?.permissions ?? { global: [], station: [] }
     this.global = global
     this.grants = station.map(({ id, permissions }) => ({ station: id, permissions }))

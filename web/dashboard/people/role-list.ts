@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
 
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
@@ -8,15 +9,16 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
 import { type Role, rolesSchema, stationsSchema } from './grants.ts'
+import { closePeople, openPeople } from './people-address.ts'
 import { permissionsSchema } from './role-form.ts'
 
 const intervalMs = 20_000
 
 /** The roles, and what they allow. */
 export class RoleList extends LightElement {
-  static override properties = reactiveProperties('edited')
-  /** The role in the form; `new` for a new one. */
-  edited: Role | 'new' | null = null
+  static override properties = reactiveProperties('item')
+  /** `role-2`: the role in the form; `role-new`: a new one. */
+  declare item: string
 
   readonly #actions = openActionRunner(this)
   readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
@@ -28,11 +30,10 @@ export class RoleList extends LightElement {
   readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
 
   protected override render() {
-    const create = buttonView('New role', () => (this.edited = 'new'))
+    const create = buttonView('New role', () => openPeople('role-new'))
     return panelView(
       { id: 'roles', title: 'Roles', resource: this.#roles, actions: create },
-      html`${(this.#roles.value ?? []).map(role => this.#roleView(role))}
-      ${this.edited === null ? nothing : this.#formView(this.edited)}`
+      html`${(this.#roles.value ?? []).map(role => this.#roleView(role))} ${this.#formView()}`
     )
   }
 
@@ -54,7 +55,7 @@ export class RoleList extends LightElement {
       ${
         isBuiltin
           ? nothing
-          : html`${buttonView('Change', () => (this.edited = role), { style: 'link', label: `Change ${name}` })}
+          : html`${buttonView('Change', () => openPeople(`role-${role.id}`), { style: 'link', label: `Change ${name}` })}
             ${buttonView('Delete', () => this.#delete(role), { style: 'link', label: `Delete ${name}` })}`
       }
     </div>`
@@ -69,20 +70,25 @@ export class RoleList extends LightElement {
     return this.#stations.value?.find(({ id }) => id === stationId)?.name ?? `Station ${stationId}`
   }
 
-  #formView(edited: Role | 'new') {
+  #formView() {
     const [roles, stations, permissions] = [this.#roles.value, this.#stations.value, this.#permissions.value]
     if (roles === null || stations === null || permissions === null) return nothing
+    const edited = roles.find(({ id }) => `role-${id}` === this.item) ?? null
+    if (edited?.is_builtin ?? this.item !== 'role-new') return nothing
     const close = (isSaved: boolean) => {
-      this.edited = null
+      closePeople()
       if (isSaved) void this.#roles.refresh()
     }
-    return html`<role-form
-      .edited=${edited === 'new' ? null : edited}
-      .roles=${roles}
-      .stations=${stations}
-      .permissions=${permissions}
-      .close=${close}
-    ></role-form>`
+    return keyed(
+      this.item,
+      html`<role-form
+        .edited=${edited}
+        .roles=${roles}
+        .stations=${stations}
+        .permissions=${permissions}
+        .close=${close}
+      ></role-form>`
+    )
   }
 
   async #delete({ id, name }: Role): Promise<void> {

@@ -9,6 +9,7 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
 import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
+import { closePeople, openPeople } from './people-address.ts'
 
 const usersSchema = v.array(
   v.object({
@@ -27,8 +28,9 @@ const intervalMs = 20_000
 
 /** The users, and the form with which the roles of one are changed. */
 export class UserList extends LightElement {
-  static override properties = reactiveProperties('editedId')
-  editedId: number | null = null
+  static override properties = reactiveProperties('item')
+  /** `user-3`: the user in the form. */
+  declare item: string
 
   readonly #actions = openActionRunner(this)
   readonly #users = pollResource(this, { schema: usersSchema, path: () => 'api/admin/users', intervalMs })
@@ -52,7 +54,7 @@ export class UserList extends LightElement {
             users.map(user => this.#rowView(user))
           )}
         </div>
-        ${users.filter(({ id }) => id === this.editedId).map(user => this.#formView(user))}`
+        ${users.filter(({ id }) => `user-${id}` === this.item).map(user => this.#formView(user))}`
     )
   }
 
@@ -69,7 +71,7 @@ export class UserList extends LightElement {
       <td class="wide">${nameStations(stations, this.#stations.value ?? [])}</td>
       <td class="wide">${lastSignInAt === 0 ? 'Never' : formatAge(lastSignInAt)}</td>
       <td class="row-actions">
-        ${buttonView('Change', () => (this.editedId = id), { style: 'link', label: `Change ${email}` })}
+        ${buttonView('Change', () => openPeople(`user-${id}`), { style: 'link', label: `Change ${email}` })}
         ${buttonView('Remove', () => this.#remove(user), { style: 'link', label: `Remove ${email}` })}
       </td>
     </tr>`
@@ -86,7 +88,7 @@ export class UserList extends LightElement {
       })}
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Save</button>
-        ${buttonView('Cancel', () => (this.editedId = null))}
+        ${buttonView('Cancel', closePeople)}
       </div>
     </form>`
   }
@@ -101,7 +103,7 @@ export class UserList extends LightElement {
     }
     await this.#actions.run('save', async () => {
       const message = await callAction(`api/admin/user/${id}`, { method: 'PUT', body }, this.#users.refresh)
-      this.editedId = null
+      closePeople()
       return message
     })
   }

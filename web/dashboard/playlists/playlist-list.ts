@@ -1,4 +1,4 @@
-import { html, nothing } from 'lit'
+import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
 import { callAction, callApi } from '../api/call-api.ts'
@@ -8,6 +8,7 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
+import { stationLink } from '../ui/route.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { playlistSavedEvent } from './playlist-form.ts'
 import {
@@ -20,10 +21,10 @@ import { songsChangedEvent } from './playlist-songs.ts'
 
 /** The playlists of a station with warnings, and the editor of one of them. */
 export class PlaylistList extends StationElement {
-  static override properties = reactiveProperties('canManage', 'editing', 'songChanges')
+  static override properties = reactiveProperties('canManage', 'item', 'songChanges')
   declare canManage: boolean
-  /** The id of the playlist in the editor, `new`, or null. */
-  editing: number | 'new' | null = null
+  /** The playlist in the editor: its id, or `new`; '' if the address names none. */
+  declare item: string
   /** Counts changes of songs, after which the playlist is simulated again. */
   songChanges = 0
 
@@ -32,8 +33,7 @@ export class PlaylistList extends StationElement {
   readonly #simulation = watchSimulation(
     this,
     () => this.path,
-    () =>
-      this.#playlists.value === null || this.editing !== null ? null : { days: 7, from: '', playlists: [] }
+    () => (this.#playlists.value === null || this.item !== '' ? null : { days: 7, from: '', playlists: [] })
   )
 
   constructor() {
@@ -41,25 +41,23 @@ export class PlaylistList extends StationElement {
     this.addEventListener(songsChangedEvent, () => this.songChanges++)
     this.addEventListener(playlistSavedEvent, event => {
       if (!(event instanceof CustomEvent)) return
-      this.editing = typeof event.detail === 'number' ? event.detail : null
-      void this.#playlists.refresh()
+      void this.#showSaved(event.detail)
     })
   }
 
   protected override render() {
-    if (this.editing === null) return this.#listView()
-    const { editing } = this
-    const record = this.#playlists.value?.find(({ id }) => id === editing) ?? null
-    if (editing !== 'new' && record === null) return this.#listView()
+    const { item } = this
+    const record = this.#playlists.value?.find(({ id }) => String(id) === item) ?? null
+    if (item !== 'new' && record === null) return this.#listView()
     return html`<div class="stack">
       <section class="panel" aria-labelledby="playlist">
-        <h2 class="heading" id="playlist"><bdi>${record?.name ?? 'New playlist'}</bdi></h2>
+        <h2 class="heading" id="playlist" tabindex="-1"><bdi>${record?.name ?? 'New playlist'}</bdi></h2>
         <playlist-form
           .station=${this.station}
           .record=${record}
           .refreshKey=${String(this.songChanges)}
           .canManage=${this.canManage}
-          .close=${() => (this.editing = null)}
+          .close=${() => location.replace(this.#linkTo(''))}
         ></playlist-form>
       </section>
       ${
@@ -75,6 +73,23 @@ export class PlaylistList extends StationElement {
     </div>`
   }
 
+  #linkTo(item: string): string {
+    return stationLink(String(this.station), 'playlists', item)
+  }
+
+  /** Also shows the saved values, and the songs of a new playlist. */
+  async #showSaved(id: unknown): Promise<void> {
+    await this.#playlists.refresh()
+    if (this.item === 'new' && typeof id === 'number') location.replace(this.#linkTo(String(id)))
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (!changed.has('item') || changed.get('item') === undefined) return
+    scrollTo(0, 0)
+    const heading = this.querySelector<HTMLElement>('#playlist') ?? document.querySelector('h1')
+    heading?.focus({ preventScroll: true })
+  }
+
   #listView() {
     const { value } = this.#playlists
     const emptyText = value?.length === 0 ? 'There are no playlists yet.' : ''
@@ -85,9 +100,18 @@ export class PlaylistList extends StationElement {
         title: 'Playlists',
         resource: this.#playlists,
         emptyText,
-        actions: this.canManage ? buttonView('Create', () => (this.editing = 'new')) : nothing
+        actions: this.canManage
+          ? buttonView('Create', () => {
+              location.hash = this.#linkTo('new')
+            })
+          : nothing
       },
-      html`${warnings.map(({ message }) => html`<p class="trouble">${message}</p>`)}
+      html`${
+        this.item !== '' && value !== null
+          ? html`<p class="trouble" role="alert">The playlist does not exist.</p>`
+          : nothing
+      }
+      ${warnings.map(({ message }) => html`<p class="trouble">${message}</p>`)}
       ${
         value?.length
           ? html`<div class="scroll playlist-table">
@@ -106,7 +130,7 @@ export class PlaylistList extends StationElement {
     const notes = [...(this.#simulation.value?.warnings ?? []), ...(this.#simulation.value?.missed ?? [])]
     return html`<tr>
       <td class="row-title">
-        ${buttonView(html`<bdi>${name}</bdi>`, () => (this.editing = id), { style: 'link' })}
+        <a href=${this.#linkTo(String(id))}><bdi>${name}</bdi></a>
       </td>
       <td>
         <p>${describeFrequency(playlist)}</p>

@@ -13,6 +13,7 @@ class PlaylistsPage extends StationPage {
   protected override render() {
     return html`<playlist-list
       .station=${this.station}
+      .item=${this.item}
       .canManage=${this.permissions.allows('manageMedia')}
     ></playlist-list>`
   }

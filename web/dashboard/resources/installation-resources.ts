@@ -30,6 +30,7 @@ export const news: ResourceView = {
   paths: { list: '/api/v1/main/news', one: '/api/v1/main/news/{article_id}' },
   idKey: 'article_id',
   rowsKey: 'articles',
+  recordKey: 'article',
   write: 'manageNews',
   columns: [
     { title: 'Title', view: record => textOf(record, 'title') },

@@ -21,11 +21,16 @@ export interface RecordScene {
   readonly onCreated?: (response: unknown) => void
 }
 
+interface RecordFormOptions {
+  readonly isNew: boolean
+  readonly onClose?: (() => void) | undefined
+}
+
 /** Opens the form of a record. A new one starts as a copy of `record`, if there is one. */
 export async function openRecordForm(
   scene: RecordScene,
   record: ApiRecord | null,
-  isNew: boolean
+  { isNew, onClose }: RecordFormOptions
 ): Promise<void> {
   const { resource, station } = scene
   await openFormDialog({
@@ -33,7 +38,8 @@ export async function openRecordForm(
     select: await loadFields(resource, station),
     record,
     isNew,
-    save: body => saveRecord(scene, body, isNew ? null : record)
+    save: body => saveRecord(scene, body, isNew ? null : record),
+    onClose
   })
 }
 

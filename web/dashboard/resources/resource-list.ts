@@ -10,7 +10,8 @@ import { buttonView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount } from '../ui/text.ts'
-import { openRecordForm, removeRecord } from './record-actions.ts'
+import { watchAddressedForm } from './addressed-form.ts'
+import { openRecordForm, type RecordScene, removeRecord } from './record-actions.ts'
 import { fillPath, idOf, type ResourceView } from './resource.ts'
 
 const pageSize = 50
@@ -26,10 +27,14 @@ export const recordsChangedEvent = 'cuewire-records-changed'
 
 /** The records of a resource: list, search, create, edit, copy and delete. */
 export class ResourceList extends LightElement {
-  static override properties = reactiveProperties('resource', 'station', 'search', 'page')
+  static override properties = reactiveProperties('resource', 'station', 'item', 'search', 'page')
   declare resource: ResourceView
   /** The short name or id of the station; '' for resources of the installation. */
   declare station: string
+  /** The record in the form: its id, or `new`; '' if the address names none. */
+  declare item: string
+  /** The link to an item, or to the list. */
+  declare linkTo: (item: string) => string
   search = ''
   page = 1
   #searchTimer: ReturnType<typeof setTimeout> | undefined
@@ -49,6 +54,17 @@ export class ResourceList extends LightElement {
   constructor() {
     super()
     this.station = ''
+    this.item = ''
+    watchAddressedForm(this, {
+      item: () => this.item,
+      scene: () => this.#scene,
+      mayOpen: item => {
+        if (!this.#permissions.isKnown) return null
+        const { write, canEdit = true } = this.resource
+        return this.#permissions.allows(write) && (canEdit || item === 'new')
+      },
+      linkTo: item => this.linkTo(item)
+    })
   }
 
   protected override render() {
@@ -59,7 +75,9 @@ export class ResourceList extends LightElement {
     const emptyText = isEmpty ? (this.search === '' ? resource.emptyText : 'Nothing matches.') : ''
     const canWrite = this.#permissions.allows(resource.write)
     const add = canWrite
-      ? buttonView(`New ${resource.noun}`, () => this.#open(null, true), this.#buttonOptions('open'))
+      ? buttonView(`New ${resource.noun}`, () => this.#open('new'), {
+          isDisabled: this.#actions.inFlight !== null
+        })
       : nothing
     const id = `list-${resource.noun.replaceAll(' ', '-')}`
     // The page has the title as its heading.
@@ -103,8 +121,8 @@ export class ResourceList extends LightElement {
         style: 'link',
         isDisabled: this.#actions.inFlight !== null
       })
-    return html`${canEdit ? link('Edit', () => this.#open(record, false)) : nothing}
-    ${toCopy === undefined ? nothing : link('Copy', () => this.#open(toCopy(record), true))}
+    return html`${canEdit ? link('Edit', () => this.#open(idOf(resource, record))) : nothing}
+    ${toCopy === undefined ? nothing : link('Copy', () => this.#copy(toCopy(record)))}
     ${actions.map(({ label, run }) =>
       link(label, () => this.#actions.run(label, () => run(record, this.station).then(this.#refreshWith)))
     )}
@@ -138,29 +156,29 @@ export class ResourceList extends LightElement {
     </p>`
   }
 
-  #buttonOptions(name: string) {
-    const { inFlight } = this.#actions
-    return { isBusy: inFlight === name, isDisabled: inFlight !== null }
-  }
-
   readonly #refreshWith = async (message: string): Promise<string> => {
     await this.#records.refresh()
     this.dispatchEvent(new Event(recordsChangedEvent, { bubbles: true }))
     return message
   }
 
-  #open(record: ApiRecord | null, isNew: boolean): Promise<void> {
+  get #scene(): RecordScene {
     const { resource, station } = this
-    const refresh = () => this.#refreshWith('')
+    return { host: this, resource, station, refresh: () => this.#refreshWith('') }
+  }
+
+  #open(item: string): void {
+    location.hash = this.linkTo(item)
+  }
+
+  #copy(start: ApiRecord): Promise<void> {
     return this.#actions.run('open', async () => {
-      await openRecordForm({ host: this, resource, station, refresh }, record, isNew)
+      await openRecordForm(this.#scene, start, { isNew: true })
       return ''
     })
   }
 
   #remove(record: ApiRecord): Promise<void> {
-    const { resource, station } = this
-    const refresh = () => this.#refreshWith('')
-    return removeRecord({ host: this, resource, station, refresh }, this.#actions, record)
+    return removeRecord(this.#scene, this.#actions, record)
   }
 }

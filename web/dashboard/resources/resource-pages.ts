@@ -1,6 +1,7 @@
 import { html } from 'lit'
 
-import { defineElements, LightElement } from '../ui/light-element.ts'
+import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { installationLink, type InstallationSection, stationLink, type StationSection } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { apiKeys } from './api-keys.ts'
 import { customFields, news, storageLocations } from './installation-resources.ts'
@@ -9,28 +10,40 @@ import type { ResourceView } from './resource.ts'
 import { mounts, remotes, sftpUsers } from './station-resources.ts'
 
 /** The page of a resource that belongs to a station. */
-const stationPage = (resource: ResourceView) =>
+const stationPage = (section: StationSection, resource: ResourceView) =>
   class extends StationPage {
     protected override render() {
-      return html`<resource-list .resource=${resource} .station=${this.station}></resource-list>`
+      return html`<resource-list
+        .resource=${resource}
+        .station=${this.station}
+        .item=${this.item}
+        .linkTo=${(item: string) => stationLink(this.station, section, item)}
+      ></resource-list>`
     }
   }
 
 /** The page of a resource of the installation. */
-const installationPage = (resource: ResourceView) =>
+const installationPage = (section: InstallationSection, resource: ResourceView) =>
   class extends LightElement {
+    static override properties = reactiveProperties('item')
+    declare item: string
+
     protected override render() {
-      return html`<resource-list .resource=${resource}></resource-list>`
+      return html`<resource-list
+        .resource=${resource}
+        .item=${this.item}
+        .linkTo=${(item: string) => installationLink(section, item)}
+      ></resource-list>`
     }
   }
 
 defineElements({
   'resource-list': ResourceList,
-  'mounts-page': stationPage(mounts),
-  'remotes-page': stationPage(remotes),
-  'sftp-page': stationPage(sftpUsers),
-  'keys-page': installationPage(apiKeys),
-  'storage-page': installationPage(storageLocations),
-  'fields-page': installationPage(customFields),
-  'news-page': installationPage(news)
+  'mounts-page': stationPage('mounts', mounts),
+  'remotes-page': stationPage('remotes', remotes),
+  'sftp-page': stationPage('sftp', sftpUsers),
+  'keys-page': installationPage('keys', apiKeys),
+  'storage-page': installationPage('storage', storageLocations),
+  'fields-page': installationPage('fields', customFields),
+  'news-page': installationPage('news', news)
 })

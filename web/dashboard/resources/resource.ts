@@ -35,6 +35,8 @@ export interface ResourceView {
   readonly idKey?: string
   /** The member of a response that contains the records, `rows` by default. */
   readonly rowsKey?: string
+  /** The member of a response that contains one record; by default the response is the record. */
+  readonly recordKey?: string
   readonly write: Feature
   readonly columns: readonly [Column, ...Column[]]
   readonly nameOf: (record: ApiRecord) => string

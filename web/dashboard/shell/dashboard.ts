@@ -11,7 +11,7 @@ import { healthSchema, queuesSchema, statusView } from '../installation/installa
 import { notify, notifyError } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
-import { type DashboardRoute, parseRoute } from '../ui/route.ts'
+import { type DashboardRoute, isSameSection, keepsForm, parseRoute } from '../ui/route.ts'
 import { mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
 import { installationViews, joinView, stationViews, type View } from '../views.ts'
 import { SignIn, signedInEvent } from './sign-in.ts'
@@ -84,11 +84,13 @@ export class CuewireDashboard extends LightElement {
         html`<station-view
           .station=${route.station}
           .section=${route.section}
+          .place=${route}
           .isOutdated=${!this.#isServerAvailable}
         ></station-view>`
       )
     return html`<installation-frame
       .section=${route.section}
+      .item=${route.item}
       .health=${this.#health.value}
       .queues=${this.#queues.value?.queues ?? null}
     ></installation-frame>`
@@ -114,15 +116,19 @@ export class CuewireDashboard extends LightElement {
   readonly #onNavigation = async () => {
     const { hash } = location
     if (hash === this.#hash) return
-    if (!(await mayDiscardChanges())) {
+    const route = parseRoute(hash)
+    const isSamePage = isSameSection(this.#route, route)
+    if (!keepsForm(this.#route, route) && !(await mayDiscardChanges())) {
       history.pushState(null, '', this.#hash === '' ? '#/' : this.#hash)
       return
     }
     this.#hash = hash
-    this.#route = parseRoute(hash)
+    this.#route = route
     this.requestUpdate()
     void this.#askToSignIn()
     document.dispatchEvent(new Event(viewChangedEvent))
+    // Within a section, the page moves the focus itself.
+    if (isSamePage) return
     requestAnimationFrame(() => {
       // For screen readers.
       scrollTo(0, 0)

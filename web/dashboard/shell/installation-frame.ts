@@ -10,8 +10,10 @@ import { installationViews } from '../views.ts'
 
 /** The navigation of the installation, and the page of a section. */
 export class InstallationFrame extends LightElement {
-  static override properties = reactiveProperties('section', 'health', 'queues')
+  static override properties = reactiveProperties('section', 'item', 'health', 'queues')
   declare section: InstallationSection
+  /** The record in the form; '' if none is open. */
+  declare item: string
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
 
@@ -44,7 +46,7 @@ export class InstallationFrame extends LightElement {
         allowed.includes(view)
           ? html`<view-loader
               .view=${view}
-              .page=${{ isOperator: true, health: this.health, queues: this.queues }}
+              .page=${{ isOperator: true, item: this.item, health: this.health, queues: this.queues }}
             ></view-loader>`
           : isKnown
             ? forbiddenView

@@ -142,7 +142,7 @@ class StartPage extends LightElement {
           refresh: this.#stations.refresh,
           onCreated: (response: unknown) => this.#choose(v.parse(createdSchema, response).id)
         }
-        await openRecordForm(scene, null, true)
+        await openRecordForm(scene, null, { isNew: true })
         return ''
       })
     return html`<p>

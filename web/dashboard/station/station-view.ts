@@ -8,15 +8,16 @@ import { currentKey, serverBaseUrl } from '../api/call-api.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
 import { forbiddenView } from '../ui/panel.ts'
-import { type StationSection, stationLink } from '../ui/route.ts'
+import { type Place, type StationSection, stationLink } from '../ui/route.ts'
 import { formatZoneName, getZoneClock } from '../ui/time.ts'
 import { stationViews, type View } from '../views.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
-  static override properties = reactiveProperties('station', 'section', 'isOutdated')
+  static override properties = reactiveProperties('station', 'section', 'place', 'isOutdated')
   declare station: string
   declare section: StationSection
+  declare place: Place
   /** Whether the server does not respond. */
   declare isOutdated: boolean
 
@@ -83,7 +84,9 @@ export class StationView extends LightElement {
     if (view === undefined) return nothing
     if (!this.#isAllowed(view)) return this.#permissions.isKnown ? forbiddenView : nothing
     const { station, isOutdated } = this
-    const page = { station, np, isOutdated, zone: np.station.timezone, refreshKey: refreshKeyOf(np) }
+    const { item, folder } = this.place
+    const zone = np.station.timezone
+    const page = { station, np, isOutdated, zone, item, folder, refreshKey: refreshKeyOf(np) }
     return html`<view-loader .view=${view} .page=${page}></view-loader>`
   }
 }

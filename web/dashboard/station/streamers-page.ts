@@ -4,6 +4,7 @@ import { ResourceList } from '../resources/resource-list.ts'
 import type { ResourceView } from '../resources/resource.ts'
 import { listStreamers } from '../resources/streamers.ts'
 import { defineElements } from '../ui/light-element.ts'
+import { stationLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { BroadcastList, PollList } from './live-shows.ts'
 
@@ -20,9 +21,14 @@ class StreamersPage extends StationPage {
   }
 
   protected override render() {
-    const { station, zone, refreshKey } = this
+    const { station, zone, refreshKey, item } = this
     const { allows } = this.permissions
-    const streamers = html`<resource-list .resource=${this.#resource()} .station=${station}></resource-list>`
+    const streamers = html`<resource-list
+      .resource=${this.#resource()}
+      .station=${station}
+      .item=${item}
+      .linkTo=${(each: string) => stationLink(station, 'streamers', each)}
+    ></resource-list>`
     const broadcasts = html`<broadcast-list
       .station=${station}
       .zone=${zone}

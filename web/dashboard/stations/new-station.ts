@@ -19,5 +19,5 @@ export function openNewStation(host: EventTarget, refresh: () => Promise<unknown
       location.hash = installationLink('start')
     }
   }
-  return openRecordForm(scene, null, true)
+  return openRecordForm(scene, null, { isNew: true })
 }

@@ -3,12 +3,13 @@ import * as v from 'valibot'
 
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
-import { openRecordForm, type RecordScene, removeRecord } from '../resources/record-actions.ts'
+import { type RecordScene, removeRecord } from '../resources/record-actions.ts'
 import { webHooks } from '../resources/web-hooks.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
+import { stationLink } from '../ui/route.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
 import { HookElement } from './hook-element.ts'
 import {
@@ -30,8 +31,6 @@ const moreRows = 25
 const maxRows = 500
 /** A test may try the receiver several times. */
 const testTimeoutMs = 45_000
-
-const recordSchema = v.record(v.string(), v.unknown())
 
 /** Dispatched when a hook was changed, copied or deleted. */
 export const hookChangedEvent = 'cuewire-hook-changed'
@@ -102,11 +101,8 @@ export class HookCard extends HookElement {
     this.dispatchEvent(new Event(hookChangedEvent, { bubbles: true }))
   }
 
-  #edit(): Promise<void> {
-    return this.#actions.run('edit', async () => {
-      await openRecordForm(this.#scene, await callApi(recordSchema, this.hookPath), false)
-      return ''
-    })
+  #edit(): void {
+    location.hash = stationLink(String(this.station), 'hooks', String(this.hook.id))
   }
 
   /** The server copies a hook, because the page does not know its secrets. */

@@ -12,6 +12,7 @@ class HooksPage extends StationPage {
     return html`<station-hooks
       .station=${this.station}
       .zone=${this.zone}
+      .item=${this.item}
       .canManage=${this.permissions.allows('manageHooks')}
       .refreshKey=${this.refreshKey}
     ></station-hooks>`

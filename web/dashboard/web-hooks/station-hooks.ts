@@ -1,44 +1,46 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
-import { openRecordForm } from '../resources/record-actions.ts'
+import { watchAddressedForm } from '../resources/addressed-form.ts'
 import { webHooks } from '../resources/web-hooks.ts'
-import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
+import { stationLink } from '../ui/route.ts'
 import { hookChangedEvent } from './hook-card.ts'
 import { hooksSchema } from './hook.ts'
 
 /** The web hooks of a station. */
 export class StationHooks extends StationElement {
-  static override properties = reactiveProperties('canManage')
+  static override properties = reactiveProperties('canManage', 'item')
   declare canManage: boolean
+  /** The web hook in the form: its id, or `new`; '' if the address names none. */
+  declare item: string
 
-  readonly #actions = openActionRunner(this)
   readonly #hooks = this.poll('webhooks', hooksSchema, 5_000)
 
   constructor() {
     super()
     this.addEventListener(hookChangedEvent, () => void this.#hooks.refresh())
-  }
-
-  #add(): Promise<void> {
-    const scene = {
-      host: this,
-      resource: webHooks,
-      station: String(this.station),
-      refresh: this.#hooks.refresh
-    }
-    return this.#actions.run('add', async () => {
-      await openRecordForm(scene, null, true)
-      return ''
+    watchAddressedForm(this, {
+      item: () => this.item,
+      scene: () => ({
+        host: this,
+        resource: webHooks,
+        station: String(this.station),
+        refresh: this.#hooks.refresh
+      }),
+      // The permissions are known before the hooks are.
+      mayOpen: () => (this.#hooks.value === null ? null : this.canManage),
+      linkTo: item => stationLink(String(this.station), 'hooks', item)
     })
   }
 
   protected override render() {
     const { value } = this.#hooks
-    const add = buttonView('New web hook', () => this.#add(), { isDisabled: this.#actions.inFlight !== null })
+    const add = buttonView('New web hook', () => {
+      location.hash = stationLink(String(this.station), 'hooks', 'new')
+    })
     return html`<h2 class="visually-hidden">Web hooks</h2>
       ${this.canManage ? html`<p class="list-actions">${add}</p>` : nothing} ${loadStateView(this.#hooks)}
       ${value?.length === 0 ? html`<p class="quiet">This station has no web hooks.</p>` : nothing}

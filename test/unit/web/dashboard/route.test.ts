@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+
+import {
+  installationLink,
+  isSameSection,
+  keepsForm,
+  mediaLink,
+  parseRoute,
+  stationLink
+} from '../../../../web/dashboard/ui/route.ts'
+
+test('links to folders, files and forms are parsed back to what they name', () => {
+  const station = 'Süd & Co'
+  const inStation = { view: 'station', station }
+  expect(parseRoute(mediaLink(station, 'A?b/50% off #1', 12))).toEqual({
+    ...inStation,
+    section: 'media',
+    folder: 'A?b/50% off #1',
+    item: '12'
+  })
+  expect(parseRoute(mediaLink(station, '', null))).toEqual({
+    ...inStation,
+    section: 'media',
+    folder: '',
+    item: ''
+  })
+  expect(parseRoute(stationLink(station, 'playlists', 'new'))).toEqual({
+    ...inStation,
+    section: 'playlists',
+    folder: '',
+    item: 'new'
+  })
+  expect(parseRoute(installationLink('people', 'role-2'))).toEqual({
+    view: 'installation',
+    section: 'people',
+    folder: '',
+    item: 'role-2'
+  })
+})
+
+test.each([
+  '#/nowhere',
+  '#/system/3',
+  '#/stations/3',
+  '#/keys/',
+  '#/keys/1/2',
+  '#/station/',
+  '#/station/demo/now/3',
+  '#/station/demo/playlists/1/2',
+  '#/station/demo/media//songs',
+  '#/station/demo/media?file=x',
+  '#/station/%E0%A4%A/media',
+  '#/join/token/more'
+])('%s names nothing', hash => {
+  expect(parseRoute(hash)).toEqual({ view: 'not-found' })
+})
+
+test('a form stays open while the folder changes, and not if another record is named', () => {
+  const media = (folder: string, file: number | null) => parseRoute(mediaLink('demo', folder, file))
+  expect(keepsForm(media('a', 1), media('a/b', 1))).toBe(true)
+  expect(keepsForm(media('a', 1), media('a', 2))).toBe(false)
+  expect(isSameSection(media('a', 1), media('', null))).toBe(true)
+  expect(isSameSection(media('', null), parseRoute(stationLink('demo', 'queue')))).toBe(false)
+})
