@@ -31,7 +31,7 @@ export function openRedis(place: RedisPlace, connectionName: string): RedisClien
       numberOfKeys: stationKeys,
       lua: shared + readScript(`${name}-${stationKeys}`)
     })
-  for (const name of ['probeWrites', 'takeDuePlays'])
+  for (const name of ['probeWrites', 'takeDuePlays', 'takeToken'])
     redis.defineCommand(name, { numberOfKeys: 1, lua: readScript(`${name}-1`) })
   return redis
 }
@@ -169,6 +169,7 @@ declare module 'ioredis' {
     ): Result<null, Context>
     probeWrites(key: string): Result<number, Context>
     takeDuePlays(key: string, untilMs: number, atMost: number): Result<string[], Context>
+    takeToken(key: string, intervalMs: number, burst: number, takes: 0 | 1): Result<number, Context>
   }
 }
 

@@ -16,6 +16,7 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:hls-wanted:NAME` set while somebody asks who listens to the HLS streams of a station; expires
  * - `cuewire:hls-listeners:NAME` who does, with addresses, while somebody asks; expires after seconds
  * - `cuewire:passkey-challenge:CHALLENGE` what a challenge of a passkey is for; expires after minutes
+ * - `cuewire:tokens:LIMIT:HASH` a rate limit that servers share, by the hash of what is limited; expires when unused
  * - `cuewire:webhook-test:ID` the log of the last test of a web hook; expires after an hour
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
@@ -69,5 +70,7 @@ export const hlsWantedKey = (shortName: string) => `cuewire:hls-wanted:${shortNa
 
 export const hlsListenersKey = (shortName: string) => `cuewire:hls-listeners:${shortName}`
 export const webhookTestKey = (webhookId: number) => `cuewire:webhook-test:${webhookId}`
+
+export const tokenBucketKey = (limit: string, hash: string) => `cuewire:tokens:${limit}:${hash}`
 
 export const passkeyChallengeKey = (challenge: string) => `cuewire:passkey-challenge:${challenge}`

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { checkLogin } from '../../src/api/streamers/streamer-login.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { findStreamer } from '../../src/db/stations.ts'
+import { openRedis } from '../../src/redis/connection.ts'
 import { hashPassword } from '../../src/security/passwords.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import { test as base } from '../support/fixtures.ts'
@@ -37,7 +38,10 @@ async function addStreamer(sql: Sql, stationId: number, account: Account): Promi
 }
 
 /** A station that accepts streamers, with `wren`, whose password is `pass,word`. */
-const test = base.extend('station', async ({ sql }) => {
+const test = base.extend('station', async ({ sql, redisUrl }, { onCleanup }) => {
+  const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
+  onCleanup(() => redis.disconnect())
+  const deps = { sql, secrets, redis }
   const id = await seedStation(sql)
   const sealed = secrets.seal('sea:salt', 'stations.source_password')
   await sql`update stations set enable_streamers = true, source_password = ${sealed}, live_text = 'On the air',
@@ -46,8 +50,9 @@ const test = base.extend('station', async ({ sql }) => {
   return {
     id,
     wrenId,
+    deps,
     login: async (user: string, password: string, address = newAddress(), nowMs = monday) =>
-      checkLogin({ sql, secrets }, id, { user, password, address }, nowMs)
+      checkLogin(deps, id, { user, password, address }, nowMs)
   }
 })
 
@@ -92,7 +97,7 @@ describe('a streamer', () => {
     await sql`update stations set enable_streamers = true where id = ${other}`
     const id = await addStreamer(sql, other, { name: 'plain', password: 'x' })
     const login = { user: 'plain', password: 'x', address: '' }
-    expect(await checkLogin({ sql, secrets }, other, login, monday)).toEqual({
+    expect(await checkLogin(station.deps, other, login, monday)).toEqual({
       username: 'plain',
       displayName: 'plain',
       streamerId: id
@@ -150,7 +155,7 @@ test('logins fail if the station does not accept streamers or does not exist', a
   await expect(station.login('wren', 'pass,word')).rejects.toMatchObject({ status: 400 })
   await expect(station.login('source', 'sea:salt')).rejects.toMatchObject({ status: 400 })
   const nowhere = { user: 'wren', password: 'pass,word', address: '' }
-  await expect(checkLogin({ sql, secrets }, 999_999, nowhere, monday)).rejects.toMatchObject({
+  await expect(checkLogin(station.deps, 999_999, nowhere, monday)).rejects.toMatchObject({
     status: 404
   })
 })
@@ -179,7 +184,7 @@ describe('wrong passwords', () => {
     await sql`update stations set enable_streamers = true where id = ${other}`
     await addStreamer(sql, other, { name: 'lark', password: 'x' })
     const login = { user: 'lark', password: 'x', address }
-    expect(await checkLogin({ sql, secrets }, other, login, monday)).not.toBeNull()
+    expect(await checkLogin(station.deps, other, login, monday)).not.toBeNull()
   })
 
   test('are limited to ten when sent concurrently', async ({ databaseUrl, station }) => {
@@ -190,7 +195,7 @@ describe('wrong passwords', () => {
     const words = [...Array.from({ length: 20 }, (_, index) => `wrong ${index}`), 'pass,word']
     const answers = await Promise.all(
       words.map(async password =>
-        checkLogin({ sql, secrets }, station.id, { user: 'wren', password, address }, monday)
+        checkLogin({ ...station.deps, sql }, station.id, { user: 'wren', password, address }, monday)
       )
     )
     expect(answers).toEqual(words.map(() => null))

@@ -101,7 +101,8 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
   summary: 'Set a password; ends all other sessions of the user',
   body: bodySchema(passwordFields),
   answer: ref('ActionResult'),
-  async handle(request, { sql, keys }) {
+  async handle(request, services) {
+    const { sql, keys } = services
     const { id, sessionId } = signedInUser(request)
     const values = parseBody(passwordValidator, request.body)
     const [user] = await sql<{ email: string; hash: string | null }[]>`
@@ -109,7 +110,9 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
     if (!user) throw new ApiError('not-found')
     const { hash } = user
     if (hash !== null) {
-      const isRight = await limitPasswords(user.email, () => verifyPassword(hash, values.current_password))
+      const isRight = await limitPasswords(services, user.email, () =>
+        verifyPassword(hash, values.current_password)
+      )
       if (!isRight) assertNoProblems([fieldError('current_password', 'wrong', 'is wrong.')])
     }
     const newHash = await hashPassword(values.new_password)

@@ -203,9 +203,10 @@ const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
   answer: exactly({ email: string, name: string, roles: arrayOf(string), expires_at: unixSeconds }),
   isSameOriginOnly: true,
   errors: [403, 404, 429],
-  async handle(request, { sql }) {
+  async handle(request, services) {
+    const { sql } = services
     const { token } = parseBody(openValidator, request.body)
-    limitAttempts(request.address)
+    await limitAttempts(services, request.address)
     return sql.begin(async tx => {
       const invitation = await findOpen(tx, token)
       const roles = await readRoles(tx, invitation)
@@ -230,7 +231,7 @@ const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
   errors: [403, 404, 429],
   async handle(request, services) {
     const { token, ...person } = parseBody(personValidator, request.body)
-    limitAttempts(request.address)
+    await limitAttempts(services, request.address)
     const { id } = await services.sql.begin(tx => findOpen(tx, token))
     return json(await offerRegistration(services, `invitation ${id}`, person))
   }
@@ -262,7 +263,7 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
     const { token, email, name, password, passkey } = parseBody(joinValidator, request.body)
     if (password === '' && passkey === null)
       assertNoProblems([fieldError('password', 'required', 'is required without a passkey.')])
-    limitAttempts(request.address)
+    await limitAttempts(services, request.address)
     // Before the password is hashed, which takes time and memory.
     const { id } = await sql.begin(tx => findOpen(tx, token))
     const hash = password === '' ? null : await hashPassword(password)

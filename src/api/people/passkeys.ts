@@ -147,7 +147,7 @@ const offerSignIn = apiRoute('POST', '/api/frontend/account/webauthn/login/optio
   isSameOriginOnly: true,
   errors: [403, 429],
   async handle({ address }, { redis, config }) {
-    limitAttempts(address)
+    await limitAttempts({ redis }, address)
     const { rpID } = siteOf(config)
     const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' })
     await keepChallenge(redis, options.challenge, 'sign-in')
@@ -178,7 +178,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
   errors: [403, 429],
   async handle(request, { sql, redis, config }) {
     const response = parseBody(signInValidator, request.body).passkey
-    limitAttempts(request.address)
+    await limitAttempts({ redis }, request.address)
     const { id } = response
     const { rpID, origin } = siteOf(config)
     return sql.begin(async tx => {

@@ -4,20 +4,20 @@ import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute } from '../core/route.ts'
-import { openAddressBuckets, openTokenBuckets } from '../core/token-buckets.ts'
+import { type BucketDeps, openSharedAddressBuckets, openSharedBuckets } from '../core/shared-buckets.ts'
 import { accountTag, signedInReply, signedInSchema, startSession } from './sessions.ts'
 
 /** Attempts to sign in, successful or not, by address: a burst of 20, then one every three seconds. */
-const addressAttempts = openAddressBuckets(1 / 3, 20)
+const addressAttempts = openSharedAddressBuckets('sign-in', 1 / 3, 20)
 /**
  * Wrong passwords by email address, whether a user has it or not: a burst of ten, then one every 20 seconds.
  * A locked address can sign in again after 20 seconds at most; passkeys and sessions are not affected.
  */
-const accountFailures = openTokenBuckets(1 / 20, 10)
+const accountFailures = openSharedBuckets('password', 1 / 20, 10)
 
 /** Throws 429 after too many attempts of an address. */
-export function limitAttempts(address: string): void {
-  const wait = addressAttempts.take(address)
+export async function limitAttempts(deps: BucketDeps, address: string): Promise<void> {
+  const wait = await addressAttempts.take(deps, address)
   if (wait > 0) throw new TooManyRequests(wait)
 }
 
@@ -25,17 +25,21 @@ export function limitAttempts(address: string): void {
  * Runs a check of a password of an account. Throws 429 after too many wrong ones, and without running it while
  * the account is locked.
  */
-export async function limitPasswords(email: string, check: () => Promise<boolean>): Promise<boolean> {
+export async function limitPasswords(
+  deps: BucketDeps,
+  email: string,
+  check: () => Promise<boolean>
+): Promise<boolean> {
   const account = email.toLowerCase()
-  const assertUnlocked = () => {
-    const wait = accountFailures.peek(account)
+  const assertUnlocked = async () => {
+    const wait = await accountFailures.peek(deps, account)
     if (wait > 0) throw new TooManyRequests(wait)
   }
-  assertUnlocked()
+  await assertUnlocked()
   const isRight = await check()
   // Checked again: concurrent guesses all passed the first check.
-  assertUnlocked()
-  if (!isRight) accountFailures.take(account)
+  await assertUnlocked()
+  if (!isRight) await accountFailures.take(deps, account)
   return isRight
 }
 
@@ -64,12 +68,13 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
   answer: signedInSchema,
   isSameOriginOnly: true,
   errors: [403, 429],
-  async handle(request, { sql, config }) {
+  async handle(request, services) {
+    const { sql, config } = services
     const { email, password } = parseBody(validator, request.body)
-    limitAttempts(request.address)
+    await limitAttempts(services, request.address)
     const [user] = await sql<{ id: number; hash: string | null }[]>`
       select id, password_hash as hash from users where lower(email) = lower(${email})`
-    const isRight = await limitPasswords(email, () =>
+    const isRight = await limitPasswords(services, email, () =>
       user?.hash ? verifyPassword(user.hash, password) : pretendToVerify(password)
     )
     if (!user || !isRight) throw wrongPassword()

@@ -27,10 +27,10 @@ const login = definePlayoutRoutes({
     ]
   },
   errors: [429],
-  async handle({ station, body }, { reads: sql, secrets }) {
+  async handle({ station, body }, { reads: sql, secrets, redis }) {
     const { user = '', password = '', address = '' } = body
     const credentials = { user, password, address }
-    const allowed = await checkLogin({ sql, secrets }, station.id, credentials, engineTimeMs())
+    const allowed = await checkLogin({ sql, secrets, redis }, station.id, credentials, engineTimeMs())
     if (!allowed) return json({ allow: false })
     return json({ allow: true, username: allowed.username, display_name: allowed.displayName })
   }

@@ -9,7 +9,7 @@ import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import type { Secrets } from '../../security/secrets.ts'
-import { openTokenBuckets } from '../core/token-buckets.ts'
+import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
 
 export interface Credentials {
   readonly user: string
@@ -22,7 +22,7 @@ interface StreamerLogin extends Credentials {
 }
 
 /** Wrong passwords by station and address: a burst of ten, then one every six seconds. */
-const failedLogins = openTokenBuckets(1 / 6, 10)
+const failedLogins = openSharedBuckets('streamer', 1 / 6, 10)
 const maxAddressLength = 64
 
 interface StationRow {
@@ -42,7 +42,7 @@ interface StreamerRow {
   readonly scheduleItems: readonly ScheduleItem[]
 }
 
-interface LoginDeps {
+interface LoginDeps extends BucketDeps {
   readonly sql: Sql
   readonly secrets: Secrets
 }
@@ -60,14 +60,14 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
   if (!station) throw new ApiError('not-found')
   if (!station.acceptsStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
   const client = `${stationId} ${limitKeyOf(login.address).slice(0, maxAddressLength)}`
-  if (failedLogins.peek(client) > 0) return null
+  if ((await failedLogins.peek(deps, client)) > 0) return null
   const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
   if (streamer === null) {
-    failedLogins.take(client)
+    await failedLogins.take(deps, client)
     return null
   }
   // Checked again: concurrent guesses all passed the check above.
-  if (failedLogins.peek(client) > 0) return null
+  if ((await failedLogins.peek(deps, client)) > 0) return null
   if (streamer === sourceUsername)
     return { username: sourceUsername, displayName: station.liveText, streamerId: null }
   if (!mayGoLive(streamer, station.timezone, nowMs)) return null

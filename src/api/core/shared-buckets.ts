@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+
+import { limitKeyOf } from '../../outbound/networks.ts'
+import type { RedisClient } from '../../redis/connection.ts'
+import { tokenBucketKey } from '../../redis/keys.ts'
+import { withDeadline } from '../../runtime/deadline.ts'
+import { openTokenBuckets } from './token-buckets.ts'
+
+const redisTimeoutMs = 500
+
+/** Where the buckets of all server processes are. */
+export interface BucketDeps {
+  readonly redis: RedisClient
+}
+
+/**
+ * Rate limits by name that all server processes share, in Redis: buckets of `burst` tokens, refilled with
+ * `perSecond`. `limit` names the limit. While Redis is unavailable, each process counts for itself.
+ */
+export function openSharedBuckets(limit: string, perSecond: number, burst: number) {
+  const own = openTokenBuckets(perSecond, burst)
+  const intervalMs = Math.round(1_000 / perSecond)
+
+  async function ask({ redis }: BucketDeps, name: string, takes: boolean): Promise<number> {
+    const ownWait = takes ? own.take(name) : own.peek(name)
+    // A name may be long or personal.
+    const key = tokenBucketKey(limit, createHash('sha256').update(name).digest('base64url'))
+    const asked = withDeadline(redisTimeoutMs, 'counting in Redis', () =>
+      redis.takeToken(key, intervalMs, burst, takes ? 1 : 0)
+    )
+    const waitMs = await asked.catch(() => 0)
+    return Math.max(ownWait, Math.ceil(waitMs / 1_000))
+  }
+
+  return {
+    /** Returns what `take` would return, without taking. */
+    peek: (deps: BucketDeps, name: string) => ask(deps, name, false),
+    /** Takes a token. Returns 0, or the whole seconds until there is one (at least 1). */
+    take: (deps: BucketDeps, name: string) => ask(deps, name, true)
+  }
+}
+
+/** Shared rate limits by address; all addresses of an IPv6 host share a bucket. */
+export function openSharedAddressBuckets(limit: string, perSecond: number, burst: number) {
+  const { take } = openSharedBuckets(limit, perSecond, burst)
+  return { take: (deps: BucketDeps, address: string) => take(deps, limitKeyOf(address)) }
+}
