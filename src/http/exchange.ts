@@ -60,6 +60,8 @@ export interface Exchange {
   readonly server: ServerContext
   isOpen: boolean
   isDeferred: boolean
+  /** Headers of every response of the path. */
+  pathHeaders: HeaderList
   /** Fields of the body that were ignored, for `X-Ignored-Fields`; empty if none. */
   ignoredFields: string
   /** Called if the client disconnects before the response. */
@@ -221,8 +223,10 @@ function writeCorked(
 ): void {
   const { res, head } = exchange
   const mustClose = close || exchange.server.isDraining()
+  const { pathHeaders, ignoredFields } = exchange
+  const ownHeaders = pathHeaders.length === 0 ? headers : [...headers, ...pathHeaders]
   const allHeaders: HeaderList =
-    exchange.ignoredFields === '' ? headers : [...headers, ['X-Ignored-Fields', exchange.ignoredFields]]
+    ignoredFields === '' ? ownHeaders : [...ownHeaders, ['X-Ignored-Fields', ignoredFields]]
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)

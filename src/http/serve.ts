@@ -19,7 +19,7 @@ import {
   whenSettled
 } from './exchange.ts'
 import { fileOf, isMultipart, parseMultipart } from './form-body.ts'
-import { corsLines, buildCors, preflightHeaders, chooseRequestId } from './headers.ts'
+import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths } from './paths.ts'
 
@@ -88,6 +88,7 @@ export function serveRoutes<Services>(
       server,
       isOpen: true,
       isDeferred: false,
+      pathHeaders: noHeaders,
       ignoredFields: '',
       onDisconnect: null,
       onSettled: null
@@ -111,6 +112,8 @@ export function serveRoutes<Services>(
     const exact = match(path)
     const found = exact ?? matchWithoutSlash(path)
     if (found === null) throw new ApiError('not-found')
+    const [{ responseHeaders } = {}] = found.methods.values()
+    if (responseHeaders !== undefined) exchange.pathHeaders = Object.entries(responseHeaders)
     if (method === 'OPTIONS') {
       const own = [...found.methods.values()].flatMap(each => Object.entries(each.optionsHeaders ?? {}))
       return sendEmpty(exchange, [...preflightHeaders, ...own])
@@ -262,6 +265,8 @@ export function serveRoutes<Services>(
     }
   }
 }
+
+const noHeaders: HeaderList = []
 
 /** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
 const streamedTimeoutMs = 24 * 3_600_000

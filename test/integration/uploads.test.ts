@@ -289,9 +289,23 @@ test('a station that is deleted ends its uploads', async ({ sql, redisUrl }) => 
 })
 
 test('a wrong offset, version and type of a piece are refused', async ({ sql, redisUrl }) => {
-  const { ask, begin, patch } = await serveUploads(sql, redisUrl)
+  const served = await serveUploads(sql, redisUrl)
+  /** Every response, also of an error, names the version of the protocol. */
+  const withVersion =
+    <Parameters extends unknown[], Response extends { headers: Headers }>(
+      send: (...parameters: Parameters) => Promise<Response>
+    ) =>
+    async (...parameters: Parameters) => {
+      const response = await send(...parameters)
+      expect(response.headers.get('tus-resumable')).toBe('1.0.0')
+      return response
+    }
+  const [ask, begin, patch] = [withVersion(served.ask), withVersion(served.begin), withVersion(served.patch)]
   const upload = uploadOf((await begin(song.length, { filename: 'a.mp3', directory: 'b' })).headers)
   expect(await patch(upload, 5, song)).toMatchObject({ status: 409 })
+  const anonymous = { headers: { 'X-API-Key': '' } }
+  expect(await ask('PATCH', `/files/uploads/${upload}`, anonymous)).toMatchObject({ status: 403 })
+  expect(await ask('PUT', '/files/uploads', anonymous)).toMatchObject({ status: 405 })
   expect(await patch(upload, 0, Buffer.concat([song, song]))).toMatchObject({ status: 413 })
   expect(await ask('PATCH', `/files/uploads/${upload}`, { body: 'x' })).toMatchObject({ status: 412 })
   const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0' }

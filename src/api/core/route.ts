@@ -168,6 +168,8 @@ export interface Route<Services> {
   readonly isStreamed?: boolean
   /** Request headers that the handler needs, in lower case. */
   readonly headers?: readonly string[]
+  /** Headers of every response, also of errors. All methods of a path have the same. */
+  readonly responseHeaders?: Readonly<Record<string, string>>
   /** Headers of the response to OPTIONS, in addition to those of a preflight. */
   readonly optionsHeaders?: Readonly<Record<string, string>>
   /** The default is 1 MiB. */

@@ -34,10 +34,10 @@ const access = 'manage station media'
 const tag = 'Files'
 const maxMetadataBytes = 16 * 1024
 
-const tusHeaders = { 'Tus-Resumable': version, 'Cache-Control': 'no-store' }
+/** Required of every response, also of errors. */
+const responseHeaders = { 'Tus-Resumable': version }
 
 const optionsHeaders = {
-  'Tus-Resumable': version,
   'Tus-Version': version,
   'Tus-Extension': 'creation,creation-with-upload,expiration,termination'
 }
@@ -63,6 +63,7 @@ const create = apiRoute('POST', path, access, {
   answer: { type: 'string', maxLength: 0, description: 'Empty; the header Location names the upload.' },
   errors: failures,
   isStreamed: true,
+  responseHeaders,
   optionsHeaders,
   headers: ['tus-resumable', 'upload-length', 'upload-metadata', 'content-type'],
   async handle(request, services) {
@@ -77,7 +78,6 @@ const create = apiRoute('POST', path, access, {
     const given = { stationId, path: target, sizeBytes, playlistIds }
     const { upload } = await createUpload(services, given)
     const headers = {
-      ...tusHeaders,
       Location: `${request.path}/${upload.id}`,
       'Upload-Expires': new Date(upload.expiresAtMs).toUTCString()
     }
@@ -99,6 +99,7 @@ const send = apiRoute('PATCH', `${path}/:upload`, access, {
   answer: { type: 'string', maxLength: 0 },
   errors: failures,
   isStreamed: true,
+  responseHeaders,
   optionsHeaders,
   headers: ['tus-resumable', 'upload-offset', 'content-type'],
   async handle(request, services) {
@@ -110,7 +111,7 @@ const send = apiRoute('PATCH', `${path}/:upload`, access, {
     const headers = await withUpload(services, stationOf(request).id, uploadId(request), upload =>
       append(request, services, { upload, stream, offset })
     )
-    return { status: 204, headers: { ...tusHeaders, ...headers } }
+    return { status: 204, headers }
   }
 })
 
@@ -122,6 +123,7 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
   answer: { $ref: '#/components/schemas/Upload' },
   errors: failures,
   changes: true,
+  responseHeaders,
   optionsHeaders,
   async handle(request, services) {
     const { config, sql } = services
@@ -144,7 +146,6 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
         expires_at: Math.floor(found.expiresAtMs / 1000)
       }),
       headers: {
-        ...tusHeaders,
         'Content-Type': 'application/json; charset=utf-8',
         'Upload-Offset': String(received),
         'Upload-Length': String(found.sizeBytes),
@@ -162,11 +163,12 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   status: 204,
   answer: { type: 'string', maxLength: 0 },
   errors: failures,
+  responseHeaders,
   optionsHeaders,
   async handle(request, services): Promise<Reply> {
     const id = uploadId(request)
     await withUpload(services, stationOf(request).id, id, () => removeUpload(services, id))
-    return { status: 204, headers: tusHeaders }
+    return { status: 204 }
   }
 })
 
