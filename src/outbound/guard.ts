@@ -64,7 +64,9 @@ export interface UrlProblem {
 const unsafe = (sentence: string): UrlProblem => ({ code: 'unsafe_url', sentence })
 
 /** Does not reveal the address that a name resolved to. */
-export const forbiddenAddressProblem = unsafe('must not lead to a private or special address.')
+export const forbiddenAddressProblem = unsafe(
+  'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
+)
 
 /**
  * Checks a URL without a DNS lookup: http or https, no user or password, port 80, 443 or 1024 and above, and

@@ -6,7 +6,7 @@ import { type BlockList, isIP, type Socket } from 'node:net'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { codeOf } from '../runtime/errors.ts'
 import { version } from '../runtime/program-files.ts'
-import { checkUrl, hostOf, isForbiddenAddress, resolveAddresses } from './guard.ts'
+import { checkUrl, forbiddenAddressProblem, hostOf, isForbiddenAddress, resolveAddresses } from './guard.ts'
 
 export interface GuardedRequest {
   /** Private networks that may be reached. */
@@ -156,7 +156,7 @@ async function readResponse(
 }
 
 const sentences = {
-  blocked: 'The address must not lead to a private or special address.',
+  blocked: `The address ${forbiddenAddressProblem.sentence}`,
   dns: 'The name of the server is not known.',
   refused: 'The connection failed.',
   tls: 'The certificate of the server is not trusted.',

@@ -85,7 +85,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await operator.getByRole('button', { name: 'Invite a person' }).click()
     await operator.getByLabel('Name (optional)').fill('Dora')
     await operator.getByRole('button', { name: 'Create the link' }).click()
-    await operator.getByText('roles must have at least one role.').waitFor()
+    await operator.getByText('Roles must not be empty.').waitFor()
     await operator.getByRole('checkbox', { name: 'DJ' }).check()
     expect(await axeFindings(operator, withoutMinor)).toEqual([])
     await operator.getByRole('button', { name: 'Create the link' }).click()

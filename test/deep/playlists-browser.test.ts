@@ -20,6 +20,8 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
     await page.goto(`${program.baseUrl}/#/station/${np.station.shortcode}/playlists`)
     await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByLabel('Name').fill('rotation')
+    await page.getByText('Another playlist has this name.').waitFor()
     await page.getByLabel('Name').fill('Jingles')
     await page.getByLabel('Type', { exact: true }).selectOption('once_per_x_songs')
     await page.getByLabel('Weight').fill('101')

@@ -111,11 +111,23 @@ test('proxies of the environment are ignored', async () => {
 
 describe('no connection is made', () => {
   test.for([
-    ['http://127.0.0.1:PORT/', 'must not lead to a private or special address.'],
-    ['http://2130706433:PORT/', 'must not lead to a private or special address.'],
-    ['http://[::ffff:127.0.0.1]:PORT/', 'must not lead to a private or special address.'],
+    [
+      'http://127.0.0.1:PORT/',
+      'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
+    ],
+    [
+      'http://2130706433:PORT/',
+      'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
+    ],
+    [
+      'http://[::ffff:127.0.0.1]:PORT/',
+      'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
+    ],
     // Detected by the DNS lookup.
-    ['http://localhost:PORT/', 'must not lead to a private or special address.'],
+    [
+      'http://localhost:PORT/',
+      'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
+    ],
     ['http://user:secret@localhost:PORT/', 'must not contain a user or password.'],
     ['ftp://localhost:PORT/', 'must begin with http:// or https://.'],
     ['http://localhost:25/', 'must use port 80, 443, or 1024 and above.'],

@@ -78,7 +78,7 @@ describe('a name is refused', () => {
     answer(addresses)
     expect(await checkTarget(url, none)).toEqual({
       code: 'unsafe_url',
-      sentence: 'must not lead to a private or special address.'
+      sentence: 'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
     })
     await expect(guardedFetch(url, { allowed: none })).rejects.toMatchObject({ word: 'blocked', status: 0 })
     // Once when it is stored, and once for the request.

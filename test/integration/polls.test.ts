@@ -315,7 +315,8 @@ describe('a remote', () => {
     expect(await radio.counted()).toMatchObject({ all: '0/0' })
     expect(radio.icecast.asked).toHaveLength(0)
     expect(await radio.stateOf(radio.stationId)).toMatchObject({
-      problem: 'The address must not lead to a private or special address.'
+      problem:
+        'The address must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
     })
   })
 })

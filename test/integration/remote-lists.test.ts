@@ -234,7 +234,9 @@ describe('the last fetched list stays in use when the server', () => {
     await sql`update playlists set remote_url = ${url} where id = ${list.id}`
     const strict = { ...list.services, config: { WEBHOOK_ALLOWED_NETWORKS: [] } }
     expect(await refreshRemoteLists(strict, startMs + 12 * minute)).toBe(1)
-    expect((await list.state()).problem).toBe('The address must not lead to a private or special address.')
+    expect((await list.state()).problem).toBe(
+      'The address must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
+    )
     expect(list.server.asked).toHaveLength(1)
     expect(await list.paths()).toEqual(addressesOf('a', 'b', 'c'))
   })

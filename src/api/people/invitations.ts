@@ -105,8 +105,7 @@ const create = apiRoute('POST', '/api/admin/invitations', access, {
   errors: [409],
   async handle(request, { sql, config }) {
     const values = parseBody(validator, request.body)
-    if (values.roles.length === 0)
-      assertNoProblems([fieldError('roles', 'required', 'must have at least one role.')])
+    if (values.roles.length === 0) assertNoProblems([fieldError('roles', 'required', 'must not be empty.')])
     const token = generateToken()
     const parsed = parseToken(token)
     if (!parsed) throw new Error('malformed token')

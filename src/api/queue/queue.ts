@@ -80,7 +80,7 @@ const songs = v.pipe(
           v.unknown(),
           limitElements(maxSongs),
           v.array(mediaId.input, problemText('invalid_type', 'must be a list.')),
-          v.minLength(1, problemText('too_short', 'must have at least one element.'))
+          v.minLength(1, problemText('too_short', 'must not be empty.'))
         )
       )
     },

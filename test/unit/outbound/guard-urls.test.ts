@@ -166,7 +166,7 @@ describe('is refused', () => {
     const problem = checkUrl(url, none)
     expect([problem?.code, problem?.sentence]).toEqual([
       'unsafe_url',
-      'must not lead to a private or special address.'
+      'must not lead to a private or special address, unless WEBHOOK_ALLOWED_NETWORKS contains it.'
     ])
     expect(hostOf(url)).toBe(host)
     expect(await checkTarget(url, none)).toEqual(problem)

@@ -26,6 +26,10 @@ const fieldErrorSchema = v.object({ field: v.string(), message: v.string() })
 /** A problem of one field. `field` is its dotted path in the body, with which the message begins. */
 export type FieldError = v.InferOutput<typeof fieldErrorSchema>
 
+/** Names the field in a problem as the form does: `url must not be empty.` is `URL must not be empty.` */
+export const describeProblem = (label: string, { field, message }: FieldError): string =>
+  message.startsWith(`${field} `) ? label + message.slice(field.length) : message
+
 const errorBodySchema = v.object({
   message: v.string(),
   type: v.optional(v.string(), ''),

@@ -76,11 +76,6 @@ export function findField(fields: readonly FormField[], path: string): FormField
   return undefined
 }
 
-/** Names the field in a problem as the form does: `url must not be empty.` is `URL must not be empty.` */
-export function describeProblem({ label }: FormField, path: string, message: string): string {
-  return message.startsWith(`${path} `) ? label + message.slice(path.length) : message
-}
-
 /** `name=value` in each line, from a list of named values. */
 export const pairsToText = (pairs: unknown): string =>
   Array.isArray(pairs) ? pairs.map(({ key, value }) => `${key}=${value}`).join('\n') : ''

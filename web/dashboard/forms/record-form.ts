@@ -1,6 +1,6 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { describeProblem, toApiError } from '../api/api-error.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { guardChanges } from '../ui/unsaved-changes.ts'
@@ -8,7 +8,6 @@ import { fieldView } from './field-view.ts'
 import type { FormField } from './form-field.ts'
 import {
   type ApiRecord,
-  describeProblem,
   findField,
   type FormValues,
   initialValues,
@@ -158,8 +157,7 @@ export class RecordForm extends LightElement {
     for (const problem of fieldErrors) {
       const field = findField(fields, problem.field)
       if (field === undefined) others.push(problem.message)
-      else if (!problems.has(field.name))
-        problems.set(field.name, describeProblem(field, problem.field, problem.message))
+      else if (!problems.has(field.name)) problems.set(field.name, describeProblem(field.label, problem))
     }
     this.problems = problems
     this.problem = fieldErrors.length === 0 ? message : others.join(' ')

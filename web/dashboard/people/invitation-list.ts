@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { type FieldError, toApiError } from '../api/api-error.ts'
+import { describeProblem, type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
@@ -107,7 +107,8 @@ export class InvitationList extends LightElement {
 
   #formView() {
     const { problems } = this
-    const rolesProblem = problems.find(({ field }) => field === 'roles')?.message ?? ''
+    const roles = problems.find(({ field }) => field === 'roles')
+    const rolesProblem = roles === undefined ? '' : describeProblem('Roles', roles)
     return html`<form class="account-form" @submit=${(event: Event) => this.#invite(event)}>
       ${labeledField('invite', { name: 'email', label: 'Email address (optional)', type: 'email', problems })}
       ${labeledField('invite', { name: 'name', label: 'Name (optional)', problems })}

@@ -1,19 +1,12 @@
 import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
-import { toApiError } from '../api/api-error.ts'
+import { describeProblem, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { fieldView } from '../forms/field-view.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
-import {
-  describeProblem,
-  findField,
-  type FormValues,
-  initialValues,
-  isSame,
-  toBody
-} from '../forms/form-values.ts'
+import { findField, type FormValues, initialValues, isSame, toBody } from '../forms/form-values.ts'
 import { formatSchedule } from '../schedule/schedule-text.ts'
 import { watchSimulation } from '../schedule/simulation.ts'
 import { buttonView } from '../ui/controls.ts'
@@ -35,6 +28,7 @@ export const playlistSavedEvent = 'cuewire-playlist-saved'
 export class PlaylistForm extends StationElement {
   static override properties = reactiveProperties(
     'record',
+    'otherNames',
     'canManage',
     'fields',
     'edits',
@@ -46,6 +40,8 @@ export class PlaylistForm extends StationElement {
   declare record: PlaylistRecord | null
   declare canManage: boolean
   declare close: () => void
+  /** The names of the other playlists of the station. */
+  otherNames: readonly string[] = []
   fields: readonly FormField[] | null = null
   edits: FormValues = {}
   problems: ReadonlyMap<string, string> = new Map()
@@ -95,6 +91,12 @@ export class PlaylistForm extends StationElement {
     const body = toBody(this.fields ?? [], { ...start, ...this.edits }, this.record === null ? null : start)
     const { backend_options: options } = body
     return Array.isArray(options) ? { ...body, backend_options: options.join(',') } : body
+  }
+
+  /** Two playlists may have one name, but are hard to tell apart. */
+  get #hasTakenName(): boolean {
+    const name = this.edits['name'] ?? this.record?.name
+    return typeof name === 'string' && this.otherNames.some(other => normalize(other) === normalize(name))
   }
 
   get #simulatedSettings(): object {
@@ -156,6 +158,7 @@ export class PlaylistForm extends StationElement {
       </p>
       ${error === null ? nothing : html`<p class="quiet">${error.message}</p>`}
       <ul class="simulation-notes">
+        ${this.#hasTakenName ? html`<li data-code="same_name">Another playlist has this name.</li>` : nothing}
         ${notes.map(({ code, message }) => html`<li data-code=${code}>${message}</li>`)}
       </ul>
     </div>`
@@ -206,12 +209,14 @@ export class PlaylistForm extends StationElement {
     for (const problem of fieldErrors) {
       const field = findField(this.fields ?? [], problem.field)
       if (field === undefined) others.push(problem.message)
-      else problems.set(field.name, describeProblem(field, problem.field, problem.message))
+      else problems.set(field.name, describeProblem(field.label, problem))
     }
     this.problems = problems
     this.problem = fieldErrors.length === 0 ? message : others.join(' ')
   }
 }
+
+const normalize = (name: string) => name.trim().toLowerCase()
 
 const describeTotals = ({ plays, seconds }: { readonly plays: number; readonly seconds: number }): string =>
   `In the coming week it would play ${plays} times, ${(seconds / 3_600).toFixed(1)} hours in all.`

@@ -57,6 +57,7 @@ export class PlaylistList extends StationElement {
           .record=${record}
           .refreshKey=${String(this.songChanges)}
           .canManage=${this.canManage}
+          .otherNames=${(this.#playlists.value ?? []).filter(each => each !== record).map(({ name }) => name)}
           .close=${() => location.replace(this.#linkTo(''))}
         ></playlist-form>
       </section>

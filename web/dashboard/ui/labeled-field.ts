@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit'
 
-import type { FieldError } from '../api/api-error.ts'
+import { describeProblem, type FieldError } from '../api/api-error.ts'
 
 interface LabeledFieldOptions {
   /** The id, and the name of the field in the body of a request. */
@@ -23,7 +23,7 @@ export function labeledField(
   const { isRequired = false, minLength, problems = [] } = options
   const id = `${prefix}-${name}`
   const problem = problems.find(({ field }) => field === name)
-  const text = problem?.message ?? ''
+  const text = problem === undefined ? '' : describeProblem(label.replace(/ \(.*\)$/, ''), problem)
   return html`<div class="labeled-field">
     <label for=${id}>${label}</label>
     ${help === '' ? nothing : html`<p class="quiet" id=${`${id}-help`}>${help}</p>`}

@@ -138,7 +138,7 @@ const errorTexts: Readonly<Record<string, string>> = {
   dns: 'host name not found',
   tls: 'TLS handshake failed',
   refused: 'connection refused',
-  blocked: 'address not allowed',
+  blocked: 'address not allowed by WEBHOOK_ALLOWED_NETWORKS',
   http: 'rejected',
   nothing: 'nothing to send'
 }

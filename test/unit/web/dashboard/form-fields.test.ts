@@ -14,9 +14,9 @@ import {
 } from '../../../../src/fields/field.ts'
 import { bodySchema as renderBodySchema } from '../../../../src/fields/form.ts'
 import { namedValues } from '../../../../src/fields/named-values.ts'
+import { describeProblem } from '../../../../web/dashboard/api/api-error.ts'
 import { bodySchema, toFormFields, toLabel } from '../../../../web/dashboard/forms/form-field.ts'
 import {
-  describeProblem,
   findField,
   initialValues,
   pairsToText,
@@ -123,9 +123,9 @@ test('a problem belongs to the field with its path or the start of it, and names
   expect(findField(fields, 'triggers.0')?.name).toBe('triggers')
   expect(findField(fields, 'unknown.0')).toBeUndefined()
   const url = findField(fields, 'listenUrl')
-  expect(url && describeProblem(url, 'listenUrl', 'listenUrl must not be empty.')).toBe(
-    'Listen URL must not be empty.'
-  )
+  expect(
+    url && describeProblem(url.label, { field: 'listenUrl', message: 'listenUrl must not be empty.' })
+  ).toBe('Listen URL must not be empty.')
 })
 
 test('named values are lines of text', () => {

@@ -9,7 +9,13 @@ import { formatBytes } from '../size-text.ts'
 import { isLeftOut } from './left-out-files.ts'
 import { pickedFromDrop, pickedFromInput } from './picked-files.ts'
 import { getStationUploads, uploadsChangedEvent } from './station-uploads.ts'
-import { type PickedFile, summarizeUploads, type UploadItem, type UploadQueue } from './upload-queue.ts'
+import {
+  mayResume,
+  type PickedFile,
+  summarizeUploads,
+  type UploadItem,
+  type UploadQueue
+} from './upload-queue.ts'
 
 import styles from './upload.css' with { type: 'text' }
 
@@ -102,7 +108,7 @@ export class MediaUpload extends LightElement {
 
   #queueView(items: readonly UploadItem[]) {
     const summary = summarizeUploads(items)
-    const { total, done, failed, paused, open, bytes, sentBytes } = summary
+    const { total, done, failed, paused, resumable, open, bytes, sentBytes } = summary
     const queue = this.#queue
     const shown = items
       .toSorted((one, other) => (stateOrder[one.state] ?? 0) - (stateOrder[other.state] ?? 0))
@@ -117,7 +123,7 @@ export class MediaUpload extends LightElement {
         <span class="button-row">
           ${open > 0 ? buttonView('Pause all', queue.pauseAll, { style: 'link' }) : nothing}
           ${
-            paused + failed > 0
+            resumable > 0
               ? buttonView(paused > 0 ? 'Resume all' : 'Retry all', queue.resumeAll, { style: 'link' })
               : nothing
           }
@@ -134,7 +140,8 @@ export class MediaUpload extends LightElement {
       ${total > maxShown ? html`<p class="quiet">and ${total - maxShown} more</p>` : nothing}`
   }
 
-  #itemView({ id, path, file, state, sentBytes, message, isTaken }: UploadItem) {
+  #itemView(item: UploadItem) {
+    const { id, path, file, state, sentBytes, message, isTaken } = item
     const queue = this.#queue
     const name = isolateBidi(path)
     const isRunning = state === 'waiting' || state === 'uploading' || state === 'retrying'
@@ -156,7 +163,7 @@ export class MediaUpload extends LightElement {
             : nothing
         }
         ${
-          !isTaken && (state === 'paused' || state === 'failed' || state === 'retrying')
+          mayResume(item)
             ? buttonView(state === 'paused' ? 'Resume' : 'Retry', () => queue.resume(id), {
                 style: 'link',
                 label: `${state === 'paused' ? 'Resume' : 'Retry'} ${name}`

@@ -25,15 +25,26 @@ export interface UploadAddresses {
   readonly delete: (fingerprint: string) => void
 }
 
-/** An upload that failed. `isTemporary`: the same request may succeed later. `isTaken`: a song has the path. */
+interface UploadErrorOptions {
+  /** The same request may succeed later. */
+  readonly isTemporary?: boolean
+  /** A song has the path. */
+  readonly isTaken?: boolean
+  /** The same request may succeed after the operator has done something, such as signing in again. */
+  readonly canRetry?: boolean
+}
+
+/** An upload that failed. */
 export class UploadError extends Error {
   readonly isTemporary: boolean
   readonly isTaken: boolean
+  readonly canRetry: boolean
 
-  constructor(message: string, isTemporary: boolean, isTaken = false) {
+  constructor(message: string, { isTemporary = false, isTaken = false, canRetry }: UploadErrorOptions = {}) {
     super(message)
     this.isTemporary = isTemporary
     this.isTaken = isTaken
+    this.canRetry = canRetry ?? isTemporary
   }
 }
 
@@ -96,7 +107,7 @@ async function createUpload(
   }
   const response = await send({ method: 'POST', url: endpoint, headers, signal })
   const location = response.header('Location')
-  if (response.status === 409) throw new UploadError(response.message, false, true)
+  if (response.status === 409) throw new UploadError(response.message, { isTaken: true })
   if (response.status !== 201 || location === null) throw toError(response)
   return new URL(location, endpoint).href
 }
@@ -130,7 +141,8 @@ async function sendPart(file: File, url: string, offset: number, options: Upload
     throw error
   }
   const next = parseOffset(response)
-  if (next <= offset && offset < file.size) throw new UploadError('The server received nothing.', true)
+  if (next <= offset && offset < file.size)
+    throw new UploadError('The server received nothing.', { isTemporary: true })
   onProgress(next)
   return next
 }
@@ -138,12 +150,14 @@ async function sendPart(file: File, url: string, offset: number, options: Upload
 function parseOffset(response: UploadResponse): number {
   const offset = Number(response.header('Upload-Offset') ?? NaN)
   if (!Number.isSafeInteger(offset) || offset < 0)
-    throw new UploadError('The server returned an unexpected response.', false)
+    throw new UploadError('The server returned an unexpected response.', { canRetry: true })
   return offset
 }
 
-const toError = ({ status, message }: UploadResponse) =>
-  new UploadError(message, temporaryStatuses.has(status))
+function toError({ status, message }: UploadResponse): UploadError {
+  const isTemporary = temporaryStatuses.has(status)
+  return new UploadError(message, { isTemporary, canRetry: isTemporary || status === 401 || status === 403 })
+}
 
 /** Renders pairs of a key and a value in base64 of UTF-8. */
 export const renderMetadata = (metadata: Readonly<Record<string, string>>): string =>

@@ -20,6 +20,8 @@ export interface UploadItem extends PickedFile {
   readonly failures: number
   /** Whether it failed because a song has the path. */
   readonly isTaken: boolean
+  /** Whether it failed for a reason that may have passed, unlike a wrong type or size. */
+  readonly canRetry: boolean
 }
 
 interface UploadQueueOptions {
@@ -74,7 +76,7 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
   async function run({ id, file, path, failures, mayReplace = false }: UploadItem): Promise<void> {
     const aborter = new AbortController()
     inFlight.set(id, aborter)
-    update(id, { state: 'uploading', message: '', isTaken: false })
+    update(id, { state: 'uploading', message: '', isTaken: false, canRetry: false })
     const onProgress = (sentBytes: number) => {
       if (!aborter.signal.aborted) update(id, { sentBytes, failures: 0 })
     }
@@ -90,10 +92,9 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
 
   function fail(id: number, error: unknown, failures: number): void {
     const message = error instanceof Error ? error.message : String(error)
-    const isTemporary = error instanceof UploadError && error.isTemporary
+    const { isTemporary, isTaken, canRetry } = error instanceof UploadError ? error : new UploadError(message)
     if (!isTemporary || failures > maxFailures) {
-      const isTaken = error instanceof UploadError && error.isTaken
-      update(id, { state: 'failed', message, failures, isTaken })
+      update(id, { state: 'failed', message, failures, isTaken, canRetry })
       return
     }
     update(id, { state: 'retrying', message, failures })
@@ -127,8 +128,7 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       const added = picked.filter(({ path }) => !known.has(path))
       const fresh = added.map(({ file, path }): UploadItem => {
         lastId += 1
-        const first = { state: 'waiting', sentBytes: 0, message: '', failures: 0, isTaken: false } as const
-        return { id: lastId, file, path, ...first }
+        return { id: lastId, file, path, ...firstState }
       })
       items = [...items, ...fresh]
       onChange()
@@ -142,10 +142,10 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       update(id, { state: 'paused', message: '' })
       startNext()
     },
-    /** Continues a file that is paused, failed or waits for its next attempt. */
+    /** Continues a file that is paused or waits for its next attempt, or failed and may succeed now. */
     resume(id: number): void {
-      const state = find(id)?.state
-      if (state !== 'paused' && state !== 'failed' && state !== 'retrying') return
+      const item = find(id)
+      if (item === undefined || !mayResume(item)) return
       update(id, { message: '', failures: 0 })
       wait(id)
     },
@@ -156,7 +156,7 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       wait(id)
     },
     pauseAll: () => forEach(id => queue.pause(id)),
-    resumeAll: () => forEach(id => find(id)?.isTaken || queue.resume(id)),
+    resumeAll: () => forEach(id => queue.resume(id)),
     /** Removes a file from the queue, and what the server received of it. */
     async cancel(id: number): Promise<void> {
       const item = find(id)
@@ -183,6 +183,19 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
 
 const callLater = (ms: number, callback: () => void) => void setTimeout(callback, ms)
 
+const firstState = {
+  state: 'waiting',
+  sentBytes: 0,
+  message: '',
+  failures: 0,
+  isTaken: false,
+  canRetry: false
+} as const
+
+/** Whether an upload that does not run may be continued or tried again. */
+export const mayResume = ({ state, canRetry }: UploadItem): boolean =>
+  state === 'paused' || state === 'retrying' || (state === 'failed' && canRetry)
+
 /** Totals of a queue, for its overall progress. */
 export function summarizeUploads(items: readonly UploadItem[]) {
   const count = (...states: UploadState[]) => items.filter(({ state }) => states.includes(state)).length
@@ -191,6 +204,7 @@ export function summarizeUploads(items: readonly UploadItem[]) {
     done: count('done'),
     failed: count('failed'),
     paused: count('paused'),
+    resumable: items.filter(item => item.state !== 'retrying' && mayResume(item)).length,
     open: count('waiting', 'uploading', 'retrying'),
     bytes: items.reduce((sum, { file }) => sum + file.size, 0),
     sentBytes: items.reduce((sum, { sentBytes }) => sum + sentBytes, 0)

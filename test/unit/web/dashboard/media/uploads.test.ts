@@ -8,7 +8,11 @@ import {
   type UploadRequest,
   uploadFile
 } from '../../../../../web/dashboard/media/upload/tus-upload.ts'
-import { openUploadQueue, type PickedFile } from '../../../../../web/dashboard/media/upload/upload-queue.ts'
+import {
+  openUploadQueue,
+  type PickedFile,
+  summarizeUploads
+} from '../../../../../web/dashboard/media/upload/upload-queue.ts'
 
 const endpoint = 'https://radio.example.com/api/station/1/files/uploads'
 
@@ -96,7 +100,7 @@ test('an upload that the server forgot starts again, and a refused one is not co
   expect(server.requests).toEqual(['HEAD', 'POST', 'PATCH'])
   const refusing = scriptedServer({ refuse: { status: 400, message: 'The file is not audio.' } })
   await expect(uploadFile(song, { ...options, send: refusing.send })).rejects.toEqual(
-    new UploadError('The file is not audio.', false)
+    new UploadError('The file is not audio.')
   )
   expect(addresses.stored.size).toBe(0)
 })
@@ -174,16 +178,22 @@ test('a paused file makes room for the next, and a resumed one waits for its tur
 test('temporary errors are tried again later each time, permanent ones are shown', async () => {
   const { queue, running, delayed, states, settle } = openControlledQueue()
   queue.add(pick(2))
-  running.get('0.mp3')?.end(new UploadError('The file is not audio.', false))
-  running.get('1.mp3')?.end(new UploadError('The server cannot be reached.', true))
+  running.get('0.mp3')?.end(new UploadError('The file is not audio.'))
+  running.get('1.mp3')?.end(new UploadError('The server cannot be reached.', { isTemporary: true }))
   await settle()
   expect(states()).toEqual(['failed', 'retrying'])
   expect(queue.items[0]?.message).toBe('The file is not audio.')
   expect(delayed[0]?.ms).toBeLessThan(1_300)
   delayed[0]?.callback()
   expect(states()).toEqual(['failed', 'uploading'])
+  // A file of a wrong type would fail again.
   queue.resume(1)
-  expect(states()).toEqual(['uploading', 'uploading'])
+  expect(states()).toEqual(['failed', 'uploading'])
+  running.get('1.mp3')?.end(new UploadError('You do not have permission to do that.', { canRetry: true }))
+  await settle()
+  expect([states(), summarizeUploads(queue.items).resumable]).toEqual([['failed', 'failed'], 1])
+  queue.resumeAll()
+  expect(states()).toEqual(['failed', 'uploading'])
 })
 
 test('a canceled file is removed here and on the server', async () => {
