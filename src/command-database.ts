@@ -10,6 +10,11 @@ import type { CommandContext } from './runtime/command-context.ts'
 import { OperatorError } from './runtime/errors.ts'
 import { reasonOf } from './runtime/store-errors.ts'
 
+/** The end of the help of a command that uses `withCommandDatabase`. */
+export const databaseHelp = `The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
+that runs on this machine, else the one in DATA_DIR.
+`
+
 export interface CommandPool {
   /** The name of the pool. */
   readonly name: string

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 
-import { withCommandDatabase } from '../command-database.ts'
+import { databaseHelp, withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
-import { OperatorError } from '../runtime/errors.ts'
+import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openDatabaseSecrets } from '../security/secrets-key.ts'
 import { normalizePath } from '../storage/location.ts'
 import { allowedRoots } from '../storage/record.ts'
@@ -33,17 +32,14 @@ export function migrateCommand(call: CommandContext, signal: AbortSignal): Promi
   })
 }
 
-async function runMigration(
-  { args, env, stdout, stderr }: CommandContext,
-  signal: AbortSignal
-): Promise<number> {
-  const request = parseMigrationArguments([...args])
+async function runMigration(call: CommandContext, signal: AbortSignal): Promise<number> {
+  const { args, env, stdout, stderr } = call
+  const request = parseMigrationArguments(args)
   if (request === null) {
     stdout.write(help)
     return 0
   }
-  // npm changes to the project folder; relative paths start at the folder it was called in.
-  const toAbsolute = (path: string) => resolve(env['INIT_CWD'] ?? '', path)
+  const toAbsolute = (path: string) => toAbsolutePath(call, path)
   const config = parseConfig(env)
   const progress = openProgress(stderr)
   try {
@@ -150,12 +146,20 @@ Can be repeated: what was taken is not changed again, and an interrupted run con
                   the station of AzuraCast a new id and short name, leave it out, or delete that of Cuewire
   --help          show this help
 
-The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
-that runs on this machine, else the one in DATA_DIR.
-`
+${databaseHelp}`
+
+const { parse, usageError } = openCommandLine(usage, {
+  mariadb: { type: 'string' },
+  api: { type: 'string' },
+  key: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  'copy-media': { type: 'string' },
+  'on-conflict': { type: 'string' },
+  help: { type: 'boolean', short: 'h' }
+})
 
 /** Parses the command line; null if help is requested. Throws an `OperatorError` with the usage. */
-export function parseMigrationArguments(args: string[]) {
+export function parseMigrationArguments(args: readonly string[]) {
   const { values, positionals } = parse(args)
   if (values.help) return null
   const { mariadb: mariadbUrl = null, api: apiUrl = null, key: apiKey = null } = values
@@ -188,29 +192,4 @@ function parseConflictRule(text: string): ConflictRule {
 
 function isUrl(text: string, protocols: readonly string[]): boolean {
   return URL.canParse(text) && protocols.includes(new URL(text).protocol)
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        mariadb: { type: 'string' },
-        api: { type: 'string' },
-        key: { type: 'string' },
-        'dry-run': { type: 'boolean' },
-        'copy-media': { type: 'string' },
-        'on-conflict': { type: 'string' },
-        help: { type: 'boolean', short: 'h' }
-      }
-    })
-  } catch (error) {
-    // The first sentence names the problem; the others are about escaping.
-    throw usageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error))
-  }
-}
-
-function usageError(problem: string): OperatorError {
-  return new OperatorError(`${problem.replace(/\s+/g, ' ').replace(/\.$/, '')}; ${usage}`)
 }

@@ -1,12 +1,11 @@
-import { resolve } from 'node:path'
 import { WriteStream } from 'node:tty'
-import { parseArgs } from 'node:util'
 
-import { withCommandDatabase } from '../command-database.ts'
+import { databaseHelp, withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { importMedia } from './import.ts'
 import { openLineProgress, openProgressBar } from './progress.ts'
@@ -20,19 +19,15 @@ export function importCommand(call: CommandContext, signal: AbortSignal): Promis
   return reportOperatorErrors(call, 1, () => runImport(call, signal))
 }
 
-async function runImport(
-  { args, env, stdout, stderr }: CommandContext,
-  signal: AbortSignal
-): Promise<number> {
-  const request = parseImportArguments([...args])
+async function runImport(call: CommandContext, signal: AbortSignal): Promise<number> {
+  const { args, env, stdout, stderr } = call
+  const request = parseImportArguments(args)
   if (request === null) {
     stdout.write(help)
     return 0
   }
-  // npm changes to the project folder; relative paths start at the folder it was called in.
-  const toAbsolute = (path: string) => resolve(env['INIT_CWD'] ?? '', path)
-  const paths = request.paths.map(toAbsolute)
-  const allowed = request.allowed.map(toAbsolute)
+  const paths = request.paths.map(path => toAbsolutePath(call, path))
+  const allowed = request.allowed.map(path => toAbsolutePath(call, path))
   const config = parseConfig(env)
   await checkPaths([...paths, ...allowed])
 
@@ -106,12 +101,18 @@ files that are new or changed.
               PATHs; may be repeated. Files elsewhere are reported and skipped
   --help      show this help
 
-The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
-that runs on this machine, else the one in DATA_DIR.
-`
+${databaseHelp}`
+
+const { parse, usageError } = openCommandLine(usage, {
+  station: { type: 'string' },
+  playlist: { type: 'string' },
+  create: { type: 'boolean' },
+  allow: { type: 'string', multiple: true },
+  help: { type: 'boolean', short: 'h' }
+})
 
 /** Parses the command line; null if help is requested. Throws an `OperatorError` with the usage. */
-export function parseImportArguments(args: string[]) {
+export function parseImportArguments(args: readonly string[]) {
   const { values, positionals: paths } = parse(args)
   const { station, playlist, create = false, allow: allowed = [] } = values
   if (values.help) return null
@@ -120,27 +121,4 @@ export function parseImportArguments(args: string[]) {
   if (playlist.length > 255) throw usageError('--playlist is longer than 255 characters')
   if (paths.length === 0) throw usageError('no PATH is given')
   return { station, playlist: playlist.trim(), create, allowed, paths }
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        station: { type: 'string' },
-        playlist: { type: 'string' },
-        create: { type: 'boolean' },
-        allow: { type: 'string', multiple: true },
-        help: { type: 'boolean', short: 'h' }
-      }
-    })
-  } catch (error) {
-    // The first sentence names the problem; the others are about escaping.
-    throw usageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error))
-  }
-}
-
-function usageError(problem: string): OperatorError {
-  return new OperatorError(`${problem.replace(/\s+/g, ' ').replace(/\.$/, '')}; ${usage}`)
 }

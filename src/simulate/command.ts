@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 
 import { buildReport } from '../autodj/simulation/report.ts'
 import { sourceName, type SimulatedStation, simulateUntil } from '../autodj/simulation/run.ts'
@@ -8,6 +7,7 @@ import { parseConfig } from '../config.ts'
 import { checkPostgres, openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { toAbsolutePath } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { simulateHelpText, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
@@ -56,8 +56,7 @@ async function runSimulation(
   { days, svg, json, log }: SimulateArguments,
   { env, stdout }: CommandContext
 ): Promise<number> {
-  // npm changes into the project folder; INIT_CWD is the folder in which it was called.
-  const save = (path: string, text: string) => write(resolve(env['INIT_CWD'] ?? '', path), path, text)
+  const save = (path: string, text: string) => write(toAbsolutePath({ env }, path), path, text)
   const { zone } = start.library.rules
   const startedAt = performance.now()
   const run = simulateUntil(start, addDays(zone, start.fromMs, days))
