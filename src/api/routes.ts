@@ -37,12 +37,14 @@ import { dashboardStationSchema, dashboardStationsRoute } from './dashboard/stat
 import { artRoutes } from './library/art.ts'
 import { bulkFileRoutes, bulkImportSchema, bulkPreviewSchema } from './library/bulk-files.ts'
 import { customFieldRoutes, customFields } from './library/custom-fields.ts'
-import { fileActionRoutes } from './library/file-actions.ts'
+import { changeFiles } from './library/file-batches.ts'
 import { fileContentRoutes } from './library/file-content.ts'
 import { fileListRoutes, fileRowSchema } from './library/file-list.ts'
+import { renameFile } from './library/file-renames.ts'
 import { fileRoutes, files } from './library/files.ts'
 import { flowRoutes } from './library/flow-uploads.ts'
 import { mediaArtRoutes } from './library/media-art.ts'
+import { createFolder } from './library/media-folders.ts'
 import { onDemandRoutes } from './library/on-demand.ts'
 import { tusRoutes, uploadSchema } from './library/tus-uploads.ts'
 import { waveformUploadRoute } from './library/waveform-upload.ts'
@@ -131,7 +133,9 @@ const documented: readonly ApiRoute[] = [
   ...flowRoutes,
   ...fileListRoutes,
   ...bulkFileRoutes,
-  ...fileActionRoutes,
+  renameFile,
+  createFolder,
+  changeFiles,
   ...fileContentRoutes,
   ...mediaArtRoutes,
   waveformRoute,

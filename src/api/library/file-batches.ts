@@ -1,0 +1,209 @@
+import * as v from 'valibot'
+
+import { appendTracks } from '../../db/media-rows.ts'
+import { changeStation } from '../../playout/change-station.ts'
+import { addToQueue } from '../../playout/queue/manual-queue.ts'
+import { refillQueue } from '../../playout/queue/queue.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { storedPath } from '../../storage/media-folder.ts'
+import { toCallerError } from '../../uploads/media-store.ts'
+import { reprocessSong } from '../../uploads/reprocess.ts'
+import { allows } from '../auth/access.ts'
+import { recordAudit } from '../core/audit.ts'
+import { parseBody, refuseField } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { createPlaylist } from '../playlists/playlists.ts'
+import { clearCuePoints } from './extra-metadata.ts'
+import { moveSong } from './file-renames.ts'
+import { type FileAction, findSongs, maxFiles, openAction, pathText, type Song } from './file-selection.ts'
+import { deleteRow } from './files.ts'
+import { forgetEmptyFolders } from './media-folders.ts'
+import { folderPrefix, nameOf } from './media-paths.ts'
+import { deleteWithFile } from './song-files.ts'
+import { assertPlaylists, joinFolder, parseTarget } from './upload-target.ts'
+
+const paths = v.nullish(
+  v.pipe(v.array(pathText), v.maxLength(maxFiles, `must have at most ${maxFiles} entries.`)),
+  []
+)
+
+const works = ['delete', 'move', 'playlist', 'add', 'queue', 'immediate', 'reprocess', 'clear-extra'] as const
+
+/** Forms send ids as text. */
+const playlistId = v.pipe(
+  v.custom<number | string>(
+    value =>
+      (typeof value === 'number' || typeof value === 'string') && /^(?:[1-9]\d{0,14}|new)$/.test(`${value}`),
+    'must be the id of a playlist, or new.'
+  ),
+  v.transform((value): number | 'new' => (value === 'new' ? 'new' : Number(value)))
+)
+const batchBody = v.object({
+  do: v.picklist(works, `must be one of ${works.join(', ')}.`),
+  currentDirectory: v.nullish(pathText, ''),
+  files: paths,
+  dirs: paths,
+  playlists: v.nullish(v.pipe(v.array(playlistId), v.maxLength(500, 'must have at most 500 entries.')), []),
+  new_playlist_name: v.nullish(pathText, ''),
+  directory: v.nullish(pathText, '')
+})
+
+const batchProperties = {
+  success: { type: 'boolean' },
+  files: arrayOf(string),
+  directories: arrayOf(string),
+  errors: arrayOf(string)
+}
+const batchResult = exactly(batchProperties)
+
+/** The route that changes many files at once. */
+export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch', 'manage station media', {
+  id: 'changeFiles',
+  tag: 'Files',
+  summary:
+    'Delete, move, queue or read songs again, clear their cue points, or set or add to their playlists; errors name what was left as it is',
+  body: {
+    type: 'object',
+    properties: {
+      do: { ...string, enum: works },
+      currentDirectory: { ...string, description: 'Ignored: paths are whole.' },
+      files: { ...arrayOf(string), maxItems: maxFiles },
+      dirs: { ...arrayOf(string), maxItems: maxFiles },
+      playlists: {
+        ...arrayOf({ anyOf: [int64, { ...string, pattern: '^([1-9][0-9]{0,14}|new)$' }] }),
+        maxItems: 500,
+        description:
+          'For playlist: all playlists that the songs get; for add: more of them. new: one that is created.'
+      },
+      new_playlist_name: { ...string, description: 'The name of the playlist that is created.' },
+      directory: { ...string, description: 'For move: the target.' }
+    },
+    required: ['do']
+  },
+  answer: {
+    ...batchResult,
+    properties: {
+      ...batchProperties,
+      record: { ...exactly({ id: int64, name: string }), description: 'The playlist that was created.' }
+    }
+  },
+  errors: [507],
+  async handle(request, services) {
+    const body = parseBody(batchBody, request.body)
+    const action = await openAction(request, services)
+    const files = body.files ?? []
+    const dirs = body.dirs ?? []
+    if (body.do === 'delete') assertMayDelete(request)
+    const { playlists, record } = await preparePlaylists(action, body)
+    const directory = body.directory ?? ''
+    if (body.do === 'move' && directory !== '') parseTarget(directory, 'directory')
+    const songs = await findSongs(action, files, dirs)
+    const found = new Set(songs.map(({ path }) => path))
+    const errors = files.filter(path => !found.has(path)).map(path => `${path}: Record not found.`)
+    const done: string[] = []
+    const attempt = async (song: Song, work: () => Promise<void>) => {
+      try {
+        await work()
+        done.push(song.path)
+      } catch (error) {
+        const shown = toCallerError(error)
+        if (!(shown instanceof ApiError)) throw shown
+        errors.push(`${song.path}: ${shown.message}`)
+      }
+    }
+    for (const song of songs) {
+      if (!request.isOpen()) break
+      await attempt(song, () => workOn(action, body.do, song, { dirs, directory, playlists }))
+    }
+    if (body.do === 'delete' || body.do === 'move') await forgetEmptyFolders(action, dirs)
+    const result = { success: errors.length === 0, files: done, directories: dirs, errors }
+    return json(record ? { ...result, record } : result)
+  }
+})
+
+/** The ids of the playlists of a request, and the one that was created for it. Throws 400 for unknown ones. */
+async function preparePlaylists(
+  { request, services, stationId }: FileAction,
+  { do: work, playlists, new_playlist_name: newName }: v.InferOutput<typeof batchBody>
+): Promise<{ readonly playlists: readonly number[]; readonly record: object | null }> {
+  const ids = (playlists ?? []).filter(id => id !== 'new')
+  if (work !== 'playlist' && work !== 'add') return { playlists: ids, record: null }
+  await assertPlaylists(services.sql, stationId, ids)
+  if (!playlists?.includes('new')) return { playlists: ids, record: null }
+  const name = newName?.trim() ?? ''
+  if (name === '') refuseField('new_playlist_name', 'blank', 'must not be empty.')
+  const id = await createPlaylist(request, services, name)
+  return { playlists: [...ids, id], record: { id, name } }
+}
+
+function assertMayDelete({ caller }: ApiRequest): void {
+  const required = {
+    permission: 'delete station media' as const,
+    stationId: caller?.station?.id ?? null,
+    isRead: false
+  }
+  if (!caller?.key || !allows(caller.key, required)) throw new ApiError('forbidden')
+}
+
+interface Given {
+  readonly dirs: readonly string[]
+  readonly directory: string
+  readonly playlists: readonly number[]
+}
+
+async function workOn(
+  action: FileAction,
+  work: (typeof works)[number],
+  song: Song,
+  given: Given
+): Promise<void> {
+  const { services, stationId, request } = action
+  switch (work) {
+    case 'delete':
+      await deleteWithFile({ ...action, song }, () => deleteRow(request, services, song.id))
+      return undefined
+    case 'move':
+      return moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))
+    case 'playlist':
+    case 'add':
+      await changeStation(services, stationId, async change => {
+        const { tx } = change
+        if (work === 'playlist')
+          await tx`
+          delete from playlist_tracks where media_id = ${song.id}
+            and playlist_id in (select id from playlists where station_id = ${stationId} and source = 'songs')
+            and playlist_id <> all(${[...given.playlists]}::bigint[])`
+        for (const id of given.playlists) await appendTracks(tx, id, [song.id])
+        await recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['playlists'] })
+        await refillQueue(change)
+      })
+      return undefined
+    case 'queue':
+    case 'immediate':
+      await changeStation(services, stationId, async change => {
+        await addToQueue(change, [song.id], work === 'immediate' ? 1 : null)
+        await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id })
+      })
+      return undefined
+    case 'clear-extra':
+      await changeStation(services, stationId, ({ tx }) => clearCuePoints(tx, song.id))
+      return workOn(action, 'reprocess', song, given)
+    case 'reprocess': {
+      const file = storedPath(song.path, action.media.folder)
+      if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
+      return reprocessSong(services, { ...action, song, file }, tx =>
+        recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['file'] })
+      )
+    }
+    default:
+      return work satisfies never
+  }
+}
+
+/** The path below the target: that below the folder which is moved, with its name. */
+function pathInMove(path: string, dirs: readonly string[]): string {
+  const dir = dirs.find(each => path.startsWith(folderPrefix(each)))
+  if (dir === undefined) return nameOf(path)
+  return `${nameOf(dir.replace(/\/+$/, ''))}/${path.slice(folderPrefix(dir).length)}`
+}

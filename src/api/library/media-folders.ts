@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+
+import { toCallerError } from '../../uploads/media-store.ts'
+import { parseBody } from '../core/parse.ts'
+import { actionReply, apiRoute } from '../core/route.ts'
+import { ref, string } from '../core/schemas.ts'
+import { type FileAction, openAction, pathText } from './file-selection.ts'
+import { folderPrefix } from './media-paths.ts'
+import { joinFolder, parseTarget } from './upload-target.ts'
+
+/*
+ * Folders of the media storage. Those without songs are kept in `media_folders`, since a bucket has no empty folders.
+ */
+
+const mkdirBody = v.object({ currentDirectory: v.nullish(pathText, ''), name: pathText })
+
+/** Whether there is a folder, with songs or without. */
+export async function isFolder({ services: { sql }, stationId }: FileAction, path: string): Promise<boolean> {
+  const found = await sql`
+    select from media_folders where station_id = ${stationId} and path = ${path}
+    union all
+    select from media where station_id = ${stationId} and remote_playlist_id is null and starts_with(path, ${`${path}/`})
+    limit 1`
+  return found.length > 0
+}
+
+/** Makes a folder, which remains while it is empty; does nothing if it exists. */
+export async function makeFolder(
+  { services: { sql }, stationId, media }: FileAction,
+  path: string
+): Promise<void> {
+  await media.files.makeFolder(path)
+  await sql`
+    insert into media_folders (station_id, path) select id, ${path} from stations
+    where id = ${stationId} and deleted_at is null on conflict do nothing`
+}
+
+/** Forgets a folder that was moved, with those in it, and removes it from the storage. */
+export async function forgetMovedFolder(
+  { services: { sql }, stationId, media }: FileAction,
+  folder: string
+): Promise<void> {
+  await sql`
+    delete from media_folders where station_id = ${stationId} and starts_with(path || '/', ${folderPrefix(folder)})`
+  await media.files.removeFolder(folder)
+}
+
+/** Removes those of the folders, and of the folders in them, that are empty now. */
+export async function forgetEmptyFolders(
+  { services: { sql }, stationId, media }: FileAction,
+  dirs: readonly string[]
+) {
+  for (const dir of dirs) {
+    const prefix = folderPrefix(dir)
+    await sql`
+      delete from media_folders f where station_id = ${stationId} and starts_with(path || '/', ${prefix})
+        and not exists (select from media m where m.station_id = ${stationId} and starts_with(m.path, f.path || '/'))`
+    await media.files.removeFolder(dir.replace(/\/+$/, '')).catch(() => {})
+  }
+}
+
+/** The route that creates a folder. */
+export const createFolder = apiRoute('POST', '/api/station/:station_id/files/mkdir', 'manage station media', {
+  id: 'createFolder',
+  tag: 'Files',
+  summary: 'Create a folder for songs',
+  body: {
+    type: 'object',
+    properties: { currentDirectory: string, name: string },
+    required: ['name']
+  },
+  answer: ref('ActionResult'),
+  errors: [507],
+  async handle(request, services) {
+    const { currentDirectory, name } = parseBody(mkdirBody, request.body)
+    const path = parseTarget(joinFolder(currentDirectory ?? '', name), 'name')
+    try {
+      await makeFolder(await openAction(request, services), path)
+    } catch (error) {
+      throw toCallerError(error, 'name')
+    }
+    return actionReply('Record created successfully.')
+  }
+})
