@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 
 import { ApiError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
-import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { boolean, exactly, ref } from '../core/schemas.ts'
+import { type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { boolean, exactly } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
 import { pictureOperation } from '../library/art.ts'
 import {
   customAssetPath,
@@ -11,12 +12,12 @@ import {
   customAssetTypes,
   readCustomAsset
 } from '../library/custom-asset-rows.ts'
-import { pictureBodyTypes, readPicture } from '../library/picture-body.ts'
+import type { ReceivedPicture } from '../library/picture-body.ts'
+import { pictureRoutes } from '../library/picture-routes.ts'
 
 const path = '/api/admin/custom_assets/:asset_type'
 const access = 'administer settings'
 const tag = 'Settings'
-const maxBytes = 5 * 2 ** 20
 
 /** Throws 404 for an unknown type. */
 function parseType({ params }: ApiRequest): CustomAssetType {
@@ -39,45 +40,41 @@ const read = apiRoute('GET', path, access, {
   }
 })
 
-const upload = apiRoute('POST', path, access, {
-  id: 'setCustomAsset',
-  tag,
-  summary: 'Replace a picture of pages, on all servers within a second (at most 5 MiB)',
-  body: { type: 'string', format: 'binary' },
-  answer: ref('ActionResult'),
-  byteTypes: pictureBodyTypes,
-  isStreamed: true,
-  headers: ['content-type'],
-  async handle(request, { sql, settings }) {
-    const type = parseType(request)
-    const { bytes, type: contentType } = await readPicture(request, maxBytes)
-    const hash = createHash('sha256').update(bytes).digest('hex')
-    await sql.begin(async tx => {
-      await tx`
-        insert into custom_assets (type, content_type, hash, bytes) values (${type}, ${contentType}, ${hash}, ${bytes})
-        on conflict (type) do update
-        set content_type = excluded.content_type, hash = excluded.hash, bytes = excluded.bytes`
-      await recordAudit(tx, request, { record: 'CustomAsset', id: type, fields: ['file'] })
-    })
-    settings.forget()
-    return actionReply('Record updated successfully.')
-  }
-})
-
-const remove = apiRoute('DELETE', path, access, {
-  id: 'deleteCustomAsset',
-  tag,
-  summary: 'Show the picture of the program again; idempotent',
-  answer: ref('ActionResult'),
-  async handle(request, { sql, settings }) {
-    const type = parseType(request)
-    await sql.begin(async tx => {
+/** Replaces a picture; null shows that of the program again. */
+async function storeAsset(
+  request: ApiRequest,
+  { sql, settings }: ApiServices,
+  picture: ReceivedPicture | null
+): Promise<void> {
+  const type = parseType(request)
+  await sql.begin(async tx => {
+    if (picture === null) {
       const { count } = await tx`delete from custom_assets where type = ${type}`
       if (count > 0) await recordAudit(tx, request, { record: 'CustomAsset', id: type })
-    })
-    settings.forget()
-    return actionReply('Record deleted successfully.')
-  }
+      return
+    }
+    const { bytes, type: contentType } = picture
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    await tx`
+      insert into custom_assets (type, content_type, hash, bytes) values (${type}, ${contentType}, ${hash}, ${bytes})
+      on conflict (type) do update
+      set content_type = excluded.content_type, hash = excluded.hash, bytes = excluded.bytes`
+    await recordAudit(tx, request, { record: 'CustomAsset', id: type, fields: ['file'] })
+  })
+  settings.forget()
+}
+
+const changes = pictureRoutes({
+  path,
+  access,
+  tag,
+  maxBytes: 5 * 2 ** 20,
+  set: {
+    id: 'setCustomAsset',
+    summary: 'Replace a picture of pages, on all servers within a second (at most 5 MiB)'
+  },
+  remove: { id: 'deleteCustomAsset', summary: 'Show the picture of the program again; idempotent' },
+  store: storeAsset
 })
 
 /** Any version is found; the path changes with the picture, so it is cached for long. */
@@ -129,4 +126,4 @@ const background = apiRoute('GET', '/static/uploads/:asset.css', 'public', {
   }
 })
 
-export const customAssetRoutes = [read, upload, remove, serve, background]
+export const customAssetRoutes = [read, ...changes, serve, background]

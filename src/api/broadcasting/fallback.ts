@@ -1,16 +1,13 @@
-import { ApiError } from '../../runtime/errors.ts'
-import { type AudioSlot, openStationFolder, removeAudio, storeAudio } from '../../uploads/station-audio.ts'
+import type { AudioSlot } from '../../uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
-import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { sendStoredFile } from '../library/file-content.ts'
-import { withReceivedFile } from '../library/received-file.ts'
+import { audioRoutes } from '../library/audio-routes.ts'
 
 const path = '/api/station/:station_id/fallback'
 const tag = 'Broadcasting'
 const access = 'manage station broadcasting'
-const maxBytes = 100 * 1024 * 1024
 
 export const uploadedFileSchema = exactly({
   hasRecord: boolean,
@@ -52,47 +49,22 @@ const read = apiRoute('GET', path, access, {
   }
 })
 
-const download = apiRoute('GET', `${path}/download`, access, {
-  id: 'downloadFallback',
+const routes = audioRoutes({
+  path,
   tag,
-  summary: 'The fallback track; ranges are possible',
-  answer: { type: 'string', format: 'binary' },
-  contentTypes: ['application/octet-stream'],
-  errors: [404, 416],
-  headers: ['range'],
-  async handle(request, services) {
-    const name = await readName(request, services)
-    if (name === '') throw new ApiError('not-found')
-    return sendStoredFile(request, () => openStationFolder(services, stationOf(request).id), name, name)
-  }
+  maxMebibytes: 100,
+  write: access,
+  download: {
+    path: `${path}/download`,
+    access,
+    id: 'downloadFallback',
+    summary: 'The fallback track'
+  },
+  set: { id: 'setFallback', summary: 'Set the track that Liquidsoap loops while it has nothing else' },
+  remove: { id: 'deleteFallback', summary: 'Remove the fallback track' },
+  readName,
+  findSlot: fallbackOf,
+  missing: 'The station has no fallback track.'
 })
 
-const upload = apiRoute('POST', path, access, {
-  id: 'setFallback',
-  tag,
-  summary:
-    'Set the track that Liquidsoap loops while it has nothing else (a form with `file`, or the bytes; at most 100 MiB)',
-  answer: ref('ActionResult'),
-  errors: [413, 507],
-  isStreamed: true,
-  headers: ['content-type'],
-  async handle(request, services) {
-    await withReceivedFile(request, services, maxBytes, file =>
-      storeAudio(services, stationOf(request).id, fallbackOf(request), file)
-    )
-    return actionReply('Record updated successfully.')
-  }
-})
-
-const remove = apiRoute('DELETE', path, access, {
-  id: 'deleteFallback',
-  tag,
-  summary: 'Remove the fallback track',
-  answer: ref('ActionResult'),
-  async handle(request, services) {
-    await removeAudio(services, stationOf(request).id, fallbackOf(request))
-    return actionReply('Record deleted successfully.')
-  }
-})
-
-export const fallbackRoutes = [read, download, upload, remove]
+export const fallbackRoutes = [read, ...routes]

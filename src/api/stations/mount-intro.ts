@@ -1,12 +1,10 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { type AudioSlot, openStationFolder, removeAudio, storeAudio } from '../../uploads/station-audio.ts'
+import { type AudioSlot, openStationFolder } from '../../uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, type ApiRoute, apiRoute, stationOf } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
+import { type ApiRequest, type ApiRoute, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { sendStoredFile } from '../library/file-content.ts'
-import { withReceivedFile } from '../library/received-file.ts'
+import { audioRoutes } from '../library/audio-routes.ts'
 
 /*
  * The intro of a mount is played by Icecast to each listener who connects. `scripts/radio-setup.mjs` puts it where Icecast
@@ -14,9 +12,6 @@ import { withReceivedFile } from '../library/received-file.ts'
  */
 
 const path = '/api/station/:station_id/mount/:id/intro'
-const tag = 'Mounts'
-const write = 'manage station mounts'
-const maxBytes = 20 * 1024 * 1024
 
 /** Reads the name of the intro of the mount in the path; empty if it has none. Throws 404 for an unknown mount. */
 async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promise<string> {
@@ -43,48 +38,25 @@ function introOf(request: ApiRequest): AudioSlot {
   }
 }
 
-const download = apiRoute('GET', path, 'view station management', {
-  id: 'downloadMountIntro',
-  tag,
-  summary: 'The intro of a mount; ranges are possible',
-  answer: { type: 'string', format: 'binary' },
-  contentTypes: ['application/octet-stream'],
-  errors: [404, 416],
-  headers: ['range'],
-  async handle(request, services) {
-    const name = await readName(request, services)
-    if (name === '') throw new ApiError('not-found', 'The mount has no intro.')
-    return sendStoredFile(request, () => openStationFolder(services, stationOf(request).id), name, name)
-  }
-})
-
-const upload = apiRoute('POST', path, write, {
-  id: 'setMountIntro',
-  tag,
-  summary:
-    'Set the audio that a new listener of a mount hears first, in its format (a form with `file`, or the bytes; at most 20 MiB)',
-  answer: ref('ActionResult'),
-  errors: [413, 507],
-  isStreamed: true,
-  headers: ['content-type'],
-  async handle(request, services) {
-    await readName(request, services)
-    await withReceivedFile(request, services, maxBytes, file =>
-      storeAudio(services, stationOf(request).id, introOf(request), file)
-    )
-    return actionReply('Record updated successfully.')
-  }
-})
-
-const remove = apiRoute('DELETE', path, write, {
-  id: 'deleteMountIntro',
-  tag,
-  summary: 'Remove the intro of a mount',
-  answer: ref('ActionResult'),
-  async handle(request, services) {
-    await removeAudio(services, stationOf(request).id, introOf(request))
-    return actionReply('Record deleted successfully.')
-  }
+export const mountIntroRoutes = audioRoutes({
+  path,
+  tag: 'Mounts',
+  maxMebibytes: 20,
+  write: 'manage station mounts',
+  download: {
+    path,
+    access: 'view station management',
+    id: 'downloadMountIntro',
+    summary: 'The intro of a mount'
+  },
+  set: {
+    id: 'setMountIntro',
+    summary: 'Set the audio that a new listener of a mount hears first, in its format'
+  },
+  remove: { id: 'deleteMountIntro', summary: 'Remove the intro of a mount' },
+  readName,
+  findSlot: introOf,
+  missing: 'The mount has no intro.'
 })
 
 /** The same route; the deletion of a mount also removes its intro. */
@@ -100,5 +72,3 @@ export function withoutIntro(route: ApiRoute): ApiRoute {
     }
   }
 }
-
-export const mountIntroRoutes = [download, upload, remove]

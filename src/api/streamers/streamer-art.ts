@@ -1,47 +1,17 @@
 import { createHash } from 'node:crypto'
 
 import { beginForStation } from '../../db/begin-for-station.ts'
-import type { Sql } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { type ImageType, detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { recordAudit } from '../core/audit.ts'
-import { parseId, refuseBody } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import { parseId } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 import { servePicture, type Picture, pictureOperation } from '../library/art.ts'
+import type { ReceivedPicture } from '../library/picture-body.ts'
+import { pictureRoutes } from '../library/picture-routes.ts'
 
-const maxBytes = 2 * 1024 * 1024
 const path = '/api/station/:station_id/streamer/:id/art'
-const access = 'manage station streamers'
 const tag = 'Streamers'
-const answer = { $ref: '#/components/schemas/ActionResult' }
-
-const upload = apiRoute('POST', path, access, {
-  id: 'setStreamerArt',
-  tag,
-  summary: 'Set the picture of a streamer (at most 2 MiB), shown from the next broadcast',
-  body: { type: 'string', format: 'binary' },
-  answer,
-  byteTypes: imageTypes,
-  maxBodyBytes: maxBytes,
-  async handle(request, { sql }) {
-    const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array()
-    const type = detectImageType(bytes)
-    if (type === null) refuseBody('invalid_format', 'The body must be a JPEG, PNG, WebP or GIF picture.')
-    await storePicture(sql, request, { bytes, type })
-    return actionReply('Record updated successfully.')
-  }
-})
-
-const remove = apiRoute('DELETE', path, access, {
-  id: 'deleteStreamerArt',
-  tag,
-  summary: 'Delete the picture of a streamer',
-  answer,
-  async handle(request, { sql }) {
-    await storePicture(sql, request, null)
-    return actionReply('Record deleted successfully.')
-  }
-})
 
 const pictureRoute = (routePath: string, doc: { readonly id: string; readonly summary: string }) =>
   apiRoute('GET', routePath, 'public', {
@@ -74,9 +44,9 @@ const readCurrent = pictureRoute(path, {
 
 /** Replaces the picture of the streamer in the path; null deletes it. Throws 404. */
 async function storePicture(
-  sql: Sql,
   request: ApiRequest,
-  picture: { readonly bytes: Uint8Array; readonly type: ImageType } | null
+  { sql }: ApiServices,
+  picture: ReceivedPicture | null
 ): Promise<void> {
   const id = parseId(request.params['id'])
   const { id: stationId } = stationOf(request)
@@ -91,4 +61,17 @@ async function storePicture(
   })
 }
 
-export const streamerArtRoutes = [upload, remove, read, readCurrent]
+const changes = pictureRoutes({
+  path,
+  access: 'manage station streamers',
+  tag,
+  maxBytes: 2 * 2 ** 20,
+  set: {
+    id: 'setStreamerArt',
+    summary: 'Set the picture of a streamer (at most 2 MiB), shown from the next broadcast'
+  },
+  remove: { id: 'deleteStreamerArt', summary: 'Delete the picture of a streamer' },
+  store: storePicture
+})
+
+export const streamerArtRoutes = [...changes, read, readCurrent]

@@ -1,0 +1,82 @@
+import { ApiError } from '../../runtime/errors.ts'
+import { type AudioSlot, openStationFolder, removeAudio, storeAudio } from '../../uploads/station-audio.ts'
+import { actionReply, type ApiRequest, type ApiRoute, apiRoute, stationOf } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { sendStoredFile } from './file-content.ts'
+import { withReceivedFile } from './received-file.ts'
+
+interface RouteText {
+  readonly id: string
+  readonly summary: string
+}
+
+interface AudioRoutesOptions {
+  readonly path: string
+  readonly tag: string
+  readonly maxMebibytes: number
+  readonly write: ApiRoute['access']
+  readonly download: RouteText & { readonly path: string; readonly access: ApiRoute['access'] }
+  readonly set: RouteText
+  readonly remove: RouteText
+  /** Reads the name of the stored file; empty if there is none. Throws 404 for an unknown record. */
+  readonly readName: (request: ApiRequest, services: ApiServices) => Promise<string>
+  readonly findSlot: (request: ApiRequest) => AudioSlot
+  /** The message of the 404 of a download without a file. */
+  readonly missing: string
+}
+
+/** The routes that download, set and remove an audio file of a station that is not a song of its library. */
+export const audioRoutes = ({
+  path,
+  tag,
+  maxMebibytes,
+  write,
+  download,
+  set,
+  remove,
+  readName,
+  findSlot,
+  missing
+}: AudioRoutesOptions) => [
+  apiRoute('GET', download.path, download.access, {
+    id: download.id,
+    summary: `${download.summary}; ranges are possible`,
+    tag,
+    answer: { type: 'string', format: 'binary' },
+    contentTypes: ['application/octet-stream'],
+    errors: [404, 416],
+    headers: ['range'],
+    async handle(request, services) {
+      const name = await readName(request, services)
+      if (name === '') throw new ApiError('not-found', missing)
+      return sendStoredFile(request, () => openStationFolder(services, stationOf(request).id), name, name)
+    }
+  }),
+  apiRoute('POST', path, write, {
+    id: set.id,
+    summary: `${set.summary} (a form with \`file\`, or the bytes; at most ${maxMebibytes} MiB)`,
+    tag,
+    answer: ref('ActionResult'),
+    errors: [413, 507],
+    isStreamed: true,
+    headers: ['content-type'],
+    async handle(request, services) {
+      // Before the file is received: the record may not exist.
+      await readName(request, services)
+      await withReceivedFile(request, services, maxMebibytes * 2 ** 20, file =>
+        storeAudio(services, stationOf(request).id, findSlot(request), file)
+      )
+      return actionReply('Record updated successfully.')
+    }
+  }),
+  apiRoute('DELETE', path, write, {
+    ...remove,
+    tag,
+    answer: ref('ActionResult'),
+    async handle(request, services) {
+      await removeAudio(services, stationOf(request).id, findSlot(request))
+      return actionReply('Record deleted successfully.')
+    }
+  })
+]

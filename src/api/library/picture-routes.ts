@@ -1,0 +1,50 @@
+import { actionReply, type ApiRequest, type ApiRoute, apiRoute } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { pictureBodyTypes, readPicture, type ReceivedPicture } from './picture-body.ts'
+
+interface RouteText {
+  readonly id: string
+  readonly summary: string
+}
+
+interface PictureRoutesOptions {
+  readonly path: string
+  readonly access: ApiRoute['access']
+  readonly tag: string
+  readonly maxBytes: number
+  readonly set: RouteText
+  readonly remove: RouteText
+  /** Stores the picture of the record in the path, or removes it (null). Throws 404. */
+  readonly store: (
+    request: ApiRequest,
+    services: ApiServices,
+    picture: ReceivedPicture | null
+  ) => Promise<void>
+}
+
+/** The routes that set and remove the picture of a record. */
+export const pictureRoutes = ({ path, access, tag, maxBytes, set, remove, store }: PictureRoutesOptions) => [
+  apiRoute('POST', path, access, {
+    ...set,
+    tag,
+    body: { type: 'string', format: 'binary' },
+    answer: ref('ActionResult'),
+    byteTypes: pictureBodyTypes,
+    isStreamed: true,
+    headers: ['content-type'],
+    async handle(request, services) {
+      await store(request, services, await readPicture(request, maxBytes))
+      return actionReply('Record updated successfully.')
+    }
+  }),
+  apiRoute('DELETE', path, access, {
+    ...remove,
+    tag,
+    answer: ref('ActionResult'),
+    async handle(request, services) {
+      await store(request, services, null)
+      return actionReply('Record deleted successfully.')
+    }
+  })
+]
