@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { isolatedTest as base } from '../support/fixtures.ts'
 import { devices, openPictured, savePicture, showWhole, sights } from '../support/pictures.ts'
-import { adminKey } from '../support/program.ts'
+import { adminKey, type Answer, type Program } from '../support/program.ts'
 import { makeNetwork, spreadHistory } from '../support/small-network.ts'
 import { startWebServer } from '../support/web-server.ts'
 
@@ -42,6 +42,21 @@ const otherPages = [
   'station/settings'
 ]
 
+/** Forms, with the name of their picture: of the playlist and of the song that were created first. */
+async function listForms({ ask }: Program, station: string) {
+  const path = `/api/station/${station}`
+  const firstId = ({ body }: { body: Answer }) => Math.min(...body.map(({ id }: Answer) => id))
+  const playlist = firstId(await ask('GET', `${path}/playlists`))
+  const song = firstId(await ask('GET', `${path}/files?per_page=0`))
+  const { body: roles } = await ask('GET', '/api/admin/roles')
+  const { body } = await ask('POST', '/api/admin/invitations', { body: { roles: [roles[0].id] } })
+  return [
+    ['station-playlist', `station/${station}/playlists/${playlist}`],
+    ['station-file', `station/${station}/media?file=${song}`],
+    ['join', String(body.link).split('#/')[1] ?? '']
+  ] as const
+}
+
 const isShownInOthers = ({ device, scheme }: (typeof sights)[number]) =>
   (device === 'desktop') === (scheme === 'light')
 
@@ -67,6 +82,7 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
   for (let skipped = 0; skipped < 6; skipped++)
     await program.ask('POST', `/api/station/${station}/backend/skip`)
   await spreadHistory(program, station)
+  const forms = await listForms(program, station)
   const browser = await startBrowser()
   for (const sight of sights) {
     const page = await openPictured(browser, sight)
@@ -96,6 +112,11 @@ test('screenshots of the first page and of the pages for operators', async ({ pr
       await page.goto(`${program.baseUrl}/#/${path.replace('station', `station/${station}`)}`)
       await untilShown(page)
       await shoot(path.replace('/', '-'), 2_000)
+    }
+    for (const [name, path] of isShownInOthers(sight) ? forms : []) {
+      await page.goto(`${program.baseUrl}/#/${path}`)
+      await untilShown(page)
+      await shoot(name, 2_000)
     }
     await page.context().close()
   }
