@@ -1,16 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
-
-import { withAbortTimeout } from '../runtime/deadline.ts'
-import { OperatorError } from '../runtime/errors.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
+import { type Client, type Json, listOf, listText, numberOf, objectOf, openClient } from './api-client.ts'
+import { historyColumns, historyRange, readHistory } from './api-history.ts'
 import { type AzuracastSource, type SourceRow, type SourceTable, textOf } from './source.ts'
-
-const timeoutMs = 60_000
-const attempts = 4
-const retryMs = 1_000
-const pageRows = 500
-
-type Json = Readonly<Record<string, unknown>>
 
 /** What the API of AzuraCast does not show. */
 const missing = [
@@ -110,7 +100,8 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
     missing,
     async *rows(name) {
       if (name === 'song_history') {
-        yield* readHistory(client, stations, playlists, streamers)
+        for await (const plays of readHistory(client, stations, playlists, streamers))
+          yield plays.map(play => toRow(play, historyColumns))
         return
       }
       const table = tables.get(name)
@@ -118,73 +109,6 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
     }
   }
 }
-
-function openClient(url: string, key: string, signal: AbortSignal) {
-  const base = url.replace(/\/+$/, '')
-
-  async function get(path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const address = `${base}${path}?${new URLSearchParams(query).toString()}`
-    for (let attempt = 1; ; attempt++) {
-      const result = await withAbortTimeout(signal, timeoutMs, async limit => {
-        const response = await fetch(address, {
-          headers: { 'X-API-Key': key, Accept: 'application/json' },
-          signal: limit
-        })
-        return { status: response.status, text: await response.text() }
-      }).catch((error: unknown) => {
-        signal.throwIfAborted()
-        return {
-          status: 0,
-          text: reasonOf(error)
-        }
-      })
-      if (result.status === 200) return JSON.parse(result.text)
-      const isTemporary = result.status === 0 || result.status === 429 || result.status >= 500
-      if (!isTemporary || attempt === attempts) {
-        const reason = result.status === 0 ? result.text : `status ${result.status}`
-        throw new OperatorError(`AzuraCast does not answer GET ${path}: ${reason}`)
-      }
-      await wait(retryMs * attempt, undefined, { signal })
-    }
-  }
-
-  async function page(path: string, query: Readonly<Record<string, string>>, number: number) {
-    const answer = await get(path, { ...query, rowCount: String(pageRows), page: String(number) })
-    if (Array.isArray(answer)) return { rows: listOf(answer), pages: 1, total: answer.length }
-    const { rows, total_pages: pages, total } = objectOf(answer)
-    return { rows: listOf(rows), pages: numberOf(pages), total: numberOf(total) }
-  }
-
-  return {
-    one: async (path: string): Promise<Json> => objectOf(await get(path)),
-    page,
-    async all(path: string): Promise<Json[]> {
-      const first = await page(path, {}, 1)
-      const rows = [...first.rows]
-      for (let number = 2; number <= first.pages; number++) rows.push(...(await page(path, {}, number)).rows)
-      return rows
-    },
-    count: async (path: string, query: Readonly<Record<string, string>>): Promise<number> =>
-      (await page(path, query, 1)).total,
-    /** Null if the API refuses, as for the order of a playlist that has none. */
-    optional: async (path: string): Promise<Json[] | null> =>
-      get(path).then(listOf, (error: unknown) => {
-        if (error instanceof OperatorError) return null
-        throw error
-      })
-  }
-}
-
-type Client = ReturnType<typeof openClient>
-
-const objectOf = (value: unknown): Json =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members are checked where they are used
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
-
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objectOf) : [])
-const numberOf = (value: unknown): number => (Number.isFinite(Number(value)) ? Number(value) : 0)
-const listText = (value: unknown): string =>
-  Array.isArray(value) ? value.filter(each => each !== '').join(',') : textOf(value)
 
 function toRow(record: Json, columns: readonly string[]): SourceRow {
   return columns.map(column => toText(record[column]))
@@ -275,91 +199,4 @@ async function trackRows(
     }))
   )
   return numbered(tracks)
-}
-
-/** The API wants both; it answers for the last two weeks otherwise. */
-const historyRange = { start: '2000-01-01', end: '2100-01-01' }
-
-const historyColumns = [
-  'id',
-  'station_id',
-  'timestamp_start',
-  'timestamp_end',
-  'duration',
-  'playlist_id',
-  'streamer_id',
-  'request_id',
-  'text',
-  'artist',
-  'title',
-  'album',
-  'listeners_start',
-  'listeners_end',
-  'delta_positive',
-  'delta_negative',
-  'is_visible'
-]
-
-/** Reads the history of all stations in the order of the ids. */
-async function* readHistory(
-  client: Client,
-  stations: readonly Json[],
-  playlists: readonly Json[],
-  streamers: readonly Json[]
-): AsyncGenerator<readonly SourceRow[]> {
-  const streams = stations.map(({ id }) => readStationHistory(client, id, playlists, streamers))
-  const heads = await Promise.all(streams.map(stream => stream.next()))
-  let batch: SourceRow[] = []
-  for (;;) {
-    let first = -1
-    for (const [index, head] of heads.entries()) {
-      const best = heads[first]
-      if (!head.done && (!best || best.done || numberOf(head.value['id']) < numberOf(best.value['id'])))
-        first = index
-    }
-    const head = heads[first]
-    const stream = streams[first]
-    if (!head || head.done || !stream) break
-    batch.push(toRow(head.value, historyColumns))
-    heads[first] = await stream.next()
-    if (batch.length < pageRows) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
-}
-
-/** The API lists the newest first, so the pages are read from the last one. */
-async function* readStationHistory(
-  client: Client,
-  stationId: unknown,
-  playlists: readonly Json[],
-  streamers: readonly Json[]
-): AsyncGenerator<Json, undefined> {
-  const path = `/api/station/${textOf(stationId)}/history`
-  const idByName = (records: readonly Json[], name: string, value: unknown) =>
-    value
-      ? records.find(record => record['station_id'] === stationId && record[name] === value)?.['id']
-      : null
-  const { pages } = await client.page(path, historyRange, 1)
-  for (let number = pages; number >= 1; number--)
-    for (const play of (await client.page(path, historyRange, number)).rows.toReversed()) {
-      const song = objectOf(play['song'])
-      const change = numberOf(play['delta_total'])
-      const start = numberOf(play['played_at'])
-      yield {
-        ...play,
-        ...song,
-        id: play['sh_id'],
-        station_id: stationId,
-        timestamp_start: start,
-        timestamp_end: start + numberOf(play['duration']),
-        playlist_id: idByName(playlists, 'name', play['playlist']),
-        streamer_id: idByName(streamers, 'display_name', play['streamer']),
-        request_id: play['is_request'] === true ? 1 : null,
-        delta_positive: Math.max(change, 0),
-        delta_negative: Math.max(-change, 0)
-      }
-    }
-  return undefined
 }

@@ -20,14 +20,11 @@ import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
 import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
-import { storedPath } from '../../storage/media-folder.ts'
-import { toCallerError } from '../../uploads/media-store.ts'
 import { findUnknown } from '../core/accept.ts'
-import { parseId, refuseField } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
-import { type ApiRequest, type ApiRoute, type Reply, stationOf } from '../core/route.ts'
+import type { ApiRequest, Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import {
@@ -37,10 +34,6 @@ import {
   toExtraMetadata,
   updateCuePoints
 } from './extra-metadata.ts'
-import { withFileUpload } from './file-upload.ts'
-import { hasMediaName, parseMediaName } from './media-name.ts'
-import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
-import { parseTarget } from './upload-target.ts'
 
 /** A stored field that the server computes; input is ignored. */
 const computed = (about: string) => {
@@ -276,11 +269,8 @@ export const fileReads = openReads(files, hooks)
 
 const [list, create, read, update, remove] = resourceRoutes(files, hooks)
 
-/** A file that would be thrown away is refused. */
-function assertNoFile({ body }: ApiRequest): void {
-  if (typeof body === 'object' && body !== null && 'file' in body)
-    refuseField('file', 'unknown', 'cannot be replaced here: upload it to the same path.')
-}
+/** The operations of records. Those that change and delete one do not touch its file. */
+export const recordRoutes = { list, create, read, update, remove }
 
 /** Deletes the row of a song, not its file. */
 export const deleteRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
@@ -289,87 +279,3 @@ export const deleteRow = async (request: ApiRequest, services: ApiServices, id: 
 /** Changes the row of a song: fields other than its path. */
 export const updateRow = async (request: ApiRequest, services: ApiServices, id: number): Promise<Reply> =>
   update.handle({ ...request, params: { ...request.params, id: String(id) } }, services)
-
-async function findSong(request: ApiRequest, { sql }: ApiServices) {
-  const [song] = await sql<{ id: number; path: string }[]>`
-    select id, path from media where id = ${parseId(request.params['id'])}
-      and station_id = ${stationOf(request).id} and remote_playlist_id is null`
-  return song
-}
-
-type Song = NonNullable<Awaited<ReturnType<typeof findSong>>>
-
-/** Opens the media storage with the file of a song; null if the file cannot be there. */
-async function openStored(
-  request: ApiRequest,
-  services: ApiServices,
-  song: Song
-): Promise<SongInStore | null> {
-  if (/^https?:/i.test(song.path)) return null
-  const stationId = stationOf(request).id
-  const media = await findMediaStore(services, stationId)
-  return media && { services, stationId, media, song }
-}
-
-/** Deletes a song and its file. */
-async function deleteSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  const song = await findSong(request, services)
-  const deleteOnlyRow = async () => remove.handle(request, services)
-  try {
-    const stored = song ? await openStored(request, services, song) : null
-    return stored ? await deleteWithFile(stored, deleteOnlyRow) : await deleteOnlyRow()
-  } catch (error) {
-    throw toCallerError(error)
-  }
-}
-
-/** Changes a song; a new path moves its file. */
-async function editSong(request: ApiRequest, services: ApiServices): Promise<Reply> {
-  assertNoFile(request)
-  const edit = async () => update.handle(request, services)
-  const { body } = request
-  const given: unknown = typeof body === 'object' && body !== null && 'path' in body ? body.path : null
-  const song = await findSong(request, services)
-  if (!song || typeof given !== 'string' || given === song.path) return edit()
-  try {
-    const stored = await openStored(request, services, song)
-    if (!stored || (await findSongFile(stored)) === null) return await edit()
-    const { folder } = stored.media
-    const parsed = parseLibraryPath(given, folder)
-    // The same is found again, together with the problems of other fields.
-    if ('problem' in parsed) return await edit()
-    const target = storedPath(parsed.path, folder)
-    if (target === null)
-      refuseField('path', 'invalid_format', 'must remain below the media folder, where the file is.')
-    return await moveWithFile(stored, parseTarget(target), edit)
-  } catch (error) {
-    throw toCallerError(error)
-  }
-}
-
-/** The same route; in the dialect of AzuraCast it also finds a song by its unique id or song id. */
-const byAnyId = (route: ApiRoute): ApiRoute => ({
-  ...route,
-  hasDialects: true,
-  async handle(request, services) {
-    const name = request.params['id'] ?? ''
-    if (request.dialect !== 'azuracast' || !/^(?:[0-9a-f]{24}|[0-9a-f]{32})$/.test(name))
-      return route.handle(request, services)
-    const { sql } = services
-    const [media] = await sql<{ id: number }[]>`
-      select id from media m where ${hasMediaName(sql, parseMediaName(name))}
-        and station_id = ${stationOf(request).id} and remote_playlist_id is null
-      order by id limit 1`
-    if (!media) throw new ApiError('not-found')
-    return route.handle({ ...request, params: { ...request.params, id: String(media.id) } }, services)
-  }
-})
-
-/** Deletion requires a separate permission. */
-export const fileRoutes: readonly ApiRoute[] = [
-  list,
-  withFileUpload({ create, read }),
-  byAnyId(read),
-  byAnyId({ ...update, handle: editSong }),
-  byAnyId({ ...remove, access: 'delete station media', handle: deleteSong })
-]

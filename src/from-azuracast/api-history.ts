@@ -1,0 +1,89 @@
+import { type Client, type Json, numberOf, objectOf, pageRows } from './api-client.ts'
+import { textOf } from './source.ts'
+
+/** The API wants both; it answers for the last two weeks otherwise. */
+export const historyRange = { start: '2000-01-01', end: '2100-01-01' }
+
+export const historyColumns = [
+  'id',
+  'station_id',
+  'timestamp_start',
+  'timestamp_end',
+  'duration',
+  'playlist_id',
+  'streamer_id',
+  'request_id',
+  'text',
+  'artist',
+  'title',
+  'album',
+  'listeners_start',
+  'listeners_end',
+  'delta_positive',
+  'delta_negative',
+  'is_visible'
+]
+
+/** Reads the history of all stations in the order of the ids. */
+export async function* readHistory(
+  client: Client,
+  stations: readonly Json[],
+  playlists: readonly Json[],
+  streamers: readonly Json[]
+): AsyncGenerator<readonly Json[]> {
+  const streams = stations.map(({ id }) => readStationHistory(client, id, playlists, streamers))
+  const heads = await Promise.all(streams.map(stream => stream.next()))
+  let batch: Json[] = []
+  for (;;) {
+    let first = -1
+    for (const [index, head] of heads.entries()) {
+      const best = heads[first]
+      if (!head.done && (!best || best.done || numberOf(head.value['id']) < numberOf(best.value['id'])))
+        first = index
+    }
+    const head = heads[first]
+    const stream = streams[first]
+    if (!head || head.done || !stream) break
+    batch.push(head.value)
+    heads[first] = await stream.next()
+    if (batch.length < pageRows) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** The API lists the newest first, so the pages are read from the last one. */
+async function* readStationHistory(
+  client: Client,
+  stationId: unknown,
+  playlists: readonly Json[],
+  streamers: readonly Json[]
+): AsyncGenerator<Json, undefined> {
+  const path = `/api/station/${textOf(stationId)}/history`
+  const idByName = (records: readonly Json[], name: string, value: unknown) =>
+    value
+      ? records.find(record => record['station_id'] === stationId && record[name] === value)?.['id']
+      : null
+  const { pages } = await client.page(path, historyRange, 1)
+  for (let number = pages; number >= 1; number--)
+    for (const play of (await client.page(path, historyRange, number)).rows.toReversed()) {
+      const song = objectOf(play['song'])
+      const change = numberOf(play['delta_total'])
+      const start = numberOf(play['played_at'])
+      yield {
+        ...play,
+        ...song,
+        id: play['sh_id'],
+        station_id: stationId,
+        timestamp_start: start,
+        timestamp_end: start + numberOf(play['duration']),
+        playlist_id: idByName(playlists, 'name', play['playlist']),
+        streamer_id: idByName(streamers, 'display_name', play['streamer']),
+        request_id: play['is_request'] === true ? 1 : null,
+        delta_positive: Math.max(change, 0),
+        delta_negative: Math.max(-change, 0)
+      }
+    }
+  return undefined
+}
