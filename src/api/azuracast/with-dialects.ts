@@ -152,7 +152,7 @@ const addFields = (body: JsonSchema, { fields = {}, computed = [] }: RecordDiale
 const textOf = (body: string | Uint8Array) => (typeof body === 'string' ? body : Buffer.from(body).toString())
 
 function addVary(reply: Reply): Reply {
-  const { Vary: own } = reply.headers ?? {}
-  const names = own === undefined ? dialectVary.Vary : `${own}, ${dialectVary.Vary}`
-  return { ...reply, headers: { ...reply.headers, Vary: names } }
+  const { Vary: own = '' } = reply.headers ?? {}
+  const names = new Set([...own.split(', '), ...dialectVary.Vary.split(', ')].filter(name => name !== ''))
+  return { ...reply, headers: { ...reply.headers, Vary: [...names].join(', ') } }
 }
