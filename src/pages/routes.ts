@@ -4,6 +4,7 @@ import { ApiError } from '../runtime/errors.ts'
 import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
 import { galleryRoute } from './gallery.ts'
+import { listenRoutes } from './listen.ts'
 import { pageRoute, redirect } from './page.ts'
 import { playerRoute } from './player.ts'
 import { renderMissing, streamPlaylistRoute } from './station-page.ts'
@@ -62,6 +63,7 @@ export const pageRoutes: readonly Route<ApiServices>[] = [
   galleryRoute,
   streamPlaylistRoute('pls'),
   streamPlaylistRoute('m3u'),
+  ...listenRoutes,
   ...correctionRoutes,
   oembedRoute
 ]

@@ -399,6 +399,47 @@ test('wrong keys of public requests leave those of other requests alone', async 
   expect(await ask('/api/admin/stations', key)).toBe(200)
 })
 
+test('the address of a mount leads to the streaming server, if listeners can reach it', async ({
+  program,
+  ask
+}) => {
+  const { body: made } = await ask('POST', '/api/admin/stations', {
+    name: 'Listen FM',
+    short_name: 'listen_fm'
+  })
+  const path = `/api/station/${String(made.id)}`
+  await ask('POST', `${path}/mounts`, {
+    name: '/own.mp3',
+    custom_listen_url: 'https://cdn.example.com/own.mp3'
+  })
+  const [{ name: first }] = (await ask('GET', `${path}/mounts`)).body
+  const follow = async (mount: string) => {
+    const { status, headers } = await program.ask('GET', `/listen/listen_fm${mount}`, { key: '' })
+    return [status, headers.get('location')]
+  }
+  await waitFor(async () => (await follow('/own.mp3'))[0] === 302, {
+    deadlineMs: 5_000,
+    what: 'the station to be published'
+  })
+  expect(await follow('/own.mp3?x=1')).toEqual([302, 'https://cdn.example.com/own.mp3?x=1'])
+  expect(await follow(first)).toEqual([404, null])
+  const setServer = (url: string) =>
+    program.ask('PUT', `/api/admin/station/${String(made.id)}`, { body: { frontend_url: url } })
+  expectStatus(await setServer('http://127.0.0.1:8000'), 200)
+  expect(await follow(first)).toEqual([404, null])
+  expectStatus(await setServer('https://ice.example.com:8443/status'), 200)
+  expect(await follow(first)).toEqual([302, `https://ice.example.com:8443${first}`])
+  expect(await follow('/hls/none')).toEqual([404, null])
+  expectStatus(
+    await ask('PUT', path.replace('/station/', '/admin/station/'), { enable_public_page: false }),
+    200
+  )
+  await waitFor(async () => (await follow(first))[0] === 404, {
+    deadlineMs: 5_000,
+    what: 'the station to be private'
+  })
+})
+
 test('a slash at the end of a path is redirected, with the query', async ({ sql, redisUrl }) => {
   const { base: address, makeKey } = await serveApi(sql, redisUrl)
   const send = async (path: string, init: RequestInit = {}) => {
