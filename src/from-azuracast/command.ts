@@ -58,6 +58,7 @@ async function runMigration(call: CommandContext, signal: AbortSignal): Promise<
           isDryRun,
           onConflict,
           copyMediaTo: copyMediaTo === null ? null : toAbsolute(copyMediaTo),
+          dataDir,
           storageRoots: allowedRoots({ ...config, DATA_DIR: dataDir }),
           signal,
           onRows: countRows(source, progress)

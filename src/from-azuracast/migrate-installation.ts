@@ -21,6 +21,7 @@ import {
   findConflicts,
   refuseConflicts
 } from './steps/station-conflicts.ts'
+import { takeStationFiles } from './steps/station-files.ts'
 import { enableStations, takeStations } from './steps/stations.ts'
 import { takeStorageLocations } from './steps/storage.ts'
 import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
@@ -29,7 +30,15 @@ import { takeWebhooks } from './steps/webhooks.ts'
 
 export type MigrationOptions = Pick<
   Migration,
-  'source' | 'files' | 'isDryRun' | 'onConflict' | 'copyMediaTo' | 'storageRoots' | 'signal' | 'onRows'
+  | 'source'
+  | 'files'
+  | 'isDryRun'
+  | 'onConflict'
+  | 'copyMediaTo'
+  | 'dataDir'
+  | 'storageRoots'
+  | 'signal'
+  | 'onRows'
 >
 
 /**
@@ -79,6 +88,7 @@ export async function migrateInstallation(
   await takeQueue(migration)
   await copyMedia(migration)
   await takeCovers(migration)
+  await takeStationFiles(migration)
   await listLeftOut(migration)
   await enableStations(migration)
   return report

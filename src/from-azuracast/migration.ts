@@ -36,6 +36,8 @@ export interface Migration {
   readonly onConflict: ConflictRule
   /** Where media are copied; null: they stay where they are. */
   readonly copyMediaTo: string | null
+  /** The `DATA_DIR` of Cuewire. */
+  readonly dataDir: string
   /** The folders below which local storage may lie. */
   readonly storageRoots: readonly string[]
   readonly signal: AbortSignal
@@ -114,32 +116,45 @@ export async function takeTable<Item>(migration: Migration, step: TableStep<Item
   let lastId = doneId
   let total = 0
   let added = 0
+  let writing = Promise.resolve()
+  const write = (items: readonly Item[], upTo: number) =>
+    migration.sql.begin(async tx => {
+      await step.write(tx, items)
+      await storeProgress(tx, migration, name, { lastId: upTo })
+    })
+  // While Postgres writes a batch, the next one is converted.
   const flush = async () => {
     const items = batch
     batch = []
     if (items.length === 0) return
     added += items.length
+    await writing
     if (migration.isDryRun) return
-    await migration.sql.begin(async tx => {
-      await step.write(tx, items)
-      await storeProgress(tx, migration, name, { lastId })
-    })
+    writing = write(items, lastId).then(() => {})
+    // Its error is thrown where it is awaited.
+    writing.catch(() => {})
   }
-  for await (const { row, read } of rowsOf(migration, table)) {
-    const sourceId = read.number(row, 'id')
-    if (sourceId <= doneId && step.convertsOnlyNew) {
+  try {
+    for await (const { row, read } of rowsOf(migration, table)) {
+      const sourceId = read.number(row, 'id')
+      if (sourceId <= doneId && step.convertsOnlyNew) {
+        total += 1
+        continue
+      }
+      const item = await step.convert(row, read, sourceId)
+      if (item === null) continue
+      if (kind) migration.ids.add(kind, sourceId)
       total += 1
-      continue
+      if (sourceId <= doneId) continue
+      batch.push(item)
+      lastId = Math.max(lastId, sourceId)
+      if (batch.length >= batchSize) await flush()
     }
-    const item = await step.convert(row, read, sourceId)
-    if (item === null) continue
-    if (kind) migration.ids.add(kind, sourceId)
-    total += 1
-    if (sourceId <= doneId) continue
-    batch.push(item)
-    lastId = Math.max(lastId, sourceId)
-    if (batch.length >= batchSize) await flush()
+    await flush()
+    await writing
+  } finally {
+    // Nothing is written any more when an error or an abort ends the migration.
+    await writing.catch(() => {})
   }
-  await flush()
   if (total > 0) migration.report.take(title, total, added)
 }

@@ -18,7 +18,7 @@ import type { UploadServices } from './services.ts'
  * the file open by its name reads a new one at its next turn.
  */
 
-const extensions = ['.mp3', '.ogg', '.opus', '.flac', '.m4a', '.aac', '.wav']
+export const audioExtensions: readonly string[] = ['.mp3', '.ogg', '.opus', '.flac', '.m4a', '.aac', '.wav']
 
 type Services = Pick<UploadServices, 'config'>
 
@@ -60,9 +60,9 @@ export async function storeAudio(
   { path, name }: NewAudio
 ): Promise<void> {
   const extension = extname(name).toLowerCase() || '.mp3'
-  if (!extensions.includes(extension))
+  if (!audioExtensions.includes(extension))
     throw ApiError.ofFields([
-      fieldError('file', 'invalid_format', `must have one of the extensions ${extensions.join(', ')}.`)
+      fieldError('file', 'invalid_format', `must have one of the extensions ${audioExtensions.join(', ')}.`)
     ])
   try {
     await readAudioFile(path, [await uploadsFolder(services.config)], name)

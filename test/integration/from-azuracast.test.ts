@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
@@ -8,6 +8,7 @@ import { describe, expect } from 'vitest'
 import type { Sql } from '../../src/db/sql.ts'
 import { insertStation } from '../../src/db/stations.ts'
 import { migrateCommand } from '../../src/from-azuracast/command.ts'
+import { mp3 } from '../support/audio-bytes.ts'
 import { apiUrlKey, openAzuracastApi } from '../support/azuracast/api.ts'
 import { type BackupFile, writeBackup } from '../support/azuracast/backup.ts'
 import { renderDump } from '../support/azuracast/dump.ts'
@@ -489,6 +490,45 @@ test('media files are copied where they are to be', async ({ databaseUrl, sql })
   expect(await readFile(join(folder, 'media/station_1/media/Album 1/Title 1 (1).mp3'), 'utf8')).toBe('audio')
   const [location] = await sql<{ path: string }[]>`select path from storage_locations where id = 1`
   expect(location?.path).toBe(join(folder, 'media/station_1/media'))
+})
+
+test('fallback tracks, intros and pictures of streamers are taken once from this machine, or listed', async ({
+  databaseUrl,
+  sql
+}) => {
+  const folder = await scratchFolder()
+  const place = { databaseUrl, dataDir: join(folder, 'data') }
+  const installation = generateInstallation({ ...sizes, songs: 6, plays: 9, days: 1 })
+  const stations = [...(installation['station'] ?? [])].map(station => ({
+    ...station,
+    radio_base_dir: join(folder, String(station['id'])),
+    fallback_path: 'fallback.mp3'
+  }))
+  const own = join(folder, '1', 'config')
+  await mkdir(own, { recursive: true })
+  await writeFile(join(own, 'fallback.mp3'), mp3())
+  await writeFile(join(own, 'intro.mp3'), 'no audio')
+  await writeFile(join(own, 'streamer_1.jpg'), png)
+  const path = await backupOf(renderDump({ ...installation, station: stations }))
+  const end = await run(envOf(place), path)
+  expect(end.stdout).toMatch(/ 2 fallback tracks, intros of mounts and pictures of streamers\n/)
+  expect(end.stdout).toMatch(/intro of \/radio\.mp3: it is not audio/)
+  expect(end.stdout).toContain(`fallback track: ${join(folder, '2/config/fallback.mp3')}`)
+  const stored = join(folder, 'data/stations/1/config')
+  expect(await readdir(stored)).toEqual(['fallback.mp3'])
+  const read = async () =>
+    (
+      await sql`
+        select s.fallback_path as fallback, w.artwork, w.artwork_type as type
+        from stations s left join streamers w on w.station_id = s.id order by s.id`
+    ).map(row => ({ ...row }))
+  const none = { fallback: '', artwork: null, type: null }
+  expect(await read()).toEqual([{ fallback: 'fallback.mp3', artwork: png, type: 'image/png' }, none, none])
+  // What an operator deletes is not added again.
+  await sql`update stations set fallback_path = ''`
+  await rm(stored, { recursive: true })
+  expect((await run(envOf(place), path)).stdout).toContain('Nothing was new.')
+  expect(await readdir(join(folder, 'data/stations')).catch(() => [])).not.toContain('2')
 })
 
 test('a running AzuraCast is read with its API, and what that does not show is listed', async ({

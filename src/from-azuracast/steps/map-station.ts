@@ -93,13 +93,9 @@ function findUnusedSettings(
   backend: Readonly<Record<string, unknown>>,
   frontend: Readonly<Record<string, unknown>>
 ): string[] {
-  const columns = [
-    'genre',
-    'fallback_path',
-    'disconnect_deactivate_streamer',
-    'enable_on_demand',
-    'max_hls_streams'
-  ].filter(column => isSet(read.text(row, column)))
+  const columns = ['genre', 'disconnect_deactivate_streamer', 'enable_on_demand', 'max_hls_streams'].filter(
+    column => isSet(read.text(row, column))
+  )
   if (Object.values(read.json(row, 'branding_config')).some(isSet)) columns.push('branding_config')
   const ofBackend = Object.keys(backend).filter(name => unusedBackend.test(name) && isSet(backend[name]))
   const ofFrontend = Object.keys(frontend).filter(name => unusedFrontend.test(name) && isSet(frontend[name]))

@@ -41,7 +41,6 @@ export async function takeStreamers(migration: Migration, schedules: Schedules):
       if (!isSupportedHash(hash)) report.leave('passwords of streamers that must be set anew', name)
       if (read.time(row, 'reactivate_at') !== null && !body.is_active)
         report.leave('streamers that must be activated again by hand', name)
-      if (read.number(row, 'art_updated_at') > 0) report.leave('pictures of streamers', name)
       return {
         sourceId,
         row: { station_id: station.id, ...accepted, streamer_password: isSupportedHash(hash) ? hash : '' }

@@ -57,8 +57,6 @@ async function takeMounts(migration: Migration): Promise<void> {
       const accepted = acceptRecord(hlsStreams, body, secrets, problem =>
         report.leave('settings of mounts that are not accepted', `${name}: ${problem}`)
       )
-      if (text('intro_path') !== '')
-        report.leave('settings of mounts without an equivalent', `${name}: intro_path`)
       return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
     },
     write: (tx, mounts) => writeStreams(migration, tx, 'mount', mounts)

@@ -334,7 +334,9 @@ export const steps: Readonly<Record<string, Step>> = {
   getPlayFileSongId: { params: { song_id: 'media' } },
   postMediaArt: { order: 15, body: picture, effect: answersImage },
   getMediaArt: {},
+  // Before the file is deleted.
   deleteMediaArt: {
+    order: 84,
     effect: async ({ known, send }) => {
       const updated = (await get(send, file(known)))?.art_updated_at
       return expectThat(updated === 0, `art_updated_at is ${updated}`)
