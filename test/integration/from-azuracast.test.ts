@@ -499,9 +499,9 @@ test('fallback tracks, intros and pictures of streamers are taken once from this
   const folder = await scratchFolder()
   const place = { databaseUrl, dataDir: join(folder, 'data') }
   const installation = generateInstallation({ ...sizes, songs: 6, plays: 9, days: 1 })
-  const stations = [...(installation['station'] ?? [])].map(station => ({
+  const stations = [...(installation['station'] ?? [])].map((station, index) => ({
     ...station,
-    radio_base_dir: join(folder, String(station['id'])),
+    radio_base_dir: join(folder, String(index + 1)),
     fallback_path: 'fallback.mp3'
   }))
   const own = join(folder, '1', 'config')

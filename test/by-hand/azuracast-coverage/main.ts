@@ -5,7 +5,8 @@
  *
  * Without `--url`, it starts the program with a seeded station in the dialect of AzuraCast. The document is
  * `web/static/openapi.yml` in AzuraCast's repository. Against another server, records that the command makes
- * are deleted again, except those of its person (a role, a user).
+ * are deleted again, except copies. It changes the settings of that server and the queue and requests of a
+ * station, so do not use it against one that broadcasts.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -235,10 +235,12 @@ export const steps: Readonly<Record<string, Step>> = {
   editMount: { body: () => ({ name: '/changed.mp3', display_name: 'Changed', autodj_bitrate: 96 }) },
   addHlsStream: creates('hls_stream', change({ name: 'coverage' })),
   editHlsStream: { body: () => ({ name: 'changed', format: 'aac_he', bitrate: 64 }) },
-  addRelay: creates(
-    'remote',
-    change({ type: 'icecast', url: 'http://127.0.0.1:8100', mount: '/remote.mp3' })
-  ),
+  addRelay: creates('remote', ({ remoteUrl }, documented) => ({
+    ...documented,
+    type: 'icecast',
+    url: remoteUrl,
+    mount: '/remote.mp3'
+  })),
   editRelay: { body: () => ({ display_name: 'Changed relay', is_visible_on_public_pages: false }) },
   addSftpUser: creates('sftp-user', change({ publicKeys: null })),
   editSftpUser: { body: () => ({ username: 'changed', password: '' }) },
@@ -320,7 +322,7 @@ export const steps: Readonly<Record<string, Step>> = {
       return expectThat(rows?.some(({ name }: Json) => name === 'made') === true, 'the folder is not listed')
     }
   },
-  putStationFilesRename: {
+  postStationFilesRename: {
     order: 60,
     body: () => ({ file: 'coverage/second.mp3', newPath: 'coverage/renamed.mp3' }),
     effect: async ({ known, send }) => {

@@ -63,7 +63,11 @@ export async function startWorld(): Promise<World> {
       }
     })
     closers.push(() => program.stop())
-    const known: Known = { storagePath: join(folder, 'music'), hookUrl: receiver.url }
+    const known: Known = {
+      storagePath: join(folder, 'music'),
+      hookUrl: receiver.url,
+      remoteUrl: 'http://127.0.0.1:8100'
+    }
     const sql = openSql(program.databaseUrl, { max: 2, name: 'coverage' })
     closers.push(() => sql.end({ timeout: 5 }))
     await seed(openClient(program.baseUrl, adminKey), sql, known, icecast.url, program.baseUrl)
@@ -91,7 +95,8 @@ export async function joinWorld(baseUrl: string, key: string): Promise<World> {
   const known = {
     station: playing.station.id,
     storagePath: '/srv/coverage',
-    hookUrl: 'https://example.com/hook'
+    hookUrl: 'https://example.com/hook',
+    remoteUrl: 'https://relay.example.com'
   }
   return { baseUrl, key, known, complete: async () => {}, [Symbol.asyncDispose]: async () => {} }
 }
