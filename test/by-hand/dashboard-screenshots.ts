@@ -47,7 +47,7 @@ async function listForms({ ask }: Program, station: string) {
   const path = `/api/station/${station}`
   const firstId = ({ body }: { body: Answer }) => Math.min(...body.map(({ id }: Answer) => id))
   const playlist = firstId(await ask('GET', `${path}/playlists`))
-  const song = firstId(await ask('GET', `${path}/files?per_page=0`))
+  const song = firstId(await ask('GET', `${path}/files`))
   const { body: roles } = await ask('GET', '/api/admin/roles')
   const { body } = await ask('POST', '/api/admin/invitations', { body: { roles: [roles[0].id] } })
   return [
