@@ -38,6 +38,7 @@ export const entries = [
   'workers/main.ts',
   'src/media/main.ts',
   'src/from-azuracast/main.ts',
+  'src/backup/main.ts',
   'src/media/audio-file-thread.ts',
   'src/media/waveform-thread.ts',
   'src/simulate/main.ts',

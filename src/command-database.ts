@@ -20,10 +20,12 @@ export interface CommandPool {
   readonly name: string
   /** Timeout of a statement. */
   readonly statementSeconds?: number
+  /** Whether the database is migrated first; true by default. */
+  readonly migrates?: boolean
 }
 
 /**
- * Opens and migrates the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
+ * Opens, and usually migrates, the database of DATABASE_URL, else that of the Cuewire that runs with this DATA_DIR, else, without a
  * DATA_DIR, that of the only one that runs on this machine, else the Postgres of DATA_DIR, which it starts and stops. Without DATA_DIR,
  * the choice is reported on `stderr`. `use` gets the pool and the DATA_DIR that belongs to it. Throws an `OperatorError` if several run.
  */
@@ -54,9 +56,10 @@ const findProgram = (env: CommandContext['env']) =>
     throw new OperatorError(String(error instanceof Error ? error.message : error), { cause: error })
   })
 
-async function withConnection<Result>(
+/** Opens a pool, checks that Postgres answers, migrates the database unless told otherwise, and closes the pool afterwards. */
+export async function withConnection<Result>(
   url: string,
-  pool: CommandPool,
+  { migrates = true, ...pool }: CommandPool,
   use: (sql: Sql) => Promise<Result>
 ): Promise<Result> {
   const sql = openSql(url, { max: 2, ...pool })
@@ -64,7 +67,7 @@ async function withConnection<Result>(
     await sql`select 1`.catch((error: unknown) => {
       throw new OperatorError(`Postgres does not answer: ${reasonOf(error)}`, { cause: error })
     })
-    await migrate(sql)
+    if (migrates) await migrate(sql)
     return await use(sql)
   } finally {
     await sql.end({ timeout: 5 })

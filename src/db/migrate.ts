@@ -25,22 +25,33 @@ export async function migrateDatabase(url: string): Promise<string[]> {
  * Returns the names that ran. Throws an `OperatorError` if a newer release changed the schema incompatibly.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
-  const names = (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
-  const ran = await sql.begin(async tx => {
-    await tx`set local lock_timeout = '60s'`
-    await tx`select pg_advisory_xact_lock(hashtext('cuewire migrations'))`
-    await tx`create table if not exists migrations (name text primary key, ran_at timestamptz not null default now())`
-    await assertIsKnown(tx, names)
-    const done = new Set((await tx<{ name: string }[]>`select name from migrations`).map(row => row.name))
-    const missing = names.filter(name => !done.has(name))
-    for (const name of missing) {
-      await tx.unsafe(await readFile(new URL(name, folder), 'utf8'))
-      await tx`insert into migrations ${tx({ name })}`
-    }
-    return missing
-  })
+  const ran = await sql.begin(tx => runMigrations(tx))
   await fillDuplicateKeys(sql)
   return ran
+}
+
+/** Like `migrate`, in a transaction of the caller, which calls `migrate` after the commit. `isIncluded` limits it to some names. */
+export async function runMigrations(
+  tx: Tx,
+  isIncluded: (name: string) => boolean = () => true
+): Promise<string[]> {
+  const names = await listMigrations()
+  await tx`set local lock_timeout = '60s'`
+  await tx`select pg_advisory_xact_lock(hashtext('cuewire migrations'))`
+  await tx`create table if not exists migrations (name text primary key, ran_at timestamptz not null default now())`
+  await assertIsKnown(tx, names)
+  const done = new Set((await tx<{ name: string }[]>`select name from migrations`).map(row => row.name))
+  const missing = names.filter(name => !done.has(name) && isIncluded(name))
+  for (const name of missing) {
+    await tx.unsafe(await readFile(new URL(name, folder), 'utf8'))
+    await tx`insert into migrations ${tx({ name })}`
+  }
+  return missing
+}
+
+/** The names of all migrations of this release, in order. */
+export async function listMigrations(): Promise<string[]> {
+  return (await readdir(folder)).filter(name => /^\d{4}_.*\.sql$/.test(name)).toSorted()
 }
 
 /** Unknown newer migrations are compatible unless they removed what this release needs. */

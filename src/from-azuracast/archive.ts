@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import { crc32, createGunzip } from 'node:zlib'
 
 import { Decompress } from 'fzstd'
-import { extract } from 'tar-stream'
 import yauzl from 'yauzl'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { forEachTarFile } from '../runtime/tar-files.ts'
 
 /** A file of a backup: its path without the leading slash, and its content. */
 export interface ArchivedFile {
@@ -116,33 +116,11 @@ type Walk = (
 ) => Promise<void>
 
 function walkTar(format: 'tgz' | 'tzst'): Walk {
-  return async (path, signal, onProgress, use) => {
-    const { size } = await stat(path)
-    let readBytes = 0
-    const counter = new Transform({
-      transform(chunk: Buffer, _, done) {
-        readBytes += chunk.length
-        onProgress(readBytes / size)
-        done(null, chunk)
-      }
-    })
-    const unpacked = extract()
-    const fed = pipeline(
-      createReadStream(path, { highWaterMark: 256 * 1024 }),
-      counter,
-      format === 'tgz' ? createGunzip() : createZstdDecompressor(),
-      unpacked,
-      { signal }
+  return (path, signal, onProgress, use) => {
+    const decompressor = format === 'tgz' ? createGunzip() : createZstdDecompressor()
+    return forEachTarFile(path, { signal, onProgress, decompressor }, ({ path: name, size, content }) =>
+      use({ path: name, size, open: async () => Readable.from(content) })
     )
-    // Reported by the loop, which ends with the same error.
-    fed.catch(() => {})
-    for await (const entry of unpacked) {
-      const { name, size: bytes, type } = entry.header
-      if (type === 'file')
-        await use({ path: name.replace(/^\.?\//, ''), size: bytes, open: async () => Readable.from(entry) })
-      entry.resume()
-    }
-    await fed
   }
 }
 

@@ -29,6 +29,28 @@ export async function loadSecretsKey(dataDir: string, envValue: string | undefin
   }
 }
 
+/** Returns the key in hex digits; null if none was created. Throws an `OperatorError` if it is not a key. */
+export async function readSecretsKey(dataDir: string, envValue: string | undefined): Promise<string | null> {
+  const file = join(resolve(dataDir), 'secrets-key')
+  const stored = envValue || (await readFile(file, 'utf8').catch(() => null))
+  if (stored === null) return null
+  return Buffer.from(parseKey(stored, envValue ? 'SECRETS_KEY is not' : `${file} does not contain`)).toString(
+    'hex'
+  )
+}
+
+/** Whether secrets of a database were sealed with a key; also if there are none yet. */
+export async function isKeyOfDatabase(sql: Sql, hexKey: string): Promise<boolean> {
+  const [row] = await sql<{ value: string }[]>`select value from settings where name = 'secrets check'`
+  if (row === undefined) return true
+  try {
+    openSecrets(Buffer.from(hexKey, 'hex')).open(row.value, purpose)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function parseKey(text: string, problem: string): Uint8Array {
   if (/^[0-9a-f]{64}$/i.test(text.trim())) return Buffer.from(text.trim(), 'hex')
   throw new OperatorError(

@@ -1,0 +1,141 @@
+import { createGunzip } from 'node:zlib'
+
+import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { forEachTarFile, type TarFile } from '../runtime/tar-files.ts'
+import {
+  backupFormat,
+  type BackupHeader,
+  type BackupManifest,
+  headerPath,
+  manifestPath,
+  openFilesSummary,
+  openTableSummary,
+  parseHeader,
+  parseManifest,
+  tableFolder
+} from './contents.ts'
+import { fileFolders } from './data-files.ts'
+
+const maxTextBytes = 64 * 1024 * 1024
+
+/** What an archive contains. */
+export interface ArchiveContents {
+  readonly header: BackupHeader
+  readonly manifest: BackupManifest
+}
+
+export interface ReadOptions {
+  readonly signal: AbortSignal
+  readonly onProgress?: ((share: number) => void) | undefined
+}
+
+/**
+ * Reads a whole backup and compares everything with its manifest. Throws an `OperatorError` if it is damaged, incomplete, or of a
+ * newer release.
+ */
+export async function verifyArchive(
+  archive: string,
+  { signal, onProgress }: ReadOptions
+): Promise<ArchiveContents> {
+  let header: BackupHeader | null = null
+  let manifest: BackupManifest | null = null
+  const check = openCheck()
+  await readFiles(archive, { signal, onProgress }, async file => {
+    if (header === null) header = await readHeader(file)
+    else if (manifest !== null) throw new Error(`${file.path} follows the manifest`)
+    else if (file.path === manifestPath) manifest = await readManifest(file)
+    else await check.add(file)
+  })
+  // Assigned in the visitor, which the compiler does not see.
+  const [foundHeader, foundManifest] = [header, manifest] as [BackupHeader | null, BackupManifest | null]
+  if (foundHeader === null || foundManifest === null)
+    throw new OperatorError(
+      `${archive} is incomplete: its end is missing, as after an interrupted backup or copy`
+    )
+  const problem = check.findProblem(foundHeader, foundManifest)
+  if (problem !== null) throw new OperatorError(`${archive} is damaged: ${problem}`)
+  return { header: foundHeader, manifest: foundManifest }
+}
+
+/** Reads the files of an archive. Errors of the archive become `OperatorError`s. */
+export async function readFiles(
+  archive: string,
+  { signal, onProgress }: ReadOptions,
+  visit: (file: TarFile) => Promise<void | 'stop'>
+): Promise<void> {
+  try {
+    await forEachTarFile(archive, { signal, onProgress, decompressor: createGunzip() }, visit)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof OperatorError) throw error
+    const code = codeOf(error)
+    const isUnreadable = ['ENOENT', 'EACCES', 'EISDIR', 'EPERM'].includes(code)
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(
+      isUnreadable ? `${archive} cannot be read (${code})` : `${archive} is damaged: ${problem}`,
+      { cause: error }
+    )
+  }
+}
+
+/** Reads `backup.json`. Throws an `OperatorError` if the archive is not a backup, or of a newer format. */
+export async function readHeader(file: TarFile): Promise<BackupHeader> {
+  if (file.path !== headerPath) throw new OperatorError('the archive is not a backup of Cuewire')
+  const header = parseHeader(await readText(file))
+  if (header.format > backupFormat)
+    throw new OperatorError(
+      `the backup was written by Cuewire ${header.version} in a newer format: restore it with that release`
+    )
+  return header
+}
+
+export const readManifest = async (file: TarFile): Promise<BackupManifest> =>
+  parseManifest(await readText(file))
+
+async function readText({ path, size, content }: TarFile): Promise<string> {
+  if (size > maxTextBytes) throw new Error(`${path} is too large`)
+  const chunks: Buffer[] = []
+  for await (const chunk of content) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Returns the table of an entry `tables/NAME/NUMBER`; null for other files. */
+export function tableOf(path: string): string | null {
+  const [folder, table = '', ...rest] = path.split('/')
+  return folder === tableFolder && rest.length === 1 ? table : null
+}
+
+function openCheck() {
+  const tables = new Map<string, ReturnType<typeof openTableSummary>>()
+  const files = openFilesSummary()
+  return {
+    async add(file: TarFile): Promise<void> {
+      const table = tableOf(file.path)
+      if (table !== null) {
+        const summary = tables.get(table) ?? openTableSummary(table)
+        tables.set(table, summary)
+        for await (const chunk of file.content) summary.add(chunk)
+        return
+      }
+      if (!fileFolders.some(folder => file.path.startsWith(`${folder}/`)))
+        throw new Error(`${file.path} does not belong to a backup`)
+      files.begin()
+      for await (const chunk of file.content) files.add(chunk)
+      files.endFile(file.path, file.size)
+    },
+    findProblem(header: BackupHeader, manifest: BackupManifest): string | null {
+      const names = new Set(header.tables.map(({ name }) => name))
+      if (manifest.tables.length !== names.size || manifest.tables.some(({ name }) => !names.has(name)))
+        return 'its header and its manifest name different tables'
+      for (const expected of manifest.tables) {
+        const found = (tables.get(expected.name) ?? openTableSummary(expected.name)).end()
+        tables.delete(expected.name)
+        if (found.sha256 !== expected.sha256 || found.rows !== expected.rows)
+          return `the table ${expected.name} has ${found.rows} of ${expected.rows} rows or other content`
+      }
+      const [other] = tables.keys()
+      if (other !== undefined) return `it has rows of the table ${other}, which its manifest does not name`
+      return files.end().sha256 === manifest.files.sha256 ? null : 'its files differ from its manifest'
+    }
+  }
+}

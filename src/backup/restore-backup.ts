@@ -1,0 +1,49 @@
+import type { Sql } from '../db/sql.ts'
+import { headerPath, manifestPath } from './contents.ts'
+import { openFileRestore, type RestoredFiles } from './data-files.ts'
+import type { ArchiveContents } from './read-archive.ts'
+import { readFiles, tableOf } from './read-archive.ts'
+import { restoreTables } from './restore-tables.ts'
+
+export interface RestoreBackupOptions {
+  readonly replace: boolean
+  readonly dataDir: string
+  /** Folders that may contain files outside of DATA_DIR. */
+  readonly roots: readonly string[]
+  readonly signal: AbortSignal
+  readonly onRows: (table: string, rows: number) => void
+  readonly onIndexes: () => void
+  readonly onFiles: (files: number) => void
+}
+
+/** Restores a backup that was verified: first the database, all or nothing, then the files. */
+export async function restoreBackup(
+  sql: Sql,
+  archive: string,
+  { header, manifest }: ArchiveContents,
+  { replace, dataDir, roots, signal, onRows, onIndexes, onFiles }: RestoreBackupOptions
+): Promise<RestoredFiles> {
+  await restoreTables(
+    sql,
+    header,
+    async sink => {
+      await readFiles(archive, { signal }, async ({ path, content }) => {
+        const table = tableOf(path)
+        if (table === null) return path === headerPath ? undefined : 'stop'
+        for await (const piece of content) await sink(table, piece)
+        return undefined
+      })
+      return manifest
+    },
+    { replace, onRows, onIndexes, resetLiveStates: true }
+  )
+  const files = await openFileRestore(sql, dataDir, roots)
+  if (manifest.files.count === 0) return files.result()
+  let count = 0
+  await readFiles(archive, { signal }, async file => {
+    if (file.path === headerPath || file.path === manifestPath || tableOf(file.path) !== null) return
+    await files.write(file)
+    onFiles((count += 1))
+  })
+  return files.result()
+}
