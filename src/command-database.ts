@@ -35,20 +35,40 @@ export async function withCommandDatabase<Result>(
   pool: CommandPool,
   use: (sql: Sql, dataDir: string) => Promise<Result>
 ): Promise<Result> {
-  const url = config.DATABASE_URL || (await findRunningServices(config.DATA_DIR))?.databaseUrl
-  if (url) return withConnection(url, pool, sql => use(sql, config.DATA_DIR))
-  const running = env['DATA_DIR'] ? null : await findProgram(env)
-  const services = running && (await findRunningServices(running.dataDir))
-  if (running && services) {
-    stderr.write(`Using the Cuewire at ${running.url}, with DATA_DIR ${running.dataDir}.\n`)
-    return withConnection(services.databaseUrl, pool, sql => use(sql, running.dataDir))
-  }
+  const stores = await findCommandStores(config, { env, stderr })
+  if (stores !== null) return withConnection(stores.databaseUrl, pool, sql => use(sql, stores.dataDir))
   await using lock = await lockDataDir(config.DATA_DIR)
   stderr.write(
     `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
   )
   await using postgres = await startPostgres(join(lock.folder, 'postgres'))
   return await withConnection(postgres.url, pool, sql => use(sql, config.DATA_DIR))
+}
+
+/** The stores that commands work with. */
+export interface CommandStores {
+  readonly databaseUrl: string
+  readonly redisUrl: string | undefined
+  readonly dataDir: string
+}
+
+/**
+ * Finds the stores of DATABASE_URL and REDIS_URL, else of the Cuewire that runs with this DATA_DIR, else, without a DATA_DIR, of the
+ * only one that runs on this machine, which is reported on `stderr`. Returns null if none runs.
+ */
+export async function findCommandStores(
+  config: Config,
+  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>
+): Promise<CommandStores | null> {
+  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR: dataDir } = config
+  const own = await findRunningServices(dataDir)
+  const url = databaseUrl ?? own?.databaseUrl
+  if (url) return { databaseUrl: url, redisUrl: redisUrl ?? own?.redisUrl, dataDir }
+  const running = env['DATA_DIR'] ? null : await findProgram(env)
+  const services = running && (await findRunningServices(running.dataDir))
+  if (!running || !services) return null
+  stderr.write(`Using the Cuewire at ${running.url}, with DATA_DIR ${running.dataDir}.\n`)
+  return { ...services, dataDir: running.dataDir }
 }
 
 const findProgram = (env: CommandContext['env']) =>

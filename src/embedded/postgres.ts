@@ -9,7 +9,7 @@ import { reasonOf } from '../runtime/store-errors.ts'
 import { type EmbeddedService, type ServiceOptions, startService } from './embedded-service.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { chooseAccount } from './postgres-account.ts'
-import { ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'
+import { assertSameMajor, ensureCluster, findPostgresBinaries, role } from './postgres-cluster.ts'
 import { stopLeftoverProcess } from './process-identity.ts'
 
 const database = 'cuewire'
@@ -29,6 +29,7 @@ export async function startPostgres(
   // The user that runs Postgres must be able to enter, whatever the umask is. The data inside is private.
   await chmod(folder, 0o755).catch(() => {})
   const home = await realpath(folder)
+  await assertSameMajor(home, binaries.major)
   const data = join(home, 'data')
   let password = ''
   const serverUrl = (port: number) => `postgres://${role}:${password}@127.0.0.1:${port}`

@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
@@ -44,6 +44,16 @@ const test = base
     if (!isDeep) await copyFolder(cluster, join(folder.path, 'postgres'))
     return folder
   })
+
+test('data of another major version of Postgres are refused with the way to upgrade', async () => {
+  await using folder = await openTempFolder()
+  const data = join(folder.path, 'data')
+  await mkdir(data)
+  await writeFile(join(data, 'PG_VERSION'), '17\n')
+  await expect(startPostgres(folder.path)).rejects.toThrow(
+    /is of Postgres 17, and this release has Postgres 18: write a backup/
+  )
+})
 
 /** `count` increments a counter in the service and returns it. */
 const services: Record<

@@ -1,0 +1,75 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+
+import { reasonOf } from '../runtime/store-errors.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+
+const timeoutMs = 5_000
+const maxBytes = 65_536
+
+/** Checks that Cuewire answers at its public address, and that WebSockets get through. */
+export async function checkBaseUrl(baseUrl: string): Promise<Finding> {
+  const status = await request(`${baseUrl}/api/status`, {}).catch((error: unknown) => reasonOf(error))
+  if (typeof status === 'string')
+    return problem(
+      'BASE_URL',
+      `${baseUrl} does not answer (${status})`,
+      'start the server and the proxy, or correct BASE_URL; if it answers elsewhere, this machine cannot reach its own public address'
+    )
+  if (status.code !== 200 || !/"online":\s*true/.test(status.body))
+    return problem(
+      'BASE_URL',
+      `${baseUrl}/api/status answers ${status.code}${status.code === 200 ? ', but not as Cuewire does' : ''}`,
+      'let the proxy pass all paths to Cuewire, with HTTP/1.1'
+    )
+  const upgrade = await request(`${baseUrl}/api/live/nowplaying/websocket`, {
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': 'ZG9jdG9yIGRvY3RvciBkbw=='
+  }).catch((error: unknown) => reasonOf(error))
+  if (typeof upgrade === 'string' || upgrade.code !== 101)
+    return problem(
+      'BASE_URL',
+      `${baseUrl} answers, but refuses WebSockets (${typeof upgrade === 'string' ? upgrade : upgrade.code})`,
+      'let the proxy pass the headers Upgrade and Connection'
+    )
+  if (/^http:\/\/(localhost|127\.|\[::1\])/.test(baseUrl))
+    return warning(
+      'BASE_URL',
+      `${baseUrl} answers, but only on this machine`,
+      'set BASE_URL to the public address, which players and mails use'
+    )
+  return ok('BASE_URL', `${baseUrl} answers, also WebSockets`)
+}
+
+interface Answer {
+  readonly code: number
+  readonly body: string
+}
+
+function request(url: string, headers: http.OutgoingHttpHeaders): Promise<Answer> {
+  const { get } = url.startsWith('https:') ? https : http
+  return new Promise((resolve, reject) => {
+    const sent = get(url, {
+      headers,
+      agent: false,
+      timeout: timeoutMs,
+      signal: AbortSignal.timeout(timeoutMs)
+    })
+    sent.once('error', reject)
+    sent.once('upgrade', (response, socket) => {
+      socket.destroy()
+      resolve({ code: response.statusCode ?? 0, body: '' })
+    })
+    sent.once('response', response => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        body += chunk
+        if (body.length > maxBytes) response.destroy()
+      })
+      response.once('close', () => resolve({ code: response.statusCode ?? 0, body }))
+    })
+  })
+}
