@@ -80,6 +80,10 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
       'taking over an AzuraCast of 50 stations, 100,000 songs and 5,000,000 plays; STATIONS, SONGS, PLAYS',
     load: async () => (await import('./migrate.ts')).migrate
   },
+  backup: {
+    description: 'backup and restore of 1,000 stations that play, with 5,000,000 plays; STATIONS, PLAYS',
+    load: async () => (await import('./backup.ts')).backup
+  },
   attack: {
     description: 'response times during anonymous requests for a library of 50,000 songs',
     load: async () => (await import('./attack.ts')).attack

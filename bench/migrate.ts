@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,14 +11,13 @@ import postgres from 'postgres'
 
 import { renderDump } from '../test/support/azuracast/dump.ts'
 import { generateInstallation } from '../test/support/azuracast/installation.ts'
-import { killOnExit } from './children.ts'
-import { type Program, programCommand, startProgram } from './program.ts'
+import { runMeasured } from './measured-command.ts'
+import { type Program, startProgram } from './program.ts'
 import { positiveInteger, selectParts } from './settings.ts'
 import { formatNumber } from './statistics.ts'
 import { printTable } from './table.ts'
 
 const port = 18_360
-const sampleMs = 200
 
 /**
  * Takes over a generated AzuraCast from a `.tgz` while Cuewire runs: `npm run bench -- migrate`. `STATIONS`, `SONGS` and `PLAYS`
@@ -40,7 +38,17 @@ export async function migrate(): Promise<void> {
     try {
       const runs = []
       for (const part of selectParts(['dry run', 'migration', 'again']))
-        runs.push([part, await run(program, part === 'dry run' ? ['--dry-run', backup] : [backup])] as const)
+        runs.push([
+          part,
+          await runMeasured(
+            'src/from-azuracast/main.js',
+            part === 'dry run' ? ['--dry-run', backup] : [backup],
+            {
+              DATABASE_URL: program.databaseUrl,
+              DATA_DIR: program.dataDir
+            }
+          )
+        ] as const)
       printTable(
         ['', 'seconds', 'peak memory, MB'],
         runs.map(([name, { seconds, peakMb }]) => [name, formatNumber(seconds, 1), formatNumber(peakMb)])
@@ -70,31 +78,6 @@ async function writeBackup(folder: string, sizes: Sizes) {
   await promisify(execFile)('tar', ['czf', backup, '-C', folder, 'tmp'])
   await rm(dumpFolder, { recursive: true })
   return { backup, dumpBytes }
-}
-
-async function run({ databaseUrl, dataDir }: Program, args: readonly string[]) {
-  const startedMs = performance.now()
-  const [command, ...words] = programCommand('src/from-azuracast/main.js')
-  const child = spawn(command, [...words, ...args], {
-    env: { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir },
-    stdio: ['ignore', 'ignore', 'inherit']
-  })
-  killOnExit(child)
-  let peakMb = 0
-  const sampling = setInterval(() => (peakMb = Math.max(peakMb, readPeakMb(child.pid ?? 0))), sampleMs)
-  const [code] = await once(child, 'exit')
-  clearInterval(sampling)
-  if (code !== 0) throw new Error(`the migration ended with ${String(code)}`)
-  return { seconds: (performance.now() - startedMs) / 1_000, peakMb }
-}
-
-/** 0 after the end of the process. */
-function readPeakMb(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_000
-  } catch {
-    return 0
-  }
 }
 
 async function checkCounts({ databaseUrl }: Program, { stations, songs, plays }: Sizes): Promise<void> {
