@@ -39,6 +39,7 @@ export const entries = [
   'src/media/main.ts',
   'src/from-azuracast/main.ts',
   'src/backup/main.ts',
+  'src/doctor/main.ts',
   'src/media/audio-file-thread.ts',
   'src/media/waveform-thread.ts',
   'src/simulate/main.ts',

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 
+import { validate } from 'node-cron'
 import * as v from 'valibot'
 
 import { isNetwork, parseUrl } from './outbound/networks.ts'
@@ -121,6 +122,25 @@ const schema = v.object({
   DELIVERY_RETENTION_DAYS: v.optional(daysKept(1), '30'),
   AUDIT_RETENTION_DAYS: v.optional(daysKept(1), '365'),
   LISTENER_RETENTION_DAYS: v.optional(daysKept(1), '400'),
+  BACKUP_SCHEDULE: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        text => validate(text) && text.trim().split(/\s+/).length === 5,
+        'is not a cron expression of five fields'
+      )
+    )
+  ),
+  BACKUP_STORAGE: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        text => isAbsolute(text) || /^[1-9]\d{0,15}$/.test(text),
+        'is neither the absolute path of a folder nor the id of a storage location'
+      )
+    )
+  ),
+  BACKUP_KEEP: v.optional(numberWithin(1, 1_000), '7'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -151,6 +171,8 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     throw new OperatorError(
       'invalid configuration: COVER_LOOKUP needs BASE_URL, the contact that MusicBrainz requires in each request'
     )
+  if ((result.output.BACKUP_SCHEDULE === undefined) !== (result.output.BACKUP_STORAGE === undefined))
+    throw new OperatorError('invalid configuration: BACKUP_SCHEDULE and BACKUP_STORAGE belong together')
   const base = result.output.BASE_URL ?? `http://localhost:${result.output.PORT}`
   return Object.freeze({ ...result.output, BASE_URL: base.replace(/\/+$/, '') })
 }

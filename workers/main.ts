@@ -7,7 +7,9 @@ import { reportReady } from '../src/runtime/children.ts'
 import { runService } from '../src/runtime/service.ts'
 import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
+import { openStorageLocation } from '../src/uploads/media-store.ts'
 import { startAdvanceWorker } from './advance.ts'
+import { startBackups } from './backups.ts'
 import { startCron } from './cron.ts'
 import {
   startCountFlush,
@@ -41,6 +43,20 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
   stopLater('waveforms', startWaveforms({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
+  const { BACKUP_SCHEDULE: backupSchedule, BACKUP_STORAGE: backupStorage } = config
+  if (backupSchedule !== undefined && backupStorage !== undefined)
+    stopLater(
+      'backups',
+      startBackups(
+        {
+          ...services,
+          config: { ...config, BACKUP_STORAGE: backupStorage },
+          env: process.env,
+          openFiles: async id => (await openStorageLocation({ ...services, config, secrets }, id)).files
+        },
+        backupSchedule
+      )
+    )
   if (config.COVER_LOOKUP === 'musicbrainz')
     stopLater('cover lookups', startCoverLookups(services, createMusicBrainzSource(config.BASE_URL)))
   const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config

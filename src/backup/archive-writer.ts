@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { constants, createReadStream } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 
-import { pack } from 'tar-stream'
+import { type Extract, pack } from 'tar-stream'
 
 import { codeOf } from '../runtime/errors.ts'
 
@@ -24,13 +24,15 @@ const gzipLevel = 3
 
 /** Opens a tar archive that is written to a sink, compressed unless it stays in this process. */
 export function openArchiveWriter(
-  sink: Writable,
+  sink: Writable | Extract,
   { isCompressed, signal }: { readonly isCompressed: boolean; readonly signal: AbortSignal }
 ): ArchiveWriter {
   const tar = pack()
   const gzip = createGzip({ level: gzipLevel, chunkSize: 256 * 1024 })
   const written = isCompressed ? pipeline(tar, gzip, sink, { signal }) : pipeline(tar, sink, { signal })
-  const failed = new Promise<never>((_, reject) => written.catch(reject))
+  const failed = new Promise<never>((_, reject) => {
+    written.catch(reject)
+  })
   failed.catch(() => {})
   const addText: ArchiveWriter['addText'] = (path, content) =>
     Promise.race([
@@ -49,11 +51,11 @@ export function openArchiveWriter(
       const size = await readableSize(file)
       if (size === null) return null
       let left = size
-      let hasEnded: (error?: Error | null) => void = () => {}
+      let finishEntry: ((error?: Error | null) => void) | null = null
       const ended = new Promise<void>((resolve, reject) => {
-        hasEnded = error => (error ? reject(error) : resolve())
+        finishEntry = error => (error ? reject(error) : resolve())
       })
-      const entry = tar.entry({ name: path, size, mode: 0o600 }, error => hasEnded(error))
+      const entry = tar.entry({ name: path, size, mode: 0o600 }, error => finishEntry?.(error))
       const write = async (chunk: Buffer) => {
         onChunk(chunk)
         if (!entry.write(chunk))
@@ -85,7 +87,7 @@ async function readableSize(file: string): Promise<number | null> {
   try {
     const stats = await stat(file)
     if (!stats.isFile()) return null
-    await using _handle = await open(file)
+    await access(file, constants.R_OK)
     return stats.size
   } catch (error) {
     if (['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'EPERM'].includes(codeOf(error))) return null

@@ -4,7 +4,8 @@ import { openProgress } from '../from-azuracast/progress.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { parseWords, renderBytes, toAbsolute, usageError } from './arguments.ts'
 import { readKeyToSave, saveKey } from './keep-secrets-key.ts'
-import { type BackupResult, writeBackup } from './write-backup.ts'
+import type { ArchiveResult } from './write-archive.ts'
+import { writeBackup } from './write-backup.ts'
 
 /** A statement may copy a table of many gigabytes. */
 export const copySeconds = 24 * 3_600
@@ -87,7 +88,7 @@ const maxListed = 20
 
 function renderResult(
   archive: string,
-  { header, manifest, bytes, unreadable }: BackupResult,
+  { header, manifest, bytes, unreadable }: ArchiveResult,
   keyFile: string | undefined
 ): string {
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)

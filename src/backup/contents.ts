@@ -20,6 +20,10 @@ const checksum = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const header = v.object({
   format: v.pipe(v.number(), v.integer()),
+  /** Of the whole installation (a backup), or of one station (an export). */
+  kind: v.picklist(['installation', 'station']),
+  /** Of an export. */
+  station: v.optional(v.object({ id: count, name: v.string(), shortName: v.string() })),
   /** The release of Cuewire that wrote the backup. */
   version: v.string(),
   createdAt: v.string(),

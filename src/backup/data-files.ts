@@ -52,6 +52,13 @@ export async function* findFiles(
     if (!isInsideRoots(file, roots)) yield { path: `absolute${file}`, file }
 }
 
+/** Finds the files in a folder and below, with their paths in the archive below `prefix`. Null has none. */
+export async function* findFilesBelow(folder: string | null, prefix: string): AsyncGenerator<FileToBackUp> {
+  if (folder === null) return
+  const root = resolve(folder)
+  for await (const file of walk(root)) yield { path: `${prefix}/${relative(root, file)}`, file }
+}
+
 async function* walk(folder: string): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(folder)) {

@@ -36,19 +36,9 @@ export async function dumpTables(
   writer: ArchiveWriter,
   { media, signal, onRows }: DumpOptions
 ): Promise<Pick<BackupManifest, 'tables' | 'sequences'>> {
-  return sql.begin('isolation level repeatable read read only', async tx => {
-    await useCopyFormat(tx)
+  return inSnapshot(sql, async tx => {
     const tables = await readTables(tx)
-    const header: BackupHeader = {
-      format: backupFormat,
-      version,
-      createdAt: new Date().toISOString(),
-      postgresVersion: await readPostgresVersion(tx),
-      migrations: await readMigrations(tx),
-      tables: tables.map(({ name, columns }) => ({ name, columns })),
-      media
-    }
-    await writer.addText(headerPath, JSON.stringify(header, null, 2))
+    await writeHeader(tx, writer, { kind: 'installation', tables, media })
     const summaries: TableSummary[] = []
     for (const table of tables) {
       signal.throwIfAborted()
@@ -56,6 +46,41 @@ export async function dumpTables(
     }
     return { tables: summaries, sequences: await readSequences(tx) }
   })
+}
+
+/** Runs in a read-only transaction that sees the database as it is now. */
+export function inSnapshot<Result>(sql: Sql, run: (tx: Tx) => Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const running = sql.begin('isolation level repeatable read read only', async tx => {
+      await useCopyFormat(tx)
+      try {
+        resolve(await run(tx))
+      } catch (error) {
+        // After a fault within a COPY the package reports only that it cannot roll back.
+        reject(error)
+        throw error
+      }
+    })
+    running.catch(reject)
+  })
+}
+
+/** Writes `backup.json`. Throws an `OperatorError` if the database is not one of Cuewire. */
+export async function writeHeader(
+  tx: Tx,
+  writer: ArchiveWriter,
+  { tables, ...rest }: Pick<BackupHeader, 'kind' | 'station' | 'tables' | 'media'>
+): Promise<void> {
+  const header: BackupHeader = {
+    format: backupFormat,
+    version,
+    createdAt: new Date().toISOString(),
+    postgresVersion: await readPostgresVersion(tx),
+    migrations: await readMigrations(tx),
+    tables: tables.map(({ name, columns }) => ({ name, columns })),
+    ...rest
+  }
+  await writer.addText(headerPath, JSON.stringify(header, null, 2))
 }
 
 /** Sets what the text of values depends on, and lets the transaction wait while the archive is written. */
@@ -71,12 +96,13 @@ export async function useCopyFormat(tx: Tx): Promise<void> {
 interface TableToDump {
   readonly name: string
   readonly columns: string[]
-  readonly estimate: number
+  /** SQL: the rows, if not the whole table. */
+  readonly query?: string
 }
 
 /** The tables of the program, with the columns that are not computed. */
-export async function readTables(tx: Tx): Promise<TableToDump[]> {
-  return tx<TableToDump[]>`
+export async function readTables(tx: Tx): Promise<(TableToDump & { readonly estimate: number })[]> {
+  return tx<(TableToDump & { estimate: number })[]>`
     select c.relname as name, greatest(c.reltuples, 0)::int8 as estimate,
       array(select a.attname::text from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
@@ -107,14 +133,16 @@ async function readSequences(tx: Tx): Promise<BackupManifest['sequences']> {
     where schemaname = current_schema() and last_value is not null order by sequencename`
 }
 
-async function dumpTable(
+/** Writes the rows of a table, in the text format of COPY. */
+export async function dumpTable(
   tx: Tx,
   writer: ArchiveWriter,
-  { name, columns }: TableToDump,
+  { name, columns, query }: TableToDump,
   onRows: (rows: number) => void
 ): Promise<TableSummary> {
   const quoted = columns.map(column => `"${column}"`).join(', ')
-  const rows = await tx.unsafe(`copy "${name}" (${quoted}) to stdout`).readable()
+  const source = query === undefined ? `"${name}" (${quoted})` : `(${query})`
+  const rows = await tx.unsafe(`copy ${source} to stdout`).readable()
   const summary = openTableSummary(name)
   let chunks: Buffer[] = []
   let bytes = 0
@@ -135,6 +163,7 @@ async function dumpTable(
     if (bytes >= entryBytes) await flush()
   }
   // The package pauses its socket when the stream is full, also with the last rows, after which nothing resumes it.
+  // oxlint-disable-next-line no-underscore-dangle
   rows._read(0)
   await flush()
   onRows(summary.rows())

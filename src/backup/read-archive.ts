@@ -37,24 +37,22 @@ export async function verifyArchive(
   archive: string,
   { signal, onProgress }: ReadOptions
 ): Promise<ArchiveContents> {
-  let header: BackupHeader | null = null
-  let manifest: BackupManifest | null = null
+  const found: { header?: BackupHeader; manifest?: BackupManifest } = {}
   const check = openCheck()
   await readFiles(archive, { signal, onProgress }, async file => {
-    if (header === null) header = await readHeader(file)
-    else if (manifest !== null) throw new Error(`${file.path} follows the manifest`)
-    else if (file.path === manifestPath) manifest = await readManifest(file)
+    if (!found.header) found.header = await readHeader(file)
+    else if (found.manifest) throw new Error(`${file.path} follows the manifest`)
+    else if (file.path === manifestPath) found.manifest = await readManifest(file)
     else await check.add(file)
   })
-  // Assigned in the visitor, which the compiler does not see.
-  const [foundHeader, foundManifest] = [header, manifest] as [BackupHeader | null, BackupManifest | null]
-  if (foundHeader === null || foundManifest === null)
+  const { header, manifest } = found
+  if (!header || !manifest)
     throw new OperatorError(
       `${archive} is incomplete: its end is missing, as after an interrupted backup or copy`
     )
-  const problem = check.findProblem(foundHeader, foundManifest)
+  const problem = check.findProblem(header, manifest)
   if (problem !== null) throw new OperatorError(`${archive} is damaged: ${problem}`)
-  return { header: foundHeader, manifest: foundManifest }
+  return { header, manifest }
 }
 
 /** Reads the files of an archive. Errors of the archive become `OperatorError`s. */

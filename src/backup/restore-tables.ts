@@ -20,7 +20,9 @@ export interface RestoreOptions {
 }
 
 /** Throws an `OperatorError` if a backup is of a release with migrations that this one does not have. */
-export async function assertCanRestore({ migrations, version }: BackupHeader): Promise<void> {
+export async function assertCanRestore({ kind, migrations, version }: BackupHeader): Promise<void> {
+  if (kind !== 'installation')
+    throw new OperatorError('the file is the export of one station: use npm run import-station')
   const known = new Set(await listMigrations())
   const unknown = migrations.find(name => !known.has(name))
   if (unknown !== undefined)
@@ -31,16 +33,17 @@ export async function assertCanRestore({ migrations, version }: BackupHeader): P
 
 /**
  * Fills an empty database, all or nothing: creates the schema of the backup, loads the rows that `load` passes on, compares them with
- * the manifest that it returns, and migrates to the schema of this release. Throws an `OperatorError` if the database is not empty.
+ * the manifest that it returns, and migrates to the schema of this release. Returns the manifest. Throws an `OperatorError` if the
+ * database is not empty.
  */
 export async function restoreTables(
   sql: Sql,
   header: BackupHeader,
   load: (sink: RowSink) => Promise<BackupManifest>,
   { replace, onRows, onIndexes, resetLiveStates }: RestoreOptions
-): Promise<void> {
+): Promise<BackupManifest> {
   await assertCanRestore(header)
-  await sql.begin(async tx => {
+  const loaded = await sql.begin(async tx => {
     await useCopyFormat(tx)
     await tx`set local maintenance_work_mem = '128MB'`
     await assertNotInUse(tx)
@@ -50,17 +53,25 @@ export async function restoreTables(
     await assertHasTables(tx, header)
     const finishLoading = await prepareLoading(tx)
     const loader = openLoader(tx, header, onRows)
-    const manifest = await load(loader.write)
-    await loader.end(manifest)
+    let manifest: BackupManifest
+    try {
+      manifest = await load(loader.write)
+      await loader.end(manifest)
+    } catch (error) {
+      loader.abort()
+      throw error
+    }
     onIndexes()
     await moveSequences(tx, manifest)
     // An epoch without a live state: each state in Redis is replaced, whatever it is.
     if (resetLiveStates) await tx`update stations set epoch = '', epoch_since = '-infinity'`
     await finishLoading()
     await runMigrations(tx)
+    return manifest
   })
   await migrate(sql)
   await sql`analyze`
+  return loaded
 }
 
 async function assertHasTables(tx: Tx, header: BackupHeader): Promise<void> {
@@ -132,7 +143,7 @@ function openLoader(tx: Tx, header: BackupHeader, onRows: RestoreOptions['onRows
     onRows(table, summary.rows())
   }
   return {
-    async write(table: string, piece: Buffer): Promise<void> {
+    write: async (table: string, piece: Buffer): Promise<void> => {
       if (current?.table !== table) {
         await endTable()
         const names = columns.get(table)
@@ -144,6 +155,7 @@ function openLoader(tx: Tx, header: BackupHeader, onRows: RestoreOptions['onRows
       await current.copy.write(piece)
       onRows(table, current.summary.rows())
     },
+    abort: () => current?.copy.abort(),
     async end(manifest: BackupManifest): Promise<void> {
       await endTable()
       for (const { name, rows, sha256 } of manifest.tables) {

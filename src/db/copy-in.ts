@@ -6,6 +6,8 @@ export interface CopyIn {
   readonly write: (piece: Buffer) => Promise<void>
   /** Resolves when Postgres has stored all rows; rejects if it refused them. */
   readonly end: () => Promise<void>
+  /** Ends it without the rows, so that the transaction can be rolled back. */
+  readonly abort: () => void
 }
 
 /** Starts a COPY to a table. No other statement of the transaction may run until it has ended. */
@@ -23,7 +25,9 @@ export async function openCopyIn(tx: Tx, table: string, columns: readonly string
     async end() {
       // The package does not report an error that comes after the last piece, so the next statement shows it.
       const refused = new Promise<never>((_, reject) => {
+        // oxlint-disable-next-line no-underscore-dangle
         const final = target._final.bind(target)
+        // oxlint-disable-next-line no-underscore-dangle
         target._final = done => {
           final(done)
           tx`select 1`.catch((error: unknown) =>
@@ -37,6 +41,7 @@ export async function openCopyIn(tx: Tx, table: string, columns: readonly string
       const finished = new Promise(resolve => target.once('finish', () => resolve(null)))
       target.end()
       await Promise.race([failed, refused, finished])
-    }
+    },
+    abort: () => void target.destroy(new Error('aborted'))
   }
 }

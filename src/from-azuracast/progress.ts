@@ -32,7 +32,7 @@ export function openProgress(out: NodeJS.WritableStream) {
     /** Shows the share of a phase that is done, from 0 to 1. */
     share: (name: string, share: number): void => draw(name, share, ''),
     /** Shows how many rows of a table were read. */
-    rows(name: string, rows: number, total: number): void {
+    rows: (name: string, rows: number, total: number): void => {
       draw(name, total === 0 ? 1 : rows / total, `${rows}/${total}`)
       const isDue = rows - printedRows >= rowsPerLine || performance.now() - printedAt >= lineMs
       if (terminal || !isDue) return

@@ -39,25 +39,31 @@ export async function forEachTarFile(
     }
   })
   const source = createReadStream(archivePath, { highWaterMark: 256 * 1024 })
-  await readTar(tar => pipeline(source, counter, decompressor, tar, { signal }), visit)
+  const files = readTar(tar => pipeline(source, counter, decompressor, tar, { signal }))
+  for await (const file of files) if ((await visit(file)) === 'stop') return
 }
 
-/** Calls `visit` for the files of the tar archive that `feed` writes. */
-export async function readTar(feed: (tar: Extract) => Promise<void>, visit: TarVisitor): Promise<void> {
+/** Yields the files of the tar archive that `feed` writes. Throws if it is damaged, or the error of `feed`. */
+export async function* readTar(feed: (tar: Extract) => Promise<void>): AsyncGenerator<TarFile> {
   const unpacked = extract()
-  const fed = feed(unpacked)
-  // Reported by the loop, which ends with the same error.
-  fed.catch(() => {})
-  for await (const entry of unpacked) {
-    const { name, size = 0, type } = entry.header
-    if (
-      type === 'file' &&
-      (await visit({ path: name.replace(/^\.?\//, ''), size, content: bytesOf(entry) })) === 'stop'
-    )
-      return
-    entry.resume()
+  const faults: unknown[] = []
+  const fed = feed(unpacked).catch((error: unknown) => {
+    faults.push(error)
+    unpacked.destroy(error instanceof Error ? error : new Error(String(error)))
+  })
+  try {
+    for await (const entry of unpacked) {
+      const { name, size, type } = entry.header
+      if (type === 'file') yield { path: name.replace(/^\.?\//, ''), size, content: bytesOf(entry) }
+      entry.resume()
+    }
+    await fed
+  } catch (error) {
+    // The end of the archive is a consequence of the fault of its source.
+    await fed
+    throw faults[0] ?? error
   }
-  await fed
+  if (faults.length > 0) throw faults[0]
 }
 
 async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {

@@ -53,6 +53,14 @@ async function openStore(
     const realFolder = await realpath(folder)
     return { files: openLocalFiles(realFolder), folder, realFolder, locationId, storageId }
   }
+  return { ...(await openStorageLocation({ sql, config, secrets }, locationId)), locationId, storageId }
+}
+
+/** Opens a storage location. Throws 404 if there is none with this id, and a `StorageFault` if a local folder cannot be used. */
+export async function openStorageLocation(
+  { sql, config, secrets }: Services,
+  locationId: number
+): Promise<Pick<MediaStore, 'files' | 'folder' | 'realFolder'>> {
   const [row] = await sql<StoredLocation[]>`
     select ${recordColumns(sql)} from storage_locations where id = ${locationId}`
   if (!row) throw new ApiError('not-found')
@@ -67,11 +75,11 @@ async function openStore(
       )
       // A volume that is not mounted must not be filled where it would be.
       if (!isFolder) throw new StorageFault('no_folder')
-      return { files: openLocalFiles(real), folder: location.path, realFolder: real, locationId, storageId }
+      return { files: openLocalFiles(real), folder: location.path, realFolder: real }
     }
     case 's3':
     case 'sftp':
-      return { files: openRemoteFiles(location), folder: null, realFolder: null, locationId, storageId }
+      return { files: openRemoteFiles(location), folder: null, realFolder: null }
     case 'dropbox':
       throw new ApiError('not-implemented', 'Files of a Dropbox cannot be read or changed.')
     default:

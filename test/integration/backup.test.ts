@@ -1,40 +1,48 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 
 import { expect, inject } from 'vitest'
 
-import { backupCommand } from '../../src/backup/backup-command.ts'
-import { restoreCommand } from '../../src/backup/restore-command.ts'
+import type { ArchiveWriter } from '../../src/backup/archive-writer.ts'
+import { runBackupCommand } from '../../src/backup/commands.ts'
+import { parseHeader } from '../../src/backup/contents.ts'
+import { dumpTables } from '../../src/backup/dump-tables.ts'
+import { restoreTables } from '../../src/backup/restore-tables.ts'
+import { runScheduledBackup } from '../../src/backup/scheduled-backup.ts'
 import { parseConfig } from '../../src/config.ts'
 import { migrate, runMigrations } from '../../src/db/migrate.ts'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 import { openDatabaseSecrets } from '../../src/security/secrets-key.ts'
+import { openLocalFiles } from '../../src/storage/local-files.ts'
 import { commandRunner } from '../support/command.ts'
+import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStations } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
 
-const signal = () => AbortSignal.timeout(120_000)
-const program = 'src/backup/main.ts'
-const runBackup = commandRunner(program, call => backupCommand(call, signal()))
-const runRestore = commandRunner(program, call => restoreCommand(call, signal()))
+const run = commandRunner('src/backup/main.ts', call => runBackupCommand(call, AbortSignal.timeout(120_000)))
+type Environment = Record<string, string>
+const runBackup = (env: Environment, ...args: string[]) => run(env, 'backup', ...args)
+const runRestore = (env: Environment, ...args: string[]) => run(env, 'restore', ...args)
+const runMove = (env: Environment, ...args: string[]) => run(env, 'move', ...args)
 
-const test = base.extend('empty', async ({ databaseUrl }, { onCleanup }) => {
-  const name = `cuewire_restored_${randomBytes(6).toString('hex')}`
-  const url = new URL(databaseUrl)
-  url.pathname = `/${name}`
-  const server = openSql(inject('templateUrl').replace(/\/[^/]*$/, '/postgres'), { max: 1, name: 'test' })
-  await server`create database ${server(name)} template template0`
-  const sql = openSql(url.href, { max: 2, name: 'test' })
-  onCleanup(async () => {
-    await sql.end({ timeout: 1 })
-    await server`drop database ${server(name)} with (force)`
-    await server.end({ timeout: 1 })
-  })
-  return { url: url.href, sql }
+// Vitest determines the dependencies of a fixture from the pattern of its first argument, so it is required.
+// oxlint-disable-next-line no-empty-pattern
+const test = base.extend('empty', async ({}, { onCleanup }) => {
+  const { value, close } = await openEmptyDatabase()
+  onCleanup(close)
+  return value
 })
+
+/** The URL of the database of a pool on the Postgres of the tests. */
+function databaseUrlOf(sql: Sql): string {
+  const url = new URL(inject('templateUrl'))
+  url.pathname = `/${sql.options.database}`
+  return url.href
+}
 
 async function countRows(sql: Sql): Promise<Record<string, number>> {
   const tables = await sql<{ name: string }[]>`
@@ -138,15 +146,13 @@ test('a restored database has the same rows, files and next ids, and knows nothi
     stderr: expect.stringContaining('the database is in use (cuewire server)')
   })
   await server.end({ timeout: 1 })
-  expect(await runRestore(env, '--replace', archive)).toMatchObject({ code: 0 })
-  expect(await hashRows(empty.sql)).toEqual(rows)
 })
 
 test('a backup under writes holds one moment', async ({ databaseUrl, sql, empty }) => {
   await seedStations(sql, { stations: 20, tracks: 50 })
-  let isDone = false
+  const done = new AbortController()
   const writing = (async () => {
-    for (let n = 0; !isDone; n++)
+    for (let n = 0; !done.signal.aborted; n++)
       await sql.begin(async tx => {
         await tx`insert into sftp_users (station_id, username) values (1, ${`s${n}`})`
         await tx`insert into webhooks (station_id, name, type) values (1, ${`s${n}`}, 'generic')`
@@ -155,7 +161,7 @@ test('a backup under writes holds one moment', async ({ databaseUrl, sql, empty 
   const folder = await scratchFolder()
   const archive = join(folder, 'backup.tar.gz')
   expect(await runBackup({ DATABASE_URL: databaseUrl, DATA_DIR: folder }, archive)).toMatchObject({ code: 0 })
-  isDone = true
+  done.abort()
   await writing
   expect(await runRestore({ DATABASE_URL: empty.url, DATA_DIR: folder }, archive)).toMatchObject({ code: 0 })
   const { sftp_users: users = 0, webhooks, ...others } = await countRows(empty.sql)
@@ -243,4 +249,174 @@ test('a backup of an older schema is migrated, one of a newer release and anothe
     code: 1,
     stderr: expect.stringContaining('the database is not one of Cuewire')
   })
+})
+
+test('a move copies everything to an empty database, but not while Cuewire writes', async ({
+  databaseUrl,
+  sql,
+  empty
+}) => {
+  await seedStations(sql, { stations: 2, tracks: 4 })
+  await sql`update stations set epoch = 'kept'`
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: await scratchFolder() }
+  const workers = openSql(databaseUrl, { max: 1, name: 'workers' })
+  await workers`select 1`
+  expect(await runMove(env, '--to', empty.url)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the database is in use (cuewire workers)')
+  })
+  await workers.end({ timeout: 1 })
+  expect(await runMove(env, '--to', empty.url)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('without differences')
+  })
+  expect(await hashRows(empty.sql)).toEqual(await hashRows(sql))
+  expect([...(await empty.sql`select distinct epoch from stations`)]).toEqual([{ epoch: 'kept' }])
+  expect(await runMove(env, '--to', empty.url)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the database is not empty')
+  })
+})
+
+test('an exported station is imported with new ids and without credentials, and plays on', async ({
+  databaseUrl,
+  sql,
+  program
+}) => {
+  const folder = await scratchFolder()
+  await seedStations(sql, { stations: 1, tracks: 2 })
+  const [station] = await seedStations(sql, { stations: 1, tracks: 4 })
+  const stationId = station?.id ?? 0
+  const [field] = await sql<{ id: number }[]>`
+    insert into custom_fields (name, short_name) values ('Mood', 'mood_of_backup') returning id`
+  await sql`
+    update stations set name = ${odd}, short_name = 'exported', source_password = 'v1.secretsecretsecretsecretsecretsecret'
+    where id = ${stationId}`
+  await sql`insert into media_custom_fields (media_id, field_id, value)
+    select id, ${field?.id ?? 0}, 'calm' from media where station_id = ${stationId}`
+  await sql`update playlists set schedule_items = '[{"id": 7, "start_time": 0, "end_time": 0, "days": []}]' where station_id = ${stationId}`
+  await sql`insert into song_history (station_id, media_id, song_id, started_at_ms, ended_at_ms)
+    select station_id, id, song_id, 1000 * id, 1000 * id + 500 from media where station_id = ${stationId}`
+  const sealed = `v1.${'s'.repeat(60)}`
+  await sql`insert into webhooks (station_id, name, type, config) values
+    (${stationId}, 'sealed', 'generic', ${sql.json([{ key: 'basic_auth_password', value: sealed }])}),
+    (${stationId}, 'plain', 'generic', ${sql.json([{ key: 'webhook_url', value: 'https://example.com' }])})`
+  const song = join('stations', String(stationId), 'media', 'song.mp3')
+  await mkdir(join(folder, song, '..'), { recursive: true })
+  await writeFile(join(folder, song), 'audio')
+
+  const file = join(folder, 'station.tar.gz')
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder }
+  expect(await run(env, 'export-station', '--media', 'exported', file)).toMatchObject({ code: 0 })
+  expect(gunzipSync(await readFile(file)).includes('v1.s')).toBe(false)
+  expect(await run(env, 'import-station', file)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`the short name exported belongs to station ${stationId}`)
+  })
+  expect(await runRestore(env, '--replace', file)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('export of one station')
+  })
+
+  const there = { DATABASE_URL: databaseUrlOf(program.sql), DATA_DIR: folder }
+  const shortName = `imported_${randomBytes(4).toString('hex')}`
+  expect(await run(there, 'import-station', '--short-name', shortName, file)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/with 1 files\.\n1 web hooks are disabled/)
+  })
+  const values = await program.sql`
+    with removed as (delete from custom_fields where short_name = 'mood_of_backup' returning id)
+    select v.value from removed r join media_custom_fields v on v.field_id = r.id join media m on m.id = v.media_id`
+  expect(values.map(({ value }) => value)).toEqual(Array(4).fill('calm'))
+  const playing = await waitFor(
+    async () => {
+      const { status, body } = await program.ask('GET', `/api/nowplaying/${shortName}`)
+      return status === 200 && body.now_playing?.song.title ? body : null
+    },
+    { deadlineMs: 15_000, what: 'the imported station to play' }
+  )
+  expect(playing.station.name).toBe(odd)
+  const { id } = playing.station
+  expect(await readFile(join(folder, 'stations', String(id), 'media', 'song.mp3'), 'utf8')).toBe('audio')
+  expect([
+    ...(await program.sql`select name, is_enabled from webhooks where station_id = ${id} order by name`)
+  ]).toEqual([
+    { name: 'plain', is_enabled: true },
+    { name: 'sealed', is_enabled: false }
+  ])
+  const [rows] = await program.sql`
+    select count(*) as plays, count(h.media_id) as songs from song_history h join media m on m.id = h.media_id
+    where h.station_id = ${id} and m.station_id = ${id} and h.ended_at_ms < 1000000000`
+  expect(rows).toEqual({ plays: 4, songs: 4 })
+})
+
+test('scheduled backups are written once, to a folder or a storage location, the oldest are removed, and a failure is an alert', async ({
+  databaseUrl,
+  sql
+}) => {
+  const folder = await scratchFolder()
+  const deps = {
+    sql,
+    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, DATA_DIR: folder },
+    openFiles: async () => openLocalFiles(folder),
+    signal: AbortSignal.timeout(60_000)
+  }
+  const to = (BACKUP_STORAGE: string) => ({
+    ...deps,
+    config: { BACKUP_STORAGE, BACKUP_KEEP: 1, DATA_DIR: join(folder, 'data') }
+  })
+  const at = (minute: number) => new Date(Date.UTC(2026, 10, 26, 3, minute))
+  await writeFile(join(folder, 'cuewire-20261125-0300.tar.gz'), 'an old one')
+  await writeFile(join(folder, 'other.tar.gz'), 'of somebody else')
+  const runs = await Promise.all([
+    runScheduledBackup(to(folder), at(0)),
+    runScheduledBackup(to(folder), at(0))
+  ])
+  expect(runs.filter(name => name !== null)).toEqual(['cuewire-20261126-0300.tar.gz'])
+  const names = async () => (await readdir(folder)).filter(name => name.endsWith('.gz')).toSorted()
+  expect(await names()).toEqual(['cuewire-20261126-0300.tar.gz', 'other.tar.gz'])
+
+  await expect(runScheduledBackup(to(join(folder, 'none')), at(1))).rejects.toThrow(
+    'cannot be written (ENOENT)'
+  )
+  const alerts = () => sql`select title, type, source from notifications order by title`
+  expect([...(await alerts())]).toEqual([
+    { title: 'The scheduled backup failed', type: 'danger', source: 'storage' }
+  ])
+  for (const minute of [2, 3]) await runScheduledBackup(to('1'), at(minute))
+  expect(await readdir(join(folder, 'backups'))).toEqual(['cuewire-20261126-0303.tar.gz'])
+  expect(await readdir(join(folder, 'data', 'backups'))).toEqual([])
+  expect([...(await sql`select fact from open_facts`)]).toEqual([])
+})
+
+test('a fault in the middle is the error that is reported, and a restore that it ends leaves nothing', async ({
+  sql,
+  empty
+}) => {
+  await seedStations(sql, { stations: 1, tracks: 2_000 })
+  const options = { media: 'by reference', signal: AbortSignal.timeout(30_000), onRows: () => {} } as const
+  let header = ''
+  const full: ArchiveWriter = {
+    addText: async (path, content) => {
+      if (path === 'backup.json') header = String(content)
+      else if (path.startsWith('tables/media/')) throw new Error('the disk is full')
+    },
+    addFile: async () => null,
+    finish: async () => {}
+  }
+  const pool = openSql(databaseUrlOf(sql), { max: 1, name: 'test' })
+  await expect(dumpTables(pool, full, options)).rejects.toThrow('the disk is full')
+  await pool.end({ timeout: 0 })
+
+  const restoring = restoreTables(
+    empty.sql,
+    parseHeader(header),
+    async sink => {
+      await sink('custom_fields', Buffer.from('7\tMood\tmood\t\n'))
+      throw new Error('the archive has gone')
+    },
+    { replace: false, resetLiveStates: true, onRows: () => {}, onIndexes: () => {} }
+  )
+  await expect(restoring).rejects.toThrow('the archive has gone')
+  expect(await countRows(empty.sql)).toEqual({})
 })

@@ -15,6 +15,7 @@ test('an empty environment results in the documented defaults', () => {
     REQUEST_RETENTION_DAYS: 30,
     DELIVERY_RETENTION_DAYS: 30,
     AUDIT_RETENTION_DAYS: 365,
+    BACKUP_KEEP: 7,
     LISTENER_RETENTION_DAYS: 400,
     DEMO: true,
     API_DIALECT: 'documented',
@@ -101,4 +102,14 @@ test('docs/configuration.md lists exactly the variables', () => {
   const rows = [...page.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].map(match => match[1] ?? '')
   const named = rows.flatMap(row => [...row.matchAll(/`([A-Z_]+)`/g)].map(match => match[1] ?? ''))
   expect(named.toSorted()).toEqual(variableNames.toSorted())
+})
+
+test('a backup schedule is a cron expression, and needs a storage', () => {
+  const given = { BACKUP_SCHEDULE: '0 3 * * *', BACKUP_STORAGE: '/backups' }
+  expect(parseConfig(given)).toMatchObject(given)
+  expect(() => parseConfig({ ...given, BACKUP_SCHEDULE: 'daily' })).toThrow(
+    'BACKUP_SCHEDULE is not a cron expression'
+  )
+  expect(() => parseConfig({ ...given, BACKUP_STORAGE: 'backups' })).toThrow('BACKUP_STORAGE is neither')
+  expect(() => parseConfig({ ...given, BACKUP_STORAGE: '' })).toThrow('belong together')
 })

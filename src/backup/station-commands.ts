@@ -1,0 +1,138 @@
+import { withCommandDatabase } from '../command-database.ts'
+import { parseConfig } from '../config.ts'
+import { openProgress } from '../from-azuracast/progress.ts'
+import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { parseWords, renderBytes, toAbsolute, usageError } from './arguments.ts'
+import { copySeconds } from './backup-command.ts'
+import { importStation } from './import-station.ts'
+import { verifyArchive } from './read-archive.ts'
+import { exportStation } from './station-file.ts'
+
+const exportUsage = 'usage: npm run export-station -- [OPTIONS] STATION FILE'
+
+const exportHelp = `${exportUsage}
+
+Writes one station (its id or short name) to FILE (.tar.gz), while Cuewire runs: settings, mounts, playlists, songs, streamers, web hooks,
+history and listener counts. Credentials that are stored encrypted are left out.
+
+  --media   include the files of songs that are stored on this machine
+  --help    show this help
+`
+
+/** Exports a station. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
+export function exportStationCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
+  return untilAborted(call, signal, async () => {
+    const { values, positionals } = parseWords(
+      call.args,
+      { media: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      exportUsage
+    )
+    if (values.help) {
+      call.stdout.write(exportHelp)
+      return 0
+    }
+    const [station, file, ...others] = positionals
+    if (station === undefined || file === undefined || others.length > 0)
+      throw usageError('give one STATION and one FILE', exportUsage)
+    const archive = toAbsolute(call, file)
+    const progress = openProgress(call.stderr)
+    try {
+      const pool = { name: 'export', statementSeconds: copySeconds }
+      const { bytes, manifest, unreadable } = await withCommandDatabase(
+        parseConfig(call.env),
+        call,
+        pool,
+        (sql, dataDir) =>
+          exportStation(sql, archive, {
+            station,
+            dataDir,
+            media: values.media ?? false,
+            signal,
+            onRows: progress.rows,
+            onCheck: share => progress.share('reading the file', share)
+          })
+      )
+      progress.end()
+      const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+      call.stdout.write(
+        `${archive}: ${renderBytes(bytes)}, ${rows} rows, ${manifest.files.count} files; read back without differences.\n`
+      )
+      for (const path of unreadable) call.stdout.write(`not readable, and not in it: ${path}\n`)
+      return 0
+    } finally {
+      progress.end()
+    }
+  })
+}
+
+const importUsage = 'usage: npm run import-station -- [--short-name NAME] FILE'
+
+const importHelp = `${importUsage}
+
+Creates the station of a file that export-station has written, with new ids, while Cuewire runs.
+
+  --short-name NAME   the short name here, if that of the file is taken
+  --help              show this help
+`
+
+/** Imports a station. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
+export function importStationCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
+  return untilAborted(call, signal, async () => {
+    const { values, positionals } = parseWords(
+      call.args,
+      { 'short-name': { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+      importUsage
+    )
+    if (values.help) {
+      call.stdout.write(importHelp)
+      return 0
+    }
+    const [file, ...others] = positionals
+    if (file === undefined || others.length > 0) throw usageError('give one FILE', importUsage)
+    const archive = toAbsolute(call, file)
+    const progress = openProgress(call.stderr)
+    try {
+      const onProgress = (share: number) => progress.share('reading the file', share)
+      const contents = await verifyArchive(archive, { signal, onProgress })
+      const pool = { name: 'station import', statementSeconds: copySeconds }
+      const imported = await withCommandDatabase(parseConfig(call.env), call, pool, (sql, dataDir) =>
+        importStation(sql, archive, contents, {
+          shortName: values['short-name'] ?? null,
+          dataDir,
+          signal,
+          onRows: table => progress.share(table, 0)
+        })
+      )
+      progress.end()
+      const { id, shortName, disabledHooks, files } = imported
+      call.stdout.write(`Station ${id} (${shortName}) was created, with ${files.restored} files.\n`)
+      if (disabledHooks > 0)
+        call.stdout.write(
+          `${disabledHooks} web hooks are disabled, because their credentials are not in the file.\n`
+        )
+      if (contents.header.media === 'by reference')
+        call.stdout.write(
+          `Its songs are not in the file: copy them to stations/${id}/media in DATA_DIR, or choose a storage location.\n`
+        )
+      return 0
+    } finally {
+      progress.end()
+    }
+  })
+}
+
+function untilAborted(
+  call: CommandContext,
+  signal: AbortSignal,
+  command: () => Promise<number>
+): Promise<number> {
+  return reportOperatorErrors(call, 1, async () => {
+    try {
+      return await command()
+    } catch (error) {
+      if (!signal.aborted) throw error
+      call.stderr.write('interrupted: nothing was written\n')
+      return 130
+    }
+  })
+}

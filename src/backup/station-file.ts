@@ -1,0 +1,89 @@
+import type { Sql } from '../db/sql.ts'
+import { OperatorError } from '../runtime/errors.ts'
+import { defaultFolder, findMediaFolder } from '../storage/media-folder.ts'
+import { type BackupManifest, manifestPath, openFilesSummary, type TableSummary } from './contents.ts'
+import { findFilesBelow } from './data-files.ts'
+import { dumpTable, inSnapshot, readTables, writeHeader } from './dump-tables.ts'
+import { type StationTable, stationTables } from './station-tables.ts'
+import { type ArchiveResult, writeArchive } from './write-archive.ts'
+
+export interface ExportOptions {
+  /** The id or short name. */
+  readonly station: string
+  readonly dataDir: string
+  readonly media: boolean
+  readonly signal: AbortSignal
+  readonly onRows: (table: string, rows: number, total: number) => void
+  readonly onCheck: (share: number) => void
+}
+
+/** Writes one station to a file, without credentials. Throws an `OperatorError` if it does not exist. */
+export async function exportStation(
+  sql: Sql,
+  archive: string,
+  { station: name, dataDir, media, signal, onRows, onCheck }: ExportOptions
+): Promise<ArchiveResult> {
+  const station = await findStation(sql, name)
+  return writeArchive(archive, { signal, onCheck }, async writer => {
+    const { tables, songs } = await inSnapshot(sql, async tx => {
+      const known = new Map((await readTables(tx)).map(table => [table.name, table.columns]))
+      const folder = await findMediaFolder(tx, station.id, dataDir)
+      const place = { stationId: station.id, folder: folder === null ? '' : `${folder}/` }
+      const exported = stationTables.map(table => toExport(table, known.get(table.name) ?? [], place))
+      await writeHeader(tx, writer, {
+        kind: 'station',
+        station,
+        tables: exported,
+        media: media ? 'included' : 'by reference'
+      })
+      const summaries: TableSummary[] = []
+      for (const table of exported) {
+        signal.throwIfAborted()
+        summaries.push(await dumpTable(tx, writer, table, rows => onRows(table.name, rows, rows)))
+      }
+      return { tables: summaries, songs: folder }
+    })
+    const summary = openFilesSummary()
+    const unreadable: string[] = []
+    const folders: [string, string | null][] = [
+      ['config', defaultFolder(station.id, dataDir, 'config')],
+      ['media', media ? songs : null]
+    ]
+    for (const [kind, from] of folders)
+      for await (const { path, file } of findFilesBelow(from, `data/${kind}`)) {
+        signal.throwIfAborted()
+        summary.begin()
+        const size = await writer.addFile(path, file, chunk => summary.add(chunk))
+        if (size === null) unreadable.push(file)
+        else summary.endFile(path, size)
+      }
+    const manifest: BackupManifest = { tables, sequences: [], files: summary.end() }
+    await writer.addText(manifestPath, JSON.stringify(manifest, null, 2))
+    return unreadable
+  })
+}
+
+async function findStation(sql: Sql, name: string) {
+  const [station] = await sql<{ id: number; name: string; shortName: string }[]>`
+    select id, name, short_name as "shortName" from stations
+    where deleted_at is null and (short_name = ${name} or id::text = ${name})`
+  if (station === undefined) throw new OperatorError(`there is no station ${JSON.stringify(name)}`)
+  return station
+}
+
+function toExport(
+  table: StationTable,
+  columns: readonly string[],
+  { stationId, folder }: { readonly stationId: number; readonly folder: string }
+) {
+  const kept = columns.filter(column => !table.without?.includes(column))
+  const selected = kept.map(column => `${table.exportedAs?.[column] ?? `t."${column}"`} as "${column}"`)
+  const query = `select ${selected.join(', ')} from "${table.name}" t where ${table.where}`
+  return {
+    name: table.name,
+    columns: kept,
+    query: query.replaceAll('$ID', String(stationId)).replaceAll('$FOLDER', () => quoteText(folder))
+  }
+}
+
+const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`
