@@ -122,6 +122,9 @@ const schema = v.object({
   DELIVERY_RETENTION_DAYS: v.optional(daysKept(1), '30'),
   AUDIT_RETENTION_DAYS: v.optional(daysKept(1), '365'),
   LISTENER_RETENTION_DAYS: v.optional(daysKept(1), '400'),
+  METRICS_PORT: v.optional(numberWithin(1, 65_535)),
+  METRICS_HOST: v.optional(nonEmpty, '127.0.0.1'),
+  SLOW_LOG_MS: v.optional(numberWithin(0, 600_000), '1000'),
   BACKUP_SCHEDULE: v.optional(
     v.pipe(
       v.string(),

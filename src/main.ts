@@ -11,6 +11,8 @@ import { summarizeOutput } from './embedded/guarded-process.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
 import { checkMediaDir, importFolder, prepareDemo } from './media/demo.ts'
+import { openChildMetrics } from './metrics/child-metrics.ts'
+import { serveMetrics } from './metrics/exporter.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { superviseChild } from './runtime/children.ts'
 import type { Logger } from './runtime/log.ts'
@@ -69,7 +71,10 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   const stopMs = childStopMs + config.DRAIN_SECONDS * 1_000
   const ending = new AbortController()
-  const options = { env, log, stopMs, life: AbortSignal.any([signal, ending.signal]) }
+  const metrics = openChildMetrics()
+  opened.defer('metrics', await serveMetrics(metrics.collect, config, log))
+  const life = AbortSignal.any([signal, ending.signal])
+  const options = { env, log, stopMs, life, onStart: metrics.add }
   const processes = [superviseChild('workers', 'workers/main.js', options)]
   for (let index = 0; index < config.SERVER_PROCESSES; index++)
     processes.push(superviseChild('server', 'src/server.js', options))

@@ -24,8 +24,12 @@ import { openAdmission, admitterOf } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
 import { openHub } from './live/hub.ts'
+import { measureFeed } from './live/measure-feed.ts'
 import { serveStreams } from './live/transports/streams.ts'
 import { serveSockets } from './live/transports/websockets.ts'
+import { exportMetrics } from './metrics/exporter.ts'
+import { requestsInFlight } from './metrics/http.ts'
+import { connectionLimit } from './metrics/push.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
@@ -35,6 +39,7 @@ import { openDatabaseSecrets } from './security/secrets-key.ts'
 import { openServices } from './services.ts'
 
 await runService('server', parseConfig, async ({ config, log, opened }) => {
+  opened.defer('metrics', await exportMetrics('server', config, log))
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
   const secrets = await openDatabaseSecrets(stores.sql, config)
@@ -53,9 +58,11 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     readIdentities: stationIds => readIdentities(stores.sql, stationIds)
   })
   opened.defer('feed', () => feed.close())
+  measureFeed(feed)
 
   const openPool = (name: string, max: number, statementSeconds: number) => {
-    const pool = openSql(stores.databaseUrl, { max, name: `server ${name}`, statementSeconds })
+    const { databaseUrl, onQuery } = stores
+    const pool = openSql(databaseUrl, { max, name: `server ${name}`, statementSeconds, onQuery })
     opened.defer(name, () => pool.end({ timeout: 1 }))
     return pool
   }
@@ -75,6 +82,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     total: config.LIVE_MAX_CONNECTIONS,
     perAddress: config.LIVE_MAX_CONNECTIONS_PER_ADDRESS
   })
+  connectionLimit.read = () => config.LIVE_MAX_CONNECTIONS
   const hub = openHub({ feed, admission, mayListen, log })
   opened.defer('hub', () => hub.close())
   const app = App()
@@ -89,6 +97,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     admit: admitterOf(admission)
   })
   const inFlight: ResponsesInFlight = { count: 0 }
+  requestsInFlight.read = () => inFlight.count
   let isStopping = false
   const isDraining = () => isStopping
   /** Load balancers stop sending requests; those that still come are handled. */
@@ -131,7 +140,8 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
     addressOf,
     sessionCookie,
-    log
+    log,
+    slowLog: stores.slowLog
   })
   const exclusive = config.SERVER_PROCESSES === 1
   const listening = await listen(app, config.HOST, config.PORT, { exclusive })

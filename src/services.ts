@@ -3,6 +3,7 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Config } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { registerProcess } from './db/processes.ts'
+import { openQueryObserver } from './db/query-observer.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
@@ -10,12 +11,14 @@ import { openLibraryCache } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from './redis/connection.ts'
+import { measureCommands } from './redis/measure-commands.ts'
 import { ownSchema, readableSchemas } from './redis/state-schema.ts'
 import { openCoalescer } from './runtime/coalesce.ts'
 import { withDeadline } from './runtime/deadline.ts'
 import { OperatorError } from './runtime/errors.ts'
 import type { Logger } from './runtime/log.ts'
 import { openReleasers } from './runtime/service.ts'
+import { openSlowLog } from './runtime/slow-log.ts'
 import { triggersFor } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
@@ -29,14 +32,19 @@ export async function openServices(config: Config, log: Logger, name: string, po
   if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: set the URL of a Postgres 14 or newer')
   if (!redisUrl) throw new OperatorError('REDIS_URL is not set: set the URL of a Redis or Valkey 7 or newer')
   const opened = openReleasers(log)
+  const slowLog = openSlowLog(log, config.SLOW_LOG_MS)
+  const isMeasured = config.METRICS_PORT !== undefined
+  const isObserved = isMeasured || config.SLOW_LOG_MS > 0
+  const onQuery = isObserved ? openQueryObserver(slowLog, isMeasured) : undefined
   try {
-    const sql = openSql(databaseUrl, { max: poolSize, name })
+    const sql = openSql(databaseUrl, { max: poolSize, name, onQuery })
     opened.defer('postgres', () => sql.end({ timeout: 1 }))
     await checkPostgres(sql)
     const redisPlace = await checkRedis(redisUrl)
     const redis = openRedis(redisPlace, name)
     opened.defer('redis', () => redis.disconnect())
     logOutages(redis, log)
+    if (isMeasured) measureCommands(redis)
     await connect(redis)
     await warnOfEviction(redis, log)
     const producer = openJobConnection(redisPlace, `${name}-jobs`)
@@ -66,7 +74,14 @@ export async function openServices(config: Config, log: Logger, name: string, po
       triggersFor,
       log
     }
-    return { ...services, databaseUrl, redisPlace, [Symbol.asyncDispose]: () => opened.release() }
+    return {
+      ...services,
+      databaseUrl,
+      redisPlace,
+      slowLog,
+      onQuery,
+      [Symbol.asyncDispose]: () => opened.release()
+    }
   } catch (error) {
     await opened.release()
     throw error

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { ScheduledPlay } from '../src/jobs/scheduled-plays.ts'
+import { stepLateness } from '../src/metrics/engine.ts'
 import { openDueAdvances } from '../src/playout/due-advances.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
+import type { SlowLog } from '../src/runtime/slow-log.ts'
 import { openQueueWorker } from './queue-worker.ts'
 
 /**
@@ -21,17 +23,26 @@ const pauseMs = 100
 const runningAtMost = 500
 
 /** Ends plays on time. */
-export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace) {
+export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace, slowLog: SlowLog) {
   const { log, scheduledPlays } = services
   const due = openDueAdvances(services)
   const running = new Set<Promise<void>>()
 
   async function end(play: ScheduledPlay): Promise<void> {
     const { outcome, earlyByMs } = await due.advance(play)
+    if (outcome === 'advanced') measureStep(play)
     if (outcome !== 'not-due' || earlyByMs > maxEarlyMs) return
     // The time of this process is ahead of that of Postgres.
     await sleep(earlyByMs)
-    await due.advance(play)
+    const again = await due.advance(play)
+    if (again.outcome === 'advanced') measureStep(play)
+  }
+
+  /** The next song is published. */
+  function measureStep({ stationId, shId, dueAtMs }: ScheduledPlay): void {
+    const lateMs = Math.max(0, engineTimeMs() - dueAtMs)
+    stepLateness.observe(lateMs / 1_000)
+    slowLog.note('step', lateMs, () => ({ station: stationId, play: shId }))
   }
 
   function start(play: ScheduledPlay): void {

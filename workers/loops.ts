@@ -5,6 +5,7 @@ import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
 import type { CoverSource } from '../src/covers/find-cover.ts'
 import { lookUpNextCover } from '../src/covers/look-up-next.ts'
+import { lastSweep, sweepAge } from '../src/metrics/engine.ts'
 import { openStateComparison } from '../src/playout/compare-states.ts'
 import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
 import { type PreloadServices, preloadLibraries } from '../src/playout/queue/preload-libraries.ts'
@@ -24,6 +25,8 @@ import { sweepUploads } from '../src/uploads/sweep.ts'
 export function startSweep(services: PlayoutServices, heartbeat: string) {
   const comparison = openStateComparison(services)
   const rotation = openStationRotation()
+  const startedAtMs = performance.now()
+  sweepAge.read = () => (performance.now() - (lastSweep.endedAtMs ?? startedAtMs)) / 1_000
   const run = async (signal: AbortSignal) => {
     await sweep(services, comparison, rotation, signal)
     await writeFile(heartbeat, '')

@@ -3,10 +3,13 @@ import { join } from 'node:path'
 
 import { parseConfig } from '../src/config.ts'
 import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
+import { exportMetrics } from '../src/metrics/exporter.ts'
+import { measureJobs } from '../src/playout/job-status.ts'
 import { reportReady } from '../src/runtime/children.ts'
 import { runService } from '../src/runtime/service.ts'
 import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
+import { measureBacklog } from '../src/webhooks/deliveries/backlog.ts'
 import { openStorageLocation } from '../src/uploads/media-store.ts'
 import { startAdvanceWorker } from './advance.ts'
 import { startBackups } from './backups.ts'
@@ -28,8 +31,13 @@ import { startWaveforms } from './waveforms.ts'
 import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, opened }) => {
+  opened.defer('metrics', await exportMetrics('workers', config, log))
   const services = await openServices(config, log, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
+  if (config.METRICS_PORT !== undefined) {
+    measureJobs(services)
+    measureBacklog(services.sql)
+  }
   const stopLater = (name: string, { stop }: { stop: () => Promise<void> }) => opened.defer(name, stop)
   stopLater('cron', startCron(services, config))
   await mkdir(config.DATA_DIR, { recursive: true })
@@ -66,7 +74,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   stopLater('web hooks', webhooks)
   const { deliverNow } = webhooks
-  const advances = startAdvanceWorker({ ...services, deliverNow }, services.redisPlace)
+  const advances = startAdvanceWorker({ ...services, deliverNow }, services.redisPlace, services.slowLog)
   opened.defer('advance worker', () => advances.close())
   reportReady(log)
 })

@@ -1,7 +1,9 @@
 import postgres from 'postgres'
 
+import { addPool } from '../metrics/postgres.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
+import type { QueryObserver } from './query-observer.ts'
 
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
 export type Sql = postgres.Sql<{ bigint: number }>
@@ -15,6 +17,8 @@ export interface SqlOptions {
   readonly name: string
   /** Timeout of a statement. */
   readonly statementSeconds?: number
+  /** Called with each statement when it is sent. */
+  readonly onQuery?: QueryObserver | undefined
 }
 
 /** How much longer than a statement's timeout its response is awaited. */
@@ -29,10 +33,11 @@ const keepAliveSeconds = 3
  * second waiter may wait twice), idle transactions 8, silently lost connections 15. Throws an `OperatorError`
  * if the package lacks its patch.
  */
-export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOptions): Sql {
+export function openSql(url: string, { max, name, statementSeconds = 8, onQuery }: SqlOptions): Sql {
   assertPatched()
-  return postgres(url, {
+  const sql = postgres(url, {
     max,
+    ...(onQuery === undefined ? {} : { onquery: onQuery }),
     connect_timeout: 5,
     backoff: reconnectPauseSeconds,
     answer_timeout: statementSeconds + answerMarginSeconds,
@@ -52,12 +57,14 @@ export function openSql(url: string, { max, name, statementSeconds = 8 }: SqlOpt
       max_parallel_workers_per_gather: '0'
     }
   })
+  addPool(name, () => sql.use())
+  return sql
 }
 
 /** Without the patch, a lost connection can end the process or send statements outside their transaction. */
 function assertPatched(): void {
   // Set by the patch; raised when the patch changes.
-  if (Reflect.get(postgres, 'cuewirePatch') === 5) return
+  if (Reflect.get(postgres, 'cuewirePatch') === 6) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )

@@ -4,9 +4,11 @@ import type { HttpResponse } from 'uWebSockets.js'
 
 import { redactKeys } from '../api/auth/keys.ts'
 import type { ContentSource, FileToSend, Reply } from '../api/core/route.ts'
+import { responses, responseTime } from '../metrics/http.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { ApiError, Overloaded, renderApiError, StoreOffline } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
+import type { SlowLog } from '../runtime/slow-log.ts'
 import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { LongList } from '../station/live-view.ts'
@@ -33,6 +35,7 @@ export interface ServerContext {
   /** Whether clients are asked to close their connections. */
   readonly isDraining: () => boolean
   readonly inFlight: ResponsesInFlight
+  readonly slowLog?: SlowLog | undefined
 }
 
 /** What a response depends on, read before the uWebSockets.js handler returns. */
@@ -58,6 +61,10 @@ export interface Exchange {
   readonly res: HttpResponse
   readonly head: RequestHead
   readonly server: ServerContext
+  /** The group of its route, for metrics. */
+  group: string
+  /** By `performance.now()`; null: the response is not measured, because it waits for a change. */
+  startedAtMs: number | null
   isOpen: boolean
   isDeferred: boolean
   /** Headers of every response of the path. */
@@ -221,7 +228,9 @@ function writeCorked(
   exchange: Exchange,
   { status, headers, body, file, source, list, close = false }: OutgoingResponse
 ): void {
-  const { res, head } = exchange
+  const { res, head, group, startedAtMs } = exchange
+  responses.inc({ group, status: String(status) })
+  if (startedAtMs !== null) measure(exchange, performance.now() - startedAtMs, status)
   const mustClose = close || exchange.server.isDraining()
   const { pathHeaders, ignoredFields } = exchange
   const ownHeaders = pathHeaders.length === 0 ? headers : [...headers, ...pathHeaders]
@@ -249,6 +258,16 @@ function writeCorked(
   // Any argument of `endWithoutBody`, even undefined, corrupts the connection, so the client closes it.
   if (mustClose) res.writeHeader('Connection', 'close')
   res.endWithoutBody()
+}
+
+function measure({ group, head, server: { slowLog } }: Exchange, ms: number, status: number): void {
+  responseTime.observe({ group }, ms / 1_000)
+  slowLog?.note('request', ms, () => ({
+    request: head.requestId,
+    method: head.method,
+    path: redactKeys(head.path),
+    status
+  }))
 }
 
 const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)

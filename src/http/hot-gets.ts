@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import type { Reply } from '../api/core/route.ts'
 import { publicHeaders } from '../api/now-playing/now-playing.ts'
+import { hotResponses } from '../metrics/http.ts'
 import type { Dialect } from '../station/dialect.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { DocumentKind, LiveView } from '../station/live-view.ts'
@@ -85,10 +86,12 @@ export function serveHotGets(app: TemplatedApp, options: HotGetsOptions): void {
       res.writeStatus('304 Not Modified')
       writeHead(res, req, prerendered.notModified(document), cors)
       res.endWithoutBody()
+      hotResponses.notModified++
       return true
     }
     const response = prerendered.whole(document, chooseEncoding(req.getHeader(headerNames.acceptEncoding)))
     if (response === null) return false
+    hotResponses.found++
     writeHead(res, req, response.head, cors)
     if (isHead) {
       res.writeHeader('Content-Length', String(response.bytes.length))

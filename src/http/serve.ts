@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
 import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
+import { groupOf, noGroup } from '../metrics/http.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
@@ -57,9 +58,10 @@ export function serveRoutes<Services>(
 ): void {
   const { services, authorize, addressOf, log, isDraining = () => false, inFlight = { count: 0 } } = options
   const { sessionCookie = '', dialect = 'documented', findDialect = async () => null } = options
-  const server = { log, isDraining, inFlight }
+  const server = { log, isDraining, inFlight, slowLog: options.slowLog }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
+  const groups = new Map(routes.map(route => [route, groupOf(route.operation?.tag)]))
   const cors = buildCors(options.corsOrigins)
   const withBody = routes.filter(
     ({ method, byteTypes }) => (method === 'POST' || method === 'PUT') && !byteTypes
@@ -86,6 +88,8 @@ export function serveRoutes<Services>(
         isChunked: isChunked(req)
       },
       server,
+      group: noGroup,
+      startedAtMs: performance.now(),
       isOpen: true,
       isDeferred: false,
       pathHeaders: noHeaders,
@@ -126,6 +130,7 @@ export function serveRoutes<Services>(
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined)
       return sendError(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
+    exchange.group = groups.get(route) ?? noGroup
     const isKeyed = route.access !== 'public'
     const query = new URLSearchParams(req.getQuery() ?? '')
     // For players and playouts that cannot set headers.
@@ -233,6 +238,7 @@ export function serveRoutes<Services>(
   function deliver(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
     if (!exchange.isOpen) return
     if (!reply.later) return sendReply(exchange, reply, isKeyed)
+    exchange.startedAtMs = null
     defer(exchange)
     exchange.onDisconnect = reply.later(work => {
       exchange.onDisconnect = null

@@ -1,3 +1,4 @@
+import { refusals } from '../metrics/push.ts'
 import { limitKeyOf } from '../outbound/networks.ts'
 
 /** The owner of the connections from an address: one object for all of them. */
@@ -19,10 +20,10 @@ export function openAdmission({ total, perAddress }: { total: number; perAddress
   return {
     size: () => size,
     enter: (address: string): ConnectionOwner | ConnectionRefusal => {
-      if (size >= total) return 'total'
+      if (size >= total) return refuse('total')
       const name = limitKeyOf(address)
       const owner = owners.get(name) ?? { name, connections: 0 }
-      if (owner.connections >= perAddress) return 'address'
+      if (owner.connections >= perAddress) return refuse('address')
       owners.set(name, owner)
       owner.connections++
       size++
@@ -35,6 +36,11 @@ export function openAdmission({ total, perAddress }: { total: number; perAddress
       if (owner.connections === 0) owners.delete(owner.name)
     }
   }
+}
+
+function refuse(limit: ConnectionRefusal): ConnectionRefusal {
+  refusals[limit]++
+  return limit
 }
 
 /** Returns a function that admits an address: it returns a function that releases it, or null at a limit. */

@@ -1,3 +1,4 @@
+import { subscriptions as counted } from '../metrics/push.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { LiveStation } from './feed/live-station.ts'
 import type { SubscriptionRequest } from './protocol.ts'
@@ -22,6 +23,7 @@ export function openChannels(onOpen: (channel: Channel) => void) {
       isStale: false,
       subscribers: new Set<never>(),
       dueAtMs: 0,
+      revision: 0,
       shown: null,
       postponed: [],
       repeated: null
@@ -45,6 +47,7 @@ export function openChannels(onOpen: (channel: Channel) => void) {
     for (const subscription of subscriptions) {
       const { channel } = subscription
       channel.subscribers.delete(subscription)
+      counted[formOf(subscription)]--
       if (channel.subscribers.size === 0) close(channel)
     }
   }
@@ -65,6 +68,7 @@ export function openChannels(onOpen: (channel: Channel) => void) {
       missedTriggers: null
     }
     channel.subscribers.add(subscription)
+    counted[formOf(subscription)]++
     return subscription
   }
 
@@ -86,6 +90,9 @@ export function openChannels(onOpen: (channel: Channel) => void) {
     }
   }
 }
+
+/** What a subscription gets, for metrics. */
+const formOf = ({ isDelta }: Subscription) => (isDelta ? 'delta' : 'full')
 
 /** Changes that may wait in a channel; beyond that, the newest replaces the last. */
 const postponedAtMost = 256

@@ -1,3 +1,5 @@
+import { commitToFrame, fanOutDuration } from '../metrics/push.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
 import { openTimeSlices } from '../runtime/time-slices.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { Channel, Subscription } from './session.ts'
@@ -7,6 +9,15 @@ export type Deliver = (subscription: Subscription) => void
 
 /** Prepares the publication for a channel's subscribers; null if there is nothing to send. */
 export type Prepare = (channel: Channel, triggers: ReadonlySet<Trigger>) => Deliver | null
+
+/** A channel that waits for its delivery. */
+interface Job {
+  readonly channel: Channel
+  readonly triggers: Set<Trigger>
+  announcedAt: number
+  /** When the oldest change was committed, in Unix milliseconds; null: unknown, or a repetition. */
+  changedAtMs: number | null
+}
 
 export type FanOut = ReturnType<typeof openFanOut>
 
@@ -18,7 +29,7 @@ const sliceMs = 1
  * waiting, however fast it changes, and each subscriber gets states in order.
  */
 export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) {
-  const waiting = new Map<Channel, { channel: Channel; triggers: Set<Trigger>; announcedAt: number }>()
+  const waiting = new Map<Channel, Job>()
   let current: ReturnType<typeof next> = null
   let announced = 0
 
@@ -28,7 +39,7 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) 
       waiting.delete(job.channel)
       const deliver = prepare(job.channel, job.triggers)
       if (deliver !== null)
-        return { deliver, announcedAt: job.announcedAt, rest: job.channel.subscribers.values() }
+        return { deliver, job, beganAtMs: performance.now(), rest: job.channel.subscribers.values() }
     }
     return null
   }
@@ -39,8 +50,10 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) 
       current ??= next()
       if (current === null) return false
       const { done, value: subscription } = current.rest.next()
-      if (done === true) current = null
-      else if (subscription.joinedAt < current.announcedAt) current.deliver(subscription)
+      if (done === true) {
+        measure(current)
+        current = null
+      } else if (subscription.joinedAt < current.job.announcedAt) current.deliver(subscription)
     } catch (error) {
       onError(error)
     }
@@ -52,15 +65,19 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) 
   return {
     /** The number of the newest announced delivery: a client that joins now has its state. */
     position: () => announced,
-    /** Delivers to all subscribers soon. Joined with a delivery of the channel that has not begun. */
-    publish: (channel: Channel, triggers: Iterable<Trigger>) => {
+    /**
+     * Delivers to all subscribers soon. Joined with a delivery of the channel that has not begun. `changedAtMs`: when
+     * the change was committed, in Unix milliseconds.
+     */
+    publish: (channel: Channel, triggers: Iterable<Trigger>, changedAtMs: number | null = null) => {
       announced++
       const job = waiting.get(channel)
       if (job === undefined)
-        waiting.set(channel, { channel, triggers: new Set(triggers), announcedAt: announced })
+        waiting.set(channel, { channel, triggers: new Set(triggers), announcedAt: announced, changedAtMs })
       else {
         for (const trigger of triggers) job.triggers.add(trigger)
         job.announcedAt = announced
+        job.changedAtMs ??= changedAtMs
       }
       slices.wake()
     },
@@ -69,4 +86,15 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) 
       waiting.clear()
     }
   }
+}
+
+function measure({
+  job: { changedAtMs },
+  beganAtMs
+}: {
+  readonly job: Job
+  readonly beganAtMs: number
+}): void {
+  fanOutDuration.observe((performance.now() - beganAtMs) / 1_000)
+  if (changedAtMs !== null) commitToFrame.observe(Math.max(0, engineTimeMs() - changedAtMs) / 1_000)
 }

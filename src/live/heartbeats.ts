@@ -34,10 +34,10 @@ export function openHeartbeats(options: HeartbeatOptions) {
   let lastTickMs = performance.now()
   let ticks = 0
 
-  /** Publishes a channel, and repeats it one interval later if nothing else is published. */
-  function publish(channel: Channel, triggers: Iterable<Trigger>): void {
+  /** Publishes a channel, and repeats it one interval later if nothing else is published. See `FanOut`. */
+  function publish(channel: Channel, triggers: Iterable<Trigger>, changedAtMs: number | null = null): void {
     channel.dueAtMs = performance.now() + heartbeatIntervalMs(channel)
-    fanOut.publish(channel, triggers)
+    fanOut.publish(channel, triggers, changedAtMs)
   }
 
   /**

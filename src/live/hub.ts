@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { connections, disconnects } from '../metrics/push.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import { openSlicedQueue } from '../runtime/time-slices.ts'
@@ -7,6 +8,7 @@ import type { Admission } from './admission.ts'
 import { delayPublication, openChannels } from './channels.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
+import type { LiveStation } from './feed/live-station.ts'
 import { openHeartbeats } from './heartbeats.ts'
 import { type MayListen, openListenPermissions } from './permissions.ts'
 import {
@@ -18,7 +20,14 @@ import {
 } from './protocol.ts'
 import { openPublications } from './publications.ts'
 import { openSender } from './sender.ts'
-import { endSession, type NewClient, openSession, type Session, type Transport } from './session.ts'
+import {
+  type Channel,
+  endSession,
+  type NewClient,
+  openSession,
+  type Session,
+  type Transport
+} from './session.ts'
 import { openSubscribing } from './subscribing.ts'
 
 export interface HubOptions {
@@ -48,6 +57,16 @@ const drainSlices = 20
 const drainPauseMs = 50
 /** Fewer sessions than this are ended without a pause. */
 const minDrainSlice = 100
+
+/**
+ * When a change that a channel is about to show was committed: a revision is a time. Null for new counts, which
+ * are not committed, for a delayed channel and for its first publication.
+ */
+function committedAtMs(channel: Channel, { revision }: LiveStation): number | null {
+  const { revision: before, delayMs } = channel
+  channel.revision = revision
+  return before === 0 || before === revision || delayMs > 0 ? null : revision
+}
 
 /** Holds all sessions of this process, of all transports. */
 export function openHub(options: HubOptions) {
@@ -130,7 +149,7 @@ export function openHub(options: HubOptions) {
         for (const channel of channels.named(name)) {
           const isShown =
             channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
-          if (isShown) heartbeats.publish(channel, triggers)
+          if (isShown) heartbeats.publish(channel, triggers, committedAtMs(channel, station))
         }
       }
     }),
@@ -151,6 +170,7 @@ export function openHub(options: HubOptions) {
     /** Opens a session, with a timeout for its first message. `leave` releases its admission. */
     join: (transport: Transport, client: NewClient): Session => {
       const session = openSession(transport, client, performance.now() + staleMs)
+      connections[transport.name]++
       if (isDraining) endSession(session, 'shutdown')
       else sessions.add(session)
       return session
@@ -160,6 +180,8 @@ export function openHub(options: HubOptions) {
     drained: (session: Session) => guard(session, () => backPressure.release(session)),
     /** The connection was closed; to be called once. */
     leave: (session: Session) => {
+      connections[session.transport.name]--
+      if (session.phase !== 'ended') disconnects.client++
       session.phase = 'ended'
       forget(session)
       admission.leave(session.owner)

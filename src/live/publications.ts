@@ -13,6 +13,10 @@ const maxBases = 4
 /** A song that plays this much longer than planned means that the engine stopped; the sweep ends songs. */
 const overdueMs = 15_000
 
+/** Whether the song of a station is over and was not ended, so that its state is stale. */
+export const isOverdue = ({ dueAtMs }: Pick<LiveStation, 'dueAtMs'>, nowMs: number): boolean =>
+  nowMs >= (dueAtMs ?? Infinity) + overdueMs
+
 export type Publications = ReturnType<typeof openPublications>
 
 export type RenderedPublication = ReturnType<Publications['render']>
@@ -44,8 +48,9 @@ export function openPublications(feed: Feed) {
    */
   function staleSince({ stationId }: LiveStation): number | null {
     if (!feed.isCurrent()) return Math.floor(feed.health().checkedAtMs / 1_000)
-    const dueAtMs = feed.get(stationId)?.dueAtMs ?? Infinity
-    return engineTimeMs() < dueAtMs + overdueMs ? null : Math.floor(dueAtMs / 1_000)
+    const newest = feed.get(stationId)
+    if (newest === undefined || !isOverdue(newest, engineTimeMs())) return null
+    return Math.floor((newest.dueAtMs ?? 0) / 1_000)
   }
 
   function snapshotAt(station: LiveStation, nowSeconds: number): DocumentSnapshot {

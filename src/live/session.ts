@@ -1,3 +1,4 @@
+import { disconnects, type TransportName } from '../metrics/push.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { ConnectionOwner } from './admission.ts'
 import type { LiveStation } from './feed/live-station.ts'
@@ -6,6 +7,8 @@ import { channelCredit, type DisconnectReason, disconnectReasons } from './proto
 
 /** A connection as the session uses it; each transport implements it. */
 export interface Transport {
+  /** Its kind, for metrics. */
+  readonly name: TransportName
   /** Sends or buffers one frame. Returns false if unsent bytes exist now. A no-op on a closed connection. */
   readonly send: (frame: Frame) => boolean
   /** Sends a ping frame, if the transport has them. The connection closes if the client does not answer. */
@@ -76,6 +79,8 @@ export interface Channel {
   readonly subscribers: Set<Subscription>
   /** When its state is repeated if nothing changes, by `performance.now()`. */
   dueAtMs: number
+  /** The revision of its newest publication; 0 before the first. */
+  revision: number
   /** With a delay: the state that its subscribers are shown. */
   shown: LiveStation | null
   /** Changes to be shown later, in order. */
@@ -122,6 +127,7 @@ export function endSession(session: Session, ending: DisconnectReason): void {
   session.phase = 'ended'
   const { transport } = session
   const { code, reason } = disconnectReasons[ending]
+  disconnects[code]++
   transport.cork(() => {
     if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(encodeFrame(renderDisconnect(ending)))
     // Generic clients reconnect after 1001 ("going away").

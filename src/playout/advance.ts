@@ -1,3 +1,4 @@
+import { advances } from '../metrics/engine.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { changeStation, type StationChange } from './change-station.ts'
 import { endUnreported } from './plays/provisional-plays.ts'
@@ -41,13 +42,20 @@ export async function advance(
 ): Promise<AdvanceResult> {
   try {
     let reads: QueueReads | null = null
-    return await changeStation(services, stationId, change => advancePlay(change, request, reads), {
+    const result = await changeStation(services, stationId, change => advancePlay(change, request, reads), {
       sendReads: tx => void (reads = sendQueueReads(tx, [stationId], services.libraries))
     })
+    countAdvance(request.cause, result)
+    return result
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not-found') return outcomeOnly('deleted')
     throw error
   }
+}
+
+/** Adds an advance to the metrics. */
+export function countAdvance(cause: AdvanceCause, { outcome }: AdvanceResult): void {
+  advances.inc({ cause, outcome })
 }
 
 const outcomeOnly = (outcome: AdvanceOutcome): AdvanceResult => ({ outcome, earlyByMs: 0 })

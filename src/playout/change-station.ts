@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import { beginForFreeStations, beginForStation } from '../db/begin-for-station.ts'
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Tx } from '../db/sql.ts'
+import { changeDuration } from '../metrics/engine.ts'
 import { engineTime } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
 import type { Revisions } from '../station/state.ts'
@@ -67,18 +68,25 @@ export async function changeStation<Result>(
   change: (change: StationChange) => Promise<Result>,
   { isPublishedLater = false, beforeLock, sendReads }: ChangeOptions = {}
 ): Promise<Result> {
+  let startedAtMs = 0
   const { result, committed } = await beginForStation(
     services.sql,
     stationId,
     async tx => {
+      startedAtMs = performance.now()
       await beforeLock?.(tx)
       return changeIn(services, tx, stationId, change, sendReads)
     },
     { isPipelined: beforeLock === undefined }
   )
+  observeChange('single', startedAtMs)
   const publication = publishCommitted(services, committed)
   if (!isPublishedLater) await publication
   return result
+}
+
+function observeChange(kind: 'single' | 'batch', startedAtMs: number): void {
+  changeDuration.observe({ kind }, (performance.now() - startedAtMs) / 1_000)
 }
 
 /** Inserts a station and changes it in the same transaction. Returns its id. */
@@ -142,7 +150,9 @@ export async function changeStations<Result>(
   change: (changes: readonly StationChange[]) => Promise<ReadonlyMap<number, Result>>,
   sendReads: (tx: Tx, stationIds: readonly number[]) => void = () => {}
 ): Promise<BatchResult<Result>> {
+  let startedAtMs = 0
   const changed = await beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
+    startedAtMs = performance.now()
     const taken = await takeFreeStations(tx, freeIds, sendReads)
     const opened = taken.map(each => openChange(services, tx, each))
     const results = await change(opened.map(each => each.change))
@@ -150,6 +160,7 @@ export async function changeStations<Result>(
     return { results, committed: await writeChanges(services, tx, written) }
   })
   if (!changed) return { results: new Map(), published: Promise.resolve() }
+  observeChange('batch', startedAtMs)
   return { results: changed.results, published: publishCommitted(services, changed.committed) }
 }
 

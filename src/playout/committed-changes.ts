@@ -1,4 +1,5 @@
 import { scheduleDeliveries } from '../jobs/queues.ts'
+import { unpublishedChanges } from '../metrics/engine.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Song, StationSnapshot, StationState } from '../station/state.ts'
@@ -32,14 +33,20 @@ async function publishEventually(
   services: PlayoutServices,
   snapshots: readonly StationSnapshot[]
 ): Promise<StationState[]> {
-  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') return []
+  if (services.redis.status === 'reconnecting' || services.redis.status === 'end') {
+    unpublishedChanges.value += snapshots.length
+    return []
+  }
   try {
     return (await publishSnapshots(services, snapshots)).filter(state => state !== null)
   } catch (error) {
     const [first, ...others] = snapshots
     if (first && others.length === 0)
       services.log.warn({ err: error, station: first.stationId }, 'live state not updated; retrying')
-    if (others.length === 0) return []
+    if (others.length === 0) {
+      unpublishedChanges.value += snapshots.length
+      return []
+    }
     // One by one, because only a part of a Redis Cluster may be unavailable.
     return (await Promise.all(snapshots.map(each => publishEventually(services, [each])))).flat()
   }

@@ -1,7 +1,7 @@
 import type { ScheduledPlay } from '../jobs/scheduled-plays.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advanceBatch } from './advance-batch.ts'
-import { advance, type AdvanceResult } from './advance.ts'
+import { advance, type AdvanceResult, countAdvance } from './advance.ts'
 import type { PlayoutServices } from './services.ts'
 
 /** Plays that are due within this time join a batch. Less than the early end that `advance` tolerates. */
@@ -54,8 +54,10 @@ export function openDueAdvances(services: PlayoutServices) {
     inFlight--
     for (const { stationId, shId, resolve } of batch) {
       const result = results.get(stationId)
-      if (result) resolve(published.then(() => result))
-      else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
+      if (result) {
+        countAdvance('due', result)
+        resolve(published.then(() => result))
+      } else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
     }
     schedule()
   }

@@ -1,4 +1,5 @@
 import type { Fragment } from '../db/sql.ts'
+import { lastSweep, repairs, sweepDuration } from '../metrics/engine.ts'
 import { forEachConcurrently } from '../runtime/concurrency.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { advance } from './advance.ts'
@@ -31,6 +32,7 @@ export async function sweep(
   rotation = openStationRotation(),
   signal?: AbortSignal
 ) {
+  const startedAtMs = performance.now()
   // Facts first: plays go on while Redis is away. A station far behind takes several steps to catch up.
   for (let round = 0; round < rounds && (await endOverdue(services, signal)) > 0; round++);
   await pullBackEarly(services, signal)
@@ -41,25 +43,37 @@ export async function sweep(
   const { lasting, faults } = await comparison.compare()
   await publishInChunks(services, lasting)
   if (faults.length > 0) throw faults[0]
+  lastSweep.endedAtMs = performance.now()
+  sweepDuration.observe((lastSweep.endedAtMs - startedAtMs) / 1_000)
 }
 
 function endOverdue(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const overdue = services.sql`h.due_at_ms < ${engineTimeMs() - graceMs} order by h.due_at_ms`
-  return advancePlays(services, overdue, signal)
+  return advancePlays(services, 'overdue', overdue, signal)
 }
 
 /** Advances stations whose current play begins after now, which pulls it back to now. */
 function pullBackEarly(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
-  return advancePlays(services, services.sql`h.started_at_ms > ${engineTimeMs() + maxClockErrorMs}`, signal)
+  const isEarly = services.sql`h.started_at_ms > ${engineTimeMs() + maxClockErrorMs}`
+  return advancePlays(services, 'early', isEarly, signal)
 }
 
 /** Advances stations whose current play meets a condition, and returns how many there are. */
-async function advancePlays(services: PlayoutServices, isMet: Fragment, signal?: AbortSignal) {
+async function advancePlays(
+  services: PlayoutServices,
+  kind: 'overdue' | 'early',
+  isMet: Fragment,
+  signal?: AbortSignal
+) {
   const rows = await services.sql<{ stationId: number; endedShId: number }[]>`
     select h.station_id as "stationId", h.id as "endedShId"
     from song_history h join stations s on s.id = h.station_id
     where h.ended_at_ms is null and ${isMet} limit ${chunk} ${skipLocked(services.sql)}`
-  await forEachConcurrently(rows, concurrency, row => advance(services, { ...row, cause: 'due' }), signal)
+  const repair = async (row: (typeof rows)[number]) => {
+    const { outcome } = await advance(services, { ...row, cause: 'due' })
+    if (outcome === 'advanced') repairs[kind]++
+  }
+  await forEachConcurrently(rows, concurrency, repair, signal)
   return rows.length
 }
 
@@ -81,7 +95,10 @@ async function wakeSilent(
       and (s.wake_at_ms <= ${nowMs} or s.wake_version <> coalesce(l.version, 0)
         or exists (select from queue q where q.station_id = s.id and q.played_at_ms is null and q.skipped_at_ms is null))
     limit ${chunk} ${skipLocked(services.sql)}`
-  const wake = ({ id }: { id: number }) => advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
+  const wake = async ({ id }: { id: number }) => {
+    const { outcome } = await advance(services, { stationId: id, endedShId: 0, cause: 'wake' })
+    if (outcome === 'advanced') repairs.woken++
+  }
   await forEachConcurrently(rows, concurrency, wake, signal)
   if (rows.length < chunk) complete()
 }
@@ -89,6 +106,7 @@ async function wakeSilent(
 async function publishInChunks(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
   for (let start = 0; start < stationIds.length; start += chunk) {
     const changed = await repairStates(services, stationIds.slice(start, start + chunk))
+    repairs.state += changed
     if (changed > 0) services.log.info({ stations: changed }, 'live state brought up to the facts')
   }
 }

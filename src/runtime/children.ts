@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 
 import { OperatorError, ReportedError } from './errors.ts'
 import type { Logger } from './log.ts'
@@ -12,6 +12,8 @@ interface ChildOptions {
   readonly stopMs: number
   /** Once aborted, a first start is aborted and the process is not restarted. */
   readonly life: AbortSignal
+  /** Called with each started process, also after a restart. */
+  readonly onStart?: (child: ChildProcess) => void
 }
 
 /**
@@ -32,7 +34,7 @@ export async function superviseChild(name: string, file: string, { log, life, ..
 async function startChild(
   name: string,
   file: string,
-  { env, stopMs }: Pick<ChildOptions, 'env' | 'stopMs'>,
+  { env, stopMs, onStart }: Pick<ChildOptions, 'env' | 'stopMs' | 'onStart'>,
   signal: AbortSignal
 ): Promise<Supervised> {
   signal.throwIfAborted()
@@ -42,12 +44,14 @@ async function startChild(
   })
   // Killing or writing to a process that is about to exit fails. Its exit is handled below.
   child.on('error', () => {})
+  onStart?.(child)
   const exited = new Promise<number | string>(resolve =>
     child.once('exit', (code, signalName) => resolve(signalName ?? code ?? 0))
   )
   let isReady = false
   const ready = new Promise<void>(resolve => {
-    child.once('message', () => {
+    child.on('message', message => {
+      if (message !== readyMessage) return
       isReady = true
       resolve()
     })
@@ -76,8 +80,13 @@ async function startChild(
 /** Set in the environment of processes that `superviseChild` starts. */
 const supervisedVariable = 'CUEWIRE_KEPT'
 
+const readyMessage = 'ready'
+
+/** Whether `superviseChild` started this process. */
+export const isSupervised = (): boolean => process.env[supervisedVariable] !== undefined
+
 /** Reports to the supervising process that this one is ready. A process without a supervisor logs it. */
 export function reportReady(log: Logger, details: Readonly<Record<string, unknown>> = {}): void {
-  process.send?.('ready')
-  log[process.env[supervisedVariable] === undefined ? 'info' : 'debug'](details, 'ready')
+  process.send?.(readyMessage)
+  log[isSupervised() ? 'debug' : 'info'](details, 'ready')
 }

@@ -12,6 +12,7 @@ import { openBlocking, openRedis } from '../../src/redis/connection.ts'
 import { shards } from '../../src/redis/keys.ts'
 import { commitState, readStates, readStored } from '../../src/redis/station-store.ts'
 import { withDeadline } from '../../src/runtime/deadline.ts'
+import { openSlowLog } from '../../src/runtime/slow-log.ts'
 import { openServices } from '../../src/services.ts'
 import { startAdvanceWorker } from '../../workers/advance.ts'
 import { countsBasis, afterSong, aStation } from '../support/builders.ts'
@@ -157,7 +158,7 @@ test(
 /** The playout engine with its jobs, without the sweep that repairs missed ones. */
 async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
   const playout = await openPlayout(sql, redisUrl)
-  const worker = startAdvanceWorker(playout, await checkRedis(redisUrl))
+  const worker = startAdvanceWorker(playout, await checkRedis(redisUrl), openSlowLog(playout.log, 0))
   return {
     ...playout,
     async [Symbol.asyncDispose]() {

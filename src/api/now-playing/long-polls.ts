@@ -1,3 +1,4 @@
+import { connections } from '../../metrics/push.ts'
 import { openTimeSlices } from '../../runtime/time-slices.ts'
 import type { ShownPosition } from '../../station/live-view.ts'
 
@@ -57,6 +58,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
     if (!waiters?.delete(waiter)) return false
     if (waiters.size === 0) byStation.delete(stationId)
     size -= 1
+    connections.long_poll--
     waiter.freePlace()
     if (size === 0 && timer !== null) {
       clearInterval(timer)
@@ -115,6 +117,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
       const waiters = byStation.get(request.stationId) ?? new Set()
       byStation.set(request.stationId, waiters.add(waiter))
       size += 1
+      connections.long_poll++
       timer ??= setInterval(checkTimeouts, tickMs)
       return () => void remove(waiter)
     },

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 
 import pLimit from 'p-limit'
 
+import { pollDuration, polls as counts, pollsInFlight } from '../../metrics/polls.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
@@ -37,14 +38,19 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
   const inFlight = new Set<Promise<void>>()
   const results: PollResult[] = []
   const fast = new Set<LeasedPoll>()
+  pollsInFlight.read = () => inFlight.size
 
   async function run(poll: LeasedPoll, clock: () => number): Promise<void> {
     fast.add(poll)
+    const startedAtMs = performance.now()
     const timer = setTimeout(() => fast.delete(poll), slowAfterMs)
     try {
       const result = await runPoll(deps, poll, clock, signal)
       if (result) results.push(result)
+      if (result) counts[result.answeredAtMs === null ? 'failed' : 'answered']++
+      pollDuration.observe((performance.now() - startedAtMs) / 1_000)
     } catch (error) {
+      counts.not_stored++
       if (!signal.aborted)
         services.log.error({ err: error, station: poll.stationId }, 'poll not stored; retrying')
     } finally {

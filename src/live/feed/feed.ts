@@ -1,3 +1,4 @@
+import { feedLag } from '../../metrics/push.ts'
 import type { RedisClient } from '../../redis/connection.ts'
 import { shardOf, shards } from '../../redis/keys.ts'
 import { parseMessage } from '../../redis/messages.ts'
@@ -169,7 +170,10 @@ export async function openFeed(options: FeedOptions) {
 
   const onMessage = (_channel: string, message: string) => {
     const parsed = parseMessage(message)
-    if (parsed !== null) followerOf(parsed.stationId)?.receive(parsed)
+    if (parsed === null) return
+    if (parsed.type !== 'removal')
+      feedLag.observe(Math.max(0, engineTimeMs() - parsed.position.offset) / 1_000)
+    followerOf(parsed.stationId)?.receive(parsed)
   }
 
   function checkNext(): void {

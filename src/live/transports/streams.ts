@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { collectBody, closeAmbiguous, isChunked } from '../../http/body.ts'
 import { commonLines, renderLines } from '../../http/headers.ts'
+import { bytesSent, framesSent } from '../../metrics/push.ts'
 import { decodeText } from '../../runtime/json-body.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
@@ -157,18 +158,18 @@ class StreamTransport implements Transport {
   isOpen = true
   #waitingBytes = 0
   readonly #res: HttpResponse
-  readonly #kind: Kind
+  readonly name: Kind
   readonly #onEnd: () => void
 
   /** Calls `onEnd` once when the stream ends, from either side. */
   constructor(res: HttpResponse, kind: Kind, onEnd: () => void) {
     this.#res = res
-    this.#kind = kind
+    this.name = kind
     this.#onEnd = onEnd
   }
 
   send(frame: Frame): boolean {
-    return this.#write(this.#kind === 'sse' ? frame.block() : frame.line())
+    return this.#write(this.name === 'sse' ? frame.block() : frame.line())
   }
 
   /** Streams have no ping frames. */
@@ -204,7 +205,7 @@ class StreamTransport implements Transport {
   close(code: number): void {
     if (!this.isOpen) return
     // A planned restart.
-    if (code === 1001 && this.#kind === 'sse') this.#write(retryBlock())
+    if (code === 1001 && this.name === 'sse') this.#write(retryBlock())
     this.isOpen = false
     // Ending waits until the client has read everything.
     if (this.#waitingBytes > comfortableBytes) this.#res.close()
@@ -215,6 +216,8 @@ class StreamTransport implements Transport {
 
   #write(bytes: Uint8Array): boolean {
     if (!this.isOpen) return true
+    framesSent[this.name]++
+    bytesSent[this.name] += bytes.length
     let isTaken = true
     this.#res.cork(() => {
       isTaken = this.#res.write(bytes)

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 
 import { closeAmbiguous } from '../../http/body.ts'
+import { bytesSent, framesSent } from '../../metrics/push.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import { maxMessageBytes, maxMessageRate } from '../protocol.ts'
@@ -105,6 +106,7 @@ function isFlood(connection: Connection): boolean {
 
 /** A WebSocket. A class, so that sockets share their functions. */
 class SocketTransport implements Transport {
+  readonly name = 'websocket'
   /** Using a closed socket throws. uWebSockets.js reports every close at once. */
   isOpen = true
   readonly #ws: WebSocket<SocketData>
@@ -114,8 +116,11 @@ class SocketTransport implements Transport {
   }
 
   send({ bytes }: Frame): boolean {
+    if (!this.isOpen) return true
+    framesSent.websocket++
+    bytesSent.websocket += bytes.length
     // 1: sent. 0: buffered. 2: dropped, which the limits of a session prevent.
-    return this.isOpen ? this.#ws.send(bytes) === 1 : true
+    return this.#ws.send(bytes) === 1
   }
 
   ping(): void {

@@ -1,3 +1,4 @@
+import { reports } from '../../metrics/engine.ts'
 import {
   type CountsReport,
   reportCounts,
@@ -77,6 +78,7 @@ async function record(
       forgetIdentities(services, stationId, listed)
       throw error
     }
+    reports[outcome.status]++
     if (outcome.status === 'counted' && outcome.hasEvents) flushInBackground(services, stationId)
     // Redis has lost the state, or the station does not exist.
     const isRebuilt = outcome.status === 'missing' && (await publishStation(services, stationId)) !== null

@@ -1,6 +1,7 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
 import { readSnapshots } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
+import { flushedStations } from '../../metrics/engine.ts'
 import { shards } from '../../redis/keys.ts'
 import {
   acquireFlushLease,
@@ -54,6 +55,7 @@ export async function flushStations(services: PlayoutServices, stationIds: reado
   for (const flush of waiting.filter(({ events }) => events.length > 0))
     await writeCountEvents(services, flush)
   const written = await writeCounts(services.sql, waiting)
+  flushedStations.value += written.size
   await Promise.all(
     waiting
       .filter(({ stationId }) => written.has(stationId))

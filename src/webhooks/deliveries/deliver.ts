@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import pLimit, { type LimitFunction } from 'p-limit'
 
 import type { Sql } from '../../db/sql.ts'
+import { attemptDuration, attempts } from '../../metrics/webhooks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { Dialect } from '../../station/dialect.ts'
@@ -105,6 +106,8 @@ async function deliverNext(
   const host = hostOfSending(sending)
   if (deps.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedRetryMs }
   const result = await deps.hosts.run(host, () => sendRequest(sending, messageId, secrets, deps))
+  attempts.inc({ outcome: result.fault ?? 'delivered' })
+  attemptDuration.observe(result.durationMs / 1_000)
   const finished = { deliveryId: id, attempt: sent.attempts + 1, result }
   if (result.fault === null)
     return { hook: await recordDelivered(sql, hook, finished, deliveredOutcome(result.startedAtMs)) }

@@ -1,6 +1,7 @@
 import { batchLimit, removeInBatches } from '../../db/batches.ts'
 import { raiseAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
+import { disabledHooks, endedDeliveries } from '../../metrics/webhooks.ts'
 import { type LeasedHook, leasedColumns, selectLeased } from './leases.ts'
 import type { NextDelivery } from './next-delivery.ts'
 import { type AttemptResult, type DeliveryOutcome, type HookHealth, outcomeOf } from './outcome.ts'
@@ -19,6 +20,7 @@ export async function endDeliveries(
       where d.id = x.id and d.state = 'pending'
     )
     update webhook_deliveries set triggers = ${[...(send?.triggers ?? [])]} where id = ${send?.id ?? 0}`
+  for (const { as: state } of ended) endedDeliveries[state]++
 }
 
 /** Ends a delivery for which there is nothing to send, with the reason. */
@@ -35,13 +37,15 @@ export async function cancelDelivery(
     )
     insert into webhook_attempts (delivery_id, attempt, started_at_ms, duration_ms, status, error, url, response)
     select id, attempts, ${nowMs}, 0, 0, 'nothing', '', ${reason} from cancelled`
+  endedDeliveries.cancelled++
 }
 
 /** Ends all pending deliveries of a web hook that is disabled or has no triggers left. */
 export async function cancelDeliveries(sql: Sql | Tx, webhookId: number, nowMs: number): Promise<void> {
-  await sql`
+  const { count } = await sql`
     update webhook_deliveries set state = 'cancelled', next_attempt_ms = null, ended_at_ms = ${nowMs}
     where webhook_id = ${webhookId} and state = 'pending'`
+  endedDeliveries.cancelled += count
 }
 
 /** The alert that a web hook was disabled automatically; resolved when it is enabled. */
@@ -98,7 +102,9 @@ export async function recordDelivered(
     holder = case when ${isReleased} then null else w.holder end,
     held_until_ms = case when ${isReleased} then 0 else w.held_until_ms end`
   const writes = attemptWrites(sql, id, finished, outcome, release)
-  return selectLeased(sql, { id, holder }, writes, finished.deliveryId)
+  const leased = await selectLeased(sql, { id, holder }, writes, finished.deliveryId)
+  endedDeliveries.delivered++
+  return leased
 }
 
 /**
@@ -122,7 +128,9 @@ export async function recordFailure(
     const isDisabled = before.isEnabled && outcome.disabled !== null
     const disable = isDisabled ? tx`, is_auto_disabled = true, is_enabled = false` : tx``
     await tx`with ${attemptWrites(tx, hook.id, { deliveryId, attempt, result }, outcome, disable)} select`
+    if (outcome.state === 'failed') endedDeliveries.failed++
     if (!isDisabled) return false
+    disabledHooks.value++
     await cancelDeliveries(tx, hook.id, result.startedAtMs + result.durationMs)
     await raiseAlert(tx, {
       fact: disabledAlert(hook.id),

@@ -17,6 +17,7 @@ function aChannel(shown: Channel['shown']): Channel {
     isStale: false,
     subscribers: new Set(),
     dueAtMs: 0,
+    revision: 0,
     shown,
     postponed: [],
     repeated: null

@@ -5,6 +5,7 @@ import { type Channel, openSession, type Subscription, type Transport } from '..
 import { waitFor } from '../../support/wait.ts'
 
 const silent: Transport = {
+  name: 'websocket',
   send: () => true,
   ping: () => {},
   waitingBytes: () => 0,
@@ -21,6 +22,7 @@ function aChannel(subscribers: number): Channel {
     isStale: false,
     subscribers: new Set(),
     dueAtMs: 0,
+    revision: 0,
     shown: null,
     postponed: [],
     repeated: null

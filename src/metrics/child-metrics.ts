@@ -1,0 +1,102 @@
+import type { ChildProcess } from 'node:child_process'
+
+import { AggregatorRegistry, type Registry } from 'prom-client'
+
+/*
+ * Server processes share a port, so a scrape would reach any one of them. Their parent asks each of them for its metrics
+ * over the IPC channel, and merges the answers. (prom-client does this for processes of `node:cluster` only.)
+ */
+
+/** Metrics as they are sent from process to process. */
+type CollectedMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What the parent sends. */
+interface MetricsRequest {
+  readonly type: 'metrics-request'
+  readonly id: number
+}
+
+/** What a child answers; `metrics` null: they could not be collected. */
+interface MetricsAnswer {
+  readonly type: 'metrics'
+  readonly id: number
+  readonly metrics: CollectedMetrics | null
+}
+
+const hasType = (message: unknown, type: string): boolean =>
+  typeof message === 'object' && message !== null && 'type' in message && message.type === type
+
+const isRequest = (message: unknown): message is MetricsRequest => hasType(message, 'metrics-request')
+const isAnswer = (message: unknown): message is MetricsAnswer => hasType(message, 'metrics')
+
+/** Answers the parent of this process. Returns the function that stops it. */
+export function answerParent(registry: Registry): () => Promise<void> {
+  const onMessage = (message: unknown) => {
+    if (isRequest(message)) void answer(message)
+  }
+  async function answer({ id }: MetricsRequest): Promise<void> {
+    const metrics = await collectNumbers(registry).catch(() => null)
+    const reply: MetricsAnswer = { type: 'metrics', id, metrics }
+    // The parent may have closed the channel.
+    if (process.connected) process.send?.(reply, undefined, undefined, () => {})
+  }
+  process.on('message', onMessage)
+  return async () => void process.off('message', onMessage)
+}
+
+/** Collects metrics without values that JSON cannot express, such as the mean of no values. */
+async function collectNumbers(registry: Registry): Promise<CollectedMetrics> {
+  const metrics = await registry.getMetricsAsJSON()
+  return metrics.map(metric => ({
+    ...metric,
+    values: metric.values.filter(({ value }) => Number.isFinite(value))
+  }))
+}
+
+/** Less than the timeout of a scrape. */
+const answerTimeoutMs = 3_000
+
+/** The child processes whose metrics are merged. */
+export function openChildMetrics(timeoutMs = answerTimeoutMs) {
+  const children = new Set<ChildProcess>()
+  const pending = new Map<number, (metrics: MetricsAnswer['metrics']) => void>()
+  let lastId = 0
+
+  /** Returns null if the child does not answer in time. */
+  async function ask(child: ChildProcess): Promise<MetricsAnswer['metrics']> {
+    const id = ++lastId
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise(resolve => {
+        pending.set(id, resolve)
+        timer = setTimeout(() => resolve(null), timeoutMs)
+        const request: MetricsRequest = { type: 'metrics-request', id }
+        child.send(request, error => error && resolve(null))
+      })
+    } finally {
+      clearTimeout(timer)
+      pending.delete(id)
+    }
+  }
+
+  return {
+    /** Adds a child until it exits. */
+    add: (child: ChildProcess): void => {
+      children.add(child)
+      child.once('exit', () => children.delete(child))
+      child.on('message', (message: unknown) => {
+        if (isAnswer(message)) pending.get(message.id)?.(message.metrics)
+      })
+    },
+    /**
+     * Returns the metrics of all children in the text format: counters and histograms are summed, other values
+     * merged as their metric declares. A child that does not answer is left out.
+     */
+    collect: async (): Promise<string> => {
+      const connected = [...children].filter(child => child.connected)
+      const answers = await Promise.all(connected.map(ask))
+      const answered = answers.filter(metrics => metrics !== null)
+      return AggregatorRegistry.aggregate(answered).metrics()
+    }
+  }
+}

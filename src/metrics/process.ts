@@ -1,0 +1,28 @@
+import { collectDefaultMetrics, Gauge } from 'prom-client'
+
+import { version } from '../runtime/program-files.ts'
+import { registry } from './registry.ts'
+
+/* Metrics of the process itself: CPU, memory, garbage collection, delay of the event loop, version. */
+
+/** Gauges of prom-client whose names end in `_total`, which is reserved for counters. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total'
+]
+
+/** Begins to measure the process. `kind` is a label of all its metrics: `server` or `workers`. */
+export function measureProcess(kind: string): void {
+  registry.setDefaultLabels({ process: kind })
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  const info = new Gauge({
+    name: 'cuewire_build_info',
+    help: 'Always 1; the labels are the version of Cuewire and of Node.js.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers: [registry]
+  })
+  info.set({ version, node: process.versions.node }, 1)
+}
