@@ -61,6 +61,11 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
       'comparison with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',
     load: async () => (await import('./peers.ts')).peers
   },
+  metrics: {
+    description:
+      'CPU with METRICS_PORT and without it, in alternating runs; PAIRS, BASELINE, PARTS=get,push,steps',
+    load: async () => (await import('./metrics.ts')).metrics
+  },
   hooks: {
     description: 'web hook deliveries per second, and hanging receivers; PARTS=rate,hang',
     load: async () => (await import('./hooks.ts')).hooks

@@ -19,8 +19,19 @@ export interface Program {
   /** Finds the server process; its id changes when it is restarted. */
   serverPid(): number
   /** Starts one more server with the same Postgres and Redis, pinned to a core. `stop` stops it as well. */
-  addServer(port: number, core: number): Promise<{ readonly baseUrl: string }>
+  addServer(port: number, core: number, options?: AddedServerOptions): Promise<AddedServer>
   stop(): Promise<void>
+}
+
+export interface AddedServer {
+  readonly baseUrl: string
+  readonly pid: number
+}
+
+export interface AddedServerOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** The folder of another version, which was built; by default this one. */
+  readonly folder?: string | undefined
 }
 
 const startMs = 60_000
@@ -31,6 +42,8 @@ const limits = { LIVE_MAX_CONNECTIONS: '100000', LIVE_MAX_CONNECTIONS_PER_ADDRES
 export interface ProgramOptions {
   /** Runs the program with all its processes on this core. */
   readonly core?: number
+  /** The folder of another version, which was built; by default this one. */
+  readonly folder?: string | undefined
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -38,9 +51,12 @@ export interface ProgramOptions {
  * Starts the whole program with embedded Postgres and Redis and an empty data folder. Waits until it is
  * ready.
  */
-export async function startProgram(port: number, { core, env = {} }: ProgramOptions = {}): Promise<Program> {
+export async function startProgram(
+  port: number,
+  { core, folder: version, env = {} }: ProgramOptions = {}
+): Promise<Program> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cuewire-bench-'))
-  const unpinned = programCommand('src/main.js')
+  const unpinned = programCommand('src/main.js', version)
   const [command, ...args] = core === undefined ? unpinned : pinCommand(core, unpinned)
   const child = spawn(command, args, {
     env: {
@@ -66,8 +82,8 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
     redisUrl: services.redisUrl,
     dataDir,
     serverPid: () => findPid(child.pid ?? 0, 'server'),
-    addServer: async (otherPort, otherCore) => {
-      const [otherCommand, ...otherArgs] = pinCommand(otherCore, programCommand('src/server.js'))
+    addServer: async (otherPort, otherCore, { env: added = {}, folder } = {}) => {
+      const [otherCommand, ...otherArgs] = pinCommand(otherCore, programCommand('src/server.js', folder))
       const other = spawn(otherCommand, otherArgs, {
         env: {
           ...process.env,
@@ -77,7 +93,8 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
           REDIS_URL: services.redisUrl,
           PORT: String(otherPort),
           LOG_LEVEL: 'warn',
-          ...env
+          ...env,
+          ...added
         },
         stdio: ['ignore', 'inherit', 'inherit']
       })
@@ -85,7 +102,7 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
       others.push(other)
       const otherUrl = `http://127.0.0.1:${otherPort}`
       await waitUntilReady(other, `${otherUrl}/api/status`)
-      return { baseUrl: otherUrl }
+      return { baseUrl: otherUrl, pid: other.pid ?? 0 }
     },
     stop: async () => {
       for (const each of [...others, child]) await terminate(each)
@@ -94,9 +111,10 @@ export async function startProgram(port: number, { core, env = {} }: ProgramOpti
   }
 }
 
-/** Returns the command line of a program of the build, such as `src/server.js`. */
-export function programCommand(file: string): [string, ...string[]] {
-  return [process.execPath, '--enable-source-maps', fileURLToPath(builtFile(file))]
+/** Returns the command line of a program of the build, such as `src/server.js`; of another version if given. */
+export function programCommand(file: string, folder?: string): [string, ...string[]] {
+  const path = folder === undefined ? fileURLToPath(builtFile(file)) : join(folder, 'dist', file)
+  return [process.execPath, '--enable-source-maps', path]
 }
 
 async function terminate(child: ChildProcess): Promise<void> {

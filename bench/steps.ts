@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { readCpuByRole } from './cpu.ts'
 import { drawGrowth, type GrowthPoint } from './growth.ts'
 import { listen, type Listener } from './listener.ts'
-import { startProgram } from './program.ts'
+import { type ProgramOptions, startProgram } from './program.ts'
 import { seedStations } from './seed.ts'
 import { positiveInteger, runs, seconds, selectParts } from './settings.ts'
 import { formatNumber, formatSpread, quantile, sortAscending } from './statistics.ts'
@@ -53,9 +53,8 @@ const roles = ['workers', 'server', 'Postgres', 'Redis'] as const
 
 /** Returns the CPU of a step of each run. */
 async function measureCosts(stations: number): Promise<number[]> {
-  const songMs = (stations / stepsPerSecond) * 1_000
   const measured: Cost[] = []
-  for (let run = 0; run < runs; run++) measured.push(await withStations({ stations, songMs }, measureCost))
+  for (let run = 0; run < runs; run++) measured.push(await measureStepCost(stations))
   const cpuMs = measured.map(cost => Object.values(cost.cpuMs).reduce((sum, each) => sum + each, 0))
   const column = (value: (cost: Cost) => number, digits = 0) => formatSpread(measured.map(value), digits)
   printTable(
@@ -73,7 +72,13 @@ async function measureCosts(stations: number): Promise<number[]> {
   return cpuMs
 }
 
-interface Cost {
+/** Measures the steps of one run at 200 steps a second. */
+export function measureStepCost(stations: number, program: ProgramOptions = {}): Promise<Cost> {
+  const songMs = (stations / stepsPerSecond) * 1_000
+  return withStations({ stations, songMs, program }, measureCost)
+}
+
+export interface Cost {
   readonly rate: number
   /** Milliseconds of CPU per step, by process. */
   readonly cpuMs: Readonly<Record<string, number>>
@@ -165,6 +170,7 @@ interface StationShape {
   readonly songMs: number
   /** How much later each station begins to play; not at all by default. */
   readonly delaysMs?: readonly number[]
+  readonly program?: ProgramOptions
 }
 
 /** Starts the program with stations that play, and subscribes to a sample of them. */
@@ -172,8 +178,8 @@ async function withStations<Result>(
   shape: StationShape,
   measure: (running: RunningStations) => Promise<Result>
 ): Promise<Result> {
-  const { stations, songMs } = shape
-  const program = await startProgram(port)
+  const { stations, songMs, program: options } = shape
+  const program = await startProgram(port, options)
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
     const firstDueMs = Date.now() + settleMs(stations)

@@ -9,7 +9,7 @@ import { printTable } from '../table.ts'
 import type { Publication } from './publication.ts'
 import type { PushServer } from './push-servers.ts'
 
-interface PushMeasurement {
+export interface PushMeasurement {
   /** Received frames divided by expected frames. */
   readonly delivered: number
   readonly deliveriesPerSecond: number
@@ -62,7 +62,7 @@ export async function measurePush(
     const rows = servers.map(server => ({ server, measured: new Array<PushMeasurement>() }))
     for (let each = 0; each < runs; each++) {
       for (const { server, measured } of rows)
-        measured.push(await measure(server, sockets, receiver, publishingCosts.get(server) ?? 0))
+        measured.push(await measurePushRun(server, sockets, receiver, publishingCosts.get(server) ?? 0))
     }
     const measured = rows.map(({ server, measured: own }) => ({ peer: server.name, sockets, measured: own }))
     report(measured)
@@ -79,7 +79,8 @@ async function measurePublishingCost(server: PushServer): Promise<number> {
   return (readCpuSeconds(server.pid) - before) / sent.size
 }
 
-async function measure(
+/** Measures one run with this number of sockets. `publishingCost`: see `PushMeasurement`. */
+export async function measurePushRun(
   server: PushServer,
   sockets: number,
   receiver: Receiver,
