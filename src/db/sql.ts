@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-import { addPool } from '../metrics/postgres.ts'
+import { closedConnections } from '../metrics/postgres.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import type { QueryObserver } from './query-observer.ts'
@@ -35,7 +35,7 @@ const keepAliveSeconds = 3
  */
 export function openSql(url: string, { max, name, statementSeconds = 8, onQuery }: SqlOptions): Sql {
   assertPatched()
-  const sql = postgres(url, {
+  return postgres(url, {
     max,
     ...(onQuery === undefined ? {} : { onquery: onQuery }),
     connect_timeout: 5,
@@ -43,6 +43,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
     answer_timeout: statementSeconds + answerMarginSeconds,
     keep_alive: keepAliveSeconds,
     onnotice: () => {},
+    onclose: () => void closedConnections.value++,
     types: {
       bigint: { to: 20, from: [20], serialize: (x: number) => String(x), parse: (x: string) => Number(x) }
     },
@@ -57,8 +58,6 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
       max_parallel_workers_per_gather: '0'
     }
   })
-  addPool(name, () => sql.use())
-  return sql
 }
 
 /** Without the patch, a lost connection can end the process or send statements outside their transaction. */

@@ -1,4 +1,4 @@
-import { declareHistogram, declareOpenCounter, declareSampledGauge } from './registry.ts'
+import { declareCounter, declareHistogram, declareOpenCounter, declareSampledGauge } from './registry.ts'
 
 /* Metrics of the connections to Postgres and of the statements on them. */
 
@@ -45,6 +45,11 @@ export const queryDuration = declareHistogram(
   'Time from sending a statement to its result, by kind and first table: "update stations".',
   [0.001, 0.0025, 0.01, 0.05, 0.25, 1, 5],
   ['statement']
+)
+
+export const closedConnections = declareCounter(
+  'cuewire_postgres_closed_connections_total',
+  'Connections that ended, and attempts to connect that failed. Each connection is replaced within an hour.'
 )
 
 export const queryErrors = declareOpenCounter(

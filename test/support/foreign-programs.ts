@@ -6,7 +6,16 @@ import { existsSync } from 'node:fs'
  * is printed; otherwise null.
  */
 export function whyWithout(
-  program: 'python' | 'nginx' | 'chromium' | 'icecast' | 'liquidsoap' | 'ffmpeg' | 'apt' | 'mariadb'
+  program:
+    | 'python'
+    | 'nginx'
+    | 'chromium'
+    | 'icecast'
+    | 'liquidsoap'
+    | 'ffmpeg'
+    | 'apt'
+    | 'mariadb'
+    | 'prometheus'
 ): string | null {
   const reason = lacks[program]()
   if (reason !== null) process.stdout.write(`skipped: ${reason}\n`)
@@ -22,6 +31,7 @@ export const chromium = existsSync('/usr/bin/chromium-headless-shell')
 export const icecast = '/usr/bin/icecast2'
 export const liquidsoap = '/usr/bin/liquidsoap'
 export const ffmpeg = '/usr/bin/ffmpeg'
+export const prometheus = '/usr/bin/prometheus'
 export const mariadbd = '/usr/sbin/mariadbd'
 
 function lacksPython(): string | null {
@@ -45,5 +55,6 @@ const lacks = {
   liquidsoap: lacksFile(liquidsoap, 'liquidsoap'),
   ffmpeg: lacksFile(ffmpeg, 'ffmpeg'),
   apt: lacksFile('/usr/bin/apt-get', 'apt'),
-  mariadb: lacksFile(mariadbd, 'mariadb-server')
+  mariadb: lacksFile(mariadbd, 'mariadb-server'),
+  prometheus: lacksFile(prometheus, 'prometheus')
 }

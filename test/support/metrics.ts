@@ -1,0 +1,16 @@
+import { readdirSync } from 'node:fs'
+
+import { measureProcess } from '../../src/metrics/process.ts'
+import { registry } from '../../src/metrics/registry.ts'
+
+const folder = new URL('../../src/metrics/', import.meta.url)
+
+let areDeclared = false
+
+/** Returns all metrics that the program declares, and those of the process. */
+export async function readAllMetrics() {
+  for (const name of readdirSync(folder)) await import(new URL(name, folder).href)
+  if (!areDeclared) measureProcess('test')
+  areDeclared = true
+  return registry.getMetricsAsJSON()
+}
