@@ -124,6 +124,7 @@ const schema = v.object({
   LISTENER_RETENTION_DAYS: v.optional(daysKept(1), '400'),
   METRICS_PORT: v.optional(numberWithin(1, 65_535)),
   METRICS_HOST: v.optional(nonEmpty, '127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: v.optional(urlWith(['http:', 'https:'])),
   SLOW_LOG_MS: v.optional(numberWithin(0, 600_000), '1000'),
   BACKUP_SCHEDULE: v.optional(
     v.pipe(

@@ -29,6 +29,7 @@ import { serveStreams } from './live/transports/streams.ts'
 import { serveSockets } from './live/transports/websockets.ts'
 import { exportMetrics } from './metrics/exporter.ts'
 import { requestsInFlight } from './metrics/http.ts'
+import { addPool } from './metrics/postgres.ts'
 import { connectionLimit } from './metrics/push.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
@@ -37,9 +38,11 @@ import { reportReady } from './runtime/children.ts'
 import { runService } from './runtime/service.ts'
 import { openDatabaseSecrets } from './security/secrets-key.ts'
 import { openServices } from './services.ts'
+import { startTracing } from './tracing/tracing.ts'
 
 await runService('server', parseConfig, async ({ config, log, opened }) => {
   opened.defer('metrics', await exportMetrics('server', config, log))
+  opened.defer('traces', await startTracing('server', config, log))
   const stores = await openServices(config, log, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
   const secrets = await openDatabaseSecrets(stores.sql, config)
@@ -64,6 +67,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     const { databaseUrl, onQuery } = stores
     const pool = openSql(databaseUrl, { max, name: `server ${name}`, statementSeconds, onQuery })
     opened.defer(name, () => pool.end({ timeout: 1 }))
+    addPool(name, () => pool.use())
     return pool
   }
   const reads = openPool('reads', 4, 10)

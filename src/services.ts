@@ -7,6 +7,7 @@ import { openQueryObserver } from './db/query-observer.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
+import { addPool } from './metrics/postgres.ts'
 import { openLibraryCache } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { checkRedis } from './redis/check-redis.ts'
@@ -39,6 +40,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
   try {
     const sql = openSql(databaseUrl, { max: poolSize, name, onQuery })
     opened.defer('postgres', () => sql.end({ timeout: 1 }))
+    addPool(name, () => sql.use())
     await checkPostgres(sql)
     const redisPlace = await checkRedis(redisUrl)
     const redis = openRedis(redisPlace, name)

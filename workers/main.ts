@@ -9,6 +9,7 @@ import { reportReady } from '../src/runtime/children.ts'
 import { runService } from '../src/runtime/service.ts'
 import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
+import { startTracing } from '../src/tracing/tracing.ts'
 import { measureBacklog } from '../src/webhooks/deliveries/backlog.ts'
 import { openStorageLocation } from '../src/uploads/media-store.ts'
 import { startAdvanceWorker } from './advance.ts'
@@ -32,6 +33,7 @@ import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, opened }) => {
   opened.defer('metrics', await exportMetrics('workers', config, log))
+  opened.defer('traces', await startTracing('workers', config, log))
   const services = await openServices(config, log, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
   if (config.METRICS_PORT !== undefined) {

@@ -7,6 +7,7 @@ import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
 import type { Dialect } from '../station/dialect.ts'
+import { isTracing, traced } from '../tracing/tracing.ts'
 import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, isOwnPage, readCredential } from './credentials.ts'
@@ -165,6 +166,8 @@ export function serveRoutes<Services>(
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)
     }
+    const handleRequest =
+      isTracing() && !isSafe ? traceHandler(route, req.getHeader('traceparent')) : route.handle
     const body = openBody(res, req, method, route)
     const stream = route.isStreamed ? openStream(res, req) : null
     const authorized = authorize(request, route)
@@ -179,11 +182,11 @@ export function serveRoutes<Services>(
       const nameIgnored = (names: string) => void (exchange.ignoredFields = names)
       return void finishStreamed(exchange, stream, async () => {
         const authorizedRequest = await withCaller()
-        return route.handle({ ...authorizedRequest, stream: { ...stream, nameIgnored } }, services)
+        return handleRequest({ ...authorizedRequest, stream: { ...stream, nameIgnored } }, services)
       })
     }
     if (authorized === undefined && body === null && !needsKey) {
-      const reply = route.handle(request, services)
+      const reply = handleRequest(request, services)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)
       return void finish(exchange, null, isKeyed, () => reply)
     }
@@ -195,7 +198,7 @@ export function serveRoutes<Services>(
       exchange.ignoredFields = ignoredFields[authorizedRequest.dialect].get(route)?.(named) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
       if (!exchange.isOpen) throw abortedError()
-      return route.handle({ ...authorizedRequest, body: parsed }, services)
+      return handleRequest({ ...authorizedRequest, body: parsed }, services)
     })
   }
 
@@ -272,6 +275,20 @@ export function serveRoutes<Services>(
   }
 }
 
+/** Returns the handler of a route that runs in a span, below that of the client if it sent one. */
+function traceHandler<Services>(
+  { method, path, handle }: Route<Services>,
+  traceparent: string
+): (request: ApiRequest, services: Services) => Promise<Reply> {
+  const attributes = { 'http.request.method': method, 'http.route': path }
+  const options = { kind: 'server', parent: traceparent, attributes } as const
+  return (request, services) =>
+    traced(`${method} ${path}`, options, async span => {
+      const reply = await handle(request, services)
+      span?.set({ 'http.response.status_code': reply.status ?? 200 })
+      return reply
+    })
+}
 const noHeaders: HeaderList = []
 
 /** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */

@@ -7,6 +7,7 @@ import { changeDuration } from '../metrics/engine.ts'
 import { engineTime } from '../runtime/engine-time.ts'
 import { ApiError } from '../runtime/errors.ts'
 import type { Revisions } from '../station/state.ts'
+import { tracedWithin } from '../tracing/tracing.ts'
 import { eventsStatement, readSubscribedHooks } from '../webhooks/outbox.ts'
 import { type CommittedChanges, publishCommitted } from './committed-changes.ts'
 import { maxClockErrorMs, mayHaveFuturePlays, pullBackFuturePlays } from './pull-back.ts'
@@ -69,16 +70,19 @@ export async function changeStation<Result>(
   { isPublishedLater = false, beforeLock, sendReads }: ChangeOptions = {}
 ): Promise<Result> {
   let startedAtMs = 0
-  const { result, committed } = await beginForStation(
-    services.sql,
-    stationId,
-    async tx => {
-      startedAtMs = performance.now()
-      await beforeLock?.(tx)
-      return changeIn(services, tx, stationId, change, sendReads)
-    },
-    { isPipelined: beforeLock === undefined }
-  )
+  const commit = () =>
+    beginForStation(
+      services.sql,
+      stationId,
+      async tx => {
+        startedAtMs = performance.now()
+        await beforeLock?.(tx)
+        return changeIn(services, tx, stationId, change, sendReads)
+      },
+      { isPipelined: beforeLock === undefined }
+    )
+  const attributes = { 'cuewire.station.id': stationId }
+  const { result, committed } = await tracedWithin('commit', attributes, commit)
   observeChange('single', startedAtMs)
   const publication = publishCommitted(services, committed)
   if (!isPublishedLater) await publication
@@ -151,14 +155,16 @@ export async function changeStations<Result>(
   sendReads: (tx: Tx, stationIds: readonly number[]) => void = () => {}
 ): Promise<BatchResult<Result>> {
   let startedAtMs = 0
-  const changed = await beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
-    startedAtMs = performance.now()
-    const taken = await takeFreeStations(tx, freeIds, sendReads)
-    const opened = taken.map(each => openChange(services, tx, each))
-    const results = await change(opened.map(each => each.change))
-    const written = opened.filter(({ change: { station } }) => results.has(station.id))
-    return { results, committed: await writeChanges(services, tx, written) }
-  })
+  const commit = () =>
+    beginForFreeStations(services.sql, stationIds, async (tx, freeIds) => {
+      startedAtMs = performance.now()
+      const taken = await takeFreeStations(tx, freeIds, sendReads)
+      const opened = taken.map(each => openChange(services, tx, each))
+      const results = await change(opened.map(each => each.change))
+      const written = opened.filter(({ change: { station } }) => results.has(station.id))
+      return { results, committed: await writeChanges(services, tx, written) }
+    })
+  const changed = await tracedWithin('commit', { 'cuewire.stations': stationIds.length }, commit)
   if (!changed) return { results: new Map(), published: Promise.resolve() }
   observeChange('batch', startedAtMs)
   return { results: changed.results, published: publishCommitted(services, changed.committed) }

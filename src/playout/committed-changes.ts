@@ -3,6 +3,7 @@ import { unpublishedChanges } from '../metrics/engine.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Song, StationSnapshot, StationState } from '../station/state.ts'
+import { tracedWithin } from '../tracing/tracing.ts'
 import { publishSnapshots } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
 
@@ -19,7 +20,9 @@ export interface CommittedChanges {
 /** Publishes committed changes, or leaves that to the sweep if a store is unavailable. */
 export async function publishCommitted(services: PlayoutServices, changes: CommittedChanges): Promise<void> {
   const webhookIds = (await changes.outbox)?.map(({ id }) => id) ?? []
-  const states = await publishEventually(services, await changes.snapshots)
+  const snapshots = await changes.snapshots
+  const publish = () => publishEventually(services, snapshots)
+  const states = await tracedWithin('publish', { 'cuewire.stations': snapshots.length }, publish)
   await dispatchDeliveries(services, webhookIds)
   for (const state of states) {
     const before = changes.playsBefore.get(state.stationId)

@@ -1,5 +1,6 @@
 import type { ScheduledPlay } from '../jobs/scheduled-plays.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
+import { traced } from '../tracing/tracing.ts'
 import { advanceBatch } from './advance-batch.ts'
 import { advance, type AdvanceResult, countAdvance } from './advance.ts'
 import type { PlayoutServices } from './services.ts'
@@ -48,7 +49,13 @@ export function openDueAdvances(services: PlayoutServices) {
     schedule()
   }
 
-  async function run(batch: readonly WaitingPlay[]): Promise<void> {
+  /** A trace begins with each batch: its songs are over. */
+  function run(batch: readonly WaitingPlay[]): Promise<void> {
+    const attributes = { 'cuewire.stations': batch.length }
+    return traced('end songs', { parent: null, attributes }, () => endBatch(batch))
+  }
+
+  async function endBatch(batch: readonly WaitingPlay[]): Promise<void> {
     inFlight++
     const { results, published } = await tryBatch(services, batch)
     inFlight--
@@ -60,6 +67,8 @@ export function openDueAdvances(services: PlayoutServices) {
       } else resolve(advance(services, { stationId, endedShId: shId, cause: 'due' }))
     }
     schedule()
+    // Until then the trace goes on. Whoever waits for a result gets the error.
+    await published.catch(() => {})
   }
 
   return {

@@ -34,7 +34,9 @@ export async function assertPortIsFree(
     const code = await findListenError(host, port)
     if (code === null) return
     if (code !== 'EADDRINUSE' || Date.now() > deadline)
-      throw new OperatorError(explainListenError(code, host, `${name} ${port}`))
+      throw new OperatorError(
+        explainListenError(code, { host, hostName: name.replace('PORT', 'HOST'), port: `${name} ${port}` })
+      )
     await sleep(50)
   }
 }
@@ -48,11 +50,15 @@ async function findListenError(host: string, port: number): Promise<string | nul
   })
 }
 
-function explainListenError(code: string, host: string, port: string): string {
+/** `port`: its variable and value. */
+function explainListenError(
+  code: string,
+  { host, hostName, port }: { readonly host: string; readonly hostName: string; readonly port: string }
+): string {
   if (code === 'EADDRINUSE')
     return `${port} is in use on ${host}: stop the program that listens there, or choose another port`
   if (code === 'EACCES') return `${port} needs more permissions than this user has: choose 1024 or higher`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST ${host} is not an address of this machine: correct it`
-  return `cannot listen on ${host}, ${port} (${code}): correct HOST and PORT`
+    return `${hostName} ${host} is not an address of this machine: correct it`
+  return `cannot listen on ${host}, ${port} (${code}): correct ${hostName} and the port`
 }

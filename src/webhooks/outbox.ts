@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Tx } from '../db/sql.ts'
 import { type ShownFacts, pickShownFacts, type StationState } from '../station/state.ts'
 import type { Trigger } from '../station/triggers.ts'
+import { currentTraceparent } from '../tracing/tracing.ts'
 import type { HookConfig } from './config.ts'
 
 /** An event of a station. */
@@ -88,8 +89,8 @@ export function eventsStatement(
   )
   return tx<{ id: number }[]>`
     with events as (
-      insert into webhook_events (station_id, fact, happened_at_ms, state)
-      select x.station_id, x.fact, x.happened_at_ms, x.state::json
+      insert into webhook_events (station_id, fact, happened_at_ms, state, trace_context)
+      select x.station_id, x.fact, x.happened_at_ms, x.state::json, ${currentTraceparent()}::text
       from unnest(${written.map(({ snapshot }) => snapshot.stationId)}::bigint[],
         ${written.map(({ event }) => event.fact)}::text[], ${written.map(({ event }) => event.happenedAtMs)}::bigint[],
         ${states}::text[]) as x (station_id, fact, happened_at_ms, state)

@@ -89,11 +89,13 @@ export async function startProgram(
   databaseUrl: string,
   redisUrl: string,
   dataDir: string,
-  variables: Readonly<Record<string, string>> = {}
+  variables: Readonly<Record<string, string>> = {},
+  workersVariables: Readonly<Record<string, string>> = {}
 ): Promise<RunningProgram> {
   const workers = startWorkers(databaseUrl, redisUrl, {
     DATA_DIR: dataDir,
-    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    ...workersVariables
   })
   workers.stderr?.pipe(process.stderr)
   const [server] = await Promise.all([

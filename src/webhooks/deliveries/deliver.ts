@@ -7,6 +7,7 @@ import { attemptDuration, attempts } from '../../metrics/webhooks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { Dialect } from '../../station/dialect.ts'
+import { traced } from '../../tracing/tracing.ts'
 import type { Sealer } from '../config.ts'
 import { renderEventNowPlaying } from '../format/now-playing-body.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
@@ -19,7 +20,7 @@ import {
 } from './deliveries.ts'
 import { acquireHook, type LeasedHook, readDeliveryEvent, readLeasedHook, releaseHook } from './leases.ts'
 import { nextDelivery } from './next-delivery.ts'
-import { deliveredOutcome } from './outcome.ts'
+import { type AttemptResult, deliveredOutcome } from './outcome.ts'
 import { renderDelivery } from './prepare.ts'
 import { hostOfSending, sendRequest, type SendDeps } from './send.ts'
 
@@ -105,7 +106,8 @@ async function deliverNext(
   }
   const host = hostOfSending(sending)
   if (deps.hosts.isCrowded(host)) return { nextCheckMs: nowMs + crowdedRetryMs }
-  const result = await deps.hosts.run(host, () => sendRequest(sending, messageId, secrets, deps))
+  const send = () => deps.hosts.run(host, () => sendRequest(sending, messageId, secrets, deps))
+  const result = sent.traceContext === null ? await send() : await traceAttempt(hook, sent, send)
   attempts.inc({ outcome: result.fault ?? 'delivered' })
   attemptDuration.observe(result.durationMs / 1_000)
   const finished = { deliveryId: id, attempt: sent.attempts + 1, result }
@@ -114,6 +116,29 @@ async function deliverNext(
   if (await recordFailure(sql, hook, finished, Math.random()))
     deps.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
   return { hook: await readLeasedHook(sql, hook) }
+}
+
+/** An attempt as a part of the trace of its change. */
+async function traceAttempt(
+  { id, stationId, type }: LeasedHook,
+  { traceContext, messageId, attempts: before }: NonNullable<LeasedHook['firstEvent']>,
+  send: () => Promise<AttemptResult>
+): Promise<AttemptResult> {
+  const attributes = {
+    'cuewire.station.id': stationId,
+    'cuewire.webhook.id': id,
+    'cuewire.webhook.type': type,
+    'cuewire.webhook.message': messageId,
+    'cuewire.webhook.attempt': before + 1
+  }
+  return traced('deliver web hook', { kind: 'client', parent: traceContext, attributes }, async span => {
+    const result = await send()
+    span?.set({
+      'cuewire.webhook.outcome': result.fault ?? 'delivered',
+      'http.response.status_code': result.status
+    })
+    return result
+  })
 }
 
 const requestsPerHost = 4

@@ -1,5 +1,6 @@
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import type { StationState } from '../../station/state.ts'
+import type { Traceparent } from '../../tracing/tracing.ts'
 import type { PendingDelivery } from './next-delivery.ts'
 import type { HookToPrepare } from './prepare.ts'
 
@@ -29,6 +30,8 @@ interface DeliveryEvent {
   readonly happenedAtMs: number
   readonly attempts: number
   readonly state: StationState
+  /** The span of the change; null if it was not traced. */
+  readonly traceContext: Traceparent | null
 }
 
 /** A lease lasts this long unless it is extended. Then another process continues for one that was killed. */
@@ -46,7 +49,7 @@ export const leasedColumns = (sql: Sql | Tx) => sql`
 
 const eventColumns = (sql: Sql) => sql`
   'deliveryId', d.id, 'messageId', d.message_id, 'happenedAtMs', e.happened_at_ms, 'attempts', d.attempts,
-  'state', e.state`
+  'state', e.state, 'traceContext', e.trace_context`
 
 /**
  * Runs `writes`, CTEs of which `hook` returns the `leasedColumns` of a web hook, and selects it with its

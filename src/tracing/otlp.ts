@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+
+import {
+  type Context,
+  diag,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags
+} from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+
+import type { Logger } from '../runtime/log.ts'
+import { version } from '../runtime/program-files.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
+import type { SpanExporter, Traceparent } from './tracing.ts'
+
+const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
+
+/**
+ * Opens an exporter to the collector at `OTEL_EXPORTER_OTLP_ENDPOINT`. The libraries read this and the other variables
+ * of OpenTelemetry, such as `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_TRACES_SAMPLER`.
+ */
+export function openOtlpExporter(kind: string, log: Logger): SpanExporter {
+  reportFailures(log)
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'cuewire',
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+      'cuewire.process': kind
+    }),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())]
+  })
+  const tracer = provider.getTracer('cuewire', version)
+  return {
+    start: (name, { kind: spanKind, attributes = {}, parent }) => {
+      const options = { kind: spanKind ? kinds[spanKind] : SpanKind.INTERNAL, attributes }
+      const span = tracer.startSpan(name, options, contextOf(parent))
+      const { traceId, spanId, traceFlags } = span.spanContext()
+      return {
+        traceparent: `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`,
+        set: added => void span.setAttributes(added),
+        end: error => {
+          if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: reasonOf(error) })
+          span.end()
+        }
+      }
+    },
+    close: () => provider.shutdown()
+  }
+}
+
+function contextOf(parent: Traceparent | null): Context {
+  const [, traceId, spanId, flags] =
+    /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})/.exec(parent ?? '') ?? []
+  if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT
+  const traceFlags = Number.parseInt(flags ?? '0', 16)
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
+}
+
+const ignore = () => {}
+
+/** A collector that is down fails every few seconds. */
+const reportEveryMs = 60_000
+
+function reportFailures(log: Logger): void {
+  let reportedAtMs = -Infinity
+  const error = (message: string) => {
+    if (performance.now() - reportedAtMs < reportEveryMs) return
+    reportedAtMs = performance.now()
+    log.warn({ reason: message.slice(0, 300) }, 'traces not exported')
+  }
+  diag.setLogger({ error, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR)
+}
