@@ -289,6 +289,7 @@ function traceHandler<Services>(
       return reply
     })
 }
+
 const noHeaders: HeaderList = []
 
 /** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
