@@ -5,7 +5,8 @@ import { copyLines, renderCopyLine } from '../copy-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
-const batchRows = 20_000
+// Two batches are in memory: one is converted while the other is written.
+const batchRows = 10_000
 
 /** The columns that are copied; the others have defaults or follow from them. */
 const columns = [
