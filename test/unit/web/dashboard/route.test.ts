@@ -38,13 +38,26 @@ test('links to folders, files and forms are parsed back to what they name', () =
   })
 })
 
+test('a URL fragment without a place leads to the view that it names', () => {
+  const top = { folder: '', item: '' }
+  for (const hash of ['', '#', '#/', '#/stations'])
+    expect(parseRoute(hash)).toEqual({ view: 'installation', section: 'stations', ...top })
+  expect(parseRoute('#/system')).toEqual({ view: 'installation', section: 'system', ...top })
+  const inStation = { view: 'station', ...top }
+  expect(parseRoute('#/station/a%2Fb/hooks')).toEqual({ ...inStation, station: 'a/b', section: 'hooks' })
+  expect(parseRoute('#/station/demo/')).toEqual({ ...inStation, station: 'demo', section: 'now' })
+})
+
 test.each([
   '#/nowhere',
   '#/system/3',
   '#/stations/3',
   '#/keys/',
   '#/keys/1/2',
+  '#/station',
   '#/station/',
+  '#/station/a/x',
+  '#/station/%',
   '#/station/demo/now/3',
   '#/station/demo/playlists/1/2',
   '#/station/demo/media//songs',

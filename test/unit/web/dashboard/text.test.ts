@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 
 import { ApiError, parseApiError, toApiError } from '../../../../web/dashboard/api/api-error.ts'
 import { describeFrequency, formatSchedule } from '../../../../web/dashboard/schedule/schedule-text.ts'
-import { parseRoute } from '../../../../web/dashboard/ui/route.ts'
 import { formatAge, formatCount, describeDuration, isolateBidi } from '../../../../web/dashboard/ui/text.ts'
 import { formatMinuteOfDay, formatZoneName } from '../../../../web/dashboard/ui/time.ts'
 
@@ -67,24 +66,6 @@ test('an error has the plain-text message of the response, or else its status', 
   expect(parseApiError(429, body, null).message).toBe('It is <b>sent</b>.')
   expect(parseApiError(502, '<html>', null).message).toBe('The server returned an error (502).')
   expect(toApiError(new TypeError('fetch failed'))).toEqual(new ApiError('The server cannot be reached.'))
-})
-
-test('a URL fragment leads to the view that it names, or to none', () => {
-  for (const hash of ['', '#', '#/', '#/stations'])
-    expect(parseRoute(hash)).toEqual({ view: 'installation', section: 'stations' })
-  expect(parseRoute('#/system')).toEqual({ view: 'installation', section: 'system' })
-  expect(parseRoute('#/station/a%2Fb/hooks')).toEqual({ view: 'station', station: 'a/b', section: 'hooks' })
-  expect(parseRoute('#/station/demo/')).toEqual({ view: 'station', station: 'demo', section: 'now' })
-  const invalid = [
-    '#/x',
-    '#/system/x',
-    '#/station',
-    '#/station/',
-    '#/station/a/x',
-    '#/station/a/now/x',
-    '#/station/%'
-  ]
-  expect(invalid.map(hash => parseRoute(hash).view)).toEqual(invalid.map(() => 'not-found'))
 })
 
 test('a right-to-left name is isolated, and other names stay as they are', () => {
