@@ -1,9 +1,10 @@
 import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
-import { openProgress } from '../from-azuracast/progress.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
-import { parseWords, renderBytes, toAbsolute, usageError } from './arguments.ts'
+import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
+import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { readKeyToSave, saveKey } from './keep-secrets-key.ts'
+import { renderBytes } from './render-bytes.ts'
 import type { ArchiveResult } from './write-archive.ts'
 import { writeBackup } from './write-backup.ts'
 
@@ -28,6 +29,12 @@ The database is that of DATABASE_URL, else that of the Cuewire that runs with DA
 that runs on this machine, else the one in DATA_DIR.
 `
 
+const commandLine = openCommandLine(usage, {
+  media: { type: 'boolean' },
+  'secrets-key': { type: 'string' },
+  help: { type: 'boolean', short: 'h' }
+})
+
 /** Writes a backup. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function backupCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   return reportOperatorErrors(call, 1, async () => {
@@ -42,25 +49,17 @@ export function backupCommand(call: CommandContext, signal: AbortSignal): Promis
 }
 
 async function runBackup(call: CommandContext, signal: AbortSignal): Promise<number> {
-  const { values, positionals } = parseWords(
-    call.args,
-    {
-      media: { type: 'boolean' },
-      'secrets-key': { type: 'string' },
-      help: { type: 'boolean', short: 'h' }
-    },
-    usage
-  )
+  const { values, positionals } = commandLine.parse(call.args)
   if (values.help) {
     call.stdout.write(help)
     return 0
   }
   const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw usageError('give one FILE', usage)
+  if (file === undefined || others.length > 0) throw commandLine.usageError('give one FILE')
   const { media = false, 'secrets-key': keyFile } = values
-  const archive = toAbsolute(call, file)
+  const archive = toAbsolutePath(call, file)
   const config = parseConfig(call.env)
-  const progress = openProgress(call.stderr)
+  const progress = openPhaseProgress(call.stderr)
   try {
     const pool = { name: 'backup', statementSeconds: copySeconds, migrates: false }
     const result = await withCommandDatabase(config, call, pool, async (sql, dataDir) => {
@@ -73,7 +72,7 @@ async function runBackup(call: CommandContext, signal: AbortSignal): Promise<num
         onFiles: files => progress.share(`files (${files})`, 0),
         onCheck: share => progress.share('reading the backup', share)
       })
-      if (keyFile !== undefined && key !== null) await saveKey(toAbsolute(call, keyFile), key)
+      if (keyFile !== undefined && key !== null) await saveKey(toAbsolutePath(call, keyFile), key)
       return written
     })
     progress.end()

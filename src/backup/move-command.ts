@@ -1,12 +1,12 @@
 import { findCommandStores, withCommandDatabase, withConnection } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
-import { openProgress } from '../from-azuracast/progress.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { openCommandLine } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
+import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { readTar } from '../runtime/tar-files.ts'
 import { openArchiveWriter } from './archive-writer.ts'
-import { parseWords, usageError } from './arguments.ts'
 import { copySeconds } from './backup-command.ts'
 import { type BackupManifest, manifestPath, openFilesSummary } from './contents.ts'
 import { dumpTables } from './dump-tables.ts'
@@ -26,6 +26,8 @@ Copies the database to an empty one, usually from the embedded Postgres in DATA_
 The database to copy is that of DATABASE_URL, else the one in DATA_DIR. It is not changed. Files in DATA_DIR and Redis stay in use.
 `
 
+const commandLine = openCommandLine(usage, { to: { type: 'string' }, help: { type: 'boolean', short: 'h' } })
+
 /** Moves the database. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function moveCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   return reportOperatorErrors(call, 1, async () => {
@@ -40,23 +42,19 @@ export function moveCommand(call: CommandContext, signal: AbortSignal): Promise<
 }
 
 async function runMove(call: CommandContext, signal: AbortSignal): Promise<number> {
-  const { values, positionals } = parseWords(
-    call.args,
-    { to: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    usage
-  )
+  const { values, positionals } = commandLine.parse(call.args)
   if (values.help) {
     call.stdout.write(help)
     return 0
   }
   const { to } = values
-  if (to === undefined || positionals.length > 0) throw usageError('give --to DATABASE_URL', usage)
+  if (to === undefined || positionals.length > 0) throw commandLine.usageError('give --to DATABASE_URL')
   if (!URL.canParse(to) || !['postgres:', 'postgresql:'].includes(new URL(to).protocol))
-    throw usageError('--to must be like postgres://user:password@host:5432/cuewire', usage)
+    throw commandLine.usageError('--to must be like postgres://user:password@host:5432/cuewire')
   const config = parseConfig(call.env)
   if (config.DATABASE_URL === undefined && (await findCommandStores(config, call)) !== null)
     throw new OperatorError('Cuewire is running: stop it first, so that nothing is written meanwhile')
-  const progress = openProgress(call.stderr)
+  const progress = openPhaseProgress(call.stderr)
   try {
     const pool = { statementSeconds: copySeconds, migrates: false }
     const manifest = await withCommandDatabase(config, call, { name: 'move', ...pool }, async source =>

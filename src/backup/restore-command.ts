@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path'
 import { withCommandDatabase } from '../command-database.ts'
 import { type Config, parseConfig } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
-import { openProgress } from '../from-azuracast/progress.ts'
 import { checkRedis } from '../redis/check-redis.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
+import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
 import { allowedRoots } from '../storage/record.ts'
-import { parseWords, toAbsolute, usageError } from './arguments.ts'
 import { copySeconds } from './backup-command.ts'
 import { forgetEmbeddedLiveStates, forgetLiveStates } from './forget-live-states.ts'
 import { installKey, readKeyFile } from './keep-secrets-key.ts'
@@ -33,6 +33,12 @@ The database is that of DATABASE_URL, else the one in DATA_DIR. Cuewire's keys i
 DATA_DIR, are removed: the workers write the live state again.
 `
 
+const commandLine = openCommandLine(usage, {
+  replace: { type: 'boolean' },
+  'secrets-key': { type: 'string' },
+  help: { type: 'boolean', short: 'h' }
+})
+
 /** Restores a backup. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function restoreCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   return reportOperatorErrors(call, 1, async () => {
@@ -47,27 +53,19 @@ export function restoreCommand(call: CommandContext, signal: AbortSignal): Promi
 }
 
 async function runRestore(call: CommandContext, signal: AbortSignal): Promise<number> {
-  const { values, positionals } = parseWords(
-    call.args,
-    {
-      replace: { type: 'boolean' },
-      'secrets-key': { type: 'string' },
-      help: { type: 'boolean', short: 'h' }
-    },
-    usage
-  )
+  const { values, positionals } = commandLine.parse(call.args)
   if (values.help) {
     call.stdout.write(help)
     return 0
   }
   const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw usageError('give one FILE', usage)
-  const archive = toAbsolute(call, file)
+  if (file === undefined || others.length > 0) throw commandLine.usageError('give one FILE')
+  const archive = toAbsolutePath(call, file)
   const { replace = false, 'secrets-key': keyFile } = values
-  const key = keyFile === undefined ? null : await readKeyFile(toAbsolute(call, keyFile))
+  const key = keyFile === undefined ? null : await readKeyFile(toAbsolutePath(call, keyFile))
   const config = parseConfig(call.env)
   if (config.REDIS_URL !== undefined) await checkRedis(config.REDIS_URL)
-  const progress = openProgress(call.stderr)
+  const progress = openPhaseProgress(call.stderr)
   try {
     const contents = await verifyArchive(archive, {
       signal,

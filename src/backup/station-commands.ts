@@ -1,11 +1,12 @@
 import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
-import { openProgress } from '../from-azuracast/progress.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
-import { parseWords, renderBytes, toAbsolute, usageError } from './arguments.ts'
+import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
+import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { copySeconds } from './backup-command.ts'
 import { importStation } from './import-station.ts'
 import { verifyArchive } from './read-archive.ts'
+import { renderBytes } from './render-bytes.ts'
 import { exportStation } from './station-file.ts'
 
 const exportUsage = 'usage: npm run export-station -- [OPTIONS] STATION FILE'
@@ -19,23 +20,24 @@ history and listener counts. Credentials that are stored encrypted are left out.
   --help    show this help
 `
 
+const exportLine = openCommandLine(exportUsage, {
+  media: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' }
+})
+
 /** Exports a station. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function exportStationCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   return untilAborted(call, signal, async () => {
-    const { values, positionals } = parseWords(
-      call.args,
-      { media: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-      exportUsage
-    )
+    const { values, positionals } = exportLine.parse(call.args)
     if (values.help) {
       call.stdout.write(exportHelp)
       return 0
     }
     const [station, file, ...others] = positionals
     if (station === undefined || file === undefined || others.length > 0)
-      throw usageError('give one STATION and one FILE', exportUsage)
-    const archive = toAbsolute(call, file)
-    const progress = openProgress(call.stderr)
+      throw exportLine.usageError('give one STATION and one FILE')
+    const archive = toAbsolutePath(call, file)
+    const progress = openPhaseProgress(call.stderr)
     try {
       const pool = { name: 'export', statementSeconds: copySeconds }
       const { bytes, manifest, unreadable } = await withCommandDatabase(
@@ -75,22 +77,23 @@ Creates the station of a file that export-station has written, with new ids, whi
   --help              show this help
 `
 
+const importLine = openCommandLine(importUsage, {
+  'short-name': { type: 'string' },
+  help: { type: 'boolean', short: 'h' }
+})
+
 /** Imports a station. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function importStationCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
   return untilAborted(call, signal, async () => {
-    const { values, positionals } = parseWords(
-      call.args,
-      { 'short-name': { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-      importUsage
-    )
+    const { values, positionals } = importLine.parse(call.args)
     if (values.help) {
       call.stdout.write(importHelp)
       return 0
     }
     const [file, ...others] = positionals
-    if (file === undefined || others.length > 0) throw usageError('give one FILE', importUsage)
-    const archive = toAbsolute(call, file)
-    const progress = openProgress(call.stderr)
+    if (file === undefined || others.length > 0) throw importLine.usageError('give one FILE')
+    const archive = toAbsolutePath(call, file)
+    const progress = openPhaseProgress(call.stderr)
     try {
       const onProgress = (share: number) => progress.share('reading the file', share)
       const contents = await verifyArchive(archive, { signal, onProgress })

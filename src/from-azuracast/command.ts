@@ -4,6 +4,7 @@ import { databaseHelp, withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
+import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { openDatabaseSecrets } from '../security/secrets-key.ts'
 import { normalizePath } from '../storage/location.ts'
 import { allowedRoots } from '../storage/record.ts'
@@ -13,7 +14,6 @@ import { openDump } from './dump-source.ts'
 import { openMariadb } from './mariadb-source.ts'
 import { migrateInstallation } from './migrate-installation.ts'
 import { type ConflictRule, conflictRules, type Migration } from './migration.ts'
-import { openProgress } from './progress.ts'
 import type { AzuracastSource } from './source.ts'
 
 /**
@@ -41,7 +41,7 @@ async function runMigration(call: CommandContext, signal: AbortSignal): Promise<
   }
   const toAbsolute = (path: string) => toAbsolutePath(call, path)
   const config = parseConfig(env)
-  const progress = openProgress(stderr)
+  const progress = openPhaseProgress(stderr)
   try {
     await using opened = await openSource(request, toAbsolute, progress, signal)
     const { source, files } = opened
@@ -75,7 +75,10 @@ async function runMigration(call: CommandContext, signal: AbortSignal): Promise<
 }
 
 /** A table may be read several times: its rows are counted from the start again. */
-function countRows(source: AzuracastSource, progress: ReturnType<typeof openProgress>): Migration['onRows'] {
+function countRows(
+  source: AzuracastSource,
+  progress: ReturnType<typeof openPhaseProgress>
+): Migration['onRows'] {
   const counts = new Map<string, number>()
   return (table, rows) => {
     const total = source.tables.get(table)?.rows ?? 0
@@ -98,7 +101,7 @@ const noFiles: Migration['files'] = { hasFiles: false, forEachFile: async () => 
 async function openSource(
   { backup, mariadbUrl, apiUrl, apiKey }: Request,
   toAbsolute: (path: string) => string,
-  progress: ReturnType<typeof openProgress>,
+  progress: ReturnType<typeof openPhaseProgress>,
   signal: AbortSignal
 ): Promise<OpenedSource> {
   if (mariadbUrl !== null) {

@@ -1,3 +1,4 @@
+import { truncateToWidth } from '../runtime/terminal-width.ts'
 import type { ImportCounts, ImportEvent } from './import.ts'
 
 const redrawMs = 100
@@ -43,18 +44,6 @@ export function renderBar(counts: ImportCounts, total: number, seconds: number, 
   const rate = Math.round(counts.found / Math.max(seconds, 0.001))
   const name = escapeControls(path.split('/').at(-1) ?? path)
   return `[${bar}] ${percent} %  ${counts.found}/${total}  ${rate}/s  ${name}`
-}
-
-/** Truncates a line so that it does not wrap. A wide character counts as two columns. */
-export function truncateToWidth(line: string, columns: number | undefined): string {
-  let left = (columns ?? 80) - 1
-  let end = 0
-  for (const char of line) {
-    left -= char < '\u1100' ? 1 : 2
-    if (left < 0) break
-    end += char.length
-  }
-  return line.slice(0, end)
 }
 
 function renderSkipped({ path, skipReason = '' }: ImportEvent): string {

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 
 import { expect, test } from 'vitest'
 
-import { openLineProgress, renderBar, truncateToWidth } from '../../../src/media/progress.ts'
+import { openLineProgress, renderBar } from '../../../src/media/progress.ts'
 
 const counts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
 
@@ -18,13 +18,6 @@ test('a folder that grew after counting does not overflow the bar', () => {
 
 test('a file name cannot control the terminal', () => {
   expect(renderBar(counts, 1, 1, '/x/\u001B[2J\u202Egnp.mp3')).toContain('?[2J?gnp.mp3')
-})
-
-test('a line is narrower than the terminal; wide characters count twice', () => {
-  expect(truncateToWidth('abcdef', 5)).toBe('abcd')
-  expect(truncateToWidth('\u65E5\u672C\u8A9E', 5)).toBe('\u65E5\u672C')
-  expect(truncateToWidth('\u{1F600}\u{1F600}', 4)).toBe('\u{1F600}')
-  expect(truncateToWidth('x'.repeat(200), undefined).length).toBe(79)
 })
 
 test('without a terminal there is a line for each skipped file and every 500 files', async () => {

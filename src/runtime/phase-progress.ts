@@ -1,6 +1,6 @@
 import { WriteStream } from 'node:tty'
 
-import { truncateToWidth } from '../media/progress.ts'
+import { truncateToWidth } from './terminal-width.ts'
 
 const redrawMs = 100
 /** Rows of a table per line, without a terminal. */
@@ -9,7 +9,7 @@ const rowsPerLine = 500_000
 const lineMs = 10_000
 
 /** Shows the progress of phases: a bar in a terminal, else lines. */
-export function openProgress(out: NodeJS.WritableStream) {
+export function openPhaseProgress(out: NodeJS.WritableStream) {
   const terminal = out instanceof WriteStream ? out : null
   let phase = ''
   let drawnAt = 0
