@@ -48,7 +48,11 @@ async function openRig(folder: string) {
     process.stderr?.on('data', (data: Buffer) => (output += data.toString()))
     process.once('close', (code, signal) => {
       if (signal === 'SIGKILL') return
-      if (!/^cuewire: (Postgres|Redis|Postgres or Redis) (does not answer|went away)/.test(output))
+      if (
+        !/^cuewire: (Postgres does not answer|Redis does not answer|Postgres or Redis became unreachable)/.test(
+          output
+        )
+      )
         unexpectedExits.push(`code ${code}: ${output}`)
       if (workers[index] === process) start(index)
     })
