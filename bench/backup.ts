@@ -31,7 +31,7 @@ export async function backup(): Promise<void> {
       stations,
       tracks: 100,
       songMs: 180_000,
-      firstDueMs: Date.now() + 10_000,
+      dueInMs: 10_000,
       played: Math.ceil(plays / stations)
     })
     const archive = join(folder, 'backup.tar.gz')

@@ -146,7 +146,7 @@ async function measure(running: Cluster): Promise<void> {
     workers
   } = running
   const sql = postgres(databaseUrl, { max: 2, onnotice: () => {}, connect_timeout: 5 })
-  await seedStations(sql, { stations, tracks, songMs, firstDueMs: Date.now() + 25_000 })
+  await seedStations(sql, { stations, tracks, songMs, dueInMs: 25_000 })
   await sql`analyze`
   const followers = startFollowers(servers, followed)
   await wait(25_000)

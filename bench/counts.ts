@@ -51,7 +51,7 @@ export async function counts(): Promise<void> {
     const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
     const printCores = measureCores(program.pid)
     try {
-      await seedStations(sql, { stations, tracks: 5, songMs: 3_600_000, firstDueMs: Date.now() + 3_600_000 })
+      await seedStations(sql, { stations, tracks: 5, songMs: 3_600_000, dueInMs: 3_600_000 })
       const ids = (await sql<{ id: string }[]>`select id from stations order by id`).map(({ id }) =>
         Number(id)
       )

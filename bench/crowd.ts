@@ -41,8 +41,7 @@ export async function crowd(): Promise<void> {
   try {
     const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
     // One long song, so that nothing changes but what the benchmark changes.
-    const firstDueMs = Date.now() + 3_000
-    await seedStations(sql, { stations: 1, tracks: 60, songMs: 7_200_000, firstDueMs, played: 5 })
+    await seedStations(sql, { stations: 1, tracks: 60, songMs: 7_200_000, dueInMs: 3_000, played: 5 })
     await sql.end()
     await waitUntilShown(program)
     await wait(settleMs)

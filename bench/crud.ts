@@ -27,7 +27,7 @@ export async function crud(): Promise<void> {
   const program = await startProgram(port, { env: { ADMIN_API_KEY: adminKey } })
   const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
   try {
-    await seedStations(sql, { stations, tracks: 60, songMs, firstDueMs: Date.now() + settleMs })
+    await seedStations(sql, { stations, tracks: 60, songMs, dueInMs: settleMs })
     const ids = await sql<{ id: string }[]>`select id from stations order by id`
     await wait(settleMs)
     const keys: string[] = []

@@ -79,7 +79,7 @@ async function rate(): Promise<void> {
         stations: hookCount,
         tracks: 5,
         songMs: 3_600_000,
-        firstDueMs: Date.now() + settleMs - Math.round(3_600_000 / hookCount)
+        dueInMs: settleMs - Math.round(3_600_000 / hookCount)
       })
       const ids = await readStationIds(sql)
       await seedHooks(sql, ids, opened.urls)
@@ -169,7 +169,7 @@ async function hang(): Promise<void> {
   const program = await startProgram(port, { env })
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
-    await seedStations(sql, { stations: hangStations, tracks: 20, songMs, firstDueMs: Date.now() + settleMs })
+    await seedStations(sql, { stations: hangStations, tracks: 20, songMs, dueInMs: settleMs })
     const ids = await readStationIds(sql)
     await seedHooks(sql, ids, opened.urls)
     const listener = await listen(program.baseUrl, ids)

@@ -37,7 +37,7 @@ export async function startProgramOnAir(
     pinProcess(serverCore, program.serverPid())
     writeServer = await program.addServer(port + 50, loadCore)
     const sql = postgres(program.databaseUrl, { max: 1, onnotice: () => {} })
-    await seedStations(sql, { stations, tracks: 60, songMs, firstDueMs: Date.now() + settleMs, played: 5 })
+    await seedStations(sql, { stations, tracks: 60, songMs, dueInMs: settleMs, played: 5 })
     await sql.end()
     await waitUntilOnAir(program.baseUrl, stations)
     await wait(settleMs)

@@ -56,7 +56,7 @@ export async function playout(): Promise<void> {
     const receiver = createServer((_, response) => response.writeHead(204).end())
     const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
     try {
-      await seedStations(sql, { ...run, tracks, firstDueMs: Date.now() + settleMs })
+      await seedStations(sql, { ...run, tracks, dueInMs: settleMs })
       await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
       if (run.trigger) await seedHooks(sql, run.trigger, receiver.address())
       await wait(settleMs)

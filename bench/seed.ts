@@ -5,7 +5,8 @@ import type postgres from 'postgres'
 /**
  * Fills an empty database with identical stations of one playlist each. Every station is in the middle of a
  * song and has three more in the queue. The ends of the songs are spread evenly over one song length from
- * `firstDueMs` on; `delaysMs` delays them station by station. The history has `played` earlier songs.
+ * `dueInMs` after the libraries are written; `delaysMs` delays them station by station. The history has `played` earlier songs.
+ * Returns when the first song ends, in ms since 1970.
  */
 export async function seedStations(
   sql: postgres.Sql,
@@ -13,16 +14,16 @@ export async function seedStations(
     stations: number
     tracks: number
     songMs: number
-    firstDueMs: number
+    dueInMs: number
     delaysMs?: readonly number[]
     played?: number
   }
-): Promise<void> {
-  const { stations, tracks, songMs, firstDueMs, delaysMs = [], played = 0 } = shape
+): Promise<number> {
+  const { stations, tracks, songMs, dueInMs, delaysMs = [], played = 0 } = shape
   const songIds = Array.from({ length: tracks }, (_, track) =>
     createHash('md5').update(`artist${track}title${track}`).digest('hex')
   )
-  await sql.begin(async tx => {
+  const firstDueMs = await sql.begin(async tx => {
     await tx`insert into stations (name, short_name)
       select 'Bench ' || n, 'bench_' || n from generate_series(1, ${stations}::int) n`
     await tx`insert into hls_streams (station_id, name, is_default) select id, '/radio.mp3', true from stations`
@@ -36,9 +37,10 @@ export async function seedStations(
     await tx`insert into playlist_tracks (playlist_id, media_id, position)
       select p.id, m.id, row_number() over (partition by p.id order by m.id)
       from playlists p join media m on m.station_id = p.station_id`
+    const dueMs = Date.now() + dueInMs
     await tx`
       with due as (
-        select s.id, ${firstDueMs}::bigint + s.n * ${songMs}::bigint / ${stations}::int as ms, coalesce(d.ms, 0) as delay
+        select s.id, ${dueMs}::bigint + s.n * ${songMs}::bigint / ${stations}::int as ms, coalesce(d.ms, 0) as delay
         from (select id, row_number() over (order by id) as n from stations) s
         left join unnest(${[...delaysMs]}::bigint[]) with ordinality d(ms, n) on d.n = s.n)
       insert into song_history (station_id, media_id, playlist, song_id, artist, title, duration_ms, started_at_ms,
@@ -60,8 +62,10 @@ export async function seedStations(
       join playlist_tracks t on t.playlist_id = p.id and t.position between 2 and 4
       where h.ended_at_ms is null`
     await tx`update stations set next_seq = 4`
+    return dueMs
   })
   // The versions of the libraries were set at the commit.
   await sql`update stations s set filled_version = l.version from libraries l where l.station_id = s.id`
   await sql`vacuum analyze`
+  return firstDueMs
 }

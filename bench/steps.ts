@@ -34,8 +34,8 @@ const parts = ['cost1000', 'cost10000', 'cost100000', 'rate1000', 'rate10000'] a
 const port = positiveInteger('PORT', 18_080)
 const tracks = positiveInteger('TRACKS', 60)
 const sampledStations = 1_000
-/** Time to fill the database and to load the libraries. */
-const settleMs = (stations: number) => 20_000 + stations * 4
+/** Time to load the libraries and to publish the stations. */
+const settleMs = (stations: number) => 20_000 + stations * 2
 
 export async function steps(): Promise<void> {
   const points: GrowthPoint[] = []
@@ -182,8 +182,7 @@ async function withStations<Result>(
   const program = await startProgram(port, options)
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
-    const firstDueMs = Date.now() + settleMs(stations)
-    await seedStations(sql, { ...shape, tracks, firstDueMs })
+    const firstDueMs = await seedStations(sql, { ...shape, tracks, dueInMs: settleMs(stations) })
     const every = Math.max(1, stations / sampledStations)
     const sample = Array.from({ length: stations / every }, (_, index) => Math.floor(index * every) + 1)
     await wait(firstDueMs - Date.now())
