@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -8,6 +9,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { obtainRedis } from '../../src/embedded/find-redis.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { cpuByChild } from './cpu-of-processes.ts'
 import { prepareTemplate } from './databases.ts'
 import { serveSharedProgram } from './shared-program.ts'
 import { copyFolder, openStoreFolder, openTempFolder } from './temp-folder.ts'
@@ -51,7 +53,16 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 export async function teardown(): Promise<void> {
+  profileServices()
   for (const close of closers.splice(0).toReversed()) await close()
+}
+
+/** With TEST_PROFILE=FILE, appends a line for Vitest itself and each service that all files share. */
+function profileServices(): void {
+  const target = process.env['TEST_PROFILE']
+  if (target === undefined) return
+  for (const { command, seconds } of cpuByChild(process.pid))
+    appendFileSync(target, `${JSON.stringify({ service: command, cpuSeconds: seconds })}\n`)
 }
 
 /** Created once, for this Postgres and those that tests start. */
