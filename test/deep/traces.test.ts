@@ -87,7 +87,8 @@ test.runIf(isDeep)(
       key: 'cuewire.webhook.outcome',
       value: { stringValue: 'delivered' }
     })
-    expect(receiver.asked.length).toBeGreaterThan(0)
+    const received = receiver.asked.map(({ headers }) => headers['traceparent'])
+    expect(received).toContain(`00-${client.traceId}-${delivery?.spanId}-01`)
 
     // A short song, whose end begins a trace of its own.
     const otherId = await seedStation(program.sql, { songMs: 1_500 })

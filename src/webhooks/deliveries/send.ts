@@ -5,6 +5,7 @@ import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../outbound/networks.ts'
 import { parseRetryAfter } from '../../outbound/retry-after.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { currentTraceparent } from '../../tracing/tracing.ts'
 import { redactSecrets, secretValues } from '../redact.ts'
 import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
 import { type Mailer, openMailer } from './mailer.ts'
@@ -81,11 +82,13 @@ async function exchange(
 ): Promise<Answer & { readonly body: string }> {
   const { method, headers, redactedUrl: url } = request
   onRequest?.(request)
+  const traceparent = currentTraceparent()
   try {
     const answer = await guardedFetch(request.url, {
       allowed,
       method,
-      headers,
+      // A receiver that exports spans continues the trace; a header of the operator has precedence.
+      headers: traceparent === null ? headers : { traceparent, ...headers },
       maxBytes: maxBytesRead,
       whenTooLarge: 'truncate',
       ...(request.body === undefined ? {} : { body: request.body }),
