@@ -35,7 +35,7 @@ const port = positiveInteger('PORT', 18_080)
 const tracks = positiveInteger('TRACKS', 60)
 const sampledStations = 1_000
 /** Time to load the libraries and to publish the stations. */
-const settleMs = (stations: number) => 20_000 + stations * 2
+const settleMs = (stations: number) => 20_000 + stations * 8
 
 export async function steps(): Promise<void> {
   const points: GrowthPoint[] = []
