@@ -4,12 +4,15 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
+import { openJobQueue } from '../../src/jobs/queues.ts'
+import { checkRedis } from '../../src/redis/check-redis.ts'
+import { openJobConnection } from '../../src/redis/connection.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { seedHook } from '../support/hooks.ts'
-import { subscribeLive } from '../support/live-client.ts'
+import { connectLive, subscribeLive } from '../support/live-client.ts'
 import { alertsFile, readAlerts, readPanelQueries } from '../support/operations.ts'
 import { startServer } from '../support/program.ts'
 import { findComplaint, type Prometheus, startPrometheus } from '../support/prometheus.ts'
@@ -20,9 +23,6 @@ import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
-
-/** Their causes take too long or cannot be had in isolation: jobs that hang, and clients that read slowly. */
-const untestedAlerts = ['CuewireJobsLate', 'CuewireSlowClients']
 
 const window = '16s'
 const within = { deadlineMs: 60_000 }
@@ -244,7 +244,43 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
         },
         () => clearInterval(pulses)
       )
-      expect([...tested, ...untestedAlerts].toSorted()).toEqual(
+      const producer = openJobConnection(await checkRedis(redisUrl), 'test')
+      await producer.connect()
+      const jobs = openJobQueue('deliver', producer)
+      onTestFinished(async () => {
+        await jobs.close()
+        producer.disconnect()
+      })
+      await cause(
+        ['CuewireJobsLate'],
+        async () => {
+          await jobs.pause()
+          await jobs.add('deliver', { webhookId: 1 }, { delay: 100 })
+        },
+        () => jobs.resume()
+      )
+      const slow: Disposable[] = []
+      let arrivals: NodeJS.Timeout | undefined
+      await cause(
+        ['CuewireSlowClients'],
+        async () => {
+          await sql`update media set lyrics = repeat('la ', 100000) where station_id = ${station}`
+          pulses = setInterval(() => {
+            const total = Math.floor(Math.random() * 1_000_000)
+            void first.ask('PUT', `/api/station/${station}/listeners`, { body: { total } }).catch(() => {})
+          }, 50)
+          arrivals = setInterval(() => {
+            slow.push(openSlowClient(first.baseUrl, station))
+            if (slow.length > maxSlow) slow.shift()?.[Symbol.dispose]()
+          }, 500)
+        },
+        () => {
+          clearInterval(pulses)
+          clearInterval(arrivals)
+          for (const each of slow) each[Symbol.dispose]()
+        }
+      )
+      expect([...tested].toSorted()).toEqual(
         readAlerts()
           .map(({ alert }) => alert)
           .toSorted()
@@ -252,6 +288,19 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
     }
   )
 })
+
+/** Below the limit of connections, with those of the other clients. */
+const maxSlow = 6
+
+/** Subscribes to a station and reads nothing. */
+function openSlowClient(baseUrl: string, station: number): Disposable {
+  const { socket } = connectLive(`${baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`)
+  socket.once('open', () => {
+    socket.send(JSON.stringify({ subs: { [`station:${station}`]: { recover: true } } }))
+    socket.pause()
+  })
+  return { [Symbol.dispose]: () => socket.terminate() }
+}
 
 async function untilFiring(prometheus: Prometheus, alerts: readonly string[]): Promise<void> {
   const missing = new Set(alerts)
