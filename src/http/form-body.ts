@@ -1,4 +1,4 @@
-import { readMultipart } from '../api/library/multipart-body.ts'
+import { readMultipart } from '../api/library/uploads/multipart-body.ts'
 import { ApiError } from '../runtime/errors.ts'
 
 /** Whether a content type is that of an HTML form with files. */

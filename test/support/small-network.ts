@@ -1,5 +1,5 @@
-import type { Answer, Program } from '../support/program.ts'
-import { waitFor } from '../support/wait.ts'
+import type { Answer, Program } from './program.ts'
+import { waitFor } from './wait.ts'
 
 /** Stations of a small network, with data for every page of an operator. */
 const stations = [

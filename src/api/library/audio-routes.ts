@@ -4,7 +4,7 @@ import { actionReply, type ApiRequest, type ApiRoute, apiRoute, stationOf } from
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { sendStoredFile } from './file-content.ts'
-import { withReceivedFile } from './received-file.ts'
+import { withReceivedFile } from './uploads/received-file.ts'
 
 interface RouteText {
   readonly id: string

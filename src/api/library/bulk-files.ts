@@ -20,7 +20,7 @@ import {
   toUpdate
 } from './bulk-rows.ts'
 import { updateRow } from './files.ts'
-import { withReceivedFile } from './received-file.ts'
+import { withReceivedFile } from './uploads/received-file.ts'
 
 /*
  * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes cost

@@ -21,7 +21,7 @@ import { deleteRow } from './files.ts'
 import { forgetEmptyFolders } from './media-folders.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 import { deleteWithFile } from './song-files.ts'
-import { assertPlaylists, joinFolder, parseTarget } from './upload-target.ts'
+import { assertPlaylists, joinFolder, parseTarget } from './uploads/upload-target.ts'
 
 const paths = v.nullish(
   v.pipe(v.array(pathText), v.maxLength(maxFiles, `must have at most ${maxFiles} entries.`)),

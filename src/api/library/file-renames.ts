@@ -12,7 +12,7 @@ import { type FileAction, findSongs, openAction, pathText, type Song } from './f
 import { forgetMovedFolder, isFolder, makeFolder } from './media-folders.ts'
 import { folderPrefix } from './media-paths.ts'
 import { moveWithFile } from './song-files.ts'
-import { parseTarget } from './upload-target.ts'
+import { parseTarget } from './uploads/upload-target.ts'
 
 const renameBody = v.object({ file: pathText, newPath: pathText })
 

@@ -5,11 +5,11 @@ import { toCallerError } from '../../uploads/media-store.ts'
 import { parseId, refuseField } from '../core/parse.ts'
 import { type ApiRequest, type ApiRoute, type Reply, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
-import { withFileUpload } from './file-upload.ts'
 import { recordRoutes } from './files.ts'
 import { hasMediaName, parseMediaName } from './media-name.ts'
 import { deleteWithFile, findMediaStore, findSongFile, moveWithFile, type SongInStore } from './song-files.ts'
-import { parseTarget } from './upload-target.ts'
+import { withFileUpload } from './uploads/file-upload.ts'
+import { parseTarget } from './uploads/upload-target.ts'
 
 /** A file that would be thrown away is refused. */
 function assertNoFile({ body }: ApiRequest): void {

@@ -6,7 +6,7 @@ import { actionReply, apiRoute } from '../core/route.ts'
 import { ref, string } from '../core/schemas.ts'
 import { type FileAction, openAction, pathText } from './file-selection.ts'
 import { folderPrefix } from './media-paths.ts'
-import { joinFolder, parseTarget } from './upload-target.ts'
+import { joinFolder, parseTarget } from './uploads/upload-target.ts'
 
 /*
  * Folders of the media storage. Those without songs are kept in `media_folders`, since a bucket has no empty folders.

@@ -2,7 +2,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { detectImageType, type ImageType, imageTypes } from '../../songs/image-type.ts'
 import { refuseBody, refuseField } from '../core/parse.ts'
 import type { ApiRequest, BodyStream } from '../core/route.ts'
-import { piecesOf, readMultipart } from './multipart-body.ts'
+import { piecesOf, readMultipart } from './uploads/multipart-body.ts'
 
 const formType = 'multipart/form-data'
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 
-import { artVersion } from '../../../src/api/azuracast/art-version.ts'
-import { broadcast } from '../../../src/api/azuracast/broadcast.ts'
-import { hlsStream } from '../../../src/api/azuracast/hls-stream.ts'
-import { shortNameOf } from '../../../src/api/azuracast/playlist.ts'
 import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
-import { remote } from '../../../src/api/azuracast/remote.ts'
-import { role } from '../../../src/api/azuracast/role.ts'
-import { listSchedule } from '../../../src/api/azuracast/schedule.ts'
-import { storageLocation } from '../../../src/api/azuracast/storage-location.ts'
-import { webhook } from '../../../src/api/azuracast/webhook.ts'
+import { artVersion } from '../../../src/api/azuracast/records/art-version.ts'
+import { broadcast } from '../../../src/api/azuracast/records/broadcast.ts'
+import { hlsStream } from '../../../src/api/azuracast/records/hls-stream.ts'
+import { shortNameOf } from '../../../src/api/azuracast/records/playlist.ts'
+import { remote } from '../../../src/api/azuracast/records/remote.ts'
+import { role } from '../../../src/api/azuracast/records/role.ts'
+import { listSchedule } from '../../../src/api/azuracast/records/schedule.ts'
+import { storageLocation } from '../../../src/api/azuracast/records/storage-location.ts'
+import { webhook } from '../../../src/api/azuracast/records/webhook.ts'
 
 /** Of station 3, on which the record of the request is stored as `stored`. */
 function contextOf(stored: readonly object[] = []): DialectContext {

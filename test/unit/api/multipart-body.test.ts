@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
-import { readMultipart } from '../../../src/api/library/multipart-body.ts'
+import { readMultipart } from '../../../src/api/library/uploads/multipart-body.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
 
 test('a file that is refused before it has arrived does not end the process', async () => {

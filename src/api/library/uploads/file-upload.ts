@@ -1,0 +1,167 @@
+import * as v from 'valibot'
+
+import type { JsonSchema } from '../../../fields/field.ts'
+import { ApiError } from '../../../runtime/errors.ts'
+import { isJsonType, parseJsonBody } from '../../../runtime/json-body.ts'
+import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
+import { parseBody, refuseField } from '../../core/parse.ts'
+import { type ApiRequest, type ApiRoute, type BodyStream, type Reply, stationOf } from '../../core/route.ts'
+import type { ApiServices } from '../../core/services.ts'
+import { openJsonFileSplitter } from './json-file-body.ts'
+import { piecesOf, readMultipart } from './multipart-body.ts'
+import { assertPlaylists, joinFolder, parsePlaylistIds, parseTarget } from './upload-target.ts'
+import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
+
+/** What a form has beside its file, at most. */
+const formOverheadBytes = 8 * 1024
+
+const fileSchema: JsonSchema = {
+  type: 'string',
+  contentEncoding: 'base64',
+  description:
+    'The content of an audio file. With it, only `path` and `playlists` of the other fields are used.'
+}
+
+/** Fields of a request with a file. */
+const target = v.object({
+  path: v.string('must be text.'),
+  playlists: v.nullish(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), [])
+})
+
+const ignoredWithFile = ignoredFieldsFor({ properties: { path: {}, playlists: {}, file: {} } })
+const ignoredInForm = ignoredFieldsFor({ properties: { path: {}, directory: {}, playlists: {} } })
+
+interface FileRoutes {
+  readonly create: ApiRoute
+  readonly read: ApiRoute
+}
+
+/** The route that creates a record, which also takes a file: as Base64 in JSON, or in a form. */
+export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
+  const ignored = ignoredFieldsFor(create.operation.body)
+  const body: JsonSchema = {
+    ...create.operation.body,
+    properties: { ...propertiesOf(create), file: fileSchema }
+  }
+  const errors = [...new Set([...(create.operation.errors ?? []), 507])]
+
+  const handle = async (request: ApiRequest, services: ApiServices): Promise<Reply> => {
+    const { stream } = request
+    const contentType = request.headers['content-type'] ?? ''
+    if (stream === null) return create.handle(request, services)
+    if (/^multipart\/form-data/i.test(contentType)) {
+      const id = await receiveForm(request, services, stream, contentType)
+      return recordOf(id, request, services)
+    }
+    if (!isJsonType(contentType))
+      throw new ApiError('wrong-media-type', 'The body must be JSON or multipart/form-data.')
+    const { fields, upload } = await receiveJson(request, services, stream)
+    if (upload === null) {
+      stream.nameIgnored(ignored(withoutFile(fields)))
+      return create.handle({ ...request, body: withoutFile(fields), stream: null }, services)
+    }
+    stream.nameIgnored(ignoredWithFile(fields))
+    const id = await storeJson(request, services, fields, upload)
+    return recordOf(id, request, services)
+  }
+
+  const recordOf = async (id: number, request: ApiRequest, services: ApiServices): Promise<Reply> =>
+    read.handle({ ...request, params: { ...request.params, id: String(id) }, stream: null }, services)
+
+  return {
+    ...create,
+    operation: {
+      ...create.operation,
+      summary: 'Create a song of the library, or upload an audio file (JSON with Base64, or a form)',
+      body,
+      errors
+    },
+    isStreamed: true,
+    headers: ['content-type'],
+    handle
+  }
+}
+
+const propertiesOf = ({ operation }: ApiRoute): object => {
+  const properties: unknown = operation.body?.['properties']
+  return typeof properties === 'object' && properties !== null ? properties : {}
+}
+
+/** A `file` that is null is none; anything else that is not text would be lost. */
+function withoutFile(fields: unknown): unknown {
+  if (typeof fields !== 'object' || fields === null || !('file' in fields)) return fields
+  if (fields.file !== null) refuseField('file', 'invalid_type', 'must be text in Base64.')
+  const { file: _file, ...others } = fields
+  return others
+}
+
+async function receiveJson(request: ApiRequest, services: ApiServices, stream: BodyStream) {
+  const splitter = openJsonFileSplitter()
+  const decoded = decodedPieces(stream, splitter)
+  const first = await decoded.next()
+  if (!splitter.hasFile()) return { fields: parseJsonBody(splitter.rest()), upload: null }
+  const sizeBytes = stream.size === null ? null : Math.floor((stream.size * 3) / 4)
+  const upload = await openWholeUpload(request, services, sizeBytes)
+  try {
+    await upload.receive(startingWith(first.done ? null : first.value, decoded))
+    return { fields: parseJsonBody(splitter.rest()), upload }
+  } catch (error) {
+    await upload.remove()
+    throw error
+  }
+}
+
+async function* decodedPieces(stream: BodyStream, splitter: ReturnType<typeof openJsonFileSplitter>) {
+  for await (const piece of piecesOf(stream)) yield* splitter.take(piece)
+}
+
+async function* startingWith(first: Uint8Array | null, others: AsyncIterable<Uint8Array>) {
+  if (first !== null) yield first
+  yield* others
+}
+
+async function storeJson(request: ApiRequest, services: ApiServices, fields: unknown, upload: WholeUpload) {
+  try {
+    const { path, playlists } = parseBody(target, fields)
+    await assertPlaylists(services.sql, stationOf(request).id, playlists ?? [])
+    return await upload.finish(parseTarget(path), playlists ?? [])
+  } catch (error) {
+    await upload.remove()
+    throw error
+  }
+}
+
+/** Receives `file`, and the optional fields `path`, or `directory`, and `playlists`. Returns the id of the media. */
+async function receiveForm(
+  request: ApiRequest,
+  services: ApiServices,
+  stream: BodyStream,
+  contentType: string
+): Promise<number> {
+  let upload: WholeUpload | null = null
+  let fileName = ''
+  const sizeBytes = stream.size === null ? null : Math.max(0, stream.size - formOverheadBytes)
+  try {
+    const fields = await readMultipart(stream, contentType, async ({ field, name, pieces }) => {
+      if (field !== 'file') refuseField(field, 'unknown', 'is not the field of the file, which is file.')
+      fileName = name
+      upload = await openWholeUpload(request, services, sizeBytes)
+      await upload.receive(pieces)
+    })
+    stream.nameIgnored(ignoredInForm(Object.fromEntries(fields)))
+    const received: WholeUpload | null = upload
+    if (received === null) refuseField('file', 'required', 'is required.')
+    const path = parseTarget(fields.get('path') ?? joinFolder(fields.get('directory') ?? '', fileName))
+    const playlists = parsePlaylistIds(fields.get('playlists') ?? '')
+    await assertPlaylists(services.sql, stationOf(request).id, playlists)
+    return await finishReceived(received, path, playlists)
+  } catch (error) {
+    await removeReceived(upload)
+    throw error
+  }
+}
+
+const finishReceived = (upload: WholeUpload, path: string, playlists: readonly number[]) =>
+  upload.finish(path, playlists)
+
+const removeReceived = async (upload: WholeUpload | null) => upload?.remove()

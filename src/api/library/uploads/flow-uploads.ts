@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+
+import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { openContent, openNameless, readPieces, writePieces } from '../../../uploads/content.ts'
+import { finishUpload } from '../../../uploads/finish.ts'
+import { toCallerError } from '../../../uploads/media-store.ts'
+import {
+  addPiece,
+  createUpload,
+  findByClientKey,
+  maxUploadBytes,
+  tooLarge,
+  type Upload,
+  withUploadInTurn
+} from '../../../uploads/uploads.ts'
+import { recordAudit } from '../../core/audit.ts'
+import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
+import { refuseField } from '../../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, type Reply, stationOf } from '../../core/route.ts'
+import { int64, ref, string } from '../../core/schemas.ts'
+import type { ApiServices } from '../../core/services.ts'
+import { nameOf } from '../media-paths.ts'
+import { type FilePart, readMultipart } from './multipart-body.ts'
+import { joinFolder, parseTarget } from './upload-target.ts'
+import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
+
+/*
+ * Uploads in numbered chunks, as flow.js sends them: several at once, in any order, and again after errors. A chunk is
+ * received whole before it becomes a part of the upload.
+ */
+
+const path = '/api/station/:station_id/files/upload'
+const access = 'manage station media'
+const tag = 'Files'
+const maxChunks = 100_000
+const maxChunkBytes = 100 * 1024 * 1024
+
+/** A chunk as its parameters describe it. */
+interface Chunk {
+  readonly number: number
+  readonly count: number
+  readonly sizeBytes: number
+  readonly offset: number
+  readonly totalBytes: number
+  readonly target: string
+  /** Names the upload. */
+  readonly clientKey: string
+}
+
+type Read = (name: string) => string
+
+function parseChunk(read: Read, services: ApiServices): Chunk {
+  const count = parseNumber(read, 'flowTotalChunks', 1, maxChunks)
+  const number = parseNumber(read, 'flowChunkNumber', 1, count)
+  const totalBytes = parseNumber(read, 'flowTotalSize', 1, Number.MAX_SAFE_INTEGER)
+  if (totalBytes > maxUploadBytes(services)) throw tooLarge(services)
+  const sizeBytes = parseNumber(read, 'flowCurrentChunkSize', 1, Math.min(maxChunkBytes, totalBytes))
+  // The last chunk has another size than the others.
+  const offset = number === count ? totalBytes - sizeBytes : (number - 1) * sizeBytes
+  if (offset + sizeBytes > totalBytes)
+    refuseField('flowCurrentChunkSize', 'out_of_range', 'does not fit to the size of the file.')
+  const name = read('flowRelativePath') || read('flowFilename')
+  const target = parseTarget(joinFolder(read('currentDirectory'), name), 'flowFilename')
+  const named = JSON.stringify([target, read('flowIdentifier'), totalBytes, count])
+  const clientKey = createHash('sha256').update(named).digest('hex')
+  return { number, count, sizeBytes, offset, totalBytes, target, clientKey }
+}
+
+function parseNumber(read: Read, name: string, min: number, max: number): number {
+  const text = read(name)
+  if (!/^\d{1,16}$/.test(text)) refuseField(name, 'invalid_format', 'must be a whole number.')
+  const value = Number(text)
+  if (value < min || value > max) refuseField(name, 'out_of_range', `must be from ${min} to ${max}.`)
+  return value
+}
+
+const parameters = {
+  flowChunkNumber: { ...int64, description: 'From 1 on.' },
+  flowTotalChunks: int64,
+  flowCurrentChunkSize: int64,
+  flowTotalSize: int64,
+  flowIdentifier: { ...string, description: 'Tells files of the same path and size apart.' },
+  flowFilename: string,
+  flowRelativePath: string,
+  currentDirectory: string
+}
+
+/** `flowChunkSize` is not needed, but flow.js sends it. */
+const ignoredIn = ignoredFieldsFor({ properties: { ...parameters, flowChunkSize: {} } })
+
+const find = apiRoute('GET', path, access, {
+  id: 'findChunk',
+  tag,
+  summary: 'Whether a chunk of an upload with flow.js was received',
+  query: parameters,
+  answer: ref('ActionResult'),
+  absent: 'The chunk was not received.',
+  errors: [413],
+  async handle(request, services): Promise<Reply> {
+    const { number, clientKey } = parseChunk(name => request.query.get(name) ?? '', services)
+    const upload = await findByClientKey(services.sql, stationOf(request).id, clientKey)
+    return upload?.pieces.includes(number) ? actionReply('The chunk was received.') : { status: 204 }
+  }
+})
+
+const send = apiRoute('POST', path, access, {
+  id: 'sendChunk',
+  tag,
+  summary:
+    'Send a chunk of a file as flow.js does: a form with the parameters before `file_data`; with the last missing one the file is stored. Without parameters: a whole file',
+  answer: ref('ActionResult'),
+  errors: [404, 413, 423, 507],
+  isStreamed: true,
+  headers: ['content-type'],
+  async handle(request, services): Promise<Reply> {
+    const { stream } = request
+    const contentType = request.headers['content-type'] ?? ''
+    if (stream === null || !/^multipart\/form-data/i.test(contentType))
+      throw new ApiError('wrong-media-type', 'The body must be multipart/form-data.')
+    const finishing: FinishForm[] = []
+    const removals: (() => Promise<void>)[] = []
+    try {
+      const fields = await readMultipart(stream, contentType, async part => {
+        stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
+        if (isChunk(part)) {
+          const reply = await takeChunk(request, services, part)
+          finishing.push(async () => reply)
+          return
+        }
+        const upload = await openWholeUpload(request, services, null)
+        removals.push(upload.remove)
+        finishing.push(folder => storeWhole(upload, folder, part.name))
+        await upload.receive(part.pieces)
+      })
+      stream.nameIgnored(ignoredIn(Object.fromEntries(fields)))
+      const [finishForm] = finishing
+      if (!finishForm) refuseField('file_data', 'required', 'is required, after the parameters.')
+      return await finishForm(fields.get('currentDirectory') ?? '')
+    } catch (error) {
+      for (const remove of removals) await remove()
+      throw error
+    }
+  }
+})
+
+/** Called with the folder once the form was received, which may name the folder after the file. */
+type FinishForm = (folder: string) => Promise<Reply>
+
+/** Whether a part is a chunk; without its parameters, it is a whole file. */
+const isChunk = ({ fields }: FilePart) =>
+  [...fields].some(([name, value]) => name.startsWith('flow') && value !== '')
+
+async function storeWhole(upload: WholeUpload, folder: string, name: string): Promise<Reply> {
+  try {
+    return storedReply(await upload.finish(parseTarget(joinFolder(folder, nameOf(name)), 'file'), []))
+  } catch (error) {
+    throw toCallerError(error, 'file')
+  }
+}
+
+const storedReply = (mediaId: number): Reply => ({
+  ...actionReply('The file was stored.'),
+  headers: { 'Cuewire-File-Id': String(mediaId) }
+})
+
+async function takeChunk(
+  request: ApiRequest,
+  services: ApiServices,
+  { fields, pieces }: FilePart
+): Promise<Reply> {
+  const { sql, config } = services
+  const stationId = stationOf(request).id
+  const chunk = parseChunk(name => fields.get(name) ?? '', services)
+  const { sizeBytes } = chunk
+  const wrongSize = () =>
+    ApiError.ofFields([
+      fieldError('flowCurrentChunkSize', 'invalid_format', `must be the size of the chunk, not ${sizeBytes}.`)
+    ])
+  try {
+    const id = await findOrCreate(services, stationId, chunk)
+    await using received = await openNameless(config)
+    const end = await writePieces(received, pieces, { offset: 0, maxBytes: sizeBytes, tooLong: wrongSize })
+    if (end !== sizeBytes) throw wrongSize()
+    return await withUploadInTurn(services, stationId, id, async upload => {
+      if (upload.state === 'receiving') {
+        await using content = await openContent(config, id)
+        await writePieces(content, readPieces(received, sizeBytes), {
+          offset: chunk.offset,
+          maxBytes: sizeBytes,
+          tooLong: wrongSize
+        })
+        await content.datasync()
+      }
+      const count = await addPiece(sql, upload, chunk.number)
+      return count < chunk.count ? actionReply('The chunk was received.') : finish(request, services, upload)
+    })
+  } catch (error) {
+    throw toCallerError(error, 'flowFilename')
+  }
+}
+
+async function findOrCreate(services: ApiServices, stationId: number, chunk: Chunk): Promise<string> {
+  const { target, totalBytes, clientKey } = chunk
+  const known = await findByClientKey(services.sql, stationId, clientKey)
+  if (known) return known.id
+  const given = { stationId, path: target, sizeBytes: totalBytes, playlistIds: [], clientKey }
+  return (await createUpload(services, given)).upload.id
+}
+
+async function finish(request: ApiRequest, services: ApiServices, upload: Upload): Promise<Reply> {
+  const mediaId = await finishUpload(services, upload, {
+    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
+  })
+  return storedReply(mediaId)
+}
+
+export const flowRoutes = [find, send]

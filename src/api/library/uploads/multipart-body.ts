@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+import busboy from 'busboy'
+
+import { ApiError } from '../../../runtime/errors.ts'
+import { refuseBody, refuseField } from '../../core/parse.ts'
+import type { BodyStream } from '../../core/route.ts'
+
+const limits = { fields: 50, fieldSize: 16 * 1024, fieldNameSize: 100, files: 1 }
+
+/** A file of a form; the fields before it are known. */
+export interface FilePart {
+  readonly field: string
+  /** Empty if the client sent none. */
+  readonly name: string
+  readonly fields: ReadonlyMap<string, string>
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+/** The pieces of a body. */
+export async function* piecesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
+  for (let piece = await stream.read(); piece !== null; piece = await stream.read()) yield piece
+}
+
+/**
+ * Reads a form with at most one file, which `onFile` receives while it arrives. Returns the fields. Throws 400 for a body that
+ * is not such a form.
+ */
+export async function readMultipart(
+  stream: BodyStream,
+  contentType: string,
+  onFile: (part: FilePart) => Promise<void>
+): Promise<ReadonlyMap<string, string>> {
+  const parser = openParser(contentType)
+  const fields = new Map<string, string>()
+  const failures: unknown[] = []
+  let receiving: Promise<void> = Promise.resolve()
+  const fail = (error: unknown) => {
+    failures.push(error)
+    parser.destroy(error instanceof Error ? error : new Error('the form was refused'))
+  }
+  const refuse = (run: () => never) => {
+    try {
+      run()
+    } catch (error) {
+      fail(error)
+    }
+  }
+  parser
+    .on('field', (name, value, { valueTruncated }) => {
+      if (valueTruncated)
+        refuse(() => refuseField(name, 'too_long', `must have at most ${limits.fieldSize} bytes.`))
+      else fields.set(name, value)
+    })
+    .on('file', (field, file, { filename = '' }) => {
+      // The parser destroys a file that nobody reads with the error of a refusal, which is in `failures`.
+      file.on('error', () => {})
+      receiving = onFile({ field, name: filename, fields, pieces: file }).catch(fail)
+    })
+    .on('filesLimit', () => refuse(() => refuseBody('too_many', 'The form must contain one file only.')))
+    .on('fieldsLimit', () => refuse(() => refuseBody('too_many', 'The form has too many fields.')))
+  try {
+    await pipeline(Readable.from(piecesOf(stream)), parser)
+  } catch (error) {
+    await receiving
+    const [first = error] = failures
+    throw first instanceof Error &&
+      /form|boundary|header/i.test(first.message) &&
+      !(first instanceof ApiError)
+      ? new ApiError('invalid', `The form is not valid: ${first.message}.`)
+      : first
+  }
+  await receiving
+  if (failures.length > 0) throw failures[0]
+  return fields
+}
+
+function openParser(contentType: string) {
+  try {
+    return busboy({
+      headers: { 'content-type': contentType },
+      defParamCharset: 'utf8',
+      preservePath: true,
+      limits
+    })
+  } catch {
+    return refuseBody('invalid_format', 'The content type of the form has no boundary.')
+  }
+}

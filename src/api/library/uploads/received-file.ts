@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { basename } from 'node:path'
+
+import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { contentPath, openContent, removeContent, writePieces } from '../../../uploads/content.ts'
+import { toCallerError } from '../../../uploads/media-store.ts'
+import { refuseField } from '../../core/parse.ts'
+import type { ApiRequest, BodyStream } from '../../core/route.ts'
+import type { ApiServices } from '../../core/services.ts'
+import { piecesOf, readMultipart } from './multipart-body.ts'
+
+/** A file that was received, at a temporary path. */
+export interface ReceivedFile {
+  readonly path: string
+  /** Without folders; empty if the client sent none. */
+  readonly name: string
+  readonly sizeBytes: number
+}
+
+/**
+ * Receives the file of a request of a route with `isStreamed`: a form with one file, in a field of any name (flow.js
+ * sends it in one chunk), or the bytes of the file as the body. Calls `use` with it and deletes it afterwards. Throws 413
+ * above `maxBytes`.
+ */
+export async function withReceivedFile<Result>(
+  request: ApiRequest,
+  services: ApiServices,
+  maxBytes: number,
+  use: (file: ReceivedFile) => Promise<Result>
+): Promise<Result> {
+  const { stream } = request
+  if (stream === null) throw new ApiError('invalid', 'The request has no body.')
+  const { config } = services
+  const id = randomBytes(16).toString('hex')
+  try {
+    const { name, sizeBytes } = await receive(request, stream, services, { id, maxBytes })
+    if (sizeBytes === 0) refuseField('file', 'blank', 'is empty.')
+    return await use({ path: await contentPath(config, id), name, sizeBytes })
+  } catch (error) {
+    throw toCallerError(error, 'file')
+  } finally {
+    await removeContent(config, id)
+  }
+}
+
+async function receive(
+  request: ApiRequest,
+  stream: BodyStream,
+  services: ApiServices,
+  { id, maxBytes }: { readonly id: string; readonly maxBytes: number }
+) {
+  const tooLong = () => new ApiError('too-large', `The file is larger than ${maxBytes / 1024 / 1024} MiB.`)
+  if (stream.size !== null && stream.size > maxBytes + 64 * 1024) throw tooLong()
+  const write = async (pieces: AsyncIterable<Uint8Array>) => {
+    await using file = await openContent(services.config, id)
+    return await writePieces(file, pieces, { offset: 0, maxBytes, tooLong })
+  }
+  const contentType = request.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data/i.test(contentType))
+    return { name: '', sizeBytes: await write(piecesOf(stream)) }
+  let received = { name: '', sizeBytes: 0 }
+  let isReceived = false
+  await readMultipart(stream, contentType, async ({ name, fields, pieces }) => {
+    if ((fields.get('flowTotalChunks') ?? '1') !== '1')
+      throw ApiError.ofFields([
+        fieldError('flowTotalChunks', 'out_of_range', 'must be 1: send the file in one piece.')
+      ])
+    received = { name: basename(name), sizeBytes: await write(pieces) }
+    isReceived = true
+  })
+  if (!isReceived) refuseField('file', 'required', 'is required.')
+  return received
+}

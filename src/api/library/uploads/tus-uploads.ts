@@ -1,0 +1,272 @@
+import { ApiError } from '../../../runtime/errors.ts'
+import { openContent, receivedBytes, writePieces } from '../../../uploads/content.ts'
+import { finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
+import { openUsableMediaStore, toCallerError } from '../../../uploads/media-store.ts'
+import {
+  assertFits,
+  createUpload,
+  findUpload,
+  maxUploadBytes,
+  removeUpload,
+  throwFailure,
+  tooLarge,
+  type Upload,
+  withUpload
+} from '../../../uploads/uploads.ts'
+import { recordAudit } from '../../core/audit.ts'
+import { parseTextId, refuseField } from '../../core/parse.ts'
+import { type ApiRequest, apiRoute, type BodyStream, json, type Reply, stationOf } from '../../core/route.ts'
+import { exactly, int64, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
+import type { ApiServices } from '../../core/services.ts'
+import { piecesOf } from './multipart-body.ts'
+import { assertPlaylists, joinFolder, parsePlaylistIds, parseTarget } from './upload-target.ts'
+import { checkedPieces } from './whole-upload.ts'
+
+/*
+ * Resumable uploads: tus 1.0.0 with the extensions creation, creation-with-upload, expiration and termination
+ * (https://tus.io/protocols/resumable-upload). The file is stored with the last piece.
+ */
+
+const version = '1.0.0'
+const pieceType = 'application/offset+octet-stream'
+const path = '/api/station/:station_id/files/uploads'
+const access = 'manage station media'
+const tag = 'Files'
+const maxMetadataBytes = 16 * 1024
+
+/** Required of every response, also of errors. */
+const responseHeaders = { 'Tus-Resumable': version }
+
+const optionsHeaders = {
+  'Tus-Version': version,
+  'Tus-Extension': 'creation,creation-with-upload,expiration,termination'
+}
+
+const failures = [404, 409, 410, 412, 423, 507]
+
+export const uploadSchema = exactly({
+  id: string,
+  path: string,
+  size: { ...int64, description: 'The size of the file in bytes.' },
+  offset: { ...int64, description: 'The bytes that were received.' },
+  state: { ...string, enum: ['receiving', 'storing', 'done', 'failed'] },
+  file_id: { ...nullableInt64, description: 'The id of the song, once the file is stored.' },
+  expires_at: unixSeconds
+})
+
+const create = apiRoute('POST', path, access, {
+  id: 'createUpload',
+  tag,
+  summary:
+    'Begin a resumable upload (tus 1.0.0): Upload-Length, and Upload-Metadata with path, or filename and directory; with overwrite false, 409 if a song has the path',
+  status: 201,
+  answer: { type: 'string', maxLength: 0, description: 'Empty; the header Location names the upload.' },
+  errors: failures,
+  isStreamed: true,
+  responseHeaders,
+  optionsHeaders,
+  headers: ['tus-resumable', 'upload-length', 'upload-metadata', 'content-type'],
+  async handle(request, services) {
+    checkVersion(request)
+    const stationId = stationOf(request).id
+    const sizeBytes = parseLength(request.headers['upload-length'] ?? '', 'Upload-Length')
+    if (sizeBytes > maxUploadBytes(services)) throw tooLarge(services)
+    if (sizeBytes === 0) refuseField('Upload-Length', 'out_of_range', 'must be at least 1.')
+    const { target, playlistIds, mayReplace } = parseMetadata(request.headers['upload-metadata'] ?? '')
+    await assertPlaylists(services.sql, stationId, playlistIds)
+    if (!mayReplace) await assertFree(services, stationId, target)
+    const given = { stationId, path: target, sizeBytes, playlistIds }
+    const { upload } = await createUpload(services, given)
+    const headers = {
+      Location: `${request.path}/${upload.id}`,
+      'Upload-Expires': new Date(upload.expiresAtMs).toUTCString()
+    }
+    const { stream } = request
+    if (stream === null || stream.size === 0) return { status: 201, headers }
+    checkPieceType(request)
+    const received = await withUpload(services, stationId, upload.id, held =>
+      append(request, services, { upload: held, stream, offset: 0 })
+    )
+    return { status: 201, headers: { ...headers, ...received } }
+  }
+})
+
+const send = apiRoute('PATCH', `${path}/:upload`, access, {
+  id: 'sendUpload',
+  tag,
+  summary: 'Send the next piece of a resumable upload at Upload-Offset; with the last one the file is stored',
+  status: 204,
+  answer: { type: 'string', maxLength: 0 },
+  errors: failures,
+  isStreamed: true,
+  responseHeaders,
+  optionsHeaders,
+  headers: ['tus-resumable', 'upload-offset', 'content-type'],
+  async handle(request, services) {
+    checkVersion(request)
+    checkPieceType(request)
+    const offset = parseLength(request.headers['upload-offset'] ?? '', 'Upload-Offset')
+    const { stream } = request
+    if (stream === null) throw new ApiError('invalid')
+    const headers = await withUpload(services, stationOf(request).id, uploadId(request), upload =>
+      append(request, services, { upload, stream, offset })
+    )
+    return { status: 204, headers }
+  }
+})
+
+/** Also finishes an upload whose last request was cut off after its last byte. */
+const read = apiRoute('GET', `${path}/:upload`, access, {
+  id: 'getUpload',
+  tag,
+  summary: 'How much of a resumable upload was received; HEAD returns it as Upload-Offset',
+  answer: { $ref: '#/components/schemas/Upload' },
+  errors: failures,
+  changes: true,
+  responseHeaders,
+  optionsHeaders,
+  async handle(request, services) {
+    const { config, sql } = services
+    const stationId = stationOf(request).id
+    const found = await findUpload(sql, stationId, uploadId(request))
+    throwFailure(found)
+    const received = found.state === 'done' ? found.sizeBytes : await receivedBytes(config, found.id)
+    const isWhole = received === found.sizeBytes && found.state !== 'done'
+    const fileId = isWhole
+      ? await withUpload(services, stationId, found.id, upload => finish(request, services, upload))
+      : found.mediaId
+    return {
+      ...json({
+        id: found.id,
+        path: found.path,
+        size: found.sizeBytes,
+        offset: received,
+        state: fileId === null ? found.state : 'done',
+        file_id: fileId,
+        expires_at: Math.floor(found.expiresAtMs / 1000)
+      }),
+      headers: {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Upload-Offset': String(received),
+        'Upload-Length': String(found.sizeBytes),
+        'Upload-Expires': new Date(found.expiresAtMs).toUTCString(),
+        ...(fileId === null ? {} : { 'Cuewire-File-Id': String(fileId) })
+      }
+    }
+  }
+})
+
+const remove = apiRoute('DELETE', `${path}/:upload`, access, {
+  id: 'deleteUpload',
+  tag,
+  summary: 'End a resumable upload and remove what was received; a stored file remains',
+  status: 204,
+  answer: { type: 'string', maxLength: 0 },
+  errors: failures,
+  responseHeaders,
+  optionsHeaders,
+  async handle(request, services): Promise<Reply> {
+    const id = uploadId(request)
+    await withUpload(services, stationOf(request).id, id, () => removeUpload(services, id))
+    return { status: 204 }
+  }
+})
+
+/** Throws 409 if a song of the station has the path. */
+async function assertFree(services: ApiServices, stationId: number, target: string): Promise<void> {
+  const { reads: sql } = services
+  const { folder } = await openUsableMediaStore(services, stationId)
+  const stored = await libraryPath(sql, stationId, target, folder)
+  const [song] = await sql`select from media where station_id = ${stationId} and path = ${stored}`
+  if (song) throw new ApiError('conflict', 'A song has this path already.')
+}
+
+function uploadId({ params }: ApiRequest): string {
+  return parseTextId(params['upload'], /^[0-9a-f]{32}$/)
+}
+
+interface Append {
+  readonly upload: Upload
+  readonly stream: BodyStream
+  readonly offset: number
+}
+
+/** Writes a piece; with the last one the file is stored. Returns the headers of the response. */
+async function append(request: ApiRequest, services: ApiServices, { upload, stream, offset }: Append) {
+  const { config, sql } = services
+  const { id, sizeBytes, stationId } = upload
+  throwFailure(upload)
+  // A client that has not seen the last response may repeat its request.
+  if (upload.state !== 'receiving') {
+    if (offset !== sizeBytes) throw wrongOffset(sizeBytes)
+    return finishedHeaders(sizeBytes, await finish(request, services, upload))
+  }
+  const received = await receivedBytes(config, id)
+  if (offset !== received) throw wrongOffset(received)
+  try {
+    await assertFits(sql, stationId, sizeBytes)
+    await using file = await openContent(config, id)
+    const end = await writePieces(file, checkedPieces(services, stationId, piecesOf(stream)), {
+      offset,
+      maxBytes: sizeBytes - offset,
+      tooLong: () => new ApiError('too-large', `The upload has only ${sizeBytes} bytes.`)
+    })
+    if (end < sizeBytes) return { 'Upload-Offset': String(end) }
+    await file.datasync()
+  } catch (error) {
+    const shown = toCallerError(error)
+    if (shown instanceof ApiError && shown.kind === 'storage-full')
+      await refuseUpload(services, upload, shown)
+    throw shown
+  }
+  return finishedHeaders(sizeBytes, await finish(request, services, upload))
+}
+
+const finishedHeaders = (offset: number, mediaId: number) => ({
+  'Upload-Offset': String(offset),
+  'Cuewire-File-Id': String(mediaId)
+})
+
+const finish = (request: ApiRequest, services: ApiServices, upload: Upload) =>
+  finishUpload(services, upload, {
+    recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
+  })
+
+const wrongOffset = (received: number) =>
+  new ApiError('conflict', `Upload-Offset must be ${received}, the number of bytes that were received.`)
+
+function checkVersion({ headers }: ApiRequest): void {
+  if (headers['tus-resumable'] !== version)
+    throw new ApiError('unmet-condition', `Tus-Resumable must be ${version}.`, { tus_version: version })
+}
+
+function checkPieceType({ headers }: ApiRequest): void {
+  if (headers['content-type'] !== pieceType)
+    throw new ApiError('wrong-media-type', `The content type must be ${pieceType}.`)
+}
+
+function parseLength(text: string, name: string): number {
+  if (!/^\d{1,15}$/.test(text)) refuseField(name, 'invalid_format', 'must be a number of bytes.')
+  return Number(text)
+}
+
+/** Parses `Upload-Metadata`: names and values in Base64, `filename YS5tcDM=,directory bmV3`. */
+function parseMetadata(header: string) {
+  if (header.length > maxMetadataBytes)
+    refuseField('Upload-Metadata', 'too_long', `must have at most ${maxMetadataBytes} bytes.`)
+  const pairs = header.split(',').map(pair => pair.trim().split(' '))
+  const values = new Map(
+    pairs.map(([name = '', value = '']) => [name, Buffer.from(value, 'base64').toString('utf8')])
+  )
+  const named = ['relativePath', 'filename', 'name'].map(name => values.get(name) ?? '')
+  // Clients send the text "null" for a file without a folder.
+  const fileName = named.find(text => text !== '' && text !== 'null') ?? ''
+  const text = values.get('path') ?? joinFolder(values.get('directory') ?? '', fileName)
+  return {
+    target: parseTarget(text),
+    playlistIds: parsePlaylistIds(values.get('playlists') ?? ''),
+    mayReplace: values.get('overwrite') !== 'false'
+  }
+}
+
+export const tusRoutes = [create, send, read, remove]
