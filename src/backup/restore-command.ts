@@ -46,7 +46,9 @@ export function restoreCommand(call: CommandContext, signal: AbortSignal): Promi
       return await runRestore(call, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      call.stderr.write('interrupted: the restore is incomplete; repeat it with --replace\n')
+      call.stderr.write(
+        'interrupted: the database is restored completely or not at all, but files may be missing; repeat the command with --replace\n'
+      )
       return 130
     }
   })
