@@ -138,8 +138,7 @@ async function measureRates(stations: number): Promise<void> {
 async function measureRate({ sql, listener, songMs, firstDueMs }: RunningStations) {
   const p99 = new Map<number, number>()
   for (const [index, rate] of rates.entries()) {
-    // Stations load their libraries when they begin, and play a song more before they count.
-    const fromMs = firstDueMs + index * levelMs(songMs) + 2 * songMs
+    const fromMs = firstDueMs + index * levelMs(songMs) + warmUpMs(songMs)
     const toMs = firstDueMs + (index + 1) * levelMs(songMs)
     await wait(toMs - Date.now() + overloadedMs)
     const { count, lateness } = await readSteps(sql, listener, fromMs, toMs)
@@ -153,8 +152,11 @@ async function measureRate({ sql, listener, songMs, firstDueMs }: RunningStation
   return p99
 }
 
+/** Stations load their libraries when they begin, and play a song more before they count. The first steps of a process are slow. */
+const warmUpMs = (songMs: number) => Math.max(2 * songMs, 10_000)
+
 /** How long each rate lasts. */
-const levelMs = (songMs: number) => 2 * songMs + seconds * 1_000
+const levelMs = (songMs: number) => warmUpMs(songMs) + seconds * 1_000
 
 interface RunningStations {
   readonly pid: number
