@@ -8,6 +8,13 @@ export type IncomingBody = ReturnType<typeof collectBody>
 /** Up to this many times the limit is read and discarded: a client that is cut off never sees the 413. */
 const discardFactor = 16
 
+interface BodyLimits {
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Called when the last byte was received. */
+  readonly onEnd?: () => void
+}
+
 /**
  * Receives a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost.
  * `bytes` rejects with 413 above the limit and with 400 if the body takes too long.
@@ -15,7 +22,7 @@ const discardFactor = 16
 export function collectBody(
   res: HttpResponse,
   declaredBytes: number,
-  { maxBytes, timeoutMs }: { readonly maxBytes: number; readonly timeoutMs: number }
+  { maxBytes, timeoutMs, onEnd }: BodyLimits
 ) {
   let resolve: (bytes: Uint8Array) => void = ignore
   let reject: (error: ApiError) => void = ignore
@@ -47,6 +54,7 @@ export function collectBody(
     settle(refuse)
   }
   res.onData((chunk, isLast) => {
+    if (isLast) onEnd?.()
     if (isSettled) return
     size += chunk.byteLength
     if (size > maxBytes) chunks = []

@@ -63,7 +63,7 @@ export interface Exchange {
   readonly server: ServerContext
   /** The group of its route, for metrics. */
   group: string
-  /** By `performance.now()`; null: the response is not measured, because it waits for a change. */
+  /** The end of the request, by `performance.now()`; null: the response is not measured, because it waits for a change. */
   startedAtMs: number | null
   isOpen: boolean
   isDeferred: boolean

@@ -25,9 +25,13 @@ export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
 
 /**
  * Receives a body in pieces, as fast as they are read. Must be called before the uWebSockets.js handler returns, or the
- * first bytes are lost.
+ * first bytes are lost. `onEnd` is called when the last byte was received.
  */
-export function openIncomingStream(res: HttpResponse, size: number | null): IncomingStream {
+export function openIncomingStream(
+  res: HttpResponse,
+  size: number | null,
+  onEnd: () => void
+): IncomingStream {
   let chunks: Buffer[] = []
   let bufferedBytes = 0
   let isEnded = size === 0
@@ -41,7 +45,10 @@ export function openIncomingStream(res: HttpResponse, size: number | null): Inco
     // Copied, because uWebSockets.js reuses the memory when this callback returns.
     if (chunk.byteLength > 0) chunks.push(Buffer.from(Buffer.from(chunk)))
     bufferedBytes += chunk.byteLength
-    if (isLast) isEnded = true
+    if (isLast) {
+      isEnded = true
+      onEnd()
+    }
     if (!isLast && !isPaused && bufferedBytes > maxBufferedBytes) {
       isPaused = true
       res.pause()

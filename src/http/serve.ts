@@ -168,8 +168,10 @@ export function serveRoutes<Services>(
     }
     const handleRequest =
       isTracing() && !isSafe ? traceHandler(route, req.getHeader('traceparent')) : route.handle
-    const body = openBody(res, req, method, route)
-    const stream = route.isStreamed ? openStream(res, req) : null
+    // A client that sends slowly makes no slow request.
+    const onEnd = () => void (exchange.startedAtMs = performance.now())
+    const body = openBody(res, req, { method, route, onEnd })
+    const stream = route.isStreamed ? openStream(res, req, onEnd) : null
     const authorized = authorize(request, route)
     const needsKey = hasChoice && authorized === undefined && apiKey !== ''
     const withCaller = async (): Promise<ApiRequest> => {
@@ -206,13 +208,12 @@ export function serveRoutes<Services>(
   function openBody(
     res: HttpResponse,
     req: HttpRequest,
-    method: string,
-    route: Route<Services>
+    { method, route, onEnd }: { method: string; route: Route<Services>; onEnd: () => void }
   ): Body | null {
     if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     if (declaredBytes === 0 && !isChunked(req)) return null
-    const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs }
+    const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs, onEnd }
     return {
       contentType: req.getHeader('content-type'),
       incoming: collectBody(res, declaredBytes, limits)
@@ -322,7 +323,7 @@ async function readBody<Services>(
   throw new ApiError('wrong-media-type')
 }
 
-function openStream(res: HttpResponse, req: HttpRequest): IncomingStream {
+function openStream(res: HttpResponse, req: HttpRequest, onEnd: () => void): IncomingStream {
   const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
-  return openIncomingStream(res, size)
+  return openIncomingStream(res, size, onEnd)
 }

@@ -22,7 +22,7 @@ export const responses = declareOpenCounter(
 
 export const responseTime = declareHistogram(
   'cuewire_http_request_duration_seconds',
-  'Time until the response begins, without long polls and without now playing from memory.',
+  'Time from the end of a request until the response begins, without long polls and without now playing from memory.',
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
   ['group']
 )

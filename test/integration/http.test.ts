@@ -9,6 +9,7 @@ import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { ApiError, OperatorError } from '../../src/runtime/errors.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
+import { waitFor } from '../support/wait.ts'
 
 interface Services {
   readonly seen: ApiRequest[]
@@ -85,6 +86,16 @@ const routes: Route<Services>[] = [
     byteTypes: ['image/png', 'image/gif'],
     maxBodyBytes: 8,
     handle: ({ body }) => json(body instanceof Uint8Array ? [...body] : 'no bytes')
+  },
+  {
+    method: 'POST',
+    path: '/bytes/streamed',
+    access: 'public',
+    isStreamed: true,
+    handle: async ({ stream }) => {
+      while (((await stream?.read()) ?? null) !== null);
+      return json('read')
+    }
   }
 ]
 
@@ -169,6 +180,26 @@ test('HEAD is GET without a body, and the connection stays open', async () => {
   expect(head).toContain('HTTP/1.1 200 OK')
   expect(head).toContain('Content-Length: 9')
   expect(rest[0]).toContain('HTTP/1.1 200 OK')
+})
+
+test.for([
+  ['collected', ''],
+  ['streamed', '/streamed']
+] as const)('the time of a request is counted from the end of a body that is %s', async ([, path]) => {
+  const noted: number[] = []
+  const { port } = await serve({ slowLog: { thresholdMs: 0, note: (_, ms) => noted.push(ms) } })
+  const socket = net.connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const type = path === '' ? 'image/png' : 'application/octet-stream'
+  socket.write(
+    `POST /bytes${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 2\r\n\r\na`
+  )
+  const pauseMs = 400
+  const startedAtMs = performance.now()
+  await waitFor(() => performance.now() - startedAtMs > pauseMs, { deadlineMs: 5_000, what: 'a slow client' })
+  socket.write('b')
+  await waitFor(() => noted.length === 1, { deadlineMs: 5_000, what: 'the response' })
+  expect(noted[0]).toBeLessThan(pauseMs)
 })
 
 test('304 has no body, and the connection stays open', async () => {
