@@ -30,7 +30,6 @@ import type { ResourceBase } from './core/resource.ts'
 import { type ApiRoute, apiRoute, type Route } from './core/route.ts'
 import { sharedSchemas } from './core/schemas.ts'
 import type { ApiServices } from './core/services.ts'
-import { renderYaml } from './core/yaml.ts'
 import { chartRoutes } from './dashboard/charts.ts'
 import { dashboardNotificationsRoute } from './dashboard/notifications.ts'
 import { dashboardStationSchema, dashboardStationsRoute } from './dashboard/stations.ts'
@@ -302,11 +301,16 @@ const openApiYaml: ApiRoute = apiRoute('GET', '/api/openapi.yml', 'public', {
   answer: { type: 'string' },
   contentTypes: ['text/x-yaml'],
   handle: async (_, { config }) => ({
-    // Paths and schemas are rendered one by one.
-    body: await (yaml ??= renderYaml(describeAll(config.BASE_URL), 3)),
+    body: await (yaml ??= renderDocument(config.BASE_URL)),
     headers: { 'Content-Type': 'text/x-yaml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' }
   })
 })
+
+/** The library is loaded on demand. Paths and schemas are rendered one by one. */
+async function renderDocument(baseUrl: string): Promise<string> {
+  const { renderYaml } = await import('./core/yaml.ts')
+  return renderYaml(describeAll(baseUrl), 3)
+}
 
 const describeAll = (baseUrl: string) => describeApi([...documented, openApi, openApiYaml], records, baseUrl)
 

@@ -6,12 +6,31 @@ import { abortedError } from './body.ts'
 
 /** Above this, the connection is not read until the handler has taken the bytes. */
 const maxBufferedBytes = 512 * 1024
-/** Chunks are joined up to this size: a chunk may be a few bytes. */
-const joinedBytes = 64 * 1024
+const blockBytes = 256 * 1024
+/** Blocks that are kept for later bodies: 2 MiB. */
+const maxIdleBlocks = 8
 const idleTimeoutMs = 30_000
 /** What a refused client may still send: one that is cut off never sees the response. */
 const maxDiscardedBytes = 16 * 1024 * 1024
 const discardTimeoutMs = 5_000
+
+/**
+ * Memory of bodies. It is used again: new memory for each chunk would be 80 MB of garbage a second, and V8 lets more than 64 MB
+ * of such memory wait for a collection.
+ */
+interface Block {
+  readonly memory: Buffer
+  length: number
+}
+
+const idleBlocks: Block[] = []
+
+const takeBlock = (): Block => idleBlocks.pop() ?? { memory: Buffer.allocUnsafeSlow(blockBytes), length: 0 }
+
+function giveBack(block: Block): void {
+  block.length = 0
+  if (idleBlocks.length < maxIdleBlocks) idleBlocks.push(block)
+}
 
 export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
   /** The client has left. */
@@ -32,7 +51,9 @@ export function openIncomingStream(
   size: number | null,
   onEnd: () => void
 ): IncomingStream {
-  let chunks: Buffer[] = []
+  let blocks: Block[] = []
+  /** The block that the handler works on. */
+  let lent: Block | null = null
   let bufferedBytes = 0
   let isEnded = size === 0
   let isAborted = false
@@ -41,10 +62,23 @@ export function openIncomingStream(
   let isDone = false
   let wake: (() => void) | null = null
 
+  /** Copies a chunk, because uWebSockets.js reuses its memory. */
+  const store = (chunk: Buffer) => {
+    for (let offset = 0; offset < chunk.length;) {
+      let block = blocks.at(-1)
+      if (block === undefined || block.length === blockBytes) {
+        block = takeBlock()
+        blocks.push(block)
+      }
+      const copied = chunk.copy(block.memory, block.length, offset)
+      block.length += copied
+      offset += copied
+    }
+    bufferedBytes += chunk.length
+  }
+
   res.onData((chunk, isLast) => {
-    // Copied, because uWebSockets.js reuses the memory when this callback returns.
-    if (chunk.byteLength > 0) chunks.push(Buffer.from(Buffer.from(chunk)))
-    bufferedBytes += chunk.byteLength
+    if (!isDone) store(Buffer.from(chunk))
     if (isLast) {
       isEnded = true
       onEnd()
@@ -61,17 +95,13 @@ export function openIncomingStream(
     isPaused = false
   }
 
-  /** Takes a large chunk as it is, and joins small ones. */
-  const take = (): Uint8Array => {
-    let count = 0
-    for (let joined = 0; count < chunks.length && joined < joinedBytes; count += 1)
-      joined += chunks[count]?.length ?? 0
-    const taken = chunks.splice(0, count)
-    const bytes = taken.length === 1 && taken[0] ? taken[0] : Buffer.concat(taken)
-    bufferedBytes -= bytes.length
+  const take = (block: Block): Uint8Array => {
+    blocks.shift()
+    lent = block
+    bufferedBytes -= block.length
     // Not inside the callback that paused it, where microtasks run as well.
-    if (isPaused && chunks.length === 0) setImmediate(resume)
-    return bytes
+    if (isPaused && blocks.length === 0) setImmediate(resume)
+    return block.memory.subarray(0, block.length)
   }
 
   const untilMore = async (timeoutMs: number): Promise<boolean> => {
@@ -87,9 +117,12 @@ export function openIncomingStream(
   }
 
   const read = async (timeoutMs = idleTimeoutMs): Promise<Uint8Array | null> => {
+    if (lent !== null) giveBack(lent)
+    lent = null
     for (;;) {
       if (isAborted) throw abortedError()
-      if (chunks.length > 0) return take()
+      const [first] = blocks
+      if (first !== undefined) return take(first)
       if (isEnded) return null
       if (!(await untilMore(timeoutMs)))
         throw new ApiError('invalid', `No content was sent for ${timeoutMs / 1000} seconds.`)
@@ -102,7 +135,8 @@ export function openIncomingStream(
     abort: () => {
       isAborted = true
       isDone = true
-      chunks = []
+      for (const block of blocks) giveBack(block)
+      blocks = []
       wake?.()
     },
     discard: async () => {

@@ -1,7 +1,7 @@
 import { answerTasks } from '../runtime/thread-tasks.ts'
 import { readAudioFile } from './audio-file.ts'
-import { UnusableFileError } from './file-tokenizer.ts'
 import type { AudioFileThread } from './read-in-thread.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 /* The thread that `read-in-thread.ts` starts. */
 

@@ -17,8 +17,9 @@ import type { CuePoints } from '../songs/cue-points.ts'
 import { detectImageType } from '../songs/image-type.ts'
 import { cleanLine, cleanLines, maxLengths, type SongTags, toDurationMs } from '../songs/song.ts'
 import { readCueTags } from './cue-tags.ts'
-import { type AudioSource, FileTokenizer, UnusableFileError } from './file-tokenizer.ts'
+import { type AudioSource, FileTokenizer } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 export interface AudioFile extends SongTags {
   cover: Artwork | null

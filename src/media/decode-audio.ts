@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 
 import { readSamplesByFfmpeg } from './ffmpeg-samples.ts'
-import { UnusableFileError } from './file-tokenizer.ts'
 import type { Samples } from './peaks.ts'
+import { UnusableFileError } from './unusable-file.ts'
 import { readWavSamples } from './wav-samples.ts'
 
 /**

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { FileHandle } from 'node:fs/promises'
 
 import { codeOf } from '../runtime/errors.ts'
-import { UnusableFileError } from './file-tokenizer.ts'
 import type { Samples } from './peaks.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 const sampleRate = 44_100
 const bytesPerFrame = 8

@@ -1,7 +1,6 @@
 import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
 
-/** A file cannot be imported. The message is a predicate about it ("it is empty"). */
-export class UnusableFileError extends Error {}
+import { UnusableFileError } from './unusable-file.ts'
 
 /** The content of a file. */
 export interface AudioSource {

@@ -13,8 +13,8 @@ import type { Sql } from '../db/sql.ts'
 import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
-import { UnusableFileError } from './file-tokenizer.ts'
 import { checkPaths, resolveRoots, scan, type ScannedItem } from './scan.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 const noCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
 

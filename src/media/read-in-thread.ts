@@ -1,7 +1,7 @@
 import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { openThreadTasks, ThreadLostError } from '../runtime/thread-tasks.ts'
 import type { AudioFile } from './audio-file.ts'
-import { UnusableFileError } from './file-tokenizer.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 /** A file, which must be inside one of the real paths `realRoots`. `name` is the title of a file without one. */
 interface AudioFileTask {
@@ -21,7 +21,7 @@ const timeoutMs = 60_000
 
 const run = openThreadTasks<AudioFileThread>('src/media/audio-file-thread.js', {
   idleMs: 30_000,
-  resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
+  resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 }
 })
 
 /**

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 
-import { UnusableFileError } from './file-tokenizer.ts'
 import type { Samples } from './peaks.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 const pcm = 1
 const float = 3

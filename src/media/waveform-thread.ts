@@ -3,9 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/contained-files.ts'
 import { codeOf } from '../runtime/errors.ts'
 import { decodeAudio } from './decode-audio.ts'
-import { UnusableFileError } from './file-tokenizer.ts'
 import type { WaveformResult, WaveformTask } from './make-waveform.ts'
 import { openPeaks } from './peaks.ts'
+import { UnusableFileError } from './unusable-file.ts'
 
 /** Makes one waveform in a thread that `make-waveform.ts` starts. */
 async function run({ path, realRoots }: WaveformTask): Promise<WaveformResult> {

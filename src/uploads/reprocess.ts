@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path'
 
 import type { Tx } from '../db/sql.ts'
-import { type AudioFile, readAudioSource } from '../media/audio-file.ts'
-import { UnusableFileError } from '../media/file-tokenizer.ts'
+import type { AudioFile } from '../media/audio-file.ts'
 import { readInThread } from '../media/read-in-thread.ts'
+import { UnusableFileError } from '../media/unusable-file.ts'
 import { changeStation } from '../playout/change-station.ts'
 import { renameOpenPlay } from '../playout/queue/media.ts'
 import { refillQueue } from '../playout/queue/queue.ts'
@@ -53,6 +53,8 @@ async function read({ files, realFolder }: MediaStore, file: string, size: numbe
   try {
     if (realFolder !== null)
       return await readInThread({ path: join(realFolder, file), realRoots: [realFolder], name })
+    // Its parsers take 15 MB, which a server should not need for itself.
+    const { readAudioSource } = await import('../media/audio-file.ts')
     return await readAudioSource({ size, windowBytes, read: readPiece }, name)
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error

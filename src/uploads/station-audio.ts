@@ -2,8 +2,8 @@ import { mkdir, realpath } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
 import type { Tx } from '../db/sql.ts'
-import { readAudioFile } from '../media/audio-file.ts'
-import { UnusableFileError } from '../media/file-tokenizer.ts'
+import { readInThread } from '../media/read-in-thread.ts'
+import { UnusableFileError } from '../media/unusable-file.ts'
 import { changeStation } from '../playout/change-station.ts'
 import { ApiError, fieldError } from '../runtime/errors.ts'
 import { openLocalFiles } from '../storage/local-files.ts'
@@ -65,7 +65,7 @@ export async function storeAudio(
       fieldError('file', 'invalid_format', `must have one of the extensions ${audioExtensions.join(', ')}.`)
     ])
   try {
-    await readAudioFile(path, [await uploadsFolder(services.config)], name)
+    await readInThread({ path, realRoots: [await uploadsFolder(services.config)], name })
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error
     throw ApiError.ofFields([fieldError('file', 'invalid_format', `cannot be used: ${error.message}.`)])

@@ -66,7 +66,10 @@ export type RenderRows = (rows: readonly unknown[]) => Promise<readonly unknown[
 export interface BodyStream {
   /** The length of the body; null if it is chunked. */
   readonly size: number | null
-  /** The next bytes, at least one; null at the end. Rejects if the client leaves or is silent for too long. */
+  /**
+   * The next bytes, at least one, which are valid until the next call; null at the end. Rejects if the client leaves or is silent
+   * for too long.
+   */
   readonly read: () => Promise<Uint8Array | null>
   /** Sets `X-Ignored-Fields` of the response, also if it is an error (see `ignored-fields.ts`). */
   readonly nameIgnored: (names: string) => void

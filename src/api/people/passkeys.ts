@@ -1,11 +1,7 @@
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  RegistrationResponseJSON
 } from '@simplewebauthn/server'
 import * as v from 'valibot'
 
@@ -24,6 +20,9 @@ import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schem
 import type { ApiServices } from '../core/services.ts'
 import { accountTag, signedInReply, signedInSchema, signedInUser, startSession, userOf } from './sessions.ts'
 import { limitAttempts } from './sign-in.ts'
+
+/** Most servers never use a passkey, and the library takes several megabytes. */
+const webauthn = () => import('@simplewebauthn/server')
 
 const challengeTtlSeconds = 300
 const maxPasskeys = 20
@@ -54,6 +53,7 @@ export async function offerRegistration(
   person: { readonly email: string; readonly name: string },
   existing: readonly string[] = []
 ) {
+  const { generateRegistrationOptions } = await webauthn()
   const options = await generateRegistrationOptions({
     rpName: 'Cuewire',
     rpID: siteOf(config).rpID,
@@ -74,6 +74,7 @@ export async function checkRegistration(
   response: RegistrationResponseJSON
 ) {
   const { rpID, origin } = siteOf(config)
+  const { verifyRegistrationResponse } = await webauthn()
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response,
     expectedChallenge: takeChallenge(redis, purpose),
@@ -149,6 +150,7 @@ const offerSignIn = apiRoute('POST', '/api/frontend/account/webauthn/login/optio
   async handle({ address }, { redis, config }) {
     await limitAttempts({ redis }, address)
     const { rpID } = siteOf(config)
+    const { generateAuthenticationOptions } = await webauthn()
     const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' })
     await keepChallenge(redis, options.challenge, 'sign-in')
     return json(options)
@@ -187,6 +189,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
         select id, user_id as "userId", public_key as "publicKey", counter, transports from passkeys
         where credential_id = ${id.replaceAll('\0', '')} for update`
       if (!row) return refuse()
+      const { verifyAuthenticationResponse } = await webauthn()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response,
         expectedChallenge: takeChallenge(redis, 'sign-in'),

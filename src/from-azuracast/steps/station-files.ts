@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, realpath, rename, rm, stat } from 'node:fs/p
 import { extname, join } from 'node:path'
 
 import { readAudioFile } from '../../media/audio-file.ts'
-import { UnusableFileError } from '../../media/file-tokenizer.ts'
+import { UnusableFileError } from '../../media/unusable-file.ts'
 import { isInsideRoots } from '../../runtime/contained-files.ts'
 import { detectImageType } from '../../songs/image-type.ts'
 import { defaultFolder } from '../../storage/media-folder.ts'

@@ -18,9 +18,14 @@ export interface FilePart {
   readonly pieces: AsyncIterable<Uint8Array>
 }
 
-/** The pieces of a body. */
+/** The pieces of a body; each is valid until the next one is requested. */
 export async function* piecesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
   for (let piece = await stream.read(); piece !== null; piece = await stream.read()) yield piece
+}
+
+/** The same for a consumer that keeps pieces. */
+async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
+  for await (const piece of piecesOf(stream)) yield Buffer.from(piece)
 }
 
 /**
@@ -61,7 +66,7 @@ export async function readMultipart(
     .on('filesLimit', () => refuse(() => refuseBody('too_many', 'The form must contain one file only.')))
     .on('fieldsLimit', () => refuse(() => refuseBody('too_many', 'The form has too many fields.')))
   try {
-    await pipeline(Readable.from(piecesOf(stream)), parser)
+    await pipeline(Readable.from(copiesOf(stream)), parser)
   } catch (error) {
     await receiving
     const [first = error] = failures
