@@ -1,3 +1,4 @@
+import { sized } from '../support/tier.ts'
 import type { Body } from './table.ts'
 
 /** A body as it is sent, with its content type. */
@@ -12,11 +13,15 @@ const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
 const deep = (open: string, close: string, inner: string) =>
   open.repeat(10_000) + inner + close.repeat(10_000)
 
+/** Above the limit of bodies; every route gets them. */
+const largeMb = sized({ quick: 2, deep: 10 })
+const largeBytes = largeMb * 1024 * 1024
+
 /** Bodies that every write must refuse. */
 export const refusedAttacks: readonly Attack[] = [
-  { name: '10 MB of JSON', bytes: `{"name":"${'x'.repeat(10 * 1024 * 1024)}"}`, statuses: [413] },
-  { name: '10 MB of blanks', bytes: ' '.repeat(10 * 1024 * 1024), statuses: [413] },
-  { name: '10 MB that are no JSON at all', bytes: new Uint8Array(10 * 1024 * 1024), statuses: [413] },
+  { name: `${largeMb} MB of JSON`, bytes: `{"name":"${'x'.repeat(largeBytes)}"}`, statuses: [413] },
+  { name: `${largeMb} MB of blanks`, bytes: ' '.repeat(largeBytes), statuses: [413] },
+  { name: `${largeMb} MB that are no JSON at all`, bytes: new Uint8Array(largeBytes), statuses: [413] },
   { name: 'arrays 10,000 deep', bytes: deep('[', ']', ''), statuses: [400] },
   { name: 'objects 10,000 deep', bytes: deep('{"a":', '}', '1'), statuses: [400] },
   { name: 'a name 10,000 deep', bytes: `{"name":${deep('[', ']', '')}}`, statuses: [400] },

@@ -25,6 +25,7 @@ import { wordsFor } from '../support/compiled-program.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { signIn } from '../support/people.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
+import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { shared } from '../support/worker-process.ts'
@@ -71,261 +72,264 @@ const countPlays = async (sql: Sql) =>
   )[0]
 
 describe('a backup', () => {
-  test('is taken over, is read back through the API, and taken again changes nothing', async ({
-    program
-  }) => {
-    const place = { databaseUrl: program.databaseUrl, dataDir: program.dataDir }
-    const backup = await backupOf(renderDump(generateInstallation(sizes)), 'backup.tgz', covers)
+  const atLeisure = { timeout: 90_000 }
+  test(
+    'is taken over, is read back through the API, and taken again changes nothing',
+    atLeisure,
+    async ({ program }) => {
+      const place = { databaseUrl: program.databaseUrl, dataDir: program.dataDir }
+      const backup = await backupOf(renderDump(generateInstallation(sizes)), 'backup.tgz', covers)
 
-    const tried = await run(envOf(place), '--dry-run', backup)
-    expect(tried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Would be taken:\n/) })
-    expect((await program.ask('GET', '/api/admin/stations')).body).toEqual([])
+      const tried = await run(envOf(place), '--dry-run', backup)
+      expect(tried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Would be taken:\n/) })
+      expect((await program.ask('GET', '/api/admin/stations')).body).toEqual([])
 
-    const taken = await run(envOf(place), backup)
-    expect(taken).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken:\n/) })
-    for (const name of [
-      'Station 1 – Bücher & Töne: genre',
-      'old@example.com',
-      'short (Odd)',
-      'no:colon',
-      'Talk'
-    ])
-      expect(taken.stdout).toContain(name)
+      const taken = await run(envOf(place), backup)
+      expect(taken).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken:\n/) })
+      for (const name of [
+        'Station 1 – Bücher & Töne: genre',
+        'old@example.com',
+        'short (Odd)',
+        'no:colon',
+        'Talk'
+      ])
+        expect(taken.stdout).toContain(name)
 
-    const read = async (path: string, key?: string) => {
-      const { status, body } = await program.ask('GET', path, key === undefined ? {} : { key })
-      expect([path, status]).toEqual([path, 200])
-      return body
-    }
-    expect(await read('/api/admin/station/1')).toMatchObject({
-      id: 1,
-      name: 'Station 1 – Bücher & Töne',
-      short_name: 'station_1',
-      description: 'It\'s station "1"\nwith two lines \\ and a backslash',
-      timezone: 'Europe/Berlin',
-      backend: 'liquidsoap',
-      is_enabled: true,
-      is_public: true,
-      hls_enabled: true,
-      hls_is_default: true,
-      queue_length: 4,
-      history_length: 8,
-      live_text: 'On air now',
-      duplicate_prevention_time_range: 90,
-      crossfade_type: 'smart',
-      crossfade: 3.5,
-      enable_requests: true,
-      request_delay: 7,
-      request_threshold: 30,
-      enable_streamers: true,
-      max_bitrate: 320,
-      media_storage_location_id: 1
-    })
-    expect(await read('/api/admin/storage_location/1')).toMatchObject({
-      type: 'station_media',
-      adapter: 'local',
-      path: mediaFolderOf(1),
-      storageQuotaBytes: '50000000000'
-    })
-    expect(await read('/api/admin/custom_fields')).toEqual([
-      { id: 3, name: 'Mood', short_name: 'mood', auto_assign: 'mood' },
-      { id: 5, name: 'Notes', short_name: 'notes', auto_assign: '' }
-    ])
-    expect(await read('/api/station/1/file/3')).toMatchObject({
-      id: 3,
-      unique_id: uniqueIdOf(3),
-      path: 'Album 3/Title 3 (1).mp3',
-      artist: 'Artist 3',
-      title: 'Title 3',
-      album: 'Album 3',
-      genre: 'Jazz',
-      isrc: 'USRC17607839',
-      length: 183,
-      mtime: newestPlay - 1_000_000,
-      size: 0,
-      playlists: [1],
-      custom_fields: { mood: 'mood "3"' },
-      extra_metadata: { cue_in: 1.5, cue_out: 170, amplify: -2.5 }
-    })
-    expect(await read('/api/station/1/playlists')).toMatchObject([
-      {
-        id: 2,
-        name: 'Mornings',
-        type: 'once_per_x_songs',
-        order: 'sequential',
-        play_per_songs: 12,
-        weight: 5,
-        backend_options: 'interrupt,single_track',
-        schedule_items: [
-          {
-            id: 7,
-            start_time: 900,
-            end_time: 1730,
-            start_date: '',
-            end_date: '',
-            days: [1, 2, 3],
-            loop_once: true
-          }
-        ]
-      },
-      {
-        id: 3,
-        name: 'Relay',
-        source: 'remote_url',
-        remote_url: 'https://relay.example.com/stream3.mp3',
-        remote_buffer: 10
-      },
-      { id: 1, name: 'Rotation', type: 'default', order: 'shuffle', is_enabled: true }
-    ])
-    const tracks = await program.sql`
-      select media_id, position, last_pass, last_aired_ms from playlist_tracks where playlist_id = 1 order by position limit 2`
-    expect([...tracks]).toEqual([
-      { media_id: 20, position: 40, last_pass: 0, last_aired_ms: null },
-      { media_id: 19, position: 41, last_pass: 1, last_aired_ms: (newestPlay - 19) * 1_000 }
-    ])
-    expect(await read('/api/station/1/hls_streams')).toMatchObject([
-      {
-        id: 1,
-        name: '/radio.mp3',
-        display_name: '/radio.mp3 (192kbps MP3)',
-        is_default: true,
-        autodj_bitrate: 192,
-        frontend_config: [
-          { key: 'custom_config', value: '<mount>\n\t<burst-size>65536</burst-size>\n</mount>' }
-        ]
-      },
-      { id: 2, name: '/low.aac', display_name: 'Low', is_default: false, autodj_format: 'aac' },
-      { name: '/hls/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
-    ])
-    expect(await read('/api/station/1/remotes?sort=id')).toMatchObject([
-      {
-        id: 1,
-        name: 'Oslo',
-        url: 'http://relay.example.com:8000/main.mp3',
-        type: 'icecast',
-        admin_password: ''
-      },
-      { id: 2, name: 'http://old.example.com:8010/', url: 'http://old.example.com:8010', type: '' },
-      { id: 3, name: 'Far away', url: 'http://relay.example.org/radio.mp3' }
-    ])
-    const relayed = await program.sql`
-      select r.relayed_mount, l.base_url from remotes r join relays l on l.id = r.relay_id where r.id = 3`
-    expect([...relayed]).toEqual([{ relayed_mount: '/radio.mp3', base_url: 'http://relay.example.org' }])
-    expect(await read('/api/station/1/streamers')).toMatchObject([
-      {
-        id: 1,
-        streamer_username: 'wren',
-        display_name: 'DJ Wren',
-        comments: "It's late;\nring twice",
-        enforce_schedule: true,
-        schedule_items: [{ id: 9, start_time: 2200, end_time: 100, start_date: '2026-01-01', days: [] }]
+      const read = async (path: string, key?: string) => {
+        const { status, body } = await program.ask('GET', path, key === undefined ? {} : { key })
+        expect([path, status]).toEqual([path, 200])
+        return body
       }
-    ])
-    expect(await read('/api/station/1/streamers/broadcasts')).toMatchObject([{}, {}])
-    expect(await read('/api/station/1/sftp-users')).toMatchObject([
-      { id: 1, username: 'uploader', publicKeys: '# laptop' }
-    ])
-    expect(await read('/api/station/1/webhooks')).toMatchObject([
-      { id: 2, type: 'discord', is_enabled: false },
-      {
+      expect(await read('/api/admin/station/1')).toMatchObject({
         id: 1,
-        name: 'Site',
-        type: 'generic',
+        name: 'Station 1 – Bücher & Töne',
+        short_name: 'station_1',
+        description: 'It\'s station "1"\nwith two lines \\ and a backslash',
+        timezone: 'Europe/Berlin',
+        backend: 'liquidsoap',
         is_enabled: true,
-        triggers: ['song_changed'],
-        config: expect.arrayContaining([
-          { key: 'webhook_url', value: 'https://hooks.example.com/radio' },
-          { key: 'basic_auth_username', value: 'u' },
-          { key: 'basic_auth_password', value: '' }
-        ])
-      }
-    ])
-    const start = new Date((newestPlay - 100_000) * 1_000).toISOString().slice(0, 10)
-    const history = await read(`/api/station/1/history?start=${start}&end=2023-12-31&per_page=200`)
-    // Every tenth play is hidden.
-    expect(history.total).toBe(90)
-    expect(history.rows.find(({ sh_id: id }: { sh_id: number }) => id === 151)).toMatchObject({
-      sh_id: 151,
-      played_at: newestPlay - 50 * 200,
-      duration: 200,
-      playlist: 'Rotation',
-      streamer: 'DJ Wren',
-      is_request: false,
-      song: { artist: expect.stringMatching(/^Artist /), genre: 'Jazz', isrc: 'USRC17607839' }
-    })
-    const day = new Date((newestPlay - 86_400 * 2) * 1_000).toISOString().slice(0, 10)
-    const series = await read(`/api/station/1/listeners/series?start=${day}&end=${day}&step=3600`)
-    expect(series.points).toContainEqual(
-      expect.objectContaining({ total: 14, unique: 12, most: 19, fewest: 10 })
-    )
-    expect(await read('/api/station/1/reports/requests')).toMatchObject(
-      expect.arrayContaining([expect.anything()])
-    )
-    const queue = await program.sql`
+        is_public: true,
+        hls_enabled: true,
+        hls_is_default: true,
+        queue_length: 4,
+        history_length: 8,
+        live_text: 'On air now',
+        duplicate_prevention_time_range: 90,
+        crossfade_type: 'smart',
+        crossfade: 3.5,
+        enable_requests: true,
+        request_delay: 7,
+        request_threshold: 30,
+        enable_streamers: true,
+        max_bitrate: 320,
+        media_storage_location_id: 1
+      })
+      expect(await read('/api/admin/storage_location/1')).toMatchObject({
+        type: 'station_media',
+        adapter: 'local',
+        path: mediaFolderOf(1),
+        storageQuotaBytes: '50000000000'
+      })
+      expect(await read('/api/admin/custom_fields')).toEqual([
+        { id: 3, name: 'Mood', short_name: 'mood', auto_assign: 'mood' },
+        { id: 5, name: 'Notes', short_name: 'notes', auto_assign: '' }
+      ])
+      expect(await read('/api/station/1/file/3')).toMatchObject({
+        id: 3,
+        unique_id: uniqueIdOf(3),
+        path: 'Album 3/Title 3 (1).mp3',
+        artist: 'Artist 3',
+        title: 'Title 3',
+        album: 'Album 3',
+        genre: 'Jazz',
+        isrc: 'USRC17607839',
+        length: 183,
+        mtime: newestPlay - 1_000_000,
+        size: 0,
+        playlists: [1],
+        custom_fields: { mood: 'mood "3"' },
+        extra_metadata: { cue_in: 1.5, cue_out: 170, amplify: -2.5 }
+      })
+      expect(await read('/api/station/1/playlists')).toMatchObject([
+        {
+          id: 2,
+          name: 'Mornings',
+          type: 'once_per_x_songs',
+          order: 'sequential',
+          play_per_songs: 12,
+          weight: 5,
+          backend_options: 'interrupt,single_track',
+          schedule_items: [
+            {
+              id: 7,
+              start_time: 900,
+              end_time: 1730,
+              start_date: '',
+              end_date: '',
+              days: [1, 2, 3],
+              loop_once: true
+            }
+          ]
+        },
+        {
+          id: 3,
+          name: 'Relay',
+          source: 'remote_url',
+          remote_url: 'https://relay.example.com/stream3.mp3',
+          remote_buffer: 10
+        },
+        { id: 1, name: 'Rotation', type: 'default', order: 'shuffle', is_enabled: true }
+      ])
+      const tracks = await program.sql`
+      select media_id, position, last_pass, last_aired_ms from playlist_tracks where playlist_id = 1 order by position limit 2`
+      expect([...tracks]).toEqual([
+        { media_id: 20, position: 40, last_pass: 0, last_aired_ms: null },
+        { media_id: 19, position: 41, last_pass: 1, last_aired_ms: (newestPlay - 19) * 1_000 }
+      ])
+      expect(await read('/api/station/1/hls_streams')).toMatchObject([
+        {
+          id: 1,
+          name: '/radio.mp3',
+          display_name: '/radio.mp3 (192kbps MP3)',
+          is_default: true,
+          autodj_bitrate: 192,
+          frontend_config: [
+            { key: 'custom_config', value: '<mount>\n\t<burst-size>65536</burst-size>\n</mount>' }
+          ]
+        },
+        { id: 2, name: '/low.aac', display_name: 'Low', is_default: false, autodj_format: 'aac' },
+        { name: '/hls/aac_hifi', autodj_bitrate: 256, is_visible_on_public_pages: false }
+      ])
+      expect(await read('/api/station/1/remotes?sort=id')).toMatchObject([
+        {
+          id: 1,
+          name: 'Oslo',
+          url: 'http://relay.example.com:8000/main.mp3',
+          type: 'icecast',
+          admin_password: ''
+        },
+        { id: 2, name: 'http://old.example.com:8010/', url: 'http://old.example.com:8010', type: '' },
+        { id: 3, name: 'Far away', url: 'http://relay.example.org/radio.mp3' }
+      ])
+      const relayed = await program.sql`
+      select r.relayed_mount, l.base_url from remotes r join relays l on l.id = r.relay_id where r.id = 3`
+      expect([...relayed]).toEqual([{ relayed_mount: '/radio.mp3', base_url: 'http://relay.example.org' }])
+      expect(await read('/api/station/1/streamers')).toMatchObject([
+        {
+          id: 1,
+          streamer_username: 'wren',
+          display_name: 'DJ Wren',
+          comments: "It's late;\nring twice",
+          enforce_schedule: true,
+          schedule_items: [{ id: 9, start_time: 2200, end_time: 100, start_date: '2026-01-01', days: [] }]
+        }
+      ])
+      expect(await read('/api/station/1/streamers/broadcasts')).toMatchObject([{}, {}])
+      expect(await read('/api/station/1/sftp-users')).toMatchObject([
+        { id: 1, username: 'uploader', publicKeys: '# laptop' }
+      ])
+      expect(await read('/api/station/1/webhooks')).toMatchObject([
+        { id: 2, type: 'discord', is_enabled: false },
+        {
+          id: 1,
+          name: 'Site',
+          type: 'generic',
+          is_enabled: true,
+          triggers: ['song_changed'],
+          config: expect.arrayContaining([
+            { key: 'webhook_url', value: 'https://hooks.example.com/radio' },
+            { key: 'basic_auth_username', value: 'u' },
+            { key: 'basic_auth_password', value: '' }
+          ])
+        }
+      ])
+      const start = new Date((newestPlay - 100_000) * 1_000).toISOString().slice(0, 10)
+      const history = await read(`/api/station/1/history?start=${start}&end=2023-12-31&per_page=200`)
+      // Every tenth play is hidden.
+      expect(history.total).toBe(90)
+      expect(history.rows.find(({ sh_id: id }: { sh_id: number }) => id === 151)).toMatchObject({
+        sh_id: 151,
+        played_at: newestPlay - 50 * 200,
+        duration: 200,
+        playlist: 'Rotation',
+        streamer: 'DJ Wren',
+        is_request: false,
+        song: { artist: expect.stringMatching(/^Artist /), genre: 'Jazz', isrc: 'USRC17607839' }
+      })
+      const day = new Date((newestPlay - 86_400 * 2) * 1_000).toISOString().slice(0, 10)
+      const series = await read(`/api/station/1/listeners/series?start=${day}&end=${day}&step=3600`)
+      expect(series.points).toContainEqual(
+        expect.objectContaining({ total: 14, unique: 12, most: 19, fewest: 10 })
+      )
+      expect(await read('/api/station/1/reports/requests')).toMatchObject(
+        expect.arrayContaining([expect.anything()])
+      )
+      const queue = await program.sql`
       select id, media_id, playlist_id, track_id is not null as has_track, is_request, duration_ms from queue
       where station_id = 1 and id in (12, 13) order by id`
-    const planned = {
-      id: 12,
-      media_id: 1,
-      playlist_id: 1,
-      has_track: true,
-      is_request: false,
-      duration_ms: 181_500
+      const planned = {
+        id: 12,
+        media_id: 1,
+        playlist_id: 1,
+        has_track: true,
+        is_request: false,
+        duration_ms: 181_500
+      }
+      const requested = {
+        id: 13,
+        media_id: 2,
+        playlist_id: null,
+        has_track: false,
+        is_request: true,
+        duration_ms: 181_500
+      }
+      // The AutoDJ replaces a song whose playlist is not scheduled now.
+      expect([[requested], [planned, requested]]).toContainEqual([...queue])
+
+      // People, and what they may do.
+      const users = await read('/api/admin/users')
+      expect(users.map(({ email, roles }: Record<string, unknown>) => [email, roles])).toEqual(
+        expect.arrayContaining([
+          ['admin@example.com', [expect.objectContaining({ name: 'Super Administrator' })]],
+          ['old@example.com', []]
+        ])
+      )
+      await signIn(program, 'admin@example.com', 'correct horse')
+      await read('/api/admin/stations', apiKeys.administrator)
+      await read('/api/station/1/files', apiKeys.manager)
+      const refused = [
+        await program.ask('GET', '/api/station/2/files', { key: apiKeys.manager }),
+        await program.ask('GET', '/api/station/1/files', { key: `${apiKeys.manager.slice(0, -1)}0` })
+      ]
+      expect(refused.map(({ status }) => status)).toEqual([403, 403])
+      const login = { username: 'uploader', password: 'correct horse' }
+      expect((await program.ask('POST', '/api/internal/sftp-auth', { body: login })).body).toMatchObject({
+        allow: true,
+        station_id: 1
+      })
+
+      // What is shown live, and the cover under its old address.
+      await waitFor(async () => (await program.ask('GET', '/api/nowplaying/station_1')).status === 200, {
+        deadlineMs: 15_000,
+        what: 'the station to be shown'
+      })
+      const live = await read('/api/nowplaying/1')
+      expect(live).toMatchObject({ station: { id: 1, shortcode: 'station_1' } })
+      const cover = await fetch(`${program.baseUrl}/api/station/1/art/${uniqueIdOf(1)}-1600000000.jpg`)
+      expect([cover.status, Buffer.from(await cover.arrayBuffer()).equals(png)]).toEqual([200, true])
+
+      expect((await read('/api/station/1/file/1')).size).toBe('audio'.length)
+
+      const before = await readTakenRows(program.sql)
+      const again = await run(envOf(place), backup)
+      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('\nNothing was new.\n') })
+      expect(await readTakenRows(program.sql)).toEqual(before)
+
+      // A new record takes no id of AzuraCast.
+      const created = await program.ask('POST', '/api/station/1/playlists', { body: { name: 'New' } })
+      expect(created.body.id).toBeGreaterThan(9)
     }
-    const requested = {
-      id: 13,
-      media_id: 2,
-      playlist_id: null,
-      has_track: false,
-      is_request: true,
-      duration_ms: 181_500
-    }
-    // The AutoDJ replaces a song whose playlist is not scheduled now.
-    expect([[requested], [planned, requested]]).toContainEqual([...queue])
-
-    // People, and what they may do.
-    const users = await read('/api/admin/users')
-    expect(users.map(({ email, roles }: Record<string, unknown>) => [email, roles])).toEqual(
-      expect.arrayContaining([
-        ['admin@example.com', [expect.objectContaining({ name: 'Super Administrator' })]],
-        ['old@example.com', []]
-      ])
-    )
-    await signIn(program, 'admin@example.com', 'correct horse')
-    await read('/api/admin/stations', apiKeys.administrator)
-    await read('/api/station/1/files', apiKeys.manager)
-    const refused = [
-      await program.ask('GET', '/api/station/2/files', { key: apiKeys.manager }),
-      await program.ask('GET', '/api/station/1/files', { key: `${apiKeys.manager.slice(0, -1)}0` })
-    ]
-    expect(refused.map(({ status }) => status)).toEqual([403, 403])
-    const login = { username: 'uploader', password: 'correct horse' }
-    expect((await program.ask('POST', '/api/internal/sftp-auth', { body: login })).body).toMatchObject({
-      allow: true,
-      station_id: 1
-    })
-
-    // What is shown live, and the cover under its old address.
-    await waitFor(async () => (await program.ask('GET', '/api/nowplaying/station_1')).status === 200, {
-      deadlineMs: 15_000,
-      what: 'the station to be shown'
-    })
-    const live = await read('/api/nowplaying/1')
-    expect(live).toMatchObject({ station: { id: 1, shortcode: 'station_1' } })
-    const cover = await fetch(`${program.baseUrl}/api/station/1/art/${uniqueIdOf(1)}-1600000000.jpg`)
-    expect([cover.status, Buffer.from(await cover.arrayBuffer()).equals(png)]).toEqual([200, true])
-
-    expect((await read('/api/station/1/file/1')).size).toBe('audio'.length)
-
-    const before = await readTakenRows(program.sql)
-    const again = await run(envOf(place), backup)
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('\nNothing was new.\n') })
-    expect(await readTakenRows(program.sql)).toEqual(before)
-
-    // A new record takes no id of AzuraCast.
-    const created = await program.ask('POST', '/api/station/1/playlists', { body: { name: 'New' } })
-    expect(created.body.id).toBeGreaterThan(9)
-  })
+  )
 
   test('that has new plays since is continued', async ({ databaseUrl, sql }) => {
     const place = { databaseUrl, dataDir: await scratchFolder() }
@@ -349,39 +353,43 @@ describe('a backup', () => {
     expect(await countPlays(sql)).toEqual({ plays: 307, ids: 307 * 154 })
   })
 
-  test('is continued after the process was killed', { timeout: 180_000 }, async ({ databaseUrl, sql }) => {
-    const place = { databaseUrl, dataDir: await scratchFolder() }
-    const many = { ...sizes, plays: 50_000 }
-    const backup = await backupOf(renderDump(generateInstallation(many)), 'backup.zip')
-    const child = spawn(process.execPath, [...wordsFor(command), backup], {
-      env: { PATH: process.env['PATH'], ...envOf(place) },
-      stdio: ['ignore', 'ignore', 'inherit']
-    })
-    const exited = once(child, 'exit')
-    const isBegun = async () => {
-      const rows = await sql`select from azuracast_progress where step = 'song_history'`
-      return rows.length > 0
-    }
-    await waitFor(isBegun, { deadlineMs: 120_000, what: 'the first plays' })
-    child.kill('SIGKILL')
-    await exited
-    expect((await countPlays(sql))?.plays).toBeLessThan(many.plays)
-    const [station] = await sql<{ is_enabled: boolean }[]>`select is_enabled from stations where id = 1`
-    expect(station?.is_enabled).toBe(false)
+  test.runIf(isDeep)(
+    'is continued after the process was killed',
+    { timeout: 180_000 },
+    async ({ databaseUrl, sql }) => {
+      const place = { databaseUrl, dataDir: await scratchFolder() }
+      const many = { ...sizes, plays: 50_000 }
+      const backup = await backupOf(renderDump(generateInstallation(many)), 'backup.zip')
+      const child = spawn(process.execPath, [...wordsFor(command), backup], {
+        env: { PATH: process.env['PATH'], ...envOf(place) },
+        stdio: ['ignore', 'ignore', 'inherit']
+      })
+      const exited = once(child, 'exit')
+      const isBegun = async () => {
+        const rows = await sql`select from azuracast_progress where step = 'song_history'`
+        return rows.length > 0
+      }
+      await waitFor(isBegun, { deadlineMs: 120_000, what: 'the first plays' })
+      child.kill('SIGKILL')
+      await exited
+      expect((await countPlays(sql))?.plays).toBeLessThan(many.plays)
+      const [station] = await sql<{ is_enabled: boolean }[]>`select is_enabled from stations where id = 1`
+      expect(station?.is_enabled).toBe(false)
 
-    const end = await run(envOf(place), backup)
-    expect(end).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/50000 plays \(\d+ of them before this run\)/)
-    })
-    expect(await countPlays(sql)).toEqual({ plays: many.plays, ids: (many.plays * (many.plays + 1)) / 2 })
-    const counts = await sql`
+      const end = await run(envOf(place), backup)
+      expect(end).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/50000 plays \(\d+ of them before this run\)/)
+      })
+      expect(await countPlays(sql)).toEqual({ plays: many.plays, ids: (many.plays * (many.plays + 1)) / 2 })
+      const counts = await sql`
       select (select count(*) from media) as media, (select count(*) from playlist_tracks) as tracks,
         (select count(*) from queue) as queued, (select count(*) from listener_minutes where total > 0) as minutes,
         (select count(*) from stations where is_enabled) as enabled`
-    // Three entries of playlists with an address are media as well.
-    expect(counts[0]).toEqual({ media: 63, tracks: 63, queued: 2, minutes: 1_026, enabled: 3 })
-  })
+      // Three entries of playlists with an address are media as well.
+      expect(counts[0]).toEqual({ media: 63, tracks: 63, queued: 2, minutes: 1_026, enabled: 3 })
+    }
+  )
 
   test.each([
     ['backup.tgz', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /is damaged/],
