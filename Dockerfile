@@ -28,7 +28,7 @@ COPY assets/radio ./assets/radio
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # New volumes are those of their folders here.
-RUN install -d -o node -g node /data /data/stations /radio
+RUN install -d -o node -g node /data /data/stations /data/uploads /radio
 USER node
 ENV HOST=0.0.0.0 DATA_DIR=/data
 VOLUME /data

@@ -40,6 +40,7 @@ export const entries = [
   'src/from-azuracast/main.ts',
   'src/backup/main.ts',
   'src/doctor/main.ts',
+  'src/db/main.ts',
   'src/media/audio-file-thread.ts',
   'src/media/waveform-thread.ts',
   'src/simulate/main.ts',

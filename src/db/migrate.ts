@@ -8,7 +8,7 @@ import { openSql, type Sql, type Tx } from './sql.ts'
 const folder = projectFile('src/db/migrations/')
 
 /** A migration may update millions of rows. */
-const migrationSeconds = 3_600
+export const migrationSeconds = 3_600
 
 /** Migrates the schema over a connection of its own with long timeouts; see `migrate`. */
 export async function migrateDatabase(url: string): Promise<string[]> {

@@ -1,10 +1,13 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
 
-import { migrate } from '../../src/db/migrate.ts'
+import { migrateCommand } from '../../src/db/migrate-command.ts'
+import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { registerProcess, removeOldProcesses } from '../../src/db/processes.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { removeOldSchemaStates } from '../../src/redis/state-schema.ts'
+import { commandRunner } from '../support/command.ts'
+import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
 
 const silentLog = pino({ level: 'silent' })
@@ -42,6 +45,36 @@ test('a database with incompatible changes of a newer release is refused with on
   await expect(migrate(sql)).rejects.toThrow(
     /^a newer release has changed the database, and version .+ cannot work with it/
   )
+})
+
+test('npm run migrate migrates a database once, and names what is wrong', async () => {
+  const run = commandRunner('src/db/main.ts', migrateCommand)
+  const { value: empty, close } = await openEmptyDatabase()
+  try {
+    const names = await listMigrations()
+    const env = { DATABASE_URL: empty.url }
+    expect(await run(env)).toEqual({
+      code: 0,
+      stdout: names.map(name => `ran ${name}\n`).join(''),
+      stderr: ''
+    })
+    expect(await run(env)).toEqual({
+      code: 0,
+      stdout: `The database has all ${names.length} migrations.\n`,
+      stderr: ''
+    })
+  } finally {
+    await close()
+  }
+  expect(await run({})).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^DATABASE_URL is not set: .*\n$/)
+  })
+  const unreachable = { DATABASE_URL: 'postgres://127.0.0.1:1/cuewire' }
+  expect(await run(unreachable)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('does not answer')
+  })
 })
 
 test('states of release 0.1.0 are removed from Redis', async ({ redisUrl }) => {

@@ -9,6 +9,9 @@ export function whyWithout(
   program:
     | 'python'
     | 'nginx'
+    | 'caddy'
+    | 'systemd'
+    | 'kubernetes-validate'
     | 'chromium'
     | 'icecast'
     | 'liquidsoap'
@@ -24,6 +27,8 @@ export function whyWithout(
 
 export const python = '/usr/bin/python3'
 export const nginx = '/usr/sbin/nginx'
+export const caddy = '/usr/bin/caddy'
+export const systemdAnalyze = '/usr/bin/systemd-analyze'
 /** Debian's `chromium-headless-shell` has no windows, and takes half the CPU time of `chromium`. */
 export const chromium = existsSync('/usr/bin/chromium-headless-shell')
   ? '/usr/bin/chromium-headless-shell'
@@ -36,11 +41,22 @@ export const mariadbd = '/usr/sbin/mariadbd'
 
 function lacksPython(): string | null {
   if (!existsSync(python)) return `there is no ${python}`
+  return canRun(python, ['-c', 'import websockets'])
+    ? null
+    : `${python} has no package websockets (python3-websockets)`
+}
+
+const lacksValidator = (): string | null =>
+  canRun('kubernetes-validate', ['--version'])
+    ? null
+    : 'there is no kubernetes-validate (the package of this name on PyPI)'
+
+function canRun(program: string, args: readonly string[]): boolean {
   try {
-    execFileSync(python, ['-c', 'import websockets'], { stdio: 'ignore', timeout: 10_000 })
-    return null
+    execFileSync(program, args, { stdio: 'ignore', timeout: 10_000 })
+    return true
   } catch {
-    return `${python} has no package websockets (python3-websockets)`
+    return false
   }
 }
 
@@ -50,6 +66,9 @@ const lacksFile = (path: string, name: string) => () =>
 const lacks = {
   python: lacksPython,
   nginx: lacksFile(nginx, 'nginx'),
+  caddy: lacksFile(caddy, 'caddy'),
+  systemd: lacksFile(systemdAnalyze, 'systemd'),
+  'kubernetes-validate': lacksValidator,
   chromium: lacksFile(chromium, 'chromium'),
   icecast: lacksFile(icecast, 'icecast2'),
   liquidsoap: lacksFile(liquidsoap, 'liquidsoap'),
