@@ -130,7 +130,7 @@ async function makeCertificate(folder: string): Promise<void> {
 
 function renderNginx({ cuewire, icecast, station, http, https, folder }: Places): Record<string, string> {
   const site = replaceTexts('nginx/cuewire.conf', [
-    ['  server 127.0.0.1:8080;', `  server 127.0.0.1:${cuewire};`],
+    ['  server 127.0.0.1:8080 ', `  server 127.0.0.1:${cuewire} `],
     ['  demo 127.0.0.1:8000;', `  ${station} 127.0.0.1:${icecast};`],
     ['listen 80;', `listen 127.0.0.1:${http};`],
     ['listen 443 ssl http2;', `listen 127.0.0.1:${https} ssl http2;`],
