@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-import { parse, parseAllDocuments } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 
-const folder = new URL('../../ops/kubernetes/', import.meta.url)
+export const manifestsFolder = new URL('../../ops/kubernetes/', import.meta.url)
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -61,21 +61,15 @@ export interface Manifest {
 
 /** Returns the manifests of `ops/kubernetes`, by file. */
 export function readManifests(): ReadonlyMap<string, readonly Manifest[]> {
-  const files = readdirSync(folder).filter(name => name.endsWith('.yaml') && name !== 'kustomization.yaml')
+  const files = readdirSync(manifestsFolder).filter(
+    name => name.endsWith('.yaml') && name !== 'kustomization.yaml'
+  )
   return new Map(
     files.map(file => [
       file,
-      parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document): Manifest =>
+      parseAllDocuments(readFileSync(new URL(file, manifestsFolder), 'utf8')).map((document): Manifest =>
         document.toJS()
       )
     ])
   )
 }
-
-/** Reads a file of YAML beside the manifests. */
-export function readYaml<Content>(file: string): Content {
-  const content: Content = parse(readFileSync(new URL(file, folder), 'utf8'))
-  return content
-}
-
-export const manifestsFolder = folder

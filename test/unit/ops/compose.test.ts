@@ -50,10 +50,9 @@ test('docker-compose.yml passes every variable of .env to the servers and the wo
 
 test('docs/docker.md lists the variables that differ', () => {
   const rows = [...read('docs/docker.md').matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)]
-  const named = rows.flatMap(([row]) => [...row.matchAll(/(?<=^\| .*)`([A-Z_]+)`(?=[^|]* \|.*\|)/g)])
-  expect(named.map(([, name]) => name).toSorted()).toEqual(
-    ['DRAIN_SECONDS', ...Object.keys(notPassed), ...Object.keys(fixed)].toSorted()
-  )
+  const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '))
+  const expected = ['DRAIN_SECONDS', ...Object.keys(notPassed), ...Object.keys(fixed)]
+  expect(named.toSorted()).toEqual(expected.toSorted())
 })
 
 test('a server that stops has the time it needs, and the workers have its uploads', () => {
