@@ -108,7 +108,7 @@ function collect(response: IncomingMessage) {
   return async (part: string) => waitFor(() => text.includes(part) && text, { deadlineMs: 5_000, what: part })
 }
 
-/** A subscribe message for 128 stations, the most that a client may have, which makes a query of 7 KB. */
+/** A subscribe message for 128 stations, the most that a client may have, which makes a query of more than the 8 KB of nginx' default. */
 const subscribeTo = ({ station }: World) => {
   const others = Array.from({ length: 127 }, (_, index) => `station:${String(index).padStart(20, 'x')}`)
   const names = [`station:${station.name}`, ...others]
@@ -148,7 +148,7 @@ async function checkPush(world: World): Promise<void> {
   await once(socket, 'open', { signal: AbortSignal.timeout(5_000) })
   socket.send(message)
   const query = `?cf_connect=${encodeURIComponent(message)}`
-  expect(query.length).toBeGreaterThan(7_000)
+  expect(query.length).toBeGreaterThan(8_192)
   const events = await open(world, `/api/live/nowplaying/sse${query}`)
   expect(events.headers['content-type']).toContain('text/event-stream')
   const untilEvent = collect(events)

@@ -89,8 +89,8 @@ test('selectors match pods, and claims and volumes exist', () => {
     const { volumes = [], containers } = template.spec
     const names = volumes.map(({ name }) => name)
     for (const { name } of containers[0].volumeMounts ?? []) expect(names).toContain(name)
-    for (const { persistentVolumeClaim: claim } of volumes)
-      if (claim) expect(claims).toContain(claim.claimName)
+    const claimed = volumes.flatMap(({ persistentVolumeClaim: claim }) => (claim ? [claim.claimName] : []))
+    expect(claims).toEqual(expect.arrayContaining(claimed))
   }
 })
 
