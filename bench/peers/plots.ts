@@ -76,7 +76,7 @@ async function draw<Run>(name: string, points: readonly Point<Run>[], shape: Sha
       return { name: peer + suffix, group, isDashed, values }
     })
   )
-  const folder = new URL('../plots', import.meta.url)
+  const folder = new URL('../plots/', import.meta.url)
   await mkdir(folder, { recursive: true })
   const chart = { title: shape.title, x: { label: shape.x, ticks }, y: shape.y, series }
   await writeFile(fileURLToPath(new URL(`${name}.svg`, folder)), renderChart(chart))

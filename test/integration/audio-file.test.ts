@@ -18,7 +18,7 @@ async function read(bytes: Buffer, name = 'song.mp3') {
 }
 
 describe('a tagged file', () => {
-  const folder = new URL('../support/audio', import.meta.url)
+  const folder = new URL('../support/audio/', import.meta.url)
   test.for([
     ['mp3', 'ZZABC2600001', '', true],
     ['ogg', 'ZZABC2600001', 'La la', false],

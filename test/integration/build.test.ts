@@ -10,7 +10,7 @@ import { expect, test as base } from 'vitest'
 import { entries, isStale, webEntries } from '../../scripts/build.mjs'
 import { isDeep } from '../support/tier.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A project with small programs instead of those of Cuewire. */
 class Project {

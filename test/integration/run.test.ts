@@ -10,7 +10,7 @@ import { expect, test as base } from 'vitest'
 
 import { waitFor } from '../support/wait.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A clone in a folder with spaces, with installed packages. */
 // oxlint-disable-next-line no-empty-pattern

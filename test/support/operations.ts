@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { parse } from 'yaml'
 
-const folder = new URL('../../ops', import.meta.url)
+const folder = new URL('../../ops/', import.meta.url)
 
 /** A query of a panel. */
 export interface PanelQuery {

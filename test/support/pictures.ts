@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 
 import { drawCover } from './drawn-covers.ts'
 
-const folder = fileURLToPath(new URL('../../docs/screenshots', import.meta.url))
+const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url))
 
 export const devices = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { buildIfStale } from '../../scripts/build.mjs'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const parts = ['src', 'workers', 'web', 'assets', 'scripts', 'package.json', 'package-lock.json']
 

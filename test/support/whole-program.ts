@@ -5,7 +5,7 @@ import { readProcessStart } from '../../src/embedded/process-identity.ts'
 import { allProcesses, descendantsOf, type ProcessRow } from './child-process.ts'
 import { waitFor } from './wait.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** The whole program, as started by `npm start`. */
 export interface Program extends Disposable {
