@@ -19,7 +19,7 @@ export interface Container {
   readonly livenessProbe?: Probe
   readonly readinessProbe?: Probe
   readonly securityContext: object
-  readonly volumeMounts?: readonly { readonly name: string }[]
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
 }
 
 interface PodTemplate {

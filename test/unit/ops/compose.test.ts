@@ -55,10 +55,10 @@ test('docs/docker.md lists the variables that differ', () => {
   expect(named.toSorted()).toEqual(expected.toSorted())
 })
 
-test('a server that stops has the time it needs, and the workers have its uploads', () => {
+test('a server that stops has the time it needs, and the workers can write what they need', () => {
   const drainSeconds = Number(/:-(\d+)\}$/.exec(String(server.environment['DRAIN_SECONDS']))?.[1])
   expect(Number.parseInt(server.stop_grace_period, 10)).toBeGreaterThan(drainSeconds + 5)
-  const shared = ['uploads:/data/uploads', 'media:/data/stations']
+  const shared = ['uploads:/data/uploads', 'media:/data/stations', '/tmp']
   expect(server.volumes).toEqual(expect.arrayContaining(shared))
   expect(workers.volumes).toEqual(expect.arrayContaining(shared))
 })

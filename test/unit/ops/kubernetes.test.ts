@@ -87,6 +87,12 @@ test('selectors match pods, and claims and volumes exist', () => {
     for (const { matchLabels } of selectors)
       expect(select(matchLabels).map(each => each.metadata.name)).toEqual([metadata.name])
     const { volumes = [], containers } = template.spec
+    expect(containers[0].volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
+      '/tmp',
+      '/data',
+      '/data/stations',
+      '/data/uploads'
+    ])
     const names = volumes.map(({ name }) => name)
     for (const { name } of containers[0].volumeMounts ?? []) expect(names).toContain(name)
     const claimed = volumes.flatMap(({ persistentVolumeClaim: claim }) => (claim ? [claim.claimName] : []))
