@@ -98,6 +98,7 @@ const schema = v.object({
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
   LIVE_MAX_CONNECTIONS: v.optional(numberWithin(1, 999_999), '50000'),
   LIVE_MAX_CONNECTIONS_PER_ADDRESS: v.optional(numberWithin(1, 999_999), '1000'),
+  LIVE_MAX_CONNECTIONS_PER_STATION: v.optional(numberWithin(0, 999_999), '0'),
   DRAIN_SECONDS: v.optional(numberWithin(0, 300), '0'),
   TRUSTED_PROXIES: v.optional(networks, ''),
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),

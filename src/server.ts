@@ -23,8 +23,10 @@ import { App, listen } from './http/uws.ts'
 import { openAdmission, admitterOf } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
+import { openFollowers } from './live/followers.ts'
 import { openHub } from './live/hub.ts'
 import { measureFeed } from './live/measure-feed.ts'
+import { publishFollowers } from './live/publish-followers.ts'
 import { serveStreams } from './live/transports/streams.ts'
 import { serveSockets } from './live/transports/websockets.ts'
 import { exportMetrics } from './metrics/exporter.ts'
@@ -36,6 +38,7 @@ import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { reportReady } from './runtime/children.ts'
 import { runService } from './runtime/service.ts'
+import { openListenTokens } from './security/listen-tokens.ts'
 import { openDatabaseSecrets } from './security/secrets-key.ts'
 import { openServices } from './services.ts'
 import { startTracing } from './tracing/tracing.ts'
@@ -87,7 +90,11 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     perAddress: config.LIVE_MAX_CONNECTIONS_PER_ADDRESS
   })
   connectionLimit.read = () => config.LIVE_MAX_CONNECTIONS
-  const hub = openHub({ feed, admission, mayListen, log })
+  const listenTokens = openListenTokens(secrets)
+  const followers = openFollowers(config.LIVE_MAX_CONNECTIONS_PER_STATION)
+  const publishing = publishFollowers(followers, stores.redis, log)
+  opened.defer('followers', () => publishing.stop())
+  const hub = openHub({ feed, admission, followers, mayListen, readGrant: listenTokens.read, log })
   opened.defer('hub', () => hub.close())
   const app = App()
   const sessionCookie = sessionCookieName(config.BASE_URL)
@@ -98,7 +105,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   const longPolls = openLongPolls({
     onChange: live.onChange,
     isKnown: stationId => live.get(String(stationId)) !== undefined,
-    admit: admitterOf(admission)
+    admit: admitterOf(admission, followers)
   })
   const inFlight: ResponsesInFlight = { count: 0 }
   requestsInFlight.read = () => inFlight.count
@@ -119,6 +126,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     longPolls,
     keys,
     secrets,
+    listenTokens,
     settings: openInstallationSettings(publicReads),
     connectedListeners: openConnectedListeners({
       sql: reads,

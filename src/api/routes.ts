@@ -49,10 +49,12 @@ import { flowRoutes } from './library/uploads/flow-uploads.ts'
 import { tusRoutes, uploadSchema } from './library/uploads/tus-uploads.ts'
 import { waveformUploadRoute } from './library/waveform-upload.ts'
 import { waveformRoute } from './library/waveform.ts'
+import { listenTokenRoutes, listenTokenSchema } from './now-playing/listen-tokens.ts'
 import { liveRoutes } from './now-playing/live.ts'
 import { nowPlayingList } from './now-playing/now-playing-list.ts'
 import { nowPlayingUpdateRoutes } from './now-playing/now-playing-update.ts'
 import { nowPlayingRoutes } from './now-playing/now-playing.ts'
+import { occupancyRoute, occupancySchema } from './now-playing/occupancy.ts'
 import { outOfScopeRoutes } from './out-of-scope.ts'
 import { accountRoutes } from './people/account.ts'
 import { invitationRoutes, invitationSchema } from './people/invitations.ts'
@@ -125,6 +127,8 @@ const documented: readonly ApiRoute[] = [
   nowPlayingList,
   ...nowPlayingRoutes,
   ...liveRoutes,
+  ...listenTokenRoutes,
+  occupancyRoute,
   ...artRoutes,
   ...playlistRoutes,
   ...playlistFileRoutes,
@@ -243,6 +247,8 @@ export const resources: readonly ResourceBase[] = [
 const records: Readonly<Record<string, JsonSchema>> = {
   ...sharedSchemas,
   ...Object.fromEntries(resources.map(each => [each.name, recordSchema(each)])),
+  ListenToken: listenTokenSchema,
+  Occupancy: occupancySchema,
   Upload: uploadSchema,
   FileRow: fileRowSchema,
   StationMount: recordSchema(mounts),

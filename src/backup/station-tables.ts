@@ -44,6 +44,7 @@ export const stationTables: readonly StationTable[] = [
       'wake_at_ms',
       'wake_version',
       'filled_version',
+      'listen_token_generation',
       'listeners_total',
       'listeners_unique',
       'deleted_at',

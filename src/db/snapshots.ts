@@ -43,6 +43,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       json_build_object('name', s.name, 'shortName', s.short_name, 'description', s.description, 'url', s.url,
         'timezone', s.timezone, 'frontend', s.frontend, 'backend', s.backend, 'isPublic', s.is_public,
         'hlsEnabled', s.hls_enabled, 'hlsIsDefault', s.hls_is_default, 'offlineText', s.offline_text, 'requestsEnabled', s.enable_requests,
+        'listenTokenGeneration', s.listen_token_generation,
         'customFields', ${customFieldListFragment(sql)}) as profile,
       json_build_object('total', s.listeners_total, 'unique', s.listeners_unique) as listeners,
       exists (select from webhooks w where w.station_id = s.id and w.is_enabled

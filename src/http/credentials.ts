@@ -16,6 +16,13 @@ interface CredentialOptions {
 }
 
 /**
+ * The key in the query of a request, for clients that cannot set headers: an API key in `api_key`, or in `token` a
+ * listen token or an API key.
+ */
+export const readQueryKey = (query: URLSearchParams): string =>
+  query.get('api_key') || query.get('token') || ''
+
+/**
  * Reads the key of a request or, without a key, the session of its cookie; empty without either. A session
  * counts only in requests of this server's own pages, and in requests that change something only with the
  * header `X-Requested-With`, which no form or link of another page can send. Throws 403 if it is missing.

@@ -103,13 +103,13 @@ function settle(exchange: Exchange): void {
   for (const callback of callbacks ?? []) callback()
 }
 
-/** Sends a reply. `isKeyed` replies are not cacheable unless the reply sets `Cache-Control`. */
-export function sendReply(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
+/** Sends a reply. Replies to a key are not cacheable unless the reply sets `Cache-Control`. */
+export function sendReply(exchange: Exchange, reply: Reply, isPersonal: boolean): void {
   if (!exchange.isOpen) return
   if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
   if (reply.longList) return void sendLongList(exchange, reply.headers ?? {}, reply.longList)
   const { status = 200, body, file, source } = reply
-  send(exchange, { status, headers: buildHeaders(reply, isKeyed), body, file, source })
+  send(exchange, { status, headers: buildHeaders(reply, isPersonal), body, file, source })
 }
 
 /** Sends the current document, or a 304 if the client has it. */
@@ -289,13 +289,13 @@ function stream(exchange: Exchange, body: Uint8Array | ContentSource, size: numb
 
 const onlyType: HeaderList = [['Content-Type', jsonContentType]]
 
-function buildHeaders(reply: Reply, isKeyed: boolean): HeaderList {
-  if (reply.headers === undefined && reply.body !== undefined && !isKeyed) return onlyType
+function buildHeaders(reply: Reply, isPersonal: boolean): HeaderList {
+  if (reply.headers === undefined && reply.body !== undefined && !isPersonal) return onlyType
   const given = Object.entries(reply.headers ?? {})
   const headers = [...given]
   if (reply.body !== undefined && !hasHeader(given, 'content-type'))
     headers.push(['Content-Type', jsonContentType])
-  if (isKeyed && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
+  if (isPersonal && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
   return headers
 }
 

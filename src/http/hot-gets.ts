@@ -152,14 +152,14 @@ interface Source {
 
 /** Whether a request for the list may have a key, or select a part of the list. */
 const mayHaveKeyOrSelection = (req: HttpRequest) =>
-  /api_key|stations|page|current|rowCount|%/.test(req.getQuery() ?? '')
+  /api_key|token|stations|page|current|rowCount|%/.test(req.getQuery() ?? '')
 
 /** Whether a request has a key, whose dialect may be another one. */
 const hasKey = (req: HttpRequest) =>
   req.getHeader(headerNames.apiKey) !== '' || req.getHeader(headerNames.authorization) !== ''
 
 /** Matches queries that may request a long poll or have a key, without decoding them. */
-const mayPoll = /wait|since|epoch|api_key|%/
+const mayPoll = /wait|since|epoch|api_key|token|%/
 
 function writeHead(res: HttpResponse, req: HttpRequest, head: Uint8Array, cors: Cors): void {
   writeCountedId(head)

@@ -10,7 +10,7 @@ import type { Dialect } from '../station/dialect.ts'
 import { isTracing, traced } from '../tracing/tracing.ts'
 import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
-import { assertSameOrigin, isOwnPage, readCredential } from './credentials.ts'
+import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
   defer,
   type Exchange,
@@ -135,18 +135,25 @@ export function serveRoutes<Services>(
     const isKeyed = route.access !== 'public'
     const query = new URLSearchParams(req.getQuery() ?? '')
     // For players and playouts that cannot set headers.
-    const allowsKeyInQuery = route.access === 'public' || route.access === 'playout key'
+    const keyInQuery =
+      route.access === 'public'
+        ? readQueryKey(query)
+        : route.access === 'playout key'
+          ? (query.get('api_key') ?? '')
+          : ''
     const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
     const apiKey = readCredential(req, {
-      keyInQuery: allowsKeyInQuery ? (query.get('api_key') ?? '') : '',
+      keyInQuery,
       sessionCookie,
       isSafe,
       isKeyed
     })
+    // What a key shows is not for others, whatever the route.
+    const isPersonal = isKeyed || apiKey !== ''
     const { isSameOriginOnly = false } = route
     if (isSameOriginOnly) assertSameOrigin(req)
     const hasChoice = route.hasDialects === true && !isOwnPage(req)
-    const needsAddress = isKeyed || apiKey !== '' || isSameOriginOnly || route.needsAddress
+    const needsAddress = isPersonal || isSameOriginOnly || route.needsAddress
     const request: ApiRequest = {
       method,
       path,
@@ -189,10 +196,10 @@ export function serveRoutes<Services>(
     }
     if (authorized === undefined && body === null && !needsKey) {
       const reply = handleRequest(request, services)
-      if (!(reply instanceof Promise)) return deliver(exchange, reply, isKeyed)
-      return void finish(exchange, null, isKeyed, () => reply)
+      if (!(reply instanceof Promise)) return deliver(exchange, reply, isPersonal)
+      return void finish(exchange, null, isPersonal, () => reply)
     }
-    void finish(exchange, body, isKeyed, async () => {
+    void finish(exchange, body, isPersonal, async () => {
       const authorizedRequest = await withCaller()
       const parsed = body === null ? undefined : await readBody(body, route)
       const isAzuracast = authorizedRequest.dialect === 'azuracast'
@@ -239,17 +246,17 @@ export function serveRoutes<Services>(
   }
 
   /** Sends a reply, immediately or later (`reply.later`). Rethrows what rendering throws. */
-  function deliver(exchange: Exchange, reply: Reply, isKeyed: boolean): void {
+  function deliver(exchange: Exchange, reply: Reply, isPersonal: boolean): void {
     if (!exchange.isOpen) return
-    if (!reply.later) return sendReply(exchange, reply, isKeyed)
+    if (!reply.later) return sendReply(exchange, reply, isPersonal)
     exchange.startedAtMs = null
     defer(exchange)
     exchange.onDisconnect = reply.later(work => {
       exchange.onDisconnect = null
       try {
         const result = work()
-        if (result instanceof Promise) void finish(exchange, null, isKeyed, () => result)
-        else deliver(exchange, result, isKeyed)
+        if (result instanceof Promise) void finish(exchange, null, isPersonal, () => result)
+        else deliver(exchange, result, isPersonal)
       } catch (error) {
         sendError(exchange, error)
       }
@@ -260,14 +267,14 @@ export function serveRoutes<Services>(
   async function finish(
     exchange: Exchange,
     body: Body | null,
-    isKeyed: boolean,
+    isPersonal: boolean,
     work: () => Promise<Reply>
   ): Promise<void> {
     exchange.onDisconnect = () => body?.incoming.cancel()
     defer(exchange)
     const timeoutMs = handlerTimeoutMs + (body === null ? 0 : bodyTimeoutMs)
     try {
-      deliver(exchange, await withDeadline(timeoutMs, 'the response', work), isKeyed)
+      deliver(exchange, await withDeadline(timeoutMs, 'the response', work), isPersonal)
     } catch (error) {
       sendError(exchange, error, { close: body?.incoming.mustClose() ?? false })
     } finally {

@@ -1,5 +1,6 @@
 import { refusals } from '../metrics/push.ts'
 import { limitKeyOf } from '../outbound/networks.ts'
+import type { Followers } from './followers.ts'
 
 /** The owner of the connections from an address: one object for all of them. */
 export interface ConnectionOwner {
@@ -43,10 +44,19 @@ function refuse(limit: ConnectionRefusal): ConnectionRefusal {
   return limit
 }
 
-/** Returns a function that admits an address: it returns a function that releases it, or null at a limit. */
-export function admitterOf(admission: Admission): (address: string) => (() => void) | null {
-  return address => {
+/** Returns a function that admits long polls: it returns a function that releases one, or null at a limit. */
+export function admitterOf(admission: Admission, followers: Pick<Followers, 'admitLongPoll'>) {
+  return (address: string, stationId: number): (() => void) | null => {
     const owner = admission.enter(address)
-    return typeof owner === 'string' ? null : () => admission.leave(owner)
+    if (typeof owner === 'string') return null
+    const stopFollowing = followers.admitLongPoll(stationId)
+    if (stopFollowing === null) {
+      admission.leave(owner)
+      return null
+    }
+    return () => {
+      stopFollowing()
+      admission.leave(owner)
+    }
   }
 }

@@ -7,7 +7,7 @@ import { pingFrame } from './frames.ts'
 import { channelCredit, channelsPerSecond, type DisconnectReason, timeChannel } from './protocol.ts'
 import type { Publications } from './publications.ts'
 import { sendUnlessBehind } from './sender.ts'
-import type { Channel, Session } from './session.ts'
+import type { Channel, Session, Subscription } from './session.ts'
 
 interface HeartbeatOptions {
   readonly sessions: ReadonlySet<Session>
@@ -48,6 +48,22 @@ export function openHeartbeats(options: HeartbeatOptions) {
     return station?.isPublic ? channel.heartbeatMs : heartbeatMs
   }
 
+  /**
+   * Takes an expired or revoked listen token from a session, and ends the session if it needs one. Publications
+   * check tokens too, but are rare, and those of a channel with a delay are late.
+   */
+  function checkToken(session: Session): void {
+    const { grant } = session
+    if (grant === null || publications.isGranted(grant, grant.stationId)) return
+    session.grant = null
+    session.key = ''
+    const needsToken = ({ channel, epoch }: Subscription) => {
+      const station = epoch === '' ? undefined : publications.find(channel)
+      return station !== undefined && !publications.isPublic(station.stationId)
+    }
+    if (session.subscriptions.some(needsToken)) end(session, 'tokenExpired')
+  }
+
   function checkSession(session: Session, nowMs: number, credit: number): void {
     if (session.credit < channelCredit) session.credit = Math.min(channelCredit, session.credit + credit)
     if (nowMs < session.dueAtMs) return
@@ -82,7 +98,10 @@ export function openHeartbeats(options: HeartbeatOptions) {
     const credit = ((nowMs - lastTickMs) / 1_000) * channelsPerSecond
     lastTickMs = nowMs
     options.backPressure.check(nowMs)
-    for (const session of sessions) checkSession(session, nowMs, credit)
+    for (const session of sessions) {
+      checkToken(session)
+      checkSession(session, nowMs, credit)
+    }
     const checksStaleness = ticks++ % staleCheckTicks === 0
     for (const channel of channels.all()) checkChannel(channel, nowMs, checksStaleness)
     if (nowMs < timeDueAtMs) return

@@ -9,8 +9,9 @@ import { delayPublication, openChannels } from './channels.ts'
 import { openFanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
+import { type Followers, openFollowers } from './followers.ts'
 import { openHeartbeats } from './heartbeats.ts'
-import { type MayListen, openListenPermissions } from './permissions.ts'
+import { type MayListen, openListenPermissions, type ReadGrant } from './permissions.ts'
 import {
   channelOf,
   type DisconnectReason,
@@ -35,6 +36,10 @@ export interface HubOptions {
   readonly admission: Admission
   /** Whether a key may listen to a private station. Called at every delivery, so it should be fast. */
   readonly mayListen: MayListen
+  /** By default, there are no listen tokens. */
+  readonly readGrant?: ReadGrant
+  /** By default, the followers of a station are not limited. */
+  readonly followers?: Followers
   readonly log: Logger
   /** The usual interval of heartbeats, give or take a tick. */
   readonly heartbeatMs?: number
@@ -72,6 +77,7 @@ function committedAtMs(channel: Channel, { revision }: LiveStation): number | nu
 export function openHub(options: HubOptions) {
   const { feed, admission, log, heartbeatMs = 12_000, pingIntervalMs = 25_000 } = options
   const { staleMs = 10_000, slowMs = 30_000, timeIntervalMs = 60_000, tickMs = 500 } = options
+  const { readGrant = () => null, followers = openFollowers() } = options
   const sessions = new Set<Session>()
   const channels = openChannels(channel => {
     if (channel.delayMs > 0) channel.shown = feed.find(stationOfChannel(channel.name) ?? '') ?? null
@@ -79,11 +85,19 @@ export function openHub(options: HubOptions) {
   })
   const permissions = openListenPermissions(options.mayListen, log)
   const publications = openPublications(feed)
-  const sender = openSender({ publications, permissions, slowMs, log, end })
+  const sender = openSender({ publications, permissions, followers, slowMs, log, end })
   const { backPressure } = sender
   const fanOut = openFanOut(sender.prepare, error => log.error({ err: error }, 'delivery failed'))
   const shared = { channels, fanOut, pingIntervalMs, end }
-  const handleMessage = openSubscribing({ ...shared, feed, publications, permissions, sender })
+  const handleMessage = openSubscribing({
+    ...shared,
+    feed,
+    publications,
+    permissions,
+    readGrant,
+    followers,
+    sender
+  })
   const intervals = { heartbeatMs, timeIntervalMs, tickMs }
   const heartbeats = openHeartbeats({ ...shared, ...intervals, sessions, publications, log, backPressure })
   let isDraining = false
@@ -96,6 +110,7 @@ export function openHub(options: HubOptions) {
 
   function forget(session: Session): void {
     channels.leave(session)
+    followers.leave(session)
     backPressure.forget(session)
     sessions.delete(session)
   }

@@ -1,8 +1,12 @@
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
+import type { ListenGrant } from '../station/listen-grant.ts'
 
 /** `address`: the address of a client that has just sent the key, so that guesses can be limited. */
 export type MayListen = (key: string, stationId: number, address?: string) => Promise<boolean>
+
+/** What a listen token grants; null for other keys and invalid tokens. Does not check the expiry. */
+export type ReadGrant = (key: string) => ListenGrant | null
 
 export type ListenPermissions = ReturnType<typeof openListenPermissions>
 

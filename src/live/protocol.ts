@@ -9,8 +9,10 @@ const [minHeartbeat, maxHeartbeat] = [15, 300]
 export const disconnectReasons = {
   shutdown: { code: 3001, reason: 'shutdown' },
   internal: { code: 3004, reason: 'internal server error' },
+  tokenExpired: { code: 3005, reason: 'token expired' },
   slow: { code: 3008, reason: 'slow' },
   insufficientState: { code: 3010, reason: 'insufficient state' },
+  stationFull: { code: 3013, reason: 'too many connections to a station' },
   badRequest: { code: 3501, reason: 'bad request' },
   badHeartbeat: {
     code: 3501,

@@ -1,4 +1,5 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
+import { grantsListening, type ListenGrant } from '../station/listen-grant.ts'
 import type { Trigger } from '../station/triggers.ts'
 import { renderPatch } from './deltas.ts'
 import type { Feed } from './feed/feed.ts'
@@ -30,6 +31,12 @@ export function openPublications(feed: Feed) {
   }
 
   const isPublic = (stationId: number) => feed.get(stationId)?.isPublic ?? false
+
+  /** Whether a listen token is valid for a station now. */
+  function isGranted(grant: ListenGrant, stationId: number): boolean {
+    const newest = feed.get(stationId)
+    return newest !== undefined && grantsListening(grant, newest, engineTimeMs())
+  }
 
   /**
    * Like `find`; null unless the station is public or among `allowed`. A station that becomes private is
@@ -113,5 +120,5 @@ export function openPublications(feed: Feed) {
   /** A station's state for the frames, rendered for the current second. */
   const snapshotOf = (station: LiveStation) => snapshotAt(station, engineSeconds())
 
-  return { find, findVisible, isPublic, staleSince, render, snapshotOf }
+  return { find, findVisible, isPublic, isGranted, staleSince, render, snapshotOf }
 }

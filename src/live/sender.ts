@@ -1,8 +1,10 @@
 import type { Logger } from '../runtime/log.ts'
+import type { ListenGrant } from '../station/listen-grant.ts'
 import type { Trigger } from '../station/triggers.ts'
 import { isBehind, noTriggers, openBackPressure } from './back-pressure.ts'
 import type { Deliver, Prepare } from './fan-out.ts'
 import { engineSeconds } from './feed/live-station.ts'
+import type { Followers } from './followers.ts'
 import { type Frame, encodeFrame, renderTimeFrame } from './frames.ts'
 import type { ListenPermissions } from './permissions.ts'
 import { type DisconnectReason, timeChannel } from './protocol.ts'
@@ -12,6 +14,7 @@ import { sendFrame, type Session, type Subscription } from './session.ts'
 interface DeliveryOptions {
   readonly publications: Publications
   readonly permissions: ListenPermissions
+  readonly followers: Followers
   /** How long a client may stay behind. */
   readonly slowMs: number
   readonly log: Logger
@@ -22,7 +25,7 @@ export type Sender = ReturnType<typeof openSender>
 
 /** Sends publications to sessions. */
 export function openSender(options: DeliveryOptions) {
-  const { publications, permissions, slowMs, log, end } = options
+  const { publications, permissions, followers, slowMs, log, end } = options
   const backPressure = openBackPressure({
     slowMs,
     end,
@@ -35,22 +38,32 @@ export function openSender(options: DeliveryOptions) {
       return ({ session }) => sendUnlessBehind(session, frame)
     }
     const station = publications.find(channel)
-    if (station === undefined) return endIfShown
+    if (station === undefined) return subscription => endIfShown(subscription)
     const { stationId } = station
-    if (!publications.isPublic(stationId))
-      return subscription => deliverPrivate(subscription, stationId, triggers)
-    return deliverPublic(publications.render(channel, station, triggers), triggers)
+    if (!publications.isPublic(stationId)) {
+      let shared: Deliver | null = null
+      // Listeners with tokens may be many, so they share a publication.
+      const deliver: Deliver = subscription =>
+        (shared ??= deliverRendered(publications.render(channel, station, triggers), triggers))(subscription)
+      return subscription =>
+        subscription.session.grant === null
+          ? deliverPrivate(subscription, stationId, triggers)
+          : deliverGranted(subscription, subscription.session.grant, stationId, deliver)
+    }
+    return deliverRendered(publications.render(channel, station, triggers), triggers)
   }
 
-  function deliverPublic(publication: RenderedPublication, triggers: ReadonlySet<Trigger>): Deliver {
+  function deliverRendered(publication: RenderedPublication, triggers: ReadonlySet<Trigger>): Deliver {
     const { station, isStale } = publication
-    const { epoch, offset } = station
+    const { epoch, offset, stationId } = station
     return subscription => {
       const { session } = subscription
       if (session.phase === 'ended') return
       if (subscription.epoch !== epoch) {
         // Publications do not name their epoch, so a client learns a new one only by connecting again.
         if (subscription.epoch !== '') return end(session, 'insufficientState')
+        // A station that appeared after the client had subscribed.
+        if (!followers.alsoFollow(session, stationId)) return end(session, 'stationFull')
         subscription.epoch = epoch
       } else if (offset < subscription.offset) return
       if (backPressure.isHeldBack(subscription)) return backPressure.hold(subscription, triggers)
@@ -61,6 +74,17 @@ export function openSender(options: DeliveryOptions) {
         subscription.base = isStale ? null : station
       } else sendFrame(session, publication.fullFrame())
     }
+  }
+
+  /** Delivers to a session with a listen token, unless that has expired or was revoked. */
+  function deliverGranted(
+    subscription: Subscription,
+    grant: ListenGrant,
+    stationId: number,
+    deliver: Deliver
+  ): void {
+    if (publications.isGranted(grant, stationId)) deliver(subscription)
+    else endIfShown(subscription, 'tokenExpired')
   }
 
   /** Checks the permission each time, so that a revoked key ends the subscription. */
@@ -77,14 +101,17 @@ export function openSender(options: DeliveryOptions) {
         if (!session.subscriptions.includes(subscription)) return
         const station = publications.findVisible(channel, allowed)
         if (station === null) endIfShown(subscription)
-        else deliverPublic(publications.render(channel, station, triggers), triggers)(subscription)
+        else deliverRendered(publications.render(channel, station, triggers), triggers)(subscription)
       })
       .catch((error: unknown) => log.error({ err: error, station: stationId }, 'delivery failed'))
   }
 
   /** Disconnects a client that was shown a station which is deleted, or no longer visible to it. */
-  function endIfShown({ session, epoch }: Subscription): void {
-    if (epoch !== '' && session.phase !== 'ended') end(session, 'insufficientState')
+  function endIfShown(
+    { session, epoch }: Subscription,
+    reason: DisconnectReason = 'insufficientState'
+  ): void {
+    if (epoch !== '' && session.phase !== 'ended') end(session, reason)
   }
 
   return {
@@ -97,7 +124,7 @@ export function openSender(options: DeliveryOptions) {
         return sendUnlessBehind(session, encodeFrame(renderTimeFrame(engineSeconds())))
       const station = publications.findVisible(channel, allowed)
       if (station === null) return
-      deliverPublic(publications.render(channel, station, noTriggers), noTriggers)(subscription)
+      deliverRendered(publications.render(channel, station, noTriggers), noTriggers)(subscription)
     }
   }
 }

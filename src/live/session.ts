@@ -1,4 +1,5 @@
 import { disconnects, type TransportName } from '../metrics/push.ts'
+import type { ListenGrant } from '../station/listen-grant.ts'
 import type { Trigger } from '../station/triggers.ts'
 import type { ConnectionOwner } from './admission.ts'
 import type { LiveStation } from './feed/live-station.ts'
@@ -28,13 +29,17 @@ export interface Session {
   readonly owner: ConnectionOwner
   /** Delay of its publications, in milliseconds. */
   readonly delayMs: number
-  /** Its API key; empty if it sent none. */
+  /** Its API key or listen token; empty if it sent none. */
   key: string
+  /** What its key grants if that is a valid listen token. */
+  grant: ListenGrant | null
   /** `waiting`: for the subscribe message. `authorizing`: the key is checked. */
   phase: 'waiting' | 'authorizing' | 'connected' | 'ended'
   /** The timeout of the first message; after it, when the next ping is due. By `performance.now()`. */
   dueAtMs: number
   subscriptions: readonly Subscription[]
+  /** The stations that it was shown; see `followers.ts`. */
+  follows: readonly number[]
   /** False from the first unsent byte until none is left. */
   isClear: boolean
   /** Subscriptions whose newest state is sent when the client reads again. */
@@ -46,6 +51,9 @@ export interface Session {
   /** How many channels it may name now; refilled every second. */
   credit: number
 }
+
+/** What a session follows before its first subscription and after its end. */
+export const followsNothing: readonly number[] = []
 
 /** A client that connects. */
 export type NewClient = Readonly<Pick<Session, 'key' | 'delayMs' | 'owner'>>
@@ -105,9 +113,11 @@ export function openSession(transport: Transport, client: NewClient, dueAtMs: nu
     owner,
     delayMs,
     key,
+    grant: null,
     phase: 'waiting',
     dueAtMs,
     subscriptions: [],
+    follows: followsNothing,
     isClear: true,
     heldBack: null,
     slowSinceMs: 0,

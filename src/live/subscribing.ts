@@ -7,8 +7,9 @@ import type { Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LiveStation } from './feed/live-station.ts'
+import type { Followers } from './followers.ts'
 import { emptyEntry, encodeFrame, renderConnect, renderEntry } from './frames.ts'
-import type { ListenPermissions } from './permissions.ts'
+import type { ListenPermissions, ReadGrant } from './permissions.ts'
 import {
   type DisconnectReason,
   parseSubscribe,
@@ -35,6 +36,8 @@ interface SubscribingOptions {
   readonly channels: Channels
   readonly publications: Publications
   readonly permissions: ListenPermissions
+  readonly readGrant: ReadGrant
+  readonly followers: Followers
   readonly sender: Sender
   readonly fanOut: FanOut
   readonly pingIntervalMs: number
@@ -44,6 +47,7 @@ interface SubscribingOptions {
 /** Subscribes sessions to channels: parse, authorize, join, send the connect frame or the current states. */
 export function openSubscribing(options: SubscribingOptions) {
   const { feed, channels, publications, permissions, sender, fanOut, pingIntervalMs, end } = options
+  const { readGrant, followers } = options
 
   /** Handles a message. Returns null if that is done, or a promise while the session is `authorizing`. */
   function handleMessage(session: Session, text: string): Promise<void> | null {
@@ -62,17 +66,25 @@ export function openSubscribing(options: SubscribingOptions) {
       return null
     }
     if (message.token !== '') session.key = message.token
+    if (isFirst || message.token !== '') session.grant = readGrant(session.key)
     const authorized = authorize(session, message)
     if (authorized === null) {
-      subscribe(session, message, noStations)
+      subscribe(session, message, grantedStations(session))
       return null
     }
     session.phase = 'authorizing'
     return authorized.then(allowed => {
       if (session.phase !== 'authorizing') return
       session.phase = phase
-      subscribe(session, message, allowed)
+      subscribe(session, message, session.grant === null ? allowed : grantedStations(session))
     })
+  }
+
+  /** The station of the session's listen token; none if it has no valid one. */
+  function grantedStations({ grant }: Session): Allowed {
+    return grant !== null && publications.isGranted(grant, grant.stationId)
+      ? new Set([grant.stationId])
+      : noStations
   }
 
   /** Returns null if nothing has to be checked. Also reads states again that are older than the client's. */
@@ -86,7 +98,7 @@ export function openSubscribing(options: SubscribingOptions) {
       // An unknown station is checked like a private one; otherwise the response time would tell them apart.
       if (name !== null && station?.isPublic !== true) hiddenIds.add(station?.stationId ?? unknownId)
     }
-    const checkedIds = session.key === '' ? [] : [...hiddenIds]
+    const checkedIds = session.key === '' || session.grant !== null ? [] : [...hiddenIds]
     if (checkedIds.length === 0 && older.length === 0) return null
     const allowed = permissions.among(session.key, checkedIds, session.owner.name)
     return Promise.all([allowed, refresh(older)]).then(([ids]) => ids)
@@ -103,6 +115,7 @@ export function openSubscribing(options: SubscribingOptions) {
     const known = (requests ?? []).filter(
       ({ channel }) => channel === timeChannel || stationOfChannel(channel) !== null
     )
+    if (!followers.follow(session, findShown(known, allowed))) return end(session, 'stationFull')
     // Joins before it reads the state, so that no change falls between the snapshot and what follows.
     channels.subscribe(session, known, fanOut.position())
     session.transport.cork(() => {
@@ -114,6 +127,16 @@ export function openSubscribing(options: SubscribingOptions) {
         if (!isInConnect) sender.sendCurrent(subscription, allowed)
       }
     })
+  }
+
+  /** The stations that a session is shown with these subscriptions, each once. */
+  function findShown(requests: readonly SubscriptionRequest[], allowed: Allowed): readonly number[] {
+    const ids = requests.flatMap(({ channel }) => {
+      const station = feed.find(stationOfChannel(channel) ?? '')
+      if (station === undefined) return []
+      return station.isPublic || allowed.has(station.stationId) ? station.stationId : []
+    })
+    return ids.length > 1 ? [...new Set(ids)] : ids
   }
 
   /** Sends the connect frame. */

@@ -19,9 +19,9 @@ export const connectionLimit = declareGauge(
 
 export const refusals = declareCounters(
   'cuewire_live_refused_connections_total',
-  'Connections that were refused: total, LIVE_MAX_CONNECTIONS was reached; address, LIVE_MAX_CONNECTIONS_PER_ADDRESS.',
+  'Connections that were refused: total, LIVE_MAX_CONNECTIONS was reached; address, LIVE_MAX_CONNECTIONS_PER_ADDRESS; station, LIVE_MAX_CONNECTIONS_PER_STATION.',
   'limit',
-  ['total', 'address']
+  ['total', 'address', 'station']
 )
 
 export const subscriptions = declareGauges(
@@ -50,7 +50,7 @@ export const disconnects = declareCounters(
   'cuewire_live_disconnects_total',
   'Connections that ended, by the code of the disconnect frame; client: the client left.',
   'code',
-  ['client', '1009', '3001', '3004', '3008', '3010', '3501', '3502', '3505', '3509']
+  ['client', '1009', '3001', '3004', '3005', '3008', '3010', '3013', '3501', '3502', '3505', '3509']
 )
 export type DisconnectCode = keyof typeof disconnects
 

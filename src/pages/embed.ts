@@ -1,8 +1,9 @@
+import { credentialParameter } from '../api/auth/credential-links.ts'
 import { type ApiRequest, json } from '../api/core/route.ts'
 import { decodePercent, parseUrl } from '../outbound/networks.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { renderStation, shownArtUrl } from '../station/now-playing.ts'
-import { html, pageRoute, renderPage, siteName } from './page.ts'
+import { html, type Html, pageRoute, renderPage, siteName } from './page.ts'
 import { stationRoute } from './station-page.ts'
 import { renderFrameCode, widgetHeights } from './widget-code.ts'
 
@@ -25,11 +26,17 @@ export const embedRoute = stationRoute('/embed', page => {
         station="${station.id}"
         size="${sizes.find(each => each === query.get('size')) ?? 'card'}"
         theme="${themes.find(each => each === query.get('theme')) ?? 'auto'}"
-        api-key="${apiKey}"
+        ${credentialAttribute(apiKey)}
       ></cuewire-now-playing>
     </main>`
   })
 })
+
+/** The attribute of the widget for the credential of a private station. */
+function credentialAttribute(apiKey: string): Html {
+  if (apiKey === '') return html``
+  return credentialParameter(apiKey) === 'token' ? html`token="${apiKey}"` : html`api-key="${apiKey}"`
+}
 
 const maxWidth = 480
 const thumbnailSize = 600

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 
+import { renderForeignQuery } from '../api/auth/credential-links.ts'
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
 import { checkUrl, hostOf } from '../outbound/guard.ts'
 import { parseUrl, toNetworkList } from '../outbound/networks.ts'
@@ -17,8 +18,9 @@ interface MountAddresses {
 }
 
 const listenRoute = (rest: string) =>
-  pageRoute(`/listen/:station_id${rest}`, async (request, { live, keys, publicReads: sql }) => {
-    const { stationId } = await getVisibleStation(stationLookupOf(request), { live, keys })
+  pageRoute(`/listen/:station_id${rest}`, async (request, services) => {
+    const { publicReads: sql } = services
+    const { stationId } = await getVisibleStation(stationLookupOf(request), services)
     const { folder, mount = '' } = request.params
     const path = folder === undefined ? `/${mount}` : `/${folder}/${mount}`
     const [found] = await sql<MountAddresses[]>`
@@ -32,7 +34,7 @@ const listenRoute = (rest: string) =>
         'not-found',
         'The streaming server of the station has no public address. Let the reverse proxy pass /listen/ to it, or set frontend_url or custom_listen_url.'
       )
-    const query = request.query.toString()
+    const query = renderForeignQuery(request.query)
     return {
       status: 302,
       headers: { Location: query === '' ? address : addQuery(address, query), 'Cache-Control': 'no-store' }

@@ -1,3 +1,4 @@
+import { renderCredentialQuery } from '../api/auth/credential-links.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import { renderLine, shownArtUrl } from '../station/now-playing.ts'
@@ -60,9 +61,9 @@ function renderMetadata({ state, station, baseUrl, isPrivate, settings }: Statio
 }
 
 /** What the page shows before its script runs, and without scripts. The script renders the same. */
-function renderPlayer({ state, station, baseUrl, isPrivate, apiKey }: StationPage): Html {
+function renderPlayer({ state, station, baseUrl, apiKey }: StationPage): Html {
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }
-  const query = isPrivate ? `?${new URLSearchParams({ api_key: apiKey }).toString()}` : ''
+  const query = renderCredentialQuery(apiKey)
   const cover = shownArtUrl(state, baseUrl)
   return html`<header class="masthead">
       <h1 class="station" dir="auto">${station.name}</h1>

@@ -1,3 +1,4 @@
+import { addListenToken } from '../api/auth/credential-links.ts'
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
 import { isSession } from '../api/auth/session-cookie.ts'
 import type { Reply, Route } from '../api/core/route.ts'
@@ -17,7 +18,10 @@ export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
   /** The now-playing document as it is pushed now. */
   readonly document: CachedResponse
   readonly query: URLSearchParams
-  /** The key of a private station, which all requests for it need; empty with a session or for a public one. */
+  /**
+   * The API key or listen token of a private station, which all requests for it need; empty with a session or for a
+   * public one.
+   */
   readonly apiKey: string
   /** Everything that can be played, the default stream first. */
   readonly streams: readonly { readonly url: string; readonly name: string }[]
@@ -98,9 +102,9 @@ function sortStreams({ mounts, remotes, hls_url: url, hls_is_default: isDefault 
 
 /** The streams of a station as a playlist file for media players. */
 export const streamPlaylistRoute = (format: PlaylistFormat) =>
-  stationRoute(`/playlist.${format}`, ({ station, streams, isPrivate }) => {
+  stationRoute(`/playlist.${format}`, ({ station, streams, isPrivate, apiKey, baseUrl }) => {
     const entries = streams.map(({ url, name }) => ({
-      path: url,
+      path: addListenToken(url, apiKey, baseUrl),
       artist: station.name,
       title: name,
       durationMs: 0

@@ -13,6 +13,8 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:{TAG}:unflushed` sorted set: station id, scored with its newest offset that is not in Postgres
  * - `cuewire:{TAG}:flushing` the lease of the workers process that flushes the shard; expires
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit, change of counts or removal
+ * - `cuewire:{followers}:PROCESS` hash: station id -> followers of a server process by transport; `at`: when; expires
+ * - `cuewire:{followers}` sorted set: the server processes, scored with the time of their last count; expires
  * - `cuewire:hls-wanted:NAME` set while somebody asks who listens to the HLS streams of a station; expires
  * - `cuewire:hls-listeners:NAME` who does, with addresses, while somebody asks; expires after seconds
  * - `cuewire:passkey-challenge:CHALLENGE` what a challenge of a passkey is for; expires after minutes
@@ -65,6 +67,10 @@ export const unflushedKey = (shard: number) => `cuewire:${tagOf(shard)}:unflushe
 export const flushingKey = (shard: number) => `cuewire:${tagOf(shard)}:flushing`
 
 export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:changes`
+
+export const followersKey = (processId: string) => `cuewire:{followers}:${processId}`
+
+export const followerProcessesKey = 'cuewire:{followers}'
 
 export const hlsWantedKey = (shortName: string) => `cuewire:hls-wanted:${shortName}`
 

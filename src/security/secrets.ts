@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /** Encrypts secrets for storage in a database. */
 export type Secrets = ReturnType<typeof openSecrets>
@@ -13,6 +13,9 @@ export function openSecrets(key: Uint8Array) {
   if (key.length !== keyBytes) throw new Error(`the key has ${key.length} bytes instead of ${keyBytes}`)
   const ownKey = Uint8Array.from(key)
   return {
+    /** Derives a key of 32 bytes for another purpose (HKDF-SHA256). */
+    deriveKey: (purpose: string): Uint8Array =>
+      new Uint8Array(hkdfSync('sha256', ownKey, '', `cuewire ${purpose}`, keyBytes)),
     /**
      * Returns `v1.` and base64url of nonce, ciphertext and tag. The purpose (a table and column) is
      * authenticated but not stored, so a sealed text cannot be moved to another column.

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import type { CachedResponse } from './document.ts'
+import type { StationVisibility } from './listen-grant.ts'
 import type { StationState } from './state.ts'
 
 /** A rendering of a station: for the REST interface, for events, or as one line of text. */
@@ -9,10 +10,8 @@ export type DocumentKind = 'rest' | 'event' | 'line'
 export type ShownPosition = Pick<StationState, 'stationId' | 'epoch' | 'offset'>
 
 /** The fields of a station that lists and totals of all stations need, without its whole state. */
-export interface StationListing {
-  readonly stationId: number
+export interface StationListing extends StationVisibility {
   readonly shortName: string
-  readonly isPublic: boolean
   readonly isOnline: boolean
   readonly listeners: number
   readonly uniqueListeners: number

@@ -36,6 +36,8 @@ export interface StationProfile {
   readonly offlineText: string
   /** Undefined in states that release 0.2 stored; then false. */
   readonly requestsEnabled?: boolean
+  /** Listen tokens of earlier generations are revoked. Undefined in states of releases without them; then 0. */
+  readonly listenTokenGeneration?: number
   readonly mounts: readonly Mount[]
   readonly remotes: readonly RemoteStream[]
   /** All custom fields, by id. */

@@ -17,6 +17,7 @@ import { serveHotGets } from '../../src/http/hot-gets.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
+import { openListenTokens } from '../../src/security/listen-tokens.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import type { Dialect } from '../../src/station/dialect.ts'
 import type { StationState } from '../../src/station/state.ts'
@@ -60,6 +61,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     longPolls,
     keys,
     secrets,
+    listenTokens: openListenTokens(secrets),
     settings: openInstallationSettings(sql),
     connectedListeners: openConnectedListeners({
       sql: sql,

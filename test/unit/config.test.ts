@@ -22,6 +22,7 @@ test('an empty environment results in the documented defaults', () => {
     CORS_ALLOWED_ORIGINS: ['*'],
     LIVE_MAX_CONNECTIONS: 50_000,
     LIVE_MAX_CONNECTIONS_PER_ADDRESS: 1_000,
+    LIVE_MAX_CONNECTIONS_PER_STATION: 0,
     DRAIN_SECONDS: 0,
     TRUSTED_PROXIES: [],
     WEBHOOK_ALLOWED_NETWORKS: [],

@@ -3,6 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { decodePercent } from '../../outbound/networks.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
+import { isListenToken } from '../../security/listen-tokens.ts'
 import type { Dialect } from '../../station/dialect.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { type Permission, type Grants } from './access.ts'
@@ -234,7 +235,7 @@ export function openKeys(sql: Sql) {
   async function findDialect(text: string, address: string): Promise<Dialect | null> {
     const cached = valid.get(text)
     if (cached?.key && performance.now() - cached.readAtMs < outageTtlMs) return cached.key.dialect ?? null
-    if (publicRefusals.peek(address) > 0) return null
+    if (isListenToken(text) || publicRefusals.peek(address) > 0) return null
     const key = await find(text).catch(() => null)
     if (key === null) publicRefusals.take(address)
     return key?.dialect ?? null
@@ -244,9 +245,12 @@ export function openKeys(sql: Sql) {
     find,
     findFrom,
     findDialect,
-    /** Finds the key of a request for public data; null if it is refused or cannot be checked. */
+    /**
+     * Finds the key of a request for public data; null if it is refused or cannot be checked, and for a
+     * listen token, which does not count as a refused key.
+     */
     async findOptional(text: string, address?: string): Promise<ApiKey | null> {
-      if (text === '') return null
+      if (text === '' || isListenToken(text)) return null
       const found = await (address === undefined ? find(text) : findFrom(text, address)).catch(() => null)
       return typeof found === 'number' ? null : found
     },

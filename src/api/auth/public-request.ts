@@ -1,28 +1,69 @@
+import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { isListenToken, type ListenTokens } from '../../security/listen-tokens.ts'
+import { grantsListening, type StationVisibility } from '../../station/listen-grant.ts'
 import type { StationState } from '../../station/state.ts'
 import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { maySeeStation } from './access.ts'
+import type { Keys } from './keys.ts'
 
-/** The station that a public request names, with the request's key and address; nothing is checked yet. */
-export type StationLookup = ReturnType<typeof stationLookupOf>
+/** The credential of a public request; nothing is checked yet. */
+export interface Credential {
+  /** An API key, a session or a listen token; empty without one. */
+  readonly apiKey: string
+  readonly address: string
+  /** Whether the request only reads: listen tokens are valid for nothing else. */
+  readonly isRead: boolean
+}
 
-export const stationLookupOf = ({ params, apiKey, address }: ApiRequest) =>
-  ({ name: params['station_id'] ?? '', apiKey, address }) as const
+/** The station that a public request names, with the credential of the request. */
+export interface StationLookup extends Credential {
+  readonly name: string
+}
 
-/** Finds the station of a public request. Throws 404 if it does not exist or the key may not see it. */
-export async function getVisibleStation(
-  { name, apiKey, address }: StationLookup,
-  { live, keys }: Pick<ApiServices, 'live' | 'keys'>
-): Promise<StationState> {
-  const station = live.get(name)
-  if (station?.profile.isPublic) return station
-  // Also for an unknown station: otherwise the time of the response would reveal private ones.
+export const credentialOf = ({ apiKey, address, method }: ApiRequest): Credential => ({
+  apiKey,
+  address,
+  isRead: method === 'GET' || method === 'HEAD'
+})
+
+export const stationLookupOf = (request: ApiRequest): StationLookup => ({
+  name: request.params['station_id'] ?? '',
+  ...credentialOf(request)
+})
+
+export interface VisibilityDeps {
+  readonly keys: Pick<Keys, 'findOptional'>
+  readonly listenTokens: Pick<ListenTokens, 'read'>
+}
+
+/** Checks a credential. Returns the function that decides which stations it makes visible at that time. */
+export async function readVisibility(
+  { apiKey, address, isRead }: Credential,
+  { keys, listenTokens }: VisibilityDeps
+): Promise<(station: StationVisibility) => boolean> {
+  if (isListenToken(apiKey)) {
+    const token = isRead ? listenTokens.read(apiKey) : null
+    return station => station.isPublic || (token !== null && grantsListening(token, station, engineTimeMs()))
+  }
   const key = await keys.findOptional(apiKey, address)
-  // Read again: it may have changed while the key was checked.
-  const current = live.get(name)
-  const isVisible =
-    current && maySeeStation(key, { id: current.stationId, isPublic: current.profile.isPublic })
-  if (!isVisible) throw new ApiError('not-found')
-  return current
+  return ({ stationId: id, isPublic }) => maySeeStation(key, { id, isPublic })
+}
+
+/** Finds the station of a public request. Throws 404 if it does not exist or the credential does not show it. */
+export async function getVisibleStation(
+  { name, ...credential }: StationLookup,
+  { live, ...deps }: Pick<ApiServices, 'live'> & VisibilityDeps
+): Promise<StationState> {
+  if (live.find(name)?.isPublic !== true) {
+    // Also for an unknown station: otherwise the time of the response would reveal private ones.
+    const isVisible = await readVisibility(credential, deps)
+    // Read now: it may have changed while the key was checked.
+    const current = live.find(name)
+    if (current === undefined || !isVisible(current)) throw new ApiError('not-found')
+  }
+  const state = live.get(name)
+  if (state === undefined) throw new ApiError('not-found')
+  return state
 }

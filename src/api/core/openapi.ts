@@ -115,14 +115,21 @@ export function describeApi(
   }
 }
 
+const listenToken = {
+  ...string,
+  description: 'A listen token, for a private station; it may also be sent like an API key.'
+}
+
 function describeRoute(route: ApiRoute) {
   const { path, access, operation } = route
   const { id, tag, summary, query = {}, body, isBodyOptional = false } = operation
   const isKeyed = access !== 'public'
   const pathNames = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? [])
+  const takesListenToken = !isKeyed && route.method === 'GET' && pathNames.includes('station_id')
   const parameters = [
     ...pathNames.map(name => describeParameter(name, 'path', parameterSchemas[name] ?? string)),
-    ...Object.entries(query).map(([name, schema]) => describeParameter(name, 'query', schema))
+    ...Object.entries(query).map(([name, schema]) => describeParameter(name, 'query', schema)),
+    ...(takesListenToken ? [describeParameter('token', 'query', listenToken)] : [])
   ]
   return {
     operationId: id,

@@ -37,8 +37,8 @@ export interface ApiRequest {
   /** The request headers that the route declares, by name; empty if they were not sent. */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=`; otherwise the session of
-   * the cookie (see `session-cookie.ts`); empty without either.
+   * The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=` or `?token=`, where it may be a
+   * listen token; otherwise the session of the cookie (see `session-cookie.ts`); empty without either.
    */
   readonly apiKey: string
   /** The `Host` header: `radio.example.com:8080`; empty without one. */

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import type { SettingsReader } from '../../db/installation-settings.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import type { ListenTokens } from '../../security/listen-tokens.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import type { LiveView } from '../../station/live-view.ts'
 import type { SendDeps } from '../../webhooks/deliveries/send.ts'
@@ -26,6 +27,7 @@ export interface ApiServices extends PlayoutServices {
   readonly longPolls: LongPolls
   readonly keys: Keys
   readonly secrets: Secrets
+  readonly listenTokens: ListenTokens
   /** The settings of the installation, as this process last read them. */
   readonly settings: SettingsReader
   readonly connectedListeners: ReadConnectedListeners

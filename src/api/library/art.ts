@@ -4,7 +4,7 @@ import type { Sql } from '../../db/sql.ts'
 import { projectFile } from '../../runtime/program-files.ts'
 import { imageTypes } from '../../songs/image-type.ts'
 import { genericArtPath } from '../../station/now-playing.ts'
-import { maySeeStation } from '../auth/access.ts'
+import { credentialOf, readVisibility } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readCustomAsset } from './custom-asset-rows.ts'
@@ -31,15 +31,16 @@ export interface Picture {
  * returns null or the caller has no access to the station; then `find` is not called.
  */
 export async function servePicture(
-  { params, apiKey, address }: ApiRequest,
-  { publicReads: sql, live, config, keys }: ApiServices,
+  request: ApiRequest,
+  { publicReads: sql, live, config, keys, listenTokens }: ApiServices,
   find: (sql: Sql, stationId: number) => Promise<Picture | null>
 ): Promise<Reply> {
-  const station = live.get(params['station_id'] ?? '')
-  const isPublic = station?.profile.isPublic ?? false
-  const key = isPublic ? null : await keys.findOptional(apiKey, address)
-  const isVisible = station && maySeeStation(key, { id: station.stationId, isPublic })
-  const found = isVisible ? await find(sql, station.stationId) : null
+  const station = live.find(request.params['station_id'] ?? '')
+  const isPublic = station?.isPublic ?? false
+  const isVisible = isPublic
+    ? () => true
+    : await readVisibility(credentialOf(request), { keys, listenTokens })
+  const found = station && isVisible(station) ? await find(sql, station.stationId) : null
   if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
   const headers = imageHeaders(found.contentType, found.isVersioned ? 31_536_000 : 300)
   return {

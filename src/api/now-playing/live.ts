@@ -10,6 +10,7 @@ import { apiRoute, type Operation } from '../core/route.ts'
 const query: Record<string, JsonSchema> = {
   cf_connect: { type: 'string', description: 'the subscribe message' },
   api_key: { type: 'string', description: 'an API key, for private stations' },
+  token: { type: 'string', description: 'a listen token, for a private station' },
   delay: { type: 'number', minimum: 0, maximum: 60, description: 'delay changes by this many seconds' }
 }
 
@@ -17,7 +18,7 @@ const subscribe: JsonSchema = {
   type: 'object',
   properties: {
     subs: { type: 'object', additionalProperties: { type: ['object', 'null'] } },
-    token: { type: 'string' }
+    token: { type: 'string', description: 'an API key or a listen token' }
   }
 }
 

@@ -23,7 +23,7 @@ export interface LongPollsOptions {
   /** Whether a station exists. Long polls for a deleted station time out at once. */
   readonly isKnown: (stationId: number) => boolean
   /** Admits one more connection; the returned function frees its place. Null: no place is free. */
-  readonly admit: (address: string) => (() => void) | null
+  readonly admit: (address: string, stationId: number) => (() => void) | null
   /** The length of the time slices in which `end` is called. */
   readonly sliceMs?: number
 }
@@ -110,7 +110,7 @@ export function openLongPolls({ onChange, isKnown, admit, sliceMs = 2 }: LongPol
      */
     wait: (request: LongPollRequest, end: (reason: LongPollEnd) => void) => {
       if (isReleased) return 'released'
-      const freePlace = admit(request.address)
+      const freePlace = admit(request.address, request.stationId)
       if (freePlace === null) return 'full'
       const deadlineMs = performance.now() + request.waitMs
       const waiter: Waiter = { request, deadlineMs, end, freePlace, reason: null }

@@ -5,6 +5,7 @@ import type { DocumentKind } from '../../station/live-view.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
 import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
+import { addListenToken } from '../auth/credential-links.ts'
 import { type StationLookup, getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { queryFilters } from '../core/parse.ts'
 import {
@@ -75,6 +76,9 @@ const sendNotModified: Respond = ({ epoch, offset }) => ({
   headers: { ...positionHeaders({ epoch, offset }), 'Cache-Control': 'no-store' }
 })
 
+/** A long poll with a listen token ends this long after the token has expired. */
+const expiryMarginMs = 50
+
 /** Responds at once if the state is new, else when it changes or the wait times out. */
 function respondToPoll(
   poll: NonNullable<ReturnType<typeof parsePoll>>,
@@ -87,13 +91,16 @@ function respondToPoll(
     if (isNewState(awaited, state) || !isPlausibleOffset(since, engineTimeMs()))
       return respond(state, services)
     if (waitMs === 0) return sendNotModified(state, services)
+    const ofToken = services.listenTokens.read(caller.apiKey)
+    const remainingMs = ofToken === null ? Infinity : ofToken.endsAtMs - engineTimeMs()
+    const bounded = { ...awaited, waitMs: Math.min(waitMs, Math.max(0, remainingMs) + expiryMarginMs) }
     const respondLater: Respond = now => (isNewState(awaited, now) ? respond : sendNotModified)(now, services)
     return {
       later: answer => {
         const end = () => answer(() => respondForStation(caller, services, respondLater))
         // The state may have changed since the check above.
         const isNew = isNewState(awaited, services.live.get(caller.name) ?? state)
-        const waiting = isNew ? 'released' : services.longPolls.wait(awaited, end)
+        const waiting = isNew ? 'released' : services.longPolls.wait(bounded, end)
         if (typeof waiting === 'function') return waiting
         if (waiting === 'released') end()
         else answer(refuse)
@@ -137,6 +144,15 @@ const reading = (path: string, operation: Omit<Operation, 'tag'>, respond: Respo
     handle: (request, services) => respondForStation(stationLookupOf(request), services, respond)
   })
 
+const showingArt = (path: string, operation: Pick<Operation, 'id' | 'summary'>) =>
+  apiRoute('GET', path, 'public', {
+    tag: 'Now playing',
+    ...artOperation,
+    ...operation,
+    handle: (request, services) =>
+      respondForStation(stationLookupOf(request), services, art(request.query.get('token') ?? ''))
+  })
+
 /** A document that can be long-polled. */
 const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: DocumentKind) =>
   apiRoute('GET', path, 'public', {
@@ -155,10 +171,17 @@ const polling = (path: string, operation: Omit<Operation, 'tag'>, kind: Document
     }
   })
 
-const art: Respond = (state, { config }) => ({
-  status: 302,
-  headers: { Location: shownArtUrl(state, config.BASE_URL), ...publicCaching }
-})
+/**
+ * Redirects to the cover. For a private station the address contains the listen token that the query of the
+ * request had, since image elements cannot send headers.
+ */
+const art =
+  (token: string): Respond =>
+  (state, { config: { BASE_URL: baseUrl } }) => {
+    const url = shownArtUrl(state, baseUrl)
+    const target = state.profile.isPublic ? url : addListenToken(url, token, baseUrl)
+    return { status: 302, headers: { Location: target, ...publicCaching } }
+  }
 
 const artOperation = {
   answer: { type: 'string', format: 'binary' },
@@ -191,20 +214,14 @@ export const nowPlayingRoutes = [
     { id: 'getNowPlaying', summary: 'Now playing on a station', answer: nowPlaying },
     'rest'
   ),
-  reading(
-    '/api/nowplaying/:station_id/art',
-    { id: 'getNowPlayingArt', summary: 'The cover of the current song', ...artOperation },
-    art
-  ),
-  reading(
-    '/api/nowplaying/:station_id/art/:file.jpg',
-    {
-      id: 'getNowPlayingArtFile',
-      summary: 'The cover of the current song; the file name is ignored, to bypass caches',
-      ...artOperation
-    },
-    art
-  ),
+  showingArt('/api/nowplaying/:station_id/art', {
+    id: 'getNowPlayingArt',
+    summary: 'The cover of the current song'
+  }),
+  showingArt('/api/nowplaying/:station_id/art/:file.jpg', {
+    id: 'getNowPlayingArtFile',
+    summary: 'The cover of the current song; the file name is ignored, to bypass caches'
+  }),
   polling(
     '/api/nowplaying_static/:station_id.json',
     {

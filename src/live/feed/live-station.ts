@@ -20,7 +20,14 @@ import { compressState, decompressState } from './compressed-state.ts'
 /** Fields of a station that are readable while its state is compressed. */
 type UncompressedFields = Pick<
   LiveStation,
-  'stationId' | 'shortName' | 'isPublic' | 'isOnline' | 'epoch' | 'revision' | 'dueAtMs'
+  | 'stationId'
+  | 'shortName'
+  | 'isPublic'
+  | 'listenTokenGeneration'
+  | 'isOnline'
+  | 'epoch'
+  | 'revision'
+  | 'dueAtMs'
 > & { readonly baseUrl: string; readonly variants: NowPlayingVariants }
 
 /** Counts, and the offset with which they were published. */
@@ -35,6 +42,7 @@ export class LiveStation implements StationListing {
   readonly stationId: number
   readonly shortName: string
   readonly isPublic: boolean
+  readonly listenTokenGeneration: number
   readonly isOnline: boolean
   readonly listeners: number
   readonly uniqueListeners: number
@@ -64,6 +72,7 @@ export class LiveStation implements StationListing {
     this.stationId = known.stationId
     this.shortName = known.shortName
     this.isPublic = known.isPublic
+    this.listenTokenGeneration = known.listenTokenGeneration
     this.isOnline = known.isOnline
     this.epoch = known.epoch
     this.revision = known.revision
@@ -84,6 +93,7 @@ export class LiveStation implements StationListing {
       stationId,
       shortName: profile.shortName,
       isPublic: profile.isPublic,
+      listenTokenGeneration: profile.listenTokenGeneration ?? 0,
       isOnline: isOnline(state),
       epoch,
       revision: newestRevision(state),
@@ -96,8 +106,18 @@ export class LiveStation implements StationListing {
 
   /** Returns the same state with newer counts. Does not decompress it. */
   withCounts(counts: NewCounts): LiveStation {
-    const { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs } = this
-    const fields = { stationId, shortName, isPublic, isOnline: isOn, epoch, revision, dueAtMs }
+    const {
+      stationId,
+      shortName,
+      isPublic,
+      listenTokenGeneration,
+      isOnline: isOn,
+      epoch,
+      revision,
+      dueAtMs
+    } = this
+    const visibility = { stationId, isPublic, listenTokenGeneration }
+    const fields = { ...visibility, shortName, isOnline: isOn, epoch, revision, dueAtMs }
     const { listeners } = counts
     const newCounts = typeof this.#stored === 'string' ? JSON.stringify(listeners) : listeners
     const constants = { baseUrl: this.#baseUrl, variants: this.#variants }

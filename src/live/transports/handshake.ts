@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { readForwardedFor } from '../../http/client-address.ts'
-import { readCredential } from '../../http/credentials.ts'
+import { readCredential, readQueryKey } from '../../http/credentials.ts'
 import { commonLines, type HeaderList, jsonContentType, renderLines } from '../../http/headers.ts'
 import { ApiError, renderApiError } from '../../runtime/errors.ts'
 import { malformed } from '../../runtime/json-body.ts'
@@ -42,7 +42,7 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
   return {
     key: readCredential(req, {
-      keyInQuery: query.get('api_key') ?? '',
+      keyInQuery: readQueryKey(query),
       sessionCookie,
       isSafe: true,
       isKeyed: false

@@ -8,7 +8,7 @@ import { bytesSent, framesSent } from '../../metrics/push.ts'
 import { decodeText } from '../../runtime/json-body.ts'
 import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
-import { maxMessageBytes } from '../protocol.ts'
+import { disconnectReasons, maxMessageBytes } from '../protocol.ts'
 import type { Session, Transport, NewClient } from '../session.ts'
 import {
   assertParsable,
@@ -147,7 +147,7 @@ function refuseChunked(res: HttpResponse, error: unknown, origin: string): void 
 /** An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry` ms. */
 function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): void {
   writeHead(res, 'sse', origin)
-  res.end(`retry: ${pickRetrySeconds() * 1000}\n\n`, close)
+  res.end(retryBlock(pickRetrySeconds() * 1_000), close)
 }
 
 /**
@@ -204,8 +204,11 @@ class StreamTransport implements Transport {
 
   close(code: number): void {
     if (!this.isOpen) return
-    // A planned restart.
-    if (code === 1001 && this.name === 'sse') this.#write(retryBlock())
+    if (this.name === 'sse') {
+      // A planned restart.
+      if (code === 1001) this.#write(retryBlock(1_000 + Math.floor(Math.random() * 4_001)))
+      if (code === disconnectReasons.stationFull.code) this.#write(retryBlock(pickRetrySeconds() * 1_000))
+    }
     this.isOpen = false
     // Ending waits until the client has read everything.
     if (this.#waitingBytes > comfortableBytes) this.#res.close()
@@ -227,5 +230,5 @@ class StreamTransport implements Transport {
   }
 }
 
-/** Spreads the clients that reconnect. */
-const retryBlock = () => Buffer.from(`retry: ${1000 + Math.floor(Math.random() * 4001)}\n\n`)
+/** When an `EventSource` connects again; random times spread the clients. */
+const retryBlock = (ms: number) => Buffer.from(`retry: ${ms}\n\n`)

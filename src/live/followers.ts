@@ -1,0 +1,80 @@
+import { refusals } from '../metrics/push.ts'
+import {
+  type FollowerCounts,
+  followerTransports,
+  type FollowerTransport,
+  noFollowers
+} from '../redis/followers.ts'
+import { followsNothing, type Session } from './session.ts'
+
+export type Followers = ReturnType<typeof openFollowers>
+
+/**
+ * Counts the clients of this process that follow each station, by transport. `maxPerStation`: how many a
+ * station may have; 0: any number. A session counts once for each station that it was shown.
+ */
+export function openFollowers(maxPerStation = 0) {
+  const byStation = new Map<number, Record<FollowerTransport, number>>()
+  /** The stations whose counts have changed since `takeChanges`. */
+  const changed = new Set<number>()
+
+  function isFull(stationId: number): boolean {
+    if (maxPerStation === 0) return false
+    const counts = byStation.get(stationId)
+    if (counts === undefined) return false
+    const total = followerTransports.reduce((sum, transport) => sum + counts[transport], 0)
+    return total >= maxPerStation
+  }
+
+  function add(stationId: number, transport: FollowerTransport, difference: 1 | -1): void {
+    const counts = byStation.get(stationId) ?? { ...noFollowers }
+    counts[transport] += difference
+    if (followerTransports.every(each => counts[each] === 0)) byStation.delete(stationId)
+    else byStation.set(stationId, counts)
+    changed.add(stationId)
+  }
+
+  /** Replaces what a session follows. Returns false, and changes nothing, if a new station is full. */
+  function follow(session: Session, stationIds: readonly number[]): boolean {
+    const { follows: before, transport } = session
+    const added = stationIds.filter(stationId => !before.includes(stationId))
+    if (added.some(isFull)) {
+      refusals.station++
+      return false
+    }
+    session.follows = stationIds
+    for (const stationId of added) add(stationId, transport.name, 1)
+    for (const stationId of before) if (!stationIds.includes(stationId)) add(stationId, transport.name, -1)
+    return true
+  }
+
+  return {
+    follow,
+    /** Adds a station to those that a session follows. Returns false if it is full. */
+    alsoFollow: (session: Session, stationId: number): boolean =>
+      session.follows.includes(stationId) || follow(session, [...session.follows, stationId]),
+    leave: (session: Session) => void follow(session, followsNothing),
+    /** Counts a long poll. Returns a function that ends it, or null if the station is full. */
+    admitLongPoll: (stationId: number): (() => void) | null => {
+      if (isFull(stationId)) {
+        refusals.station++
+        return null
+      }
+      add(stationId, 'long_poll', 1)
+      return () => add(stationId, 'long_poll', -1)
+    },
+    /** Returns the counts that have changed since the last call; null: the station has no followers. */
+    takeChanges: (): Map<number, FollowerCounts | null> => {
+      const changes = [...changed].map(stationId => [stationId, copyOf(byStation.get(stationId))] as const)
+      changed.clear()
+      return new Map(changes)
+    },
+    /** The counts of all stations that have followers. */
+    all: (): Map<number, FollowerCounts> => {
+      changed.clear()
+      return new Map([...byStation].map(([stationId, counts]) => [stationId, { ...counts }]))
+    }
+  }
+}
+
+const copyOf = (counts: FollowerCounts | undefined) => (counts === undefined ? null : { ...counts })

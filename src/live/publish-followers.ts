@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+
+import type { RedisClient } from '../redis/connection.ts'
+import { removeFollowers, writeFollowers } from '../redis/followers.ts'
+import { engineTimeMs } from '../runtime/engine-time.ts'
+import type { Logger } from '../runtime/log.ts'
+import { repeat } from '../runtime/repeat.ts'
+import type { Followers } from './followers.ts'
+
+/** On average; the interval has jitter. */
+const intervalMs = 2_000
+
+/**
+ * Writes the counts of followers of this process to Redis: those that have changed, or all of them after a
+ * failure or if Redis lost them. Removes them when it is stopped.
+ */
+export function publishFollowers(followers: Followers, redis: RedisClient, log: Logger) {
+  const processId = randomUUID()
+  let replacesAll = true
+
+  async function write(): Promise<void> {
+    const changes = replacesAll ? followers.all() : followers.takeChanges()
+    const options = { nowMs: engineTimeMs(), replacesAll }
+    replacesAll = true
+    replacesAll = !(await writeFollowers(redis, processId, changes, options))
+  }
+
+  return repeat(write, {
+    pauseMs: intervalMs,
+    log,
+    failure: 'writing the counts of followers failed',
+    onStopped: async () => removeFollowers(redis, processId).catch(() => {})
+  })
+}
