@@ -9,9 +9,11 @@ import {
 } from './follow-state.ts'
 import type { followStation as Declared, Fetch, Snapshot, Transport, WebSocketClass } from './interface.ts'
 import { openEmitter } from './listeners.ts'
+import type { ServerMessage } from './message.ts'
 import { openPolling } from './polling.ts'
 import { timerDueAtMs, type ConnectionEffect, type FollowInput, applyInput } from './step.ts'
 import { openTimeline } from './timeline.ts'
+import { openTokens } from './tokens.ts'
 
 const openers: Readonly<Record<Transport, StartConnection>> = {
   websocket: openWebSocket,
@@ -31,10 +33,13 @@ interface Globals {
 /** The longest delay that timers accept. */
 const maxTimerMs = 2 ** 31 - 1
 
+/** The code with which the server ends a connection whose listen token has expired or was revoked. */
+const tokenExpired = 3005
+
 /** See `interface.ts`. */
 export const followStation: typeof Declared = options => {
   const globals: Globals = globalThis
-  const { station, apiKey = '', transports = ['websocket', 'sse', 'poll'], known } = options
+  const { station, apiKey = '', token = '', transports = ['websocket', 'sse', 'poll'], known } = options
   const { WebSocket = globals.WebSocket, fetch = globals.fetch?.bind(globalThis) } = options
   const { staleAfterMs = defaultStaleAfterMs } = options
   const server = new URL(options.server ?? globals.location?.origin ?? '')
@@ -44,6 +49,7 @@ export const followStation: typeof Declared = options => {
   let state = initialState(transports, now(), { staleAfterMs, known })
   const timeline = options.delay === undefined ? null : openTimeline(options.delay)
   let snapshot = createSnapshot(state, now())
+  const tokens = typeof token === 'function' ? openTokens(token, () => take({ type: 'renewed' })) : null
   let close: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -63,17 +69,24 @@ export const followStation: typeof Declared = options => {
     close = null
     if (effect.type === 'close') return
     const { connection, transport } = effect
-    close = openers[transport]({
-      server,
-      station: String(station),
-      apiKey,
-      WebSocket,
-      fetch,
-      position: () => state.document,
-      onMessages: messages =>
-        take(...messages.map(message => ({ type: 'message', connection, message }) as const)),
-      onEnd: end => take({ type: 'ended', connection, ...end })
-    })
+    const start = () =>
+      openers[transport]({
+        server,
+        station: String(station),
+        get apiKey() {
+          return tokens?.current() ?? (typeof token === 'string' && token !== '' ? token : apiKey)
+        },
+        WebSocket,
+        fetch,
+        position: () => state.document,
+        onMessages: messages => {
+          if (messages.some(isRefusal)) tokens?.discard()
+          take(...messages.map(message => ({ type: 'message', connection, message }) as const))
+        },
+        onEnd: end => take({ type: 'ended', connection, ...end })
+      })
+    close =
+      tokens === null ? start() : startAfter(tokens.ready(), start, () => take({ type: 'ended', connection }))
   }
 
   function update(atMs: number): void {
@@ -121,7 +134,30 @@ export const followStation: typeof Declared = options => {
     wake,
     close: () => {
       for (const [type, listener] of globalListeners) globals.removeEventListener?.(type, listener)
+      tokens?.close()
       take({ type: 'closed' })
     }
+  }
+}
+
+/** Whether a listen token may be the reason for a message: expired or revoked, or without access. */
+const isRefusal = (message: ServerMessage) =>
+  message.type === 'missing' || (message.type === 'disconnect' && message.code === tokenExpired)
+
+/** Opens a connection once `ready` resolves. Returns a function to close it, or to not open it. */
+function startAfter(ready: Promise<void>, start: () => () => void, onFailure: () => void): () => void {
+  let isClosed = false
+  let close: (() => void) | null = null
+  ready.then(
+    () => {
+      if (!isClosed) close = start()
+    },
+    () => {
+      if (!isClosed) onFailure()
+    }
+  )
+  return () => {
+    isClosed = true
+    close?.()
   }
 }

@@ -13,7 +13,7 @@ export type Status = 'connecting' | 'live' | 'stale' | 'offline'
 
 /**
  * - `unreachable`: no server answers; the client keeps trying.
- * - `unknown`: the station does not exist or is private; it is shown if it appears.
+ * - `unknown`: the station does not exist, or is private and the key or token is not valid for it; it is shown if it appears.
  * - `refused`: the server refused the client for good; it does not try again.
  * - `closed`: `close()` was called.
  */
@@ -26,6 +26,11 @@ export interface FollowOptions {
   readonly station: string | number
   /** A key with access to a private station. It is sent in headers and messages, never in an address. */
   readonly apiKey?: string
+  /**
+   * A listen token for a private station, or a function that gets one from your website. The function is called before the
+   * first connection, before the token expires, and after the server refused a token.
+   */
+  readonly token?: string | (() => Promise<ListenToken>)
   /** The transports to try, in this order. Default: all. */
   readonly transports?: readonly Transport[]
   /** After this time without updates and pings, in milliseconds, the status is `stale`. Default: 35,000. */
@@ -42,6 +47,13 @@ export interface FollowOptions {
   readonly WebSocket?: WebSocketClass
   /** The function to use instead of the global one. */
   readonly fetch?: Fetch
+}
+
+/** A listen token, as `POST /api/station/{id}/listen-tokens` returns it. */
+export interface ListenToken {
+  readonly token: string
+  /** Seconds from now until it expires. */
+  readonly expires_in: number
 }
 
 /** A document and its position among the states of the station. */

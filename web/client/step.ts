@@ -11,6 +11,8 @@ export type FollowInput =
   | { readonly type: 'woken' }
   /** The machine slept, or its clock was set forward. */
   | { readonly type: 'jumped'; readonly byMs: number }
+  /** There is a new listen token. Open streams have the old one; polls use the new one by themselves. */
+  | { readonly type: 'renewed' }
   /** The network was lost. */
   | { readonly type: 'offline' }
   | { readonly type: 'closed' }
@@ -78,6 +80,10 @@ export function applyInput(state: FollowState, input: FollowInput, atMs: number,
       const jumped = { ...state, clock: { ...state.clock, aheadMs } }
       return open(jumped, phase.type === 'waiting' ? phase.order : state.transports, atMs)
     }
+    case 'renewed':
+      return phase.type === 'open' && phase.transport !== 'poll'
+        ? open(state, reorder(state.transports, phase.transport, true), atMs)
+        : stay(state)
     case 'offline':
       return phase.type === 'open' ? disconnect(state, atMs, random) : stay(state)
     case 'closed':

@@ -22,6 +22,8 @@ export function followFor(
 ) {
   let follower: Follower | null = null
   let options: FollowOptions | null = null
+  /** What is shown while the station is followed anew with another listen token. */
+  let before: Snapshot | null = null
   let release: () => void = noop
   let progress: Progress | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -31,6 +33,7 @@ export function followFor(
     const next = isConnected ? getOptions() : null
     if (isSame(next, options)) return
     release()
+    before = isSameStation(next, options) ? (follower?.snapshot ?? null) : null
     options = next
     follower = null
     release = noop
@@ -76,7 +79,8 @@ export function followFor(
   })
   return {
     get snapshot(): Snapshot {
-      return follower?.snapshot ?? initialSnapshot
+      const snapshot = follower?.snapshot ?? initialSnapshot
+      return snapshot.status === 'connecting' ? (before ?? snapshot) : snapshot
     },
     /** The progress when the current rendering began; null unless the status is `live`. */
     get progress(): Progress | null {
@@ -87,9 +91,11 @@ export function followFor(
 }
 
 const isSame = (one: FollowOptions | null, other: FollowOptions | null) =>
-  one?.station === other?.station &&
-  one?.apiKey === other?.apiKey &&
-  String(one?.server) === String(other?.server)
+  isSameStation(one, other) && one?.apiKey === other?.apiKey && one?.token === other?.token
+
+/** Whether only the credentials differ. */
+const isSameStation = (one: FollowOptions | null, other: FollowOptions | null) =>
+  one?.station === other?.station && String(one?.server) === String(other?.server)
 
 /** A follower with the delays of the elements that use it: of what one of them plays, all show what is heard. */
 interface SharedFollower {
@@ -107,11 +113,12 @@ export function wakeFollowers(): void {
 
 /** Returns the follower that elements of the page share, until `release` is called once. */
 function shareFollower(options: FollowOptions) {
-  const { server, station, apiKey = '', transports = [], delay: ownDelay } = options
+  const { server, station, apiKey = '', token = '', transports = [], delay: ownDelay } = options
   const key = JSON.stringify([
     String(server ?? ''),
     String(station),
     apiKey,
+    String(token),
     transports,
     ownDelay !== undefined
   ])

@@ -3,7 +3,7 @@ import { keyed } from 'lit/directives/keyed.js'
 
 import type { FollowOptions, NowPlaying } from '../client/interface.ts'
 import { isObject, isPublishedData } from '../client/message.ts'
-import { artUrl, serverUrl } from '../elements/addresses.ts'
+import { artUrl, serverUrl, streamUrl } from '../elements/addresses.ts'
 import { isActive, openAudioPlayer } from '../elements/audio-player.ts'
 import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
@@ -163,8 +163,9 @@ class CuewirePlayer extends LitElement {
   /** The links are new elements when the history grows, so that nothing moves, unless one has the focus. */
   #footerView({ station, song_history: { length } }: NowPlaying) {
     if (!this.querySelector('.links:focus-within')) this.#historyLength = length
-    const { apiKey } = this.options ?? {}
-    const query = apiKey ? `?${new URLSearchParams({ api_key: apiKey }).toString()}` : ''
+    const { apiKey, token } = this.options ?? {}
+    const credential = token ? { token: String(token) } : { api_key: apiKey ?? '' }
+    const query = token || apiKey ? `?${new URLSearchParams(credential).toString()}` : ''
     const path = `${station.shortcode}/`
     return keyed(
       this.#historyLength,
@@ -187,7 +188,7 @@ class CuewirePlayer extends LitElement {
     if (np === null) return
     const streams = listStreams(np.station, this.#audio.canPlay)
     const stream = streams.find(({ url }) => url === this.selected) ?? streams[0]
-    if (stream) this.#audio.play(stream)
+    if (stream && this.options) this.#audio.play({ ...stream, url: streamUrl(stream.url, this.options, np) })
   }
 }
 
@@ -209,10 +210,12 @@ function start(): void {
   const known: unknown = JSON.parse(document.querySelector('#shown')?.textContent ?? '{}')
   if (!(player instanceof CuewirePlayer) || !isObject(known) || !isPublishedData(known)) return
   const { np, epoch, offset, timeMs, station } = known
+  const query = new URLSearchParams(location.search)
   player.options = {
     server: serverUrl(import.meta.url),
     station: String(station),
-    apiKey: new URLSearchParams(location.search).get('api_key') ?? '',
+    apiKey: query.get('api_key') ?? '',
+    token: query.get('token') ?? '',
     known: { np, epoch: String(epoch), offset: Number(offset), timeMs: Number(timeMs) }
   }
 }

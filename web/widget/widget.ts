@@ -1,7 +1,7 @@
 import { LitElement, unsafeCSS } from 'lit'
 
 import type { FollowOptions } from '../client/interface.ts'
-import { artUrl, serverUrl } from '../elements/addresses.ts'
+import { artUrl, serverUrl, streamUrl } from '../elements/addresses.ts'
 import { openAudioPlayer } from '../elements/audio-player.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
@@ -22,6 +22,7 @@ const views: Readonly<Record<string, typeof cardView>> = { badge: badgeView, car
  * - `station`: short name or id. `server`: address of the server; default: where the script is from.
  * - `size`: `badge`, `card` (default) or `full`.
  * - `theme`: `light`, `dark` or `auto` (the visitor's system); default: the color scheme of the page.
+ * - `token`: a listen token for a private station. Set it again before it expires.
  * - `api-key`: for a private station. Never in a page that others see.
  *
  * Dispatches `cuewire-change` with the snapshot of the client as `detail`. Contacts no other server, except
@@ -33,12 +34,14 @@ export class CuewireNowPlaying extends LitElement {
     station: {},
     server: {},
     apiKey: { attribute: 'api-key' },
+    token: {},
     size: { reflect: true },
     theme: { reflect: true }
   }
   station = ''
   server = serverUrl(import.meta.url).href
   apiKey = ''
+  token = ''
   size = 'card'
   theme = ''
 
@@ -64,7 +67,7 @@ export class CuewireNowPlaying extends LitElement {
   }
 
   protected override render() {
-    const { server, apiKey } = this
+    const access = this.#access()
     const { snapshot, progress } = this.#followed
     const { np } = snapshot
     const [stream] = np === null ? [] : listStreams(np.station, this.#audio.canPlay)
@@ -75,12 +78,12 @@ export class CuewireNowPlaying extends LitElement {
       isStale: snapshot.status === 'stale' || snapshot.status === 'offline',
       progress,
       nowMs: this.#followed.serverTimeMs(),
-      art: np === null ? '' : artUrl(np.now_playing.song.art, { server, apiKey }, np),
+      art: np === null ? '' : artUrl(np.now_playing.song.art, access, np),
       button: {
         sound: this.#audio.sound,
         hasStream: stream !== undefined,
         isOnline: np?.is_online === true,
-        play: () => stream && this.#audio.play(stream),
+        play: () => np && stream && this.#audio.play({ ...stream, url: streamUrl(stream.url, access, np) }),
         stop: () => this.#audio.stop()
       }
     })
@@ -88,10 +91,16 @@ export class CuewireNowPlaying extends LitElement {
 
   readonly #delay = () => this.#audio.delay()
 
+  #access() {
+    const { server, apiKey, token } = this
+    return { server, apiKey, token }
+  }
+
   /** Null if the attributes are invalid. */
   #options(): FollowOptions | null {
-    const { station, server, apiKey } = this
-    return station === '' || !URL.canParse(server) ? null : { station, server, apiKey, delay: this.#delay }
+    const { station } = this
+    const access = this.#access()
+    return station === '' || !URL.canParse(access.server) ? null : { station, ...access, delay: this.#delay }
   }
 
   #invalidStatus() {

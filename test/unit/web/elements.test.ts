@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Snapshot } from '../../../web/client/interface.ts'
-import { artUrl, serverUrl } from '../../../web/elements/addresses.ts'
+import { artUrl, serverUrl, streamUrl } from '../../../web/elements/addresses.ts'
 import { describeStatus } from '../../../web/elements/status-line.ts'
 import { listStreams } from '../../../web/elements/streams.ts'
 import { formatDuration, formatSpokenDuration, formatTimeOfDay } from '../../../web/elements/time-text.ts'
@@ -126,6 +126,19 @@ test('covers are loaded from the Cuewire server only, with a key if they need on
     ''
   ])
     expect(art(other, 'k:v')).toBe('')
+})
+
+test('covers and streams of a private station are loaded with its listen token', () => {
+  const access = { server: 'http://10.0.0.1:8080/', apiKey: 'k:v', token: 'lt1_a' }
+  const hidden = { station: { ...np.station, is_public: false } }
+  const art = 'http://10.0.0.1:8080/api/station/demo/art/a.jpg'
+  const stream = 'https://radio.example.com/listen/demo/radio.mp3'
+  expect(artUrl(art, access, hidden)).toBe(`${art}?token=lt1_a`)
+  expect(streamUrl(stream, access, hidden)).toBe(`${stream}?token=lt1_a`)
+  expect(streamUrl(stream, access, np)).toBe(stream)
+  expect(streamUrl(stream, { ...access, token: '' }, hidden)).toBe(stream)
+  for (const other of ['https://north.example.net/listen/a', 'https://radio.example.com/hls/demo/live.m3u8'])
+    expect(streamUrl(other, access, hidden)).toBe(other)
 })
 
 test('the server address follows from the address of a file, with a path in front of it', () => {
