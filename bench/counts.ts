@@ -4,6 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import postgres from 'postgres'
 
+import { noCountries } from '../src/broadcast/countries.ts'
+import { openListenerDescriber } from '../src/broadcast/listener-details.ts'
 import { openLeaseChecks } from '../src/broadcast/polls/lease-checks.ts'
 import type { LeasedPoll } from '../src/broadcast/polls/poll-rows.ts'
 import { storeFindings } from '../src/broadcast/polls/store-findings.ts'
@@ -152,11 +154,17 @@ async function measurePolled(program: Program): Promise<Measured> {
   const config = parseConfig({ DATABASE_URL: program.databaseUrl, REDIS_URL: program.redisUrl })
   await using services = await openServices(config, log, 'bench', 4)
   const { sql } = services
-  const deps = { ...services, isLeased: openLeaseChecks(sql), writeLimit: pLimit(1) }
+  const deps = {
+    ...services,
+    isLeased: openLeaseChecks(sql),
+    describeListener: openListenerDescriber(noCountries),
+    writeLimit: pLimit(1)
+  }
   const leasedUntilMs = Date.now() + 3_600_000
   await sql`insert into polls (station_id, due_at_ms) select id, ${leasedUntilMs} from stations on conflict do nothing`
   const polls = await sql<(LeasedPoll & { mountId: number })[]>`
-    select p.id, p.station_id as "stationId", p.due_at_ms as "leasedUntilMs", h.id as "mountId"
+    select p.id, p.station_id as "stationId", p.due_at_ms as "leasedUntilMs",
+      p.answered_at_ms as "lastAnsweredAtMs", h.id as "mountId"
     from polls p join hls_streams h on h.station_id = p.station_id order by p.station_id`
   const times: number[] = []
   let next = 0
@@ -166,7 +174,7 @@ async function measurePolled(program: Program): Promise<Measured> {
     total = (total + 1) % 1_000_000
     const startMs = performance.now()
     const report = { mounts: [{ id: poll.mountId, total, unique: total }], remotes: [], hls: [] }
-    await storeFindings(deps, poll, { report, observed: null, encoding: null, total }, Date.now())
+    await storeFindings(deps, poll, { report, observed: null, encoding: null, total }, { atMs: Date.now() })
     times.push(performance.now() - startMs)
   }
   const before = { ...readCpuByRole(program.pid), poller: ownCpuSeconds() }

@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { noCountries, openCountries } from '../src/broadcast/countries.ts'
+import { openListenerDescriber } from '../src/broadcast/listener-details.ts'
 import { parseConfig } from '../src/config.ts'
 import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
 import { exportMetrics } from '../src/metrics/exporter.ts'
@@ -69,10 +71,14 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
     )
   if (config.COVER_LOOKUP === 'musicbrainz')
     stopLater('cover lookups', startCoverLookups(services, createMusicBrainzSource(config.BASE_URL)))
+  const { GEO_DATABASE: geoDatabase } = config
+  const geo = geoDatabase === undefined ? null : await openCountries(geoDatabase, log)
+  if (geo) opened.defer('database of countries', geo.stop)
+  const describeListener = openListenerDescriber(geo ?? noCountries)
   const { HLS_ACCESS_LOG: path, HLS_SEGMENT_SECONDS: segmentSeconds } = config
   if (path !== undefined)
-    stopLater('HLS log', startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000 }))
-  stopLater('polls', startPolls({ ...services, config, secrets }))
+    stopLater('HLS log', startHlsLog(services, { path, segmentMs: segmentSeconds * 1_000, describeListener }))
+  stopLater('polls', startPolls({ ...services, config, secrets, describeListener }))
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   stopLater('web hooks', webhooks)
   const { deliverNow } = webhooks

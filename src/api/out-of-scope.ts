@@ -72,7 +72,7 @@ const missingFeatures: readonly MissingFeature[] = [
     }
   },
   {
-    message: 'Cuewire does not look up places by address.',
+    message: 'Set GEO_DATABASE to the path of a database of countries instead.',
     operations: { '/admin/geolite': ['POST'] }
   },
   {

@@ -86,8 +86,10 @@ import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
 import { requestRoutes } from './queue/requests.ts'
-import { currentListenerReportRoutes } from './reports/current-listeners.ts'
+import { audienceErasureRoute } from './reports/audience-erasure.ts'
+import { audienceRoutes } from './reports/audience.ts'
 import { listenerChartsRoute } from './reports/listener-charts.ts'
+import { listenerOverviewRoutes } from './reports/listener-overview.ts'
 import { soundExchangeRoute } from './reports/sound-exchange.ts'
 import { cloneStationRoute } from './stations/clone.ts'
 import {
@@ -164,7 +166,9 @@ const documented: readonly ApiRoute[] = [
   playReasonsRoute,
   ...songReportRoutes,
   listenerChartsRoute,
-  ...currentListenerReportRoutes,
+  ...listenerOverviewRoutes,
+  ...audienceRoutes,
+  audienceErasureRoute,
   soundExchangeRoute,
   ...requestRoutes,
   ...requestReportRoutes,

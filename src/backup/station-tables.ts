@@ -155,5 +155,6 @@ export const stationTables: readonly StationTable[] = [
     where: ofStation,
     without: ['counts_offset'],
     references: { station_id: 'stations' }
-  }
+  },
+  { name: 'listener_sessions', where: ofStation, references: { station_id: 'stations' } }
 ]

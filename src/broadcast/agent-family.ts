@@ -58,6 +58,9 @@ const systems: Names = [
   [/Linux/i, 'Linux']
 ]
 
+/** Names of programs that are browsers. */
+export const browserFamilies: readonly string[] = browsers.map(([, name]) => name)
+
 /** Patterns are applied to this many characters. */
 const maxLength = 500
 

@@ -2,9 +2,9 @@ import { SaxesParser } from 'saxes'
 import * as v from 'valibot'
 
 import { decodePercent, parseUrl } from '../outbound/networks.ts'
+import type { ListenerConnection } from '../playout/listeners/sessions.ts'
 import {
   checkStreamCount,
-  type Connection,
   detectFormat,
   parseBitrate,
   parseListenerCount,
@@ -23,7 +23,7 @@ export function parseIcecastStats(bytes: Uint8Array): Stream[] {
 }
 
 /** Parses `/admin/listclients` of one mount. Throws a `StreamingServerError`. */
-export function parseIcecastListeners(bytes: Uint8Array): Connection[] {
+export function parseIcecastListeners(bytes: Uint8Array): ListenerConnection[] {
   const [source] = parseSources(bytes)
   if (!source) reject('The response is not a list of listeners.')
   return findChildren(source, 'listener').map(listener => ({

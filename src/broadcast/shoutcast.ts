@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
+import type { ListenerConnection } from '../playout/listeners/sessions.ts'
 import {
   checkStreamCount,
-  type Connection,
   detectFormat,
   parseBitrate,
   parseListenerCount,
@@ -38,7 +38,7 @@ export function parseShoutcastStatistics(bytes: Uint8Array): Stream[] {
 }
 
 /** Parses page 3 of `/admin.cgi` for a stream. Throws a `StreamingServerError`. */
-export function parseShoutcastListeners(bytes: Uint8Array): Connection[] {
+export function parseShoutcastListeners(bytes: Uint8Array): ListenerConnection[] {
   const parsed = v.safeParse(listeners, parseLooseJson(bytes))
   if (!parsed.success) throw new StreamingServerError('The response is not a list of listeners.')
   return parsed.output.map(({ hostname, xff, useragent, connecttime }) => ({

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 
+import type { ListenerConnection } from '../playout/listeners/sessions.ts'
+
 /** One stream of a streaming server, of any kind of server. */
 export interface Stream {
   /** `/main.mp3` */
@@ -11,21 +13,15 @@ export interface Stream {
   readonly total: number
   /** Equal to the total if the server does not identify listeners. */
   readonly unique: number
-  /** A hash per distinct listener, if the server identifies them. */
+  /** The hash of the listener of each connection, if the server identifies them. */
   readonly identities?: readonly string[]
+  /** The connections, in the same order. */
+  readonly connections?: readonly ListenerConnection[]
   readonly artist: string
   readonly title: string
   /** kbit/s; 0 if unknown. */
   readonly bitrate: number
   readonly format: StreamFormat
-}
-
-/** A listener who is connected to a stream. It is never stored or logged. */
-export interface Connection {
-  readonly address: string
-  readonly userAgent: string
-  /** How long it has been connected; 0 if unknown. */
-  readonly seconds: number
 }
 
 /** Empty if unknown. */
@@ -77,11 +73,10 @@ export function checkStreamCount<Source>(streams: readonly Source[]): readonly S
 }
 
 /** Returns the stream with its listeners. */
-export function withListeners(stream: Stream, connections: readonly Connection[]): Stream {
-  const identities = [
-    ...new Set(connections.map(({ address, userAgent }) => hashListener(address, userAgent)))
-  ]
-  return { ...stream, total: connections.length, unique: identities.length, identities }
+export function withListeners(stream: Stream, connections: readonly ListenerConnection[]): Stream {
+  const identities = connections.map(({ address, userAgent }) => hashListener(address, userAgent))
+  const unique = new Set(identities).size
+  return { ...stream, total: connections.length, unique, identities, connections }
 }
 
 /** Hashes what identifies a listener: address and user agent. Returns 128 bits in base64url. */

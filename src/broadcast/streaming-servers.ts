@@ -1,9 +1,10 @@
 import type { BlockList } from 'node:net'
 
 import { FetchFault, type GuardedResponse, guardedFetch } from '../outbound/guarded-fetch.ts'
+import type { ListenerConnection } from '../playout/listeners/sessions.ts'
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'
-import { type Connection, type Stream, StreamingServerError, withListeners } from './stream.ts'
+import { type Stream, StreamingServerError, withListeners } from './stream.ts'
 
 export interface StreamingServer {
   readonly kind: 'icecast' | 'shoutcast2'
@@ -78,7 +79,7 @@ const joinProblems = (problems: ReadonlySet<string>) => [...problems].filter(tex
 export interface ListedStream {
   readonly path: string
   readonly total: number
-  readonly connections: readonly Connection[]
+  readonly connections: readonly ListenerConnection[]
 }
 
 export interface ListedListeners {
@@ -150,7 +151,7 @@ interface ServerClient {
 
 /** The listeners of a stream: null if its source has disconnected, or with what the server refused. */
 interface FetchedConnections {
-  readonly connections: readonly Connection[] | null
+  readonly connections: readonly ListenerConnection[] | null
   readonly problem: string
 }
 

@@ -22,6 +22,7 @@ export type RetentionDays = Pick<
   | 'DELIVERY_RETENTION_DAYS'
   | 'AUDIT_RETENTION_DAYS'
   | 'LISTENER_RETENTION_DAYS'
+  | 'AUDIENCE_RETENTION_DAYS'
 >
 
 /** Older records are removed (Unix milliseconds); null if everything is kept. */
@@ -165,6 +166,23 @@ export async function removeOldListenerMinutes(sql: Sql, nowMs: number, days: Re
             select m.ctid from listener_minutes m
             where m.station_id between s.id and s.id and m.minute < last.minute
             order by m.station_id, m.minute ${batchLimit(sql)}) old
+        ${batchLimit(sql)}))`
+  )
+}
+
+/** Removes sessions of listeners after `AUDIENCE_RETENTION_DAYS`. Returns the number. */
+export async function removeOldListenerSessions(sql: Sql, nowMs: number, days: RetentionDays) {
+  const beforeMs = endOf(days.AUDIENCE_RETENTION_DAYS, nowMs)
+  if (beforeMs === null) return 0
+  return removed(
+    () => sql`
+      delete from listener_sessions where ctid = any(array(
+        select old.ctid
+        from stations s
+          cross join lateral (
+            select x.ctid from listener_sessions x
+            where x.station_id between s.id and s.id and x.started_at_ms < ${beforeMs}
+            order by x.station_id, x.started_at_ms ${batchLimit(sql)}) old
         ${batchLimit(sql)}))`
   )
 }

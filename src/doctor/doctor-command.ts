@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { readCountries } from '../broadcast/countries.ts'
 import { type CommandStores, findCommandStores } from '../command-database.ts'
 import { type Config, parseConfig } from '../config.ts'
 import { openSql, type Sql } from '../db/sql.ts'
@@ -97,12 +98,19 @@ async function examine(call: CommandContext): Promise<Finding[]> {
 }
 
 async function checkConfiguration(config: Config): Promise<Finding> {
-  const { BASE_URL, TRUSTED_PROXIES, DATABASE_URL, SECRETS_KEY, HLS_ACCESS_LOG } = config
+  const { BASE_URL, TRUSTED_PROXIES, DATABASE_URL, SECRETS_KEY, HLS_ACCESS_LOG, GEO_DATABASE } = config
   if (HLS_ACCESS_LOG !== undefined && !(await isReadable(HLS_ACCESS_LOG)))
     return problem(
       'configuration',
       `HLS_ACCESS_LOG ${HLS_ACCESS_LOG} is not readable`,
       'make it readable for the workers'
+    )
+  const geoProblem = GEO_DATABASE === undefined ? null : await findGeoProblem(GEO_DATABASE)
+  if (geoProblem !== null)
+    return problem(
+      'configuration',
+      `GEO_DATABASE ${GEO_DATABASE} cannot be used: ${geoProblem}`,
+      'put a GeoLite2 database of countries or cities there, readable for the workers'
     )
   if (BASE_URL.startsWith('https:') && TRUSTED_PROXIES.length === 0)
     return warning(
@@ -118,6 +126,12 @@ async function checkConfiguration(config: Config): Promise<Finding> {
     )
   return ok('configuration', 'all variables are valid')
 }
+
+const findGeoProblem = (file: string) =>
+  readCountries(file).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error))
+  )
 
 const isReadable = (file: string) =>
   access(file, constants.R_OK).then(

@@ -78,6 +78,7 @@ function rowsOf(sql: Sql, stationId: number): (readonly [table: string, found: F
     ['song_history', own(sql`, id`)],
     ['broadcasts', own(sql`, id desc`)],
     ['listener_minutes', own(sql`, minute`)],
+    ['listener_sessions', own(sql`, started_at_ms`)],
     ['playlist_tracks', sql`playlist_id in (select id from playlists where station_id = ${stationId})`],
     ['media', own(sql``)]
   ]

@@ -12,7 +12,7 @@ export type RedisClient = Redis | Cluster
 
 /** Scripts about a station. They share `counting.lua` and the keys of `ScriptKeys`. */
 const stationScripts = ['commitStation', 'countListeners', 'forgetStation', 'acknowledgeFlush'] as const
-const stationKeys = 8
+const stationKeys = 10
 
 const commandTimeout = 5_000
 /** A connection without any data for this long after a command is replaced. */
@@ -138,7 +138,9 @@ export type ScriptKeys = [
   channel: string,
   identities: string,
   unflushed: string,
-  counting: string
+  counting: string,
+  openSessions: string,
+  endedSessions: string
 ]
 
 /** The scripts in `lua`. */

@@ -2,6 +2,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { ListenerCount, PlayCounts } from '../station/state.ts'
 import type { RedisClient } from './connection.ts'
 import { countingKey, flushingKey, identitiesKey, shardOf, unflushedKey } from './keys.ts'
+import type { SessionChanges } from './session-store.ts'
 import { scriptKeys } from './station-store.ts'
 
 /** Kinds of sources: a mount, a remote, an HLS stream. */
@@ -28,6 +29,8 @@ export interface IdentityChanges {
   readonly version: number
   readonly came: readonly string[]
   readonly left: readonly string[]
+  /** Missing if no session began or ended. */
+  readonly sessions?: SessionChanges
 }
 
 /** A source that does not match: unknown, or counted twice. `index`: of the count in the report. */
@@ -76,11 +79,13 @@ export interface Counting extends ListenerCount {
 }
 
 /**
- * A source. `connected`: identities that are connected. `version` rises with each change of the identities.
+ * A source. `connected`: identities that are connected. `isTracked`: whether its sessions were ever recorded. `version` rises
+ * with each change of the identities.
  */
 export interface CountedSource extends ListenerCount {
   readonly path: string
   readonly connected: number
+  readonly isTracked?: boolean
   readonly version: number
 }
 

@@ -5,7 +5,7 @@ import { parsePosition } from './positions.ts'
 import { areCounts, decodeState } from './state-schema.ts'
 
 /*
- * Messages on the changes channel of a shard, as JSON: `commitStation-8.lua`, `countListeners-8.lua` and
+ * Messages on the changes channel of a shard, as JSON: `commitStation-10.lua`, `countListeners-10.lua` and
  * `removeState` write them. A removal has an empty `position`, the others `epoch:offset:revision:schema`.
  */
 

@@ -6,7 +6,9 @@ import {
   changedKey,
   changesChannel,
   countingKey,
+  endedSessionsKey,
   identitiesKey,
+  openSessionsKey,
   positionsKey,
   sequenceKey,
   shardOf,
@@ -96,7 +98,9 @@ export function scriptKeys(stationId: number): ScriptKeys {
     changesChannel(shard),
     identitiesKey(stationId),
     unflushedKey(shard),
-    countingKey(stationId)
+    countingKey(stationId),
+    openSessionsKey(stationId),
+    endedSessionsKey(shard)
   ]
 }
 

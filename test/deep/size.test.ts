@@ -43,7 +43,8 @@ test('statements on tables of five million rows read a limited number of rows', 
     REQUEST_RETENTION_DAYS: keptDays,
     DELIVERY_RETENTION_DAYS: keptDays,
     AUDIT_RETENTION_DAYS: keptDays,
-    LISTENER_RETENTION_DAYS: keptDays
+    LISTENER_RETENTION_DAYS: keptDays,
+    AUDIENCE_RETENTION_DAYS: keptDays
   }
   const api = await serveApi(sql, redisUrl)
   await using playout = await openPlayout(sql, redisUrl)

@@ -52,10 +52,12 @@ test('the doctor finds a healthy installation healthy, and says what to do about
   await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
   try {
     await sql`delete from processes where kind = 'workers'`
-    const ill = { ...env, SECRETS_KEY: 'ab'.repeat(32), BASE_URL: 'http://127.0.0.1:1' }
+    const GEO_DATABASE = join(folder, 'missing.mmdb')
+    const ill = { ...env, SECRETS_KEY: 'ab'.repeat(32), BASE_URL: 'http://127.0.0.1:1', GEO_DATABASE }
     expect(await examine(ill)).toMatchObject({
       code: 1,
       ok: false,
+      configuration: { status: 'problem', message: expect.stringContaining('it does not exist') },
       Redis: { status: 'problem', advice: expect.stringContaining('noeviction') },
       'secrets key': { status: 'problem', message: expect.stringContaining('another key') },
       processes: { status: 'warning', advice: expect.stringContaining('npm run workers') },

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { openConnectedListeners } from '../../src/broadcast/connected-listeners.ts'
+import { noCountries } from '../../src/broadcast/countries.ts'
 import { openHlsLog } from '../../src/broadcast/hls/hls-log.ts'
+import { openListenerDescriber } from '../../src/broadcast/listener-details.ts'
 import { readSnapshots } from '../../src/db/snapshots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
@@ -22,6 +24,7 @@ import { waitFor } from '../support/wait.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
 const segmentMs = 4_000
+const describeListener = openListenerDescriber(noCountries)
 
 /** A station `demo` with `/radio.mp3`, and a log that is read from time 0. */
 async function openStage(sql: Sql, redisUrl: string) {
@@ -30,7 +33,7 @@ async function openStage(sql: Sql, redisUrl: string) {
   await sql`update stations set short_name = 'demo' where id = ${stationId}`
   const path = join(await scratchFolder(), 'access.log')
   await writeFile(path, '')
-  const open = () => openHlsLog(playout, { path, segmentMs })
+  const open = () => openHlsLog(playout, { path, segmentMs, describeListener })
   const log = open()
   return {
     stationId,
@@ -152,7 +155,7 @@ test('counts are kept while the log cannot be read, and reported counts are alwa
     remotes: [],
     hls: [{ path: '/radio.mp3', total: 7, unique: 7 }]
   })
-  const elsewhere = openHlsLog(stage.playout, { path: `${stage.path}.missing`, segmentMs })
+  const elsewhere = openHlsLog(stage.playout, { path: `${stage.path}.missing`, segmentMs, describeListener })
   for (const atMs of [0, 9_000, 100_000]) await elsewhere.update(atMs)
   await elsewhere.close()
   for (const atMs of [0, 9_000, 100_000]) await stage.log.update(atMs)

@@ -135,7 +135,8 @@ describe('settings', () => {
       REQUEST_RETENTION_DAYS: 0,
       DELIVERY_RETENTION_DAYS: 0,
       AUDIT_RETENTION_DAYS: 0,
-      LISTENER_RETENTION_DAYS: 0
+      LISTENER_RETENTION_DAYS: 0,
+      AUDIENCE_RETENTION_DAYS: 0
     }
     const keep = (value: number) => sql`
       insert into settings (name, value) values ('installation', ${JSON.stringify({ history_keep_days: value })})

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
-import { startFakeIcecast } from '../support/streaming-server.ts'
+import { seedSessions } from '../support/listener-sessions.ts'
 
 /** A new station, and requests to its paths. */
 const test = base.extend('station', async ({ program }) => {
@@ -197,26 +197,19 @@ describe('reports', () => {
     ])
   })
 
-  test('count those who listen now', async ({ program, station }) => {
-    await using server = await startFakeIcecast()
-    const body = { frontend: 'icecast', frontend_url: server.url, frontend_admin_password: 'open sesame' }
-    await program.ask('PUT', `/api/admin/station/${station.id}`, { body })
-    const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0'
-    server.send({
-      path: '/radio.mp3',
-      listeners: [
-        ['203.0.113.9', 'VLC/3.0', 70],
-        ['203.0.113.9', 'VLC/3.0', 10],
-        ['2001:db8::1', firefox, 4_000]
-      ]
-    })
-    const report = async (name: string) => (await station.ask('GET', `/reports/overview/${name}`)).body
+  test('count sessions of listeners in the form of AzuraCast', async ({ program, station }) => {
+    await seedSessions(program.sql, station.id, [
+      { atMs: Date.UTC(2026, 6, 7), seconds: 80 },
+      { atMs: Date.UTC(2026, 6, 7), seconds: 4_000, family: 'Firefox', client: 'desktop', country: 'DE' }
+    ])
+    const report = async (name: string) =>
+      (await station.ask('GET', `/reports/overview/${name}?start=2026-07-07&end=2026-07-07`)).body
     const counts = (listeners: number, seconds: number) => ({ listeners, connected_seconds: seconds })
     expect((await report('by-browser')).all).toEqual([{ browser: 'Firefox', ...counts(1, 4_000) }])
     const clients = await report('by-client')
     expect(clients.all).toEqual([
-      { client_raw: 'non_browser', client: 'Non-Browser', ...counts(1, 80) },
-      { client_raw: 'desktop', client: 'Desktop Browser', ...counts(1, 4_000) }
+      { client_raw: 'desktop', client: 'Desktop Browser', ...counts(1, 4_000) },
+      { client_raw: 'non_browser', client: 'Non-Browser', ...counts(1, 80) }
     ])
     expect(clients.top_connected_time).toMatchObject({
       labels: ['Desktop Browser', 'Non-Browser'],
@@ -225,7 +218,9 @@ describe('reports', () => {
     expect((await report('by-stream')).all).toEqual([
       { stream_id: 'local_/radio.mp3', stream: '/radio.mp3', ...counts(2, 4_080) }
     ])
-    expect((await report('by-country')).all).toEqual([])
+    expect((await report('by-country')).all).toEqual([
+      { country_code: 'DE', country: 'Germany', ...counts(1, 4_000) }
+    ])
     const times = await report('by-listening-time')
     expect(times.all.map(({ value }: { value: number }) => value)).toEqual([0, 0, 1, 0, 0, 0, 1, 0])
     expect(times.chart.labels).toEqual(['One Minute to Five Minutes', 'One Hour to Two Hours'])
@@ -246,6 +241,14 @@ describe('reports', () => {
     const [header, ...lines] = body.split('\n')
     expect(header).toMatch(/^\^NAME_OF_SERVICE\^\|.*\|\^ACTUAL_TOTAL_PERFORMANCES\^$/)
     expect(lines).toEqual(['^HARBOUR FM^|^A^|^SIBYL  ORTEGA^|^TIDE^|^QM1^|^SEA^|^^|7'])
+    await program.sql`update song_history set listeners_start = 2, delta_positive = 3, artist = '=1+1'
+      where station_id = ${station.id}`
+    const csv = await station.ask(
+      'GET',
+      '/reports/soundexchange?start_date=2026-06-01&end_date=2026-06-30&format=csv&performances=connections'
+    )
+    expect(csv.headers.get('content-type')).toMatch(/^text\/csv/)
+    expect(csv.body.split('\r\n').slice(1)).toEqual(["Harbour FM,A,'=1+1,Tide,QM1,Sea,,10", ''])
     const wrong = await station.ask('GET', '/reports/soundexchange?start_date=2026-07-02&end_date=2026-07-01')
     expect([wrong.status, wrong.body.extra_data.errors[0].field]).toEqual([400, 'end_date'])
   })

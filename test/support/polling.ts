@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
+import { noCountries } from '../../src/broadcast/countries.ts'
+import { openListenerDescriber } from '../../src/broadcast/listener-details.ts'
 import { addMissingPollRows } from '../../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../../src/broadcast/polls/poller.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -11,12 +13,19 @@ import { openPlayout } from './playout.ts'
 export async function openPolling(
   sql: Sql,
   redisUrl: string,
-  WEBHOOK_ALLOWED_NETWORKS: readonly string[] = []
+  WEBHOOK_ALLOWED_NETWORKS: readonly string[] = [],
+  countries = noCountries
 ) {
   const playout = await openPlayout(sql, redisUrl)
   const secrets = openSecrets(randomBytes(32))
   const stopping = new AbortController()
-  const services: PollServices = { ...playout, secrets, config: { WEBHOOK_ALLOWED_NETWORKS } }
+  const describeListener = openListenerDescriber(countries)
+  const services: PollServices = {
+    ...playout,
+    secrets,
+    config: { WEBHOOK_ALLOWED_NETWORKS },
+    describeListener
+  }
   const poller = openPoller(services, stopping.signal)
   return {
     services,

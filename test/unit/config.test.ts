@@ -17,6 +17,7 @@ test('an empty environment results in the documented defaults', () => {
     AUDIT_RETENTION_DAYS: 365,
     BACKUP_KEEP: 7,
     LISTENER_RETENTION_DAYS: 400,
+    AUDIENCE_RETENTION_DAYS: 730,
     DEMO: true,
     API_DIALECT: 'documented',
     CORS_ALLOWED_ORIGINS: ['*'],

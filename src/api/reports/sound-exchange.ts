@@ -1,9 +1,10 @@
 import { type Zone, openZone } from '../../autodj/zone.ts'
+import { choice } from '../../fields/field.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { dispositionOf } from '../core/csv.ts'
+import { csvLine, csvReply, dispositionOf } from '../core/csv.ts'
 import { type Moment, momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import { refuseField } from '../core/parse.ts'
+import { queryFilters, refuseField } from '../core/parse.ts'
 import { apiRoute, stationOf } from '../core/route.ts'
 
 const columns = [
@@ -16,6 +17,17 @@ const columns = [
   'MARKETING_LABEL',
   'ACTUAL_TOTAL_PERFORMANCES'
 ]
+
+const options = queryFilters({
+  format: choice(['text', 'csv'], {
+    about: 'text: fields between carets, separated by bars. csv: a CSV file (RFC 4180). Default: text.'
+  }),
+  performances: choice(['unique', 'connections'], {
+    about:
+      'What counts as a performance. unique: each distinct listener of a play. connections: each listener at the start of a play, and each who connected during it. Default: unique.'
+  })
+})
+
 const maxDays = 366
 const maxSongs = 100_000
 
@@ -58,12 +70,18 @@ export const soundExchangeRoute = apiRoute(
     summary: 'The songs of a period with the number of performances, in the format of SoundExchange',
     query: {
       start_date: momentSchema('The first day. Default: of the last month.'),
-      end_date: momentSchema('The last day. Default: of the last month.')
+      end_date: momentSchema('The last day. Default: of the last month.'),
+      ...options.schemas
     },
     answer: { type: 'string' },
-    contentTypes: ['text/plain'],
+    contentTypes: ['text/plain', 'text/csv'],
     async handle(request, { reads: sql, heavyReads }) {
       const station = stationOf(request)
+      const { format = 'text', performances = 'unique' } = options.parse(request.query)
+      const counted =
+        performances === 'unique'
+          ? sql`h.unique_listeners`
+          : sql`greatest(h.unique_listeners, h.listeners_start + h.delta_positive)`
       return heavyReads.run(request, { isLight: false, rows: maxSongs }, async read => {
         const [settings] = await read.rows<{ name: string; timezone: string }>(
           sql`select name, timezone from stations where id = ${station.id}`
@@ -76,19 +94,26 @@ export const soundExchangeRoute = apiRoute(
         if (days < 0) refuseField('end_date', 'out_of_range', 'must not be before start_date.')
         if (days > maxDays)
           refuseField('start_date', 'out_of_range', `must be at most ${maxDays} days before end_date.`)
-        // A performance is one listener who hears one play.
+        // A performance is one listener who hears any part of one play (37 CFR 380.7).
         const songs = await read.rows<SongRow>(sql`
           select max(h.artist) as artist, max(h.title) as title, max(coalesce(nullif(m.isrc, ''), h.isrc)) as isrc,
-            max(h.album) as album, sum(h.unique_listeners)::int as performances
+            max(h.album) as album, sum(${counted})::bigint as performances
           from song_history h left join media m on m.id = h.media_id
           where h.station_id = ${station.id} and h.is_visible and h.artist || h.title <> ''
             and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
             and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}
           group by h.song_id order by 1, 2 limit ${maxSongs}`)
-        const lines = songs.map(({ artist, title, isrc, album, performances }) =>
-          [...[settings.name, 'A', artist, title, isrc, album, ''].map(renderText), performances].join('|')
+        const span = `${renderDay(start.day)}-${renderDay(end.day)}_A`
+        if (format === 'csv') {
+          const rows = songs.map(({ artist, title, isrc, album, performances: count }) =>
+            csvLine([settings.name, 'A', artist, title, isrc, album, '', count])
+          )
+          return csvReply(station.shortName.toUpperCase() + span, csvLine(columns) + rows.join(''))
+        }
+        const lines = songs.map(({ artist, title, isrc, album, performances: count }) =>
+          [...[settings.name, 'A', artist, title, isrc, album, ''].map(renderText), count].join('|')
         )
-        const name = `${station.shortName.toUpperCase()}${renderDay(start.day)}-${renderDay(end.day)}_A.txt`
+        const name = `${station.shortName.toUpperCase()}${span}.txt`
         return {
           body: [columns.map(renderText).join('|'), ...lines].join('\n'),
           headers: {

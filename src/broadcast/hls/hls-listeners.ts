@@ -1,11 +1,11 @@
 import type { HlsConnection } from '../../playout/listeners/hls-connections.ts'
 import type { HlsFetch } from './access-log.ts'
 
-/** The listeners of a station by variant. Variants without listeners are missing. */
-export type Variants = ReadonlyMap<string, readonly string[]>
+/** The listeners of a station by variant and identity. Variants without listeners are missing. */
+export type Variants = ReadonlyMap<string, ReadonlyMap<string, SeenListener>>
 
 /** One listener of a variant. */
-interface Seen {
+export interface SeenListener {
   readonly address: string
   readonly agent: string
   /** The first fetch. */
@@ -17,7 +17,7 @@ interface Seen {
 /** Keeps listeners until `windowMs` after their last fetch. Beyond `maxListeners`, new ones are ignored. */
 export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
   /** By station, variant and identity; those whose last fetch is oldest are first. */
-  const stations = new Map<string, Map<string, Map<string, Seen>>>()
+  const stations = new Map<string, Map<string, Map<string, SeenListener>>>()
   const changed = new Set<string>()
   let count = 0
 
@@ -29,8 +29,8 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
         count++
         changed.add(shortName)
       }
-      const variants = stations.get(shortName) ?? new Map<string, Map<string, Seen>>()
-      const listeners = variants.get(variant) ?? new Map<string, Seen>()
+      const variants = stations.get(shortName) ?? new Map<string, Map<string, SeenListener>>()
+      const listeners = variants.get(variant) ?? new Map<string, SeenListener>()
       // Deleted first, so that it becomes the last one.
       listeners.delete(identity)
       const seen = known ? { ...known, atMs } : { address, agent, sinceMs: atMs, atMs }
@@ -52,8 +52,8 @@ export function openHlsListeners(windowMs: number, maxListeners = 200_000) {
       }
       return [...changed]
     },
-    listVariants: (shortName: string): Variants =>
-      new Map([...(stations.get(shortName) ?? [])].map(([variant, seen]) => [variant, [...seen.keys()]])),
+    /** The result changes with the next fetch. */
+    listVariants: (shortName: string): Variants => stations.get(shortName) ?? new Map(),
     /** The stations that have listeners. */
     listStations: (): string[] => [...stations.keys()],
     /** The listeners of a station, at most `limit`. */

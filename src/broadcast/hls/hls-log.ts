@@ -2,9 +2,11 @@ import type { Sql } from '../../db/sql.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
 import { publishConnections } from '../../playout/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../../playout/listeners/identities.ts'
+import type { SessionReport } from '../../playout/listeners/sessions.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import type { DescribeListener } from '../listener-details.ts'
 import { parseAccessLine, parseHlsFetch } from './access-log.ts'
-import { openHlsListeners, type Variants } from './hls-listeners.ts'
+import { openHlsListeners, type SeenListener, type Variants } from './hls-listeners.ts'
 import { groupByStream, type HlsStream } from './hls-streams.ts'
 import { openTail } from './tail.ts'
 
@@ -12,6 +14,7 @@ export interface HlsLogOptions {
   readonly path: string
   /** A client that fetched a playlist within twice the segment length is a listener. */
   readonly segmentMs: number
+  readonly describeListener: DescribeListener
 }
 
 /** Lines that differ more from the current time are old, or their clock is wrong. */
@@ -20,17 +23,20 @@ const maxTimeDifferenceMs = 5 * 60_000
 const concurrency = 8
 /** How often to look for stations whose counts are stale, after a restart or a change of the short name. */
 const staleCheckMs = 60_000
+/** How often stations are counted without changes, so that Redis keeps their sessions. */
+const recountMs = 3_600_000
 
 /**
  * Counts the listeners of HLS streams from an access log. `update` reads new lines and stores changed counts.
  * Counts are kept until the log has been followed for a whole window, so a restart or failure lowers none.
  */
-export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLogOptions) {
+export function openHlsLog(services: PlayoutServices, { path, segmentMs, describeListener }: HlsLogOptions) {
   const windowMs = 2 * segmentMs
   const tail = openTail(path)
   const listeners = openHlsListeners(windowMs)
   let followedSinceMs: number | null = null
   let staleCheckAtMs = 0
+  let recountAtMs = 0
 
   /** Returns whether the log has been followed for a whole window. */
   async function readLog(nowMs: number): Promise<boolean> {
@@ -59,10 +65,16 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs }: HlsLo
         }
         staleCheckAtMs = nowMs + staleCheckMs
       }
+      if (nowMs >= recountAtMs) {
+        for (const shortName of listeners.listStations()) changed.add(shortName)
+        recountAtMs = nowMs + recountMs
+      }
+      // A listener who left did so after the last fetch.
+      const times = { atMs: nowMs, previousMs: nowMs - windowMs, describe: describeListener }
       const remaining = changed.values()
       const running = Array.from({ length: concurrency }, async () => {
         for (const shortName of remaining) {
-          await countStation(services, shortName, listeners.listVariants(shortName))
+          await countStation(services, shortName, listeners.listVariants(shortName), times)
           listeners.markCounted(shortName)
         }
       })
@@ -83,7 +95,12 @@ async function findCountedStations(sql: Sql): Promise<string[]> {
 }
 
 /** Stores the listeners of a station's streams. Streams that had listeners from a log and lost them get 0. */
-async function countStation(services: PlayoutServices, shortName: string, variants: Variants): Promise<void> {
+async function countStation(
+  services: PlayoutServices,
+  shortName: string,
+  variants: Variants,
+  report: SessionReport
+): Promise<void> {
   const { sql } = services
   const [station] = await sql<{ id: number }[]>`select id from stations where short_name = ${shortName}`
   if (!station) return
@@ -92,10 +109,14 @@ async function countStation(services: PlayoutServices, shortName: string, varian
   const identified = await readIdentifiedSources(services, station.id)
   const listeners = groupByStream(streams, variants)
   const hls = streams.flatMap(({ id }) => {
-    const identities = [...(listeners.get(id) ?? [])]
+    const seen = listeners.get(id) ?? new Map<string, SeenListener>()
     // Listeners in reports have no identities.
-    if (identities.length === 0 && !identified.has(`hls:${id}`)) return []
-    return [{ id, total: identities.length, unique: identities.length, identities }]
+    if (seen.size === 0 && !identified.has(`hls:${id}`)) return []
+    const connections = Array.from(seen.values(), ({ address, agent, sinceMs }) => {
+      const seconds = Math.max(0, Math.floor((report.atMs - sinceMs) / 1_000))
+      return { address, userAgent: agent, seconds }
+    })
+    return [{ id, total: seen.size, unique: seen.size, identities: [...seen.keys()], connections }]
   })
-  await recordSourceCounts(services, station.id, { mounts: [], remotes: [], hls })
+  await recordSourceCounts(services, station.id, { mounts: [], remotes: [], hls }, report)
 }

@@ -1,4 +1,4 @@
-import type { Variants } from './hls-listeners.ts'
+import type { SeenListener, Variants } from './hls-listeners.ts'
 
 /** `name` is the path of the stream as a mount. */
 export interface HlsStream {
@@ -17,16 +17,16 @@ export function findVariants(streams: readonly HlsStream[]): Map<string, number>
   return new Map([...names, ...bareNames].toReversed())
 }
 
-/** Groups listeners by stream id. Variants of no stream are ignored. */
+/** Groups listeners by stream id and identity. Variants of no stream are ignored. */
 export function groupByStream(
   streams: readonly HlsStream[],
   variants: Variants
-): Map<number, ReadonlySet<string>> {
+): Map<number, ReadonlyMap<string, SeenListener>> {
   const idByVariant = findVariants(streams)
-  const listeners = new Map<number, Set<string>>()
-  for (const [variant, identities] of variants) {
+  const listeners = new Map<number, ReadonlyMap<string, SeenListener>>()
+  for (const [variant, seen] of variants) {
     const id = idByVariant.get(variant)
-    if (id !== undefined) listeners.set(id, new Set([...(listeners.get(id) ?? []), ...identities]))
+    if (id !== undefined) listeners.set(id, new Map([...seen, ...(listeners.get(id) ?? [])]))
   }
   return listeners
 }

@@ -72,7 +72,7 @@ export function interpretStreams(poll: LeasedPoll, streams: readonly Stream[]): 
 }
 
 function countListeners(id: number, stream: Stream | null) {
-  if (!stream) return { id, total: 0, unique: 0, identities: [] }
-  const { total, unique, identities } = stream
-  return { id, total, unique, ...(identities && { identities }) }
+  if (!stream) return { id, total: 0, unique: 0, identities: [], connections: [] }
+  const { total, unique, identities, connections } = stream
+  return { id, total, unique, ...(identities && { identities }), ...(connections && { connections }) }
 }

@@ -88,6 +88,8 @@ export interface LeasedPoll extends PolledServer {
   readonly id: number
   readonly stationId: number
   readonly leasedUntilMs: number
+  /** When the server last responded; null if unknown. */
+  readonly lastAnsweredAtMs: number | null
   readonly failingSinceMs: number | null
   readonly failures: number
   readonly idleSinceMs: number | null
@@ -116,7 +118,7 @@ export async function leasePolls(sql: Sql, nowMs: number, limit: number): Promis
         select id from polls where due_at_ms <= ${nowMs} order by due_at_ms limit ${limit} for update skip locked)
       returning *)
     select c.id, c.station_id as "stationId", c.remote_id as "remoteId", c.due_at_ms as "leasedUntilMs",
-      c.failing_since_ms as "failingSinceMs", c.failures, c.idle_since_ms as "idleSinceMs", c.problem,
+      c.answered_at_ms as "lastAnsweredAtMs", c.failing_since_ms as "failingSinceMs", c.failures, c.idle_since_ms as "idleSinceMs", c.problem,
       s.name as station, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKind(sql)} end as kind,
       coalesce(r.url, s.frontend_url) as url, coalesce(r.admin_password, s.frontend_admin_password) as password,
       coalesce(r.name, '') as name, s.backend = 'none' as "hasNoBackend",

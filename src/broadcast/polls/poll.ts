@@ -38,7 +38,7 @@ export async function runPoll(
   if ('fault' in fetched) return handleFailure(deps, poll, fetched.fault, { startedAtMs, nowMs: clock() })
   const findings = interpretStreams(poll, fetched.streams)
   const nowMs = clock()
-  await storeFindings(deps, poll, findings, nowMs)
+  await storeFindings(deps, poll, findings, { atMs: nowMs })
   if (poll.failingSinceMs !== null) {
     await resolveAbsence(deps, poll, nowMs)
     deps.log.info({ station: poll.stationId, remote: poll.remoteId }, 'streaming server responds again')
@@ -90,11 +90,14 @@ async function handleFailure(
   return { ...poll, dueAtMs, answeredAtMs: null, failingSinceMs: sinceMs, failures, problem }
 }
 
-/** Stores that a server has no listeners. Without a response, a broadcast is not known to have ended. */
+/**
+ * Stores that a server has no listeners. Without a response, a broadcast is not known to have ended. Sessions end with the
+ * last response: those of listeners who are still connected later continue there.
+ */
 function storeAbsence(deps: PollDeps, poll: LeasedPoll, atMs: number): Promise<void> {
   const findings = interpretStreams(poll, [])
   const observed = poll.hasNoBackend ? findings.observed : null
-  return storeFindings(deps, poll, { ...findings, observed }, atMs)
+  return storeFindings(deps, poll, { ...findings, observed }, { atMs, sessionsEndMs: poll.lastAnsweredAtMs })
 }
 
 /**

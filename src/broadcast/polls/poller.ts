@@ -5,6 +5,7 @@ import pLimit from 'p-limit'
 import { pollDuration, polls as counts, pollsInFlight } from '../../metrics/polls.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
+import type { DescribeListener } from '../listener-details.ts'
 import { openStreamFetcher } from '../streaming-servers.ts'
 import { openLeaseChecks } from './lease-checks.ts'
 import { type LeasedPoll, leasePolls, type PollResult, storePollResults } from './poll-rows.ts'
@@ -14,6 +15,7 @@ import { type PollDeps, runPoll } from './poll.ts'
 export interface PollServices extends PlayoutServices {
   readonly config: { readonly WEBHOOK_ALLOWED_NETWORKS: readonly string[] }
   readonly secrets: Pick<Secrets, 'open'>
+  readonly describeListener: DescribeListener
 }
 
 const maxInFlight = 200

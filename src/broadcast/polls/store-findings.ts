@@ -4,6 +4,7 @@ import { changeStation } from '../../playout/change-station.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
 import { observeStream } from '../../playout/plays/observe-stream.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import type { DescribeListener } from '../listener-details.ts'
 import type { Stream } from '../stream.ts'
 import type { IsLeased } from './lease-checks.ts'
 import type { PollFindings } from './poll-findings.ts'
@@ -11,20 +12,31 @@ import type { LeasedPoll } from './poll-rows.ts'
 
 export interface StoreDeps extends PlayoutServices {
   readonly isLeased: IsLeased
+  readonly describeListener: DescribeListener
   /** Limits concurrent transactions. */
   readonly writeLimit: LimitFunction
 }
 
-/** Stores the findings of a poll at a time in Unix milliseconds. Without its lease, they may be outdated, and are ignored. */
+/**
+ * Stores the findings of a poll at a time in Unix milliseconds. `sessionsEndMs`: when listeners who are missing were last
+ * connected, if that is known. Without its lease, findings may be outdated, and are ignored.
+ */
 export async function storeFindings(
   deps: StoreDeps,
-  poll: Pick<LeasedPoll, 'id' | 'leasedUntilMs' | 'stationId' | 'remoteId' | 'bitrate' | 'format'>,
+  poll: Pick<
+    LeasedPoll,
+    'id' | 'leasedUntilMs' | 'stationId' | 'remoteId' | 'bitrate' | 'format' | 'lastAnsweredAtMs'
+  >,
   { report, observed, encoding }: PollFindings,
-  atMs: number
+  { atMs, sessionsEndMs = null }: { readonly atMs: number; readonly sessionsEndMs?: number | null }
 ): Promise<void> {
   const { stationId } = poll
   if (!(await deps.isLeased(poll))) return
-  await recordSourceCounts(deps, stationId, report)
+  await recordSourceCounts(deps, stationId, report, {
+    atMs: sessionsEndMs ?? atMs,
+    previousMs: sessionsEndMs ?? poll.lastAnsweredAtMs,
+    describe: deps.describeListener
+  })
   if (observed) {
     const { isConnected, artist, title } = observed
     await deps.writeLimit(() => observeStream(deps, stationId, { isConnected, artist, title, atMs }))

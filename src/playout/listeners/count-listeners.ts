@@ -11,15 +11,22 @@ import { publishStation } from '../publish.ts'
 import type { PlayoutServices } from '../services.ts'
 import { flushInBackground } from './flush-counts.ts'
 import { computeIdentityChanges, forgetIdentities } from './identities.ts'
+import type { ListenerConnection, SessionReport } from './sessions.ts'
 
 /** The lists of sources in a report, with the kind of their sources. */
 export const kindByList = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
 
 type SourceList = keyof typeof kindByList
 
-/** The count of a source, named by id or path. `identities`: a hash for each listener, if known. */
+/**
+ * The count of a source, named by id or path. `identities`: the hash of the listener of each connection, if known.
+ * `connections`: the connections, in the same order.
+ */
 export type SourceCount = ListenerCount &
-  ({ readonly id: number } | { readonly path: string }) & { readonly identities?: readonly string[] }
+  ({ readonly id: number } | { readonly path: string }) & {
+    readonly identities?: readonly string[]
+    readonly connections?: readonly ListenerConnection[]
+  }
 
 /** The counted sources. */
 export type SourceReport = { readonly [List in SourceList]: readonly SourceCount[] }
@@ -46,17 +53,23 @@ export async function recordCounts(services: PlayoutServices, stationId: number,
  * report was recorded; null for an unknown station.
  */
 export async function tryRecordCounts(services: PlayoutServices, stationId: number, report: ListenerReport) {
-  const outcome = await record(services, stationId, report, false)
+  const outcome = await record(services, stationId, report, { ignoresUnknown: false })
   if (outcome.status === 'missing') return null
   return outcome.status === 'refused' ? fieldErrors(report, outcome.problems) : []
 }
 
 /**
  * Records the counts of some sources; the totals are the sums over all sources, hidden ones included. Unknown
- * sources and stations are ignored; of several counts of a source the first is used.
+ * sources and stations are ignored; of several counts of a source the first is used. With `sessions`, the sessions of
+ * the connections are recorded as well.
  */
-export async function recordSourceCounts(services: PlayoutServices, stationId: number, report: SourceReport) {
-  await record(services, stationId, { ...report, totals: null }, true)
+export async function recordSourceCounts(
+  services: PlayoutServices,
+  stationId: number,
+  report: SourceReport,
+  sessions: SessionReport | null = null
+) {
+  await record(services, stationId, { ...report, totals: null }, { ignoresUnknown: true, sessions })
 }
 
 const attempts = 5
@@ -65,12 +78,18 @@ async function record(
   services: PlayoutServices,
   stationId: number,
   report: ListenerReport,
-  ignoresUnknown: boolean
+  {
+    ignoresUnknown,
+    sessions = null
+  }: { readonly ignoresUnknown: boolean; readonly sessions?: SessionReport | null }
 ): Promise<ReportOutcome> {
   let outcome: ReportOutcome = { status: 'missing' }
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const listed = listCounts(report)
-    const counts = await computeIdentityChanges(services, stationId, listed, attempt > 1)
+    const counts = await computeIdentityChanges(services, stationId, listed, {
+      isOutdated: attempt > 1,
+      sessions
+    })
     const sent: CountsReport = { totals: report.totals, counts, ignoresUnknown }
     try {
       outcome = await reportCounts(services.redis, stationId, sent)

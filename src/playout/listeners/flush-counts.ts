@@ -15,6 +15,7 @@ import { openCoalescer } from '../../runtime/coalesce.ts'
 import { writeEvent } from '../../webhooks/outbox.ts'
 import { dispatchDeliveries } from '../committed-changes.ts'
 import type { PlayoutServices } from '../services.ts'
+import { flushSessions } from './flush-sessions.ts'
 
 /*
  * Listeners are counted in Redis. The flush writes the counts to Postgres as absolute values, guarded by the
@@ -29,21 +30,27 @@ const stationsPerShard = 2_000
 /** How long one process holds the lease of the flush of a shard. Less than the shortest pause between runs. */
 const leaseMs = 700
 
-/** Flushes the shards whose lease no other process holds. Returns the number of stations. */
+/** Flushes counts and ended sessions of the shards whose lease no other process holds. Returns the number of stations. */
 export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const { redis } = services
   const found = await Promise.all(
     shards.map(async shard =>
       (await acquireFlushLease(redis, shard, leaseMs))
-        ? findUnflushedStations(redis, shard, stationsPerShard)
-        : []
+        ? { shard, stationIds: await findUnflushedStations(redis, shard, stationsPerShard) }
+        : null
     )
   )
-  const stationIds = found.flat()
+  const leased = found.filter(each => each !== null)
+  const stationIds = leased.flatMap(each => each.stationIds)
   for (let start = 0; start < stationIds.length; start += stationsPerTransaction) {
     signal?.throwIfAborted()
     await flushStations(services, stationIds.slice(start, start + stationsPerTransaction))
   }
+  signal?.throwIfAborted()
+  await flushSessions(
+    services,
+    leased.map(({ shard }) => shard)
+  )
   return stationIds.length
 }
 

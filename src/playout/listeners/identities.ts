@@ -2,18 +2,28 @@ import { createHash, randomBytes } from 'node:crypto'
 
 import type { Sql } from '../../db/sql.ts'
 import { readConnected, readCounting, type ReportedCount } from '../../redis/listener-store.ts'
+import { readOpenSessions, renderDetails, type SessionChanges } from '../../redis/session-store.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { PlayoutServices } from '../services.ts'
 import type { CountWithKind } from './count-listeners.ts'
+import {
+  compareSessions,
+  findOldest,
+  type ListenerConnection,
+  maxSessionMs,
+  type SessionReport,
+  type SourceSessions
+} from './sessions.ts'
 
 /** Listeners of a source that are identified; others are only counted. */
 export const identitiesAtMost = 20_000
 
-/** The connected identities of a source: the stored hash of each. */
+/** The connected identities of a source: the stored hash of each, and their open sessions. */
 interface KnownIdentities {
   /** See `CountedSource`. */
   readonly version: number
   readonly hashes: ReadonlyMap<string, string>
+  readonly sessions: SourceSessions
 }
 
 /** Identities that this process has reported, by station and source, least recently reported first. */
@@ -24,31 +34,77 @@ const cachedAtMost = 20_000
 
 /**
  * Replaces the identities of each count by those that connected and disconnected since the last report, which
- * another process may have made. `isOutdated`: the cache must not be used.
+ * another process may have made, and their connections by the sessions that began and ended. `isOutdated`: the cache must
+ * not be used. Nothing that it returns contains an address.
  */
 export async function computeIdentityChanges(
   { sql, redis, identities: cache }: PlayoutServices,
   stationId: number,
   counts: readonly CountWithKind[],
-  isOutdated: boolean
+  { isOutdated, sessions: report }: { readonly isOutdated: boolean; readonly sessions: SessionReport | null }
 ): Promise<ReportedCount[]> {
-  if (counts.every(count => count.identities === undefined)) return [...counts]
+  if (counts.every(count => count.identities === undefined)) return counts.map(toReported)
   const isCached =
     !isOutdated && counts.every(count => !count.identities || cache.has(cacheKey(stationId, count)))
   const salts = await readSalts(sql, engineTimeMs())
   const stored = isCached ? null : await readStoredIdentities(redis, stationId)
-  return counts.map(({ identities, ...count }) => {
-    if (identities === undefined) return count
+  return counts.map(count => {
+    const { identities, connections } = count
+    const reported = toReported(count)
+    if (identities === undefined) return reported
     const key = cacheKey(stationId, count)
     const known = stored ? stored(count, identities, salts) : cache.get(key)
     // Redis ignores or refuses the count of an unknown source.
-    if (!known) return count
+    if (!known) return reported
     const { version } = known
     const { hashes, came, left } = compareIdentities(known.hashes, identities, salts)
-    const isChanged = came.length + left.length > 0
-    cacheIdentities(cache, key, { version: version + (isChanged ? 1 : 0), hashes })
-    return { ...count, version, came, left }
+    const isSame = came.length + left.length === 0
+    const moved =
+      report && connections && !(isSame && haveSameSessions(known.sessions, hashes, connections, report.atMs))
+        ? moveSessions(known.sessions, hashes, { identities, connections }, report)
+        : null
+    const isChanged = !isSame || moved?.changes !== undefined
+    const sessions = moved?.sessions ?? known.sessions
+    cacheIdentities(cache, key, { version: version + (isChanged ? 1 : 0), hashes, sessions })
+    return { ...reported, version, came, left, ...(moved?.changes && { sessions: moved.changes }) }
   })
+}
+
+/** The fields of a count that may leave the process: without identities and addresses. */
+function toReported(count: CountWithKind): ReportedCount {
+  const { kind, total, unique } = count
+  return 'id' in count ? { kind, id: count.id, total, unique } : { kind, path: count.path, total, unique }
+}
+
+/** Whether the identities of these hashes, which have not changed, have one session each, as before, and none is too long. */
+function haveSameSessions(
+  { starts, oldestMs }: SourceSessions,
+  hashes: ReadonlyMap<string, string>,
+  connections: readonly ListenerConnection[],
+  atMs: number
+): boolean {
+  const isOneEach = connections.length === hashes.size && starts.size === hashes.size
+  return isOneEach && atMs - oldestMs < maxSessionMs
+}
+
+/** Returns the sessions after a report; `changes` is undefined if none began or ended. */
+function moveSessions(
+  before: SourceSessions,
+  hashes: ReadonlyMap<string, string>,
+  { identities, connections }: { identities: readonly string[]; connections: readonly ListenerConnection[] },
+  report: SessionReport
+): { readonly sessions: SourceSessions; readonly changes?: SessionChanges } {
+  const seen = connections.flatMap((connection, index) => {
+    const hash = hashes.get(identities[index] ?? '')
+    return hash === undefined ? [] : [{ hash, seconds: connection.seconds, connection }]
+  })
+  const { sessions, opened, ended } = compareSessions(before, seen, report)
+  if (opened.length + ended.length === 0) return { sessions }
+  const began = opened.map(
+    ({ token, startMs, connection: { connection } }) =>
+      [token, startMs, renderDetails(report.describe(connection))] as const
+  )
+  return { sessions, changes: { opened: began, ended } }
 }
 
 const cacheKey = (stationId: number, count: CountWithKind) =>
@@ -80,11 +136,14 @@ export async function readIdentifiedSources(
   return new Set(sources.flatMap(([key, { connected }]) => (connected > 0 ? [key] : [])))
 }
 
-/** Reads the connected identities of a station. Returns a function that finds those of a source. */
+/** Reads the connected identities of a station and their sessions. Returns a function that finds those of a source. */
 async function readStoredIdentities(redis: PlayoutServices['redis'], stationId: number) {
   // The versions first: if identities change in between, the report is outdated.
   const counting = await readCounting(redis, stationId)
-  const connected = await readConnected(redis, stationId)
+  const [connected, open] = await Promise.all([
+    readConnected(redis, stationId),
+    readOpenSessions(redis, stationId)
+  ])
   const sources = Object.entries(counting?.sources ?? {})
   return (count: CountWithKind, identities: readonly string[], salts: Salts): KnownIdentities | null => {
     const isSource = ([key, { path }]: (typeof sources)[number]) =>
@@ -94,7 +153,13 @@ async function readStoredIdentities(redis: PlayoutServices['redis'], stationId: 
     const [key, source] = sources.find(isSource) ?? []
     if (key === undefined || source === undefined) return null
     const hashes = matchStoredHashes(connected.get(key) ?? new Set(), identities, salts)
-    return { version: source.version, hashes }
+    const starts = new Map([...(open.get(key) ?? [])].map(([token, { startMs }]) => [token, startMs]))
+    const isTracked = source.isTracked === true
+    return {
+      version: source.version,
+      hashes,
+      sessions: { isTracked, starts, oldestMs: findOldest(starts) }
+    }
   }
 }
 

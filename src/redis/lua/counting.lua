@@ -6,6 +6,7 @@
     hasHooks               whether changes of the total are events for web hooks
     sources                by key (`mount:7`): total, unique, path, isShown; connected: identities that are connected;
                            heard: identities of this play; most: the largest unique count in this play;
+                           isTracked: whether its sessions were ever recorded here;
                            version: raised with each change of the identities
     play                   of the current play: id, start, gained, lost, peak, unique
     minute                 of the newest minute with a change: at, total, unique, most, fewest
@@ -14,10 +15,14 @@
   Other fields wait for the flush: `ended:ID` the numbers of an ended play, `minute:AT` of a past minute, and
   `event:OFFSET` a change of the total for web hooks.
   The sorted set of identities has `KEY IDENTITY`, scored with the time of disconnection, or with `connectedScore`.
+  The hash of open sessions has by `KEY TOKEN` the JSON array of the offset and the place in the report with which it began, the
+  time, and what is stored about it: program, kind of program, country. The stream of ended sessions has the same, after the
+  station, the kind and the path of the source, and the time of the end; it names no listener.
 ]]
 local maxInt32 = 2147483647
 local connectedScore = 9007199254740991
 local maxEvents = 1000
+local maxEndedSessions = 200000
 
 local function decode(text)
   local isOk, value = pcall(cjson.decode, text or '')
@@ -104,6 +109,24 @@ local function noteUnique(counting)
   local sum = 0
   for _, source in pairs(counting.sources) do sum = sum + math.max(source.most, source.heard) end
   play.unique = math.min(maxInt32, math.max(play.unique, sum, counting.unique))
+end
+
+-- Moves an open session to the stream of ended ones. It is not moved if it is not open.
+local function endSession(stationId, key, path, token, endMs)
+  local field = key .. ' ' .. token
+  local session = redis.call('HGET', KEYS[9], field)
+  if not session then return end
+  redis.call('HDEL', KEYS[9], field)
+  redis.call('XADD', KEYS[10], 'MAXLEN', '~', maxEndedSessions, '*', 'session', '[' .. stationId .. ',"' ..
+    string.match(key, '^%a+') .. '",' .. cjson.encode(path) .. ',' .. formatInteger(endMs) .. ',' .. string.sub(session, 2))
+end
+
+local function endAllSessions(stationId, key, path, endMs)
+  for _, field in ipairs(redis.call('HKEYS', KEYS[9])) do
+    if string.sub(field, 1, #key + 1) == key .. ' ' then
+      endSession(stationId, key, path, string.sub(field, #key + 2), endMs)
+    end
+  end
 end
 
 -- The counts that are shown, as JSON.

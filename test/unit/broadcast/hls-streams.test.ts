@@ -8,7 +8,10 @@ const streams = [
   { id: 3, name: '/night/low' },
   { id: 4, name: '/radio' }
 ]
-const idsOf = (variant: string, of = streams) => [...groupByStream(of, new Map([[variant, ['a']]])).keys()]
+const seenSince = (sinceMs: number) => ({ address: '203.0.113.1', agent: 'VLC', sinceMs, atMs: 9 })
+const idsOf = (variant: string, of = streams) => [
+  ...groupByStream(of, new Map([[variant, new Map([['a', seenSince(0)]])]])).keys()
+]
 
 test.for<[variant: string, ids: number[]]>([
   ['radio.mp3', [1]],
@@ -28,8 +31,13 @@ test('a name that matches two streams without their extensions belongs to the fi
 
 test('a client that fetches both names of a stream is one listener', () => {
   const variants = new Map([
-    ['radio.mp3', ['a', 'b']],
-    ['radio', ['b', 'c']]
+    ['radio.mp3', new Map([1, 2].map(n => [`listener ${n}`, seenSince(n)]))],
+    ['radio', new Map([2, 3].map(n => [`listener ${n}`, seenSince(n + 5)]))]
   ])
-  expect(groupByStream(streams.slice(0, 1), variants)).toEqual(new Map([[1, new Set(['a', 'b', 'c'])]]))
+  const [seen] = groupByStream(streams.slice(0, 1), variants).values()
+  expect(Object.fromEntries(seen ?? [])).toEqual({
+    'listener 1': seenSince(1),
+    'listener 2': seenSince(2),
+    'listener 3': seenSince(8)
+  })
 })

@@ -9,6 +9,7 @@ const aPoll = (parts: Partial<LeasedPoll>): LeasedPoll => ({
   stationId: 7,
   remoteId: null,
   leasedUntilMs: 0,
+  lastAnsweredAtMs: null,
   failingSinceMs: null,
   failures: 0,
   idleSinceMs: null,

@@ -1,6 +1,6 @@
 --[[
   Removes what was flushed to Postgres. Fields that changed meanwhile stay.
-  KEYS: as in commitStation-8.lua.
+  KEYS: as in commitStation-10.lua.
   ARGV: 1 station id, 2 the offset up to which the station was flushed, then pairs of a field and the value that was flushed.
 ]]
 for index = 3, #ARGV, 2 do

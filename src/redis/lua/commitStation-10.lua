@@ -3,7 +3,7 @@
   publishes it to the servers.
   KEYS: 1 the station's hash, 2 the positions of its shard, 3 the scores of its shard, 4 the sequence number of its shard,
         5 the channel of its shard, 6 the identities of the station, 7 the unflushed stations of its shard,
-        8 the hash with its listener counts.
+        8 the hash with its listener counts, 9 its open sessions of listeners, 10 the ended sessions of its shard.
   ARGV: 1 the position that was read ('' = there was no state), 2 the least offset, 3 the epoch,
         4 the rest of the new position, 5 the new state, 6 station id, 7 the triggers,
         8 the counts of Postgres (see `CountsBasis`), 9 the time in Unix milliseconds.
@@ -55,6 +55,7 @@ else
   for key, source in pairs(counting.sources) do
     if not sources[key] then
       lost.total, lost.unique = lost.total + source.total, lost.unique + source.unique
+      if source.isTracked then endAllSessions(ARGV[6], key, source.path, nowMs) end
       for _, member in ipairs(source.connected + source.heard > 0 and redis.call('ZRANGE', KEYS[6], 0, -1) or {}) do
         if string.sub(member, 1, #key + 1) == key .. ' ' then redis.call('ZREM', KEYS[6], member) end
       end

@@ -1,6 +1,6 @@
 --[[
   Applies a report of listeners to the counts of a station, and publishes them if they changed.
-  KEYS: as in commitStation-8.lua.
+  KEYS: as in commitStation-10.lua.
   ARGV: 1 station id, 2 the report as JSON (see `CountsReport`), 3 the time in Unix milliseconds.
   Returns a status and a text. `missing`: no state is stored. `refused`: the text lists sources as `INDEX PROBLEM`.
   `outdated`: the identities of a source changed since they were read. In these three nothing was changed. `unchanged`;
@@ -10,6 +10,7 @@ local position = redis.call('HGET', KEYS[1], 'position')
 local counting = position and decode(redis.call('HGET', KEYS[8], 'counting'))
 if not counting then return { 'missing', '' } end
 local stationId, nowMs = ARGV[1], tonumber(ARGV[3])
+local epoch, storedOffset, rest = splitPosition(position)
 local report = cjson.decode(ARGV[2])
 
 local byPath = {}
@@ -34,8 +35,29 @@ for _, each in ipairs(matched) do
   if each.count.version and each.count.version ~= each.source.version then return { 'outdated', each.key } end
 end
 
--- Records which identities connected and disconnected. Returns whether any did.
-local function moveIdentities(key, source, came, left)
+local newOffset
+-- The offset of this report, which is above all that were ever sent.
+local function offsetOfReport()
+  newOffset = newOffset or nextOffset(math.max(storedOffset, counting.newestOffset or 0) + 1)
+  return newOffset
+end
+
+local ordinal = 0
+-- Ends sessions and begins others, in this order. Returns how many.
+local function moveSessions(key, source, sessions)
+  if not sessions then return 0 end
+  for _, session in ipairs(sessions.ended) do endSession(stationId, key, source.path, session[1], session[2]) end
+  for _, session in ipairs(sessions.opened) do
+    redis.call('HSET', KEYS[9], key .. ' ' .. session[1], '[' .. formatInteger(offsetOfReport()) .. ',' .. ordinal .. ',' ..
+      formatInteger(session[2]) .. ',' .. session[3] .. ']')
+    ordinal = ordinal + 1
+  end
+  source.isTracked = true
+  return #sessions.ended + #sessions.opened
+end
+
+-- Records which identities connected and disconnected, and their sessions. Returns whether any did.
+local function moveIdentities(key, source, came, left, sessions)
   for _, identity in ipairs(came) do
     local member = key .. ' ' .. identity
     local leftMs = redis.call('ZSCORE', KEYS[6], member)
@@ -47,7 +69,7 @@ local function moveIdentities(key, source, came, left)
     redis.call('ZADD', KEYS[6], 'XX', formatInteger(nowMs), key .. ' ' .. identity)
     source.connected = math.max(0, source.connected - 1)
   end
-  if #came + #left == 0 then return false end
+  if #came + #left + moveSessions(key, source, sessions) == 0 then return false end
   source.version = source.version + 1
   return true
 end
@@ -64,9 +86,10 @@ local isShown, isMoved = false, false
 for _, each in ipairs(matched) do
   local key, source, count = each.key, each.source, each.count
   if count.version then
-    isMoved = moveIdentities(key, source, count.came, count.left) or isMoved
+    isMoved = moveIdentities(key, source, count.came, count.left, count.sessions) or isMoved
   elseif source.connected > 0 then
     isMoved = moveIdentities(key, source, {}, connectedTo(key)) or isMoved
+    endAllSessions(stationId, key, source.path, nowMs)
   end
   if source.total ~= count.total or source.unique ~= count.unique then
     source.total, source.unique = count.total, count.unique
@@ -89,10 +112,12 @@ if not isShown and not isMoved then return { 'unchanged', '' } end
 local fields = {}
 setTotals(counting, total, unique, nowMs, fields)
 noteUnique(counting)
-if isMoved then redis.call('EXPIRE', KEYS[6], 172800) end
+if isMoved then
+  redis.call('EXPIRE', KEYS[6], 172800)
+  redis.call('EXPIRE', KEYS[9], 172800)
+end
 
-local epoch, storedOffset, rest = splitPosition(position)
-local offset = nextOffset(math.max(storedOffset, counting.newestOffset or 0) + 1)
+local offset = offsetOfReport()
 counting.newestOffset = offset
 local trigger = total > was and 'listener_gained' or total < was and 'listener_lost' or nil
 if trigger then noteEvent(counting, trigger, nowMs, offset, fields) end

@@ -1,0 +1,60 @@
+import { batchLimit, removeInBatches } from '../../db/batches.ts'
+import { choice } from '../../fields/field.ts'
+import { recordAudit } from '../core/audit.ts'
+import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
+import { queryFilters, refuseField } from '../core/parse.ts'
+import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
+import { actionSchema, boolean, int64 } from '../core/schemas.ts'
+
+const options = queryFilters({
+  all: choice(['true'], { about: 'Required without `start` and `end`: deletes all sessions.' })
+})
+
+/** Longer erasures are continued by the next request. */
+const runMs = 5_000
+
+export const audienceErasureRoute = apiRoute(
+  'DELETE',
+  '/api/station/:station_id/reports/audience',
+  'administer stations',
+  {
+    id: 'deleteAudience',
+    tag: 'Listeners',
+    summary: 'Delete the sessions of listeners that began in a period, or all',
+    query: {
+      start: momentSchema('The start. Default: the first session.'),
+      end: momentSchema('The end; a day is included. Default: now.'),
+      ...options.schemas
+    },
+    answer: actionSchema({
+      deleted: int64,
+      is_complete: { ...boolean, description: 'Whether all are deleted. If not, repeat the request.' }
+    }),
+    async handle(request, { sql }) {
+      const station = stationOf(request)
+      const { all } = options.parse(request.query)
+      const start = parseMoment(request.query, 'start')
+      const end = parseMoment(request.query, 'end')
+      if (start === null && end === null && all === undefined)
+        refuseField('start', 'required', 'must be set, or `end`, or all=true to delete all sessions.')
+      const isAfter = start ? sql`started_at_ms >= ${startMsFragment(sql, station, start, 0)}` : sql`true`
+      const isBefore = end ? sql`started_at_ms < ${startMsFragment(sql, station, end, 1)}` : sql`true`
+      const span = ['start', 'end'].map(name => request.query.get(name) ?? '').join(' to ')
+      await recordAudit(sql, request, { record: 'ListenerSession', id: span.slice(0, 100) })
+      const untilMs = performance.now() + runMs
+      let isInTime = true
+      const { rows, isComplete } = await removeInBatches(async () => {
+        isInTime = performance.now() < untilMs
+        if (!isInTime) return { count: 0 }
+        return sql`
+          delete from listener_sessions where ctid = any(array(
+            select ctid from listener_sessions
+            where station_id between ${station.id} and ${station.id} and ${isAfter} and ${isBefore}
+            order by station_id, started_at_ms ${batchLimit(sql)}))`
+      })
+      const isDone = isComplete && isInTime
+      const message = `Deleted sessions: ${rows}.${isDone ? '' : ' More remain.'}`
+      return json({ ...actionFields(message), deleted: rows, is_complete: isDone })
+    }
+  }
+)

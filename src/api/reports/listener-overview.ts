@@ -1,0 +1,185 @@
+import { browserFamilies } from '../../broadcast/agent-family.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
+import { clientKinds } from '../../redis/session-store.ts'
+import type { HeavyRead } from '../core/heavy-reads.ts'
+import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { chartSchema, renderChart } from './chart.ts'
+import {
+  lengthGroupFragment,
+  lengthGroups,
+  readOpenRows,
+  sessionsFragment,
+  type SessionSums,
+  sumsFragment
+} from './listener-sessions.ts'
+import { periodParameters, readPeriod } from './report-period.ts'
+
+/*
+ * Reports about listeners in the form of AzuraCast. Cuewire does not know who came back, so `listeners` are sessions.
+ */
+
+const path = '/api/station/:station_id/reports/overview'
+const ofPeriod = 'of the sessions of listeners in a period'
+const topRows = 10
+const maxGroups = 1_000
+
+/** Reads rows with the sums of sessions. */
+function readSums<Row extends SessionSums>(
+  request: ApiRequest,
+  services: ApiServices,
+  select: (sql: Sql, sessions: Fragment) => Fragment
+): Promise<readonly Row[]> {
+  const { reads: sql, heavyReads } = services
+  const { id } = stationOf(request)
+  return heavyReads.run(request, { isLight: false, rows: maxGroups }, async (read: HeavyRead) => {
+    const period = await readPeriod(sql, stationOf(request), request.query)
+    const open = await readOpenRows(services, id, period)
+    return read.rows<Row>(select(sql, sessionsFragment(sql, id, period, open)))
+  })
+}
+
+interface GroupReport {
+  readonly name: string
+  readonly id: string
+  readonly summary: string
+  /** The schemas of the fields that name a group, in addition to the counts. */
+  readonly fields: Parameters<typeof exactly>[0]
+  /** SQL of the name of a session's group. */
+  readonly column: (sql: Sql) => Fragment
+  /** SQL of the sessions that count; all without it. */
+  readonly where?: (sql: Sql) => Fragment
+  readonly render: (group: string) => { readonly label: string; readonly fields: object }
+}
+
+const groupReport = ({ name, id, summary, fields, column, where, render }: GroupReport) =>
+  apiRoute('GET', `${path}/${name}`, 'view station reports', {
+    id,
+    tag: 'Listeners',
+    summary,
+    query: periodParameters,
+    answer: exactly({
+      all: arrayOf(exactly({ ...fields, listeners: int64, connected_seconds: int64 })),
+      top_listeners: chartSchema,
+      top_connected_time: chartSchema
+    }),
+    async handle(request, services) {
+      const rows = await readSums<SessionSums & { group: string }>(
+        request,
+        services,
+        (sql, sessions) => sql`
+          select ${column(sql)} as "group", ${sumsFragment(sql)} from (${sessions}) s
+          where ${where?.(sql) ?? sql`true`} group by 1 order by ms desc, 1 limit ${maxGroups}`
+      )
+      const groups = rows.map(row => ({
+        ...render(row.group),
+        listeners: row.sessions,
+        seconds: Math.round(row.ms / 1_000)
+      }))
+      return json({
+        all: groups.map(group => ({
+          ...group.fields,
+          listeners: group.listeners,
+          connected_seconds: group.seconds
+        })),
+        top_listeners: renderChart(
+          'Listeners',
+          groups.map(({ label, listeners }) => [label, listeners]),
+          topRows
+        ),
+        top_connected_time: renderChart(
+          'Connected Seconds',
+          groups.map(({ label, seconds }) => [label, seconds]),
+          topRows
+        )
+      })
+    }
+  })
+
+const byBrowser = groupReport({
+  name: 'by-browser',
+  id: 'reportListenersByBrowser',
+  summary: `The browsers ${ofPeriod}`,
+  fields: { browser: string },
+  column: sql => sql`family`,
+  where: sql => sql`family = any(${[...browserFamilies]}::text[])`,
+  render: browser => ({ label: browser, fields: { browser } })
+})
+
+const clientNames: Readonly<Record<string, string>> = {
+  bot: 'Bot/Crawler',
+  mobile: 'Mobile Device',
+  desktop: 'Desktop Browser',
+  non_browser: 'Non-Browser'
+}
+
+const byClient = groupReport({
+  name: 'by-client',
+  id: 'reportListenersByClient',
+  summary: `The kinds of programs ${ofPeriod}`,
+  fields: { client_raw: { ...string, enum: [...clientKinds] }, client: string },
+  column: sql => sql`client`,
+  render: raw => {
+    const client = clientNames[raw] ?? raw
+    return { label: client, fields: { client_raw: raw, client } }
+  }
+})
+
+const regionNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' })
+
+const byCountry = groupReport({
+  name: 'by-country',
+  id: 'reportListenersByCountry',
+  summary: `The countries ${ofPeriod}; empty without GEO_DATABASE`,
+  fields: { country_code: string, country: string },
+  column: sql => sql`country`,
+  where: sql => sql`country <> ''`,
+  render: code => {
+    const country = regionNames.of(code) ?? code
+    return { label: country, fields: { country_code: code, country } }
+  }
+})
+
+const byStream = groupReport({
+  name: 'by-stream',
+  id: 'reportListenersByStream',
+  summary: `The streams ${ofPeriod}`,
+  fields: { stream_id: { ...string, examples: ['local_/radio.mp3'] }, stream: string },
+  column: sql =>
+    sql`case source when 'remote' then 'remote_' when 'hls' then 'hls_' else 'local_' end || stream`,
+  render: stream => {
+    const name = stream.slice(stream.indexOf('_') + 1)
+    return { label: name, fields: { stream_id: stream, stream: name } }
+  }
+})
+
+const byListeningTime = apiRoute('GET', `${path}/by-listening-time`, 'view station reports', {
+  id: 'reportListeningTimes',
+  tag: 'Listeners',
+  summary: `The length ${ofPeriod}`,
+  query: periodParameters,
+  answer: exactly({ all: arrayOf(exactly({ label: string, value: int64 })), chart: chartSchema }),
+  async handle(request, services) {
+    const groups = await readSums<SessionSums & { index: number }>(
+      request,
+      services,
+      (sql, sessions) => sql`
+        select ${lengthGroupFragment(sql)} as index, ${sumsFragment(sql)} from (${sessions}) s group by 1`
+    )
+    const rows = lengthGroups.map(([, label], index) => {
+      const value = groups.find(group => group.index === index)?.sessions ?? 0
+      return { label, value }
+    })
+    const counted = rows.filter(({ value }) => value > 0)
+    return json({
+      all: rows,
+      chart: renderChart(
+        'Listeners',
+        counted.map(({ label, value }) => [label, value])
+      )
+    })
+  }
+})
+
+export const listenerOverviewRoutes = [byBrowser, byClient, byCountry, byStream, byListeningTime]

@@ -1,0 +1,68 @@
+import type { Sql } from '../../db/sql.ts'
+import { parseUrl } from '../../outbound/networks.ts'
+import { type EndedSession, readEndedSessions, removeEndedSessions } from '../../redis/session-store.ts'
+import type { PlayoutServices } from '../services.ts'
+
+/*
+ * Sessions that ended are in a stream in Redis until they are in Postgres. A session has the same key each time it is
+ * written, so the flush may be repeated, also after Redis has restored an old dump.
+ */
+
+/** Sessions per statement, and per shard and run; the others follow in the next one. */
+const atMost = 2_000
+
+/** Writes the ended sessions of these shards to Postgres. */
+export async function flushSessions(
+  { sql, redis }: Pick<PlayoutServices, 'sql' | 'redis'>,
+  shards: readonly number[]
+): Promise<void> {
+  const read = await Promise.all(
+    shards.map(async shard => ({ shard, entries: await readEndedSessions(redis, shard, atMost) }))
+  )
+  const waiting = read.filter(({ entries }) => entries.length > 0)
+  const sessions = waiting.flatMap(({ entries }) => entries.map(({ session }) => session))
+  for (let start = 0; start < sessions.length; start += atMost)
+    await writeSessions(sql, sessions.slice(start, start + atMost))
+  await Promise.all(
+    waiting.map(({ shard, entries }) =>
+      removeEndedSessions(
+        redis,
+        shard,
+        entries.map(({ id }) => id)
+      )
+    )
+  )
+}
+
+/** Writes sessions of stations that exist. */
+async function writeSessions(sql: Sql, sessions: readonly EndedSession[]): Promise<void> {
+  // Postgres refuses to update a row twice in a statement.
+  const byKey = new Map<string, EndedSession>()
+  for (const session of sessions) {
+    const key = [session.stationId, session.startMs, session.offset, session.ordinal].join(' ')
+    const known = byKey.get(key)
+    if (!known || known.endMs < session.endMs) byKey.set(key, session)
+  }
+  const rows = [...byKey.values()].map(session => ({
+    ...session,
+    endMs: Math.max(session.startMs, session.endMs),
+    stream: nameOfSource(session)
+  }))
+  await sql`
+    insert into listener_sessions as s
+      (station_id, started_at_ms, opened, ordinal, ended_at_ms, source, stream, family, client, country)
+    select x."stationId", x."startMs", x."offset", x.ordinal, x."endMs", x.source, x.stream, x.family, x.client, x.country
+    from jsonb_to_recordset(${sql.json(rows)}) as x ("stationId" bigint, "startMs" bigint, "offset" bigint, ordinal integer,
+        "endMs" bigint, source text, stream text, family text, client text, country text)
+      join stations on stations.id = x."stationId" and stations.deleted_at is null
+    on conflict (station_id, started_at_ms, opened, ordinal) do update set ended_at_ms = excluded.ended_at_ms
+      where s.ended_at_ms < excluded.ended_at_ms`
+}
+
+const maxNameLength = 255
+
+/** The path of a mount; of a remote its URL, without what may contain a password or token. */
+export function nameOfSource({ source, path }: Pick<EndedSession, 'source' | 'path'>): string {
+  const url = source === 'remote' ? parseUrl(path) : null
+  return (url === null ? path : url.origin + url.pathname).slice(0, maxNameLength)
+}
