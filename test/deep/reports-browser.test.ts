@@ -70,11 +70,18 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       ]
     })
     const page = await openPage({ viewport: { width: 390, height: 800 }, acceptDownloads: true })
-    const { document } = await openSection(page, program, 'reports', { serverUrl: icecast.url })
+    const { document, path } = await openSection(page, program, 'reports', { serverUrl: icecast.url })
     const { title } = document.now_playing.song
     await page.getByText('2 listeners, 2 different').waitFor()
     await page.getByRole('button', { name: 'Show connections' }).click()
     await page.getByText('203.0.113.9').waitFor()
+    const readAudience = async () => (await program.ask('GET', `${path}/reports/audience`)).body.sessions
+    await expect.poll(readAudience, { timeout: 20_000 }).toBe(2)
+    await page.reload()
+    const audience = page.locator('audience-report')
+    await audience.getByText('in 2 sessions').waitFor()
+    await audience.getByLabel('Groups').selectOption({ label: 'By program' })
+    await audience.getByText('foobar2000').waitFor()
     await page.locator('song-report').getByText(title, { exact: true }).waitFor()
     const history = page.locator('play-history')
     await history.getByText('Why').first().click()

@@ -3,6 +3,7 @@ import { html } from 'lit'
 import { playsQueue } from '../station/play-source.ts'
 import { adoptStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
+import { AudienceReport } from './audience-report.ts'
 import { BarChart } from './bar-chart.ts'
 import { ListenerOverview } from './listener-overview.ts'
 import { ListenersNow } from './listeners-now.ts'
@@ -12,13 +13,14 @@ import { SongReport } from './song-report.ts'
 
 import styles from './reports.css' with { type: 'text' }
 
-/** Who listens now, the listeners of the last weeks, the songs of a period, and the history of a station. */
+/** Who listens now, the listeners of the last weeks, sessions of listeners, the songs of a period, and the history of a station. */
 class ReportsPage extends StationPage {
   protected override render() {
     const { station, zone } = this
     return html`<div class="stack">
       <listeners-now .station=${station} .zone=${zone}></listeners-now>
       <listener-overview .station=${station} .zone=${zone}></listener-overview>
+      <audience-report .station=${station} .zone=${zone}></audience-report>
       <song-report .station=${station} .zone=${zone}></song-report>
       <play-history
         .station=${station}
@@ -33,6 +35,7 @@ class ReportsPage extends StationPage {
 
 adoptStyles(styles)
 defineElements({
+  'audience-report': AudienceReport,
   'bar-chart': BarChart,
   'listener-overview': ListenerOverview,
   'listeners-now': ListenersNow,
