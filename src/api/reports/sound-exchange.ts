@@ -94,7 +94,7 @@ export const soundExchangeRoute = apiRoute(
         if (days < 0) refuseField('end_date', 'out_of_range', 'must not be before start_date.')
         if (days > maxDays)
           refuseField('start_date', 'out_of_range', `must be at most ${maxDays} days before end_date.`)
-        // A performance is one listener who hears any part of one play (37 CFR 380.7).
+        // A performance is one listener who hears any part of one play (37 CFR part 370).
         const songs = await read.rows<SongRow>(sql`
           select max(h.artist) as artist, max(h.title) as title, max(coalesce(nullif(m.isrc, ''), h.isrc)) as isrc,
             max(h.album) as album, sum(${counted})::bigint as performances
