@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { openJobQueue } from '../../src/jobs/queues.ts'
+import { openScheduledPlays } from '../../src/jobs/scheduled-plays.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
-import { openJobConnection } from '../../src/redis/connection.ts'
+import { openRedis } from '../../src/redis/connection.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
@@ -244,20 +244,25 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
         },
         () => clearInterval(pulses)
       )
-      const producer = openJobConnection(await checkRedis(redisUrl), 'test')
-      await producer.connect()
-      const jobs = openJobQueue('deliver', producer)
-      onTestFinished(async () => {
-        await jobs.close()
-        producer.disconnect()
-      })
+      const plays = openRedis(await checkRedis(redisUrl), 'test')
+      await plays.connect()
+      onTestFinished(() => plays.disconnect())
+      let lastPlay = 0
       await cause(
         ['CuewireJobsLate'],
-        async () => {
-          await jobs.pause()
-          await jobs.add('deliver', { webhookId: 1 }, { delay: 100 })
+        () => {
+          // Workers find nothing to end, but so many of them that some always wait.
+          pulses = setInterval(() => {
+            const dueAtMs = Date.now() - 60_000
+            const late = Array.from({ length: 3_000 }, () => ({
+              stationId: 10 ** 9,
+              shId: ++lastPlay,
+              dueAtMs
+            }))
+            void openScheduledPlays(plays).add(late)
+          }, 100)
         },
-        () => jobs.resume()
+        () => clearInterval(pulses)
       )
       const slow: Disposable[] = []
       let arrivals: NodeJS.Timeout | undefined
