@@ -565,6 +565,8 @@ const customFields: ResourceCase = {
     ['name', 'too_long', { name: 'x'.repeat(256) }],
     ['short_name', 'invalid_format', { short_name: 'two words' }],
     ['short_name', 'invalid_format', { short_name: 'färbung' }],
+    ['short_name', 'invalid_format', { short_name: '__proto__' }],
+    ['short_name', 'invalid_format', { short_name: 'constructor' }],
     ['short_name', 'too_long', { short_name: 'x'.repeat(101) }],
     ['auto_assign', 'too_long', { auto_assign: 'x'.repeat(101) }]
   ]

@@ -36,6 +36,13 @@ async function serveFlow(sql: Sql, redisUrl: string, content: Buffer = song) {
     form.set('file_data', new Blob([Buffer.from(bytes)]), 'blob')
     return server.ask('POST', '/files/upload', { body: form })
   }
+  /** A chunk in a form whose parameters follow it. */
+  const sendEarly = (number: number) => {
+    const form = new FormData()
+    form.set('file_data', new Blob([Buffer.from(bytesOf(number))]), 'blob.mp3')
+    for (const [name, value] of Object.entries(parametersOf(number))) form.set(name, value)
+    return server.ask('POST', '/files/upload', { body: form })
+  }
   const isThere = async (number: number) => {
     const { status } = await server.ask(
       'GET',
@@ -44,7 +51,7 @@ async function serveFlow(sql: Sql, redisUrl: string, content: Buffer = song) {
     return status
   }
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
-  return { ...server, send, isThere, numbers, bytesOf }
+  return { ...server, send, sendEarly, isThere, numbers, bytesOf }
 }
 
 test('chunks in any order, some of them twice, become one song', async ({ sql, redisUrl }) => {
@@ -82,7 +89,7 @@ test('a plain form is a whole file; the folder may follow it', async ({ sql, red
 })
 
 test('chunks that do not fit to their parameters are refused', async ({ sql, redisUrl }) => {
-  const { send, isThere, bytesOf, songs } = await serveFlow(sql, redisUrl)
+  const { send, sendEarly, isThere, bytesOf, songs, leftovers } = await serveFlow(sql, redisUrl)
   const refused: Record<string, string>[] = [
     { flowChunkNumber: '0' },
     { flowChunkNumber: '99' },
@@ -94,8 +101,13 @@ test('chunks that do not fit to their parameters are refused', async ({ sql, red
   expect(await send(1, { flowTotalSize: '10000000000' })).toMatchObject({ status: 413 })
   expect(await send(1, {}, bytesOf(1).subarray(1))).toMatchObject({ status: 400 })
   expect(await send(1, {}, Buffer.concat([bytesOf(1), bytesOf(2)]))).toMatchObject({ status: 400 })
+  expect(await sendEarly(1)).toMatchObject({
+    status: 400,
+    body: { extra_data: { errors: [{ field: 'file_data' }] } }
+  })
   expect(await isThere(1)).toBe(204)
   expect(await songs()).toEqual([])
+  expect(await leftovers()).toEqual([])
 })
 
 test('chunks of a file that is not audio are refused with the last one', async ({ sql, redisUrl }) => {

@@ -124,9 +124,13 @@ test('songs are moved, renamed and deleted with their files', async ({ sql, redi
   const deleted = await ask('PUT', '/files/batch', {
     do: 'delete',
     files: ['t/a2.mp3', 'no.mp3'],
-    dirs: ['t/w']
+    dirs: ['t/w', '..', 'none']
   })
-  expect(deleted.body).toMatchObject({ success: false, errors: ['no.mp3: Record not found.'] })
+  expect(deleted.body).toMatchObject({
+    success: false,
+    directories: ['t/w'],
+    errors: ['no.mp3: Record not found.', '..: Record not found.', 'none: Record not found.']
+  })
   expect(existsSync(join(media, 't/a2.mp3'))).toBe(false)
   expect(existsSync(join(media, 't/w'))).toBe(false)
   expect(names(await ask('GET', '/files/list?searchPhrase=mp3'))).toEqual([])

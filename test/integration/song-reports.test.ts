@@ -95,9 +95,9 @@ describe('the report of songs', () => {
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect((await response.text()).split('\r\n')).toEqual([
       'artist,title,plays,last_played_at,listeners_gained,listeners_lost,delta_total,listeners_average,listeners_peak',
-      `Artist,a,2,${Date.parse('2026-01-01T10:02:00Z') / 1_000},8,1,7,8,15`,
-      `Artist,'=c,1,${Date.parse('2026-01-02T10:00:00Z') / 1_000},9,9,0,9,18`,
-      `Artist,b,1,${Date.parse('2026-01-01T10:01:00Z') / 1_000},0,8,-8,14,14`,
+      'Artist,a,2,2026-01-01T10:02:00+00:00,8,1,7,8,15',
+      "Artist,'=c,1,2026-01-02T10:00:00+00:00,9,9,0,9,18",
+      'Artist,b,1,2026-01-01T10:01:00+00:00,0,8,-8,14,14',
       ''
     ])
   })

@@ -58,7 +58,9 @@ export function bulkCells(row: BulkRow, shortNames: readonly string[]): Readonly
     ...Object.entries(plain).map(([name, value]) => [name, String(value)] as const),
     ['playlists', playlists.join(separator)] as const,
     ...extra.map(([name, value]) => [name, value === null ? '' : String(value)] as const),
-    ...shortNames.map(name => [customPrefix + name, custom[name] ?? ''] as const)
+    ...shortNames.map(
+      name => [customPrefix + name, (Object.hasOwn(custom, name) && custom[name]) || ''] as const
+    )
   ])
 }
 

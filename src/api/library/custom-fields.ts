@@ -41,7 +41,10 @@ export const customFields = resource({
 
 const hooks: ResourceHooks<typeof customFields.fields> = {
   async beforeWrite({ tx, before, values }) {
-    if (values === null || values.short_name !== '') return []
+    if (values === null) return []
+    if (values.short_name in Object.prototype)
+      return [fieldError('short_name', 'invalid_format', 'cannot be used: JavaScript reserves this name.')]
+    if (values.short_name !== '') return []
     // Fields created at the same time must not get the same name.
     await tx`select pg_advisory_xact_lock(hashtext('cuewire custom fields'))`
     values.short_name = await findFreeName(tx, toShortName(values.name), before?.id ?? 0)
@@ -56,7 +59,7 @@ function toShortName(name: string): string {
     .replace(/\s+/g, '_')
     .replace(/[^a-z0-9_.-]/g, '')
     .slice(0, 80)
-  return /^\d*$/.test(plain) ? `custom_field_${plain}` : plain
+  return /^\d*$/.test(plain) || plain in Object.prototype ? `custom_field_${plain}` : plain
 }
 
 /** Returns the name, or the first of `name_2`, `name_3`, ... that no other field has. */

@@ -18,7 +18,7 @@ import { clearCuePoints } from './extra-metadata.ts'
 import { moveSong } from './file-renames.ts'
 import { type FileAction, findSongs, maxFiles, openAction, pathText, type Song } from './file-selection.ts'
 import { deleteRow } from './files.ts'
-import { forgetEmptyFolders } from './media-folders.ts'
+import { forgetEmptyFolders, isFolder } from './media-folders.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 import { deleteWithFile } from './song-files.ts'
 import { assertPlaylists, joinFolder, parseTarget } from './uploads/upload-target.ts'
@@ -93,14 +93,20 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
     const body = parseBody(batchBody, request.body)
     const action = await openAction(request, services)
     const files = body.files ?? []
-    const dirs = body.dirs ?? []
+    const dirs = (body.dirs ?? []).map(dir => dir.replace(/^\/+|\/+$/g, ''))
     if (body.do === 'delete') assertMayDelete(request)
     const { playlists, record } = await preparePlaylists(action, body)
     const directory = body.directory ?? ''
     if (body.do === 'move' && directory !== '') parseTarget(directory, 'directory')
     const songs = await findSongs(action, files, dirs)
     const found = new Set(songs.map(({ path }) => path))
-    const errors = files.filter(path => !found.has(path)).map(path => `${path}: Record not found.`)
+    const missing = files.filter(path => !found.has(path))
+    const folders: string[] = []
+    for (const dir of dirs) {
+      const list = (await isFolder(action, dir)) ? folders : missing
+      list.push(dir)
+    }
+    const errors = missing.map(path => `${path}: Record not found.`)
     const done: string[] = []
     const attempt = async (song: Song, work: () => Promise<void>) => {
       try {
@@ -116,8 +122,8 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       if (!request.isOpen()) break
       await attempt(song, () => workOn(action, body.do, song, { dirs, directory, playlists }))
     }
-    if (body.do === 'delete' || body.do === 'move') await forgetEmptyFolders(action, dirs)
-    const result = { success: errors.length === 0, files: done, directories: dirs, errors }
+    if (body.do === 'delete' || body.do === 'move') await forgetEmptyFolders(action, folders)
+    const result = { success: errors.length === 0, files: done, directories: folders, errors }
     return json(record ? { ...result, record } : result)
   }
 })

@@ -1,3 +1,4 @@
+import { openZone } from '../../autodj/zone.ts'
 import { customFieldListFragment } from '../../db/snapshots.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { choice } from '../../fields/field.ts'
@@ -14,6 +15,7 @@ import {
   readList,
   renderListReply
 } from '../core/list.ts'
+import { toLocalTime } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, unixSeconds } from '../core/schemas.ts'
@@ -105,7 +107,10 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
         : sql`${sql(query.sort)} ${query.isDescending ? sql`desc` : sql``}, play_id desc`
     if (format === 'csv')
       return heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read =>
-        csvReply(`${station.shortName}-songs`, await renderCsv(sql, read, songs, order))
+        csvReply(
+          `${station.shortName}-songs`,
+          await renderCsv(sql, read, { songs, order, stationId: station.id })
+        )
       )
     const rows = await readList<SongRow>(request, services, query, {
       select: sql`select * from (${songs}) x order by ${order}`,
@@ -125,14 +130,27 @@ function renderRow(row: SongRow, station: StationRow, baseUrl: string) {
 
 const maxCsvRows = 100_000
 
-async function renderCsv(sql: Sql, read: HeavyRead, songs: Fragment, order: Fragment): Promise<Buffer> {
+interface SongsCsv {
+  readonly songs: Fragment
+  readonly order: Fragment
+  readonly stationId: number
+}
+
+async function renderCsv(sql: Sql, read: HeavyRead, { songs, order, stationId }: SongsCsv): Promise<Buffer> {
   const statement = sql`
     select h.artist, h.title, x.* from (${songs}) x join song_history h on h.id = x.play_id
     order by ${order} limit ${maxCsvRows}`
+  const [settings] = await read.rows<{ timezone: string }>(
+    sql`select timezone from stations where id = ${stationId}`
+  )
+  const zone = openZone(settings?.timezone ?? 'UTC')
   const parts = [Buffer.from(csvLine(['artist', 'title', ...sums]))]
   type Row = Readonly<Record<string, string | number>>
   for await (const rows of read.batches<Row>(statement)) {
-    const lines = rows.map(row => csvLine(['artist', 'title', ...sums].map(name => row[name] ?? '')))
+    const lines = rows.map(row => {
+      const cells: Row = { ...row, last_played_at: toLocalTime(zone, Number(row['last_played_at']) * 1_000) }
+      return csvLine(['artist', 'title', ...sums].map(name => cells[name] ?? ''))
+    })
     parts.push(Buffer.from(lines.join('')))
   }
   return Buffer.concat(parts)

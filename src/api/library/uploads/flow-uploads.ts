@@ -118,21 +118,26 @@ const send = apiRoute('POST', path, access, {
     if (stream === null || !/^multipart\/form-data/i.test(contentType))
       throw new ApiError('wrong-media-type', 'The body must be multipart/form-data.')
     const finishing: FinishForm[] = []
+    let isWhole = false
     const removals: (() => Promise<void>)[] = []
     try {
       const fields = await readMultipart(stream, contentType, async part => {
         stream.nameIgnored(ignoredIn(Object.fromEntries(part.fields)))
-        if (isChunk(part)) {
+        if (isChunk(part.fields)) {
           const reply = await takeChunk(request, services, part)
           finishing.push(async () => reply)
           return
         }
+        isWhole = true
         const upload = await openWholeUpload(request, services, null)
         removals.push(upload.remove)
         finishing.push(folder => storeWhole(upload, folder, part.name))
         await upload.receive(part.pieces)
       })
       stream.nameIgnored(ignoredIn(Object.fromEntries(fields)))
+      // Otherwise a chunk would be stored as the file.
+      if (isWhole && isChunk(fields))
+        refuseField('file_data', 'invalid_format', 'must follow the parameters.')
       const [finishForm] = finishing
       if (!finishForm) refuseField('file_data', 'required', 'is required, after the parameters.')
       return await finishForm(fields.get('currentDirectory') ?? '')
@@ -146,8 +151,8 @@ const send = apiRoute('POST', path, access, {
 /** Called with the folder once the form was received, which may name the folder after the file. */
 type FinishForm = (folder: string) => Promise<Reply>
 
-/** Whether a part is a chunk; without its parameters, it is a whole file. */
-const isChunk = ({ fields }: FilePart) =>
+/** Whether a part with these fields is a chunk; without its parameters, it is a whole file. */
+const isChunk = (fields: FilePart['fields']) =>
   [...fields].some(([name, value]) => name.startsWith('flow') && value !== '')
 
 async function storeWhole(upload: WholeUpload, folder: string, name: string): Promise<Reply> {
