@@ -260,10 +260,12 @@ describe('the table of all songs', () => {
     expect((await station.ask('GET', `/file/${second.id}`)).body).toMatchObject({ artist: 'Sibyl' })
     const wrong = await post('/files/bulk', 'path,playlists,fade_in,mooood\na.mp3,Day,\nb.mp3,,no\nc.mp3,,\n')
     expect(wrong.status).toBe(400)
+    expect((await post('/files/bulk/preview', 'path;title\na.mp3;A\n')).status).toBe(400)
     const partly = await post(
       '/files/bulk',
-      'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,\nc.mp3,,,\n'
+      'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,\nnone.mp3,,,\n'
     )
+    expect(partly.body.message).toBe('0 files processed. 1 of the lines are of no song of the station: 4.')
     expect(partly.headers.get('x-ignored-fields')).toBe('mooood')
     expect(partly.body.import_results).toMatchObject([
       { id: first.id, success: false, error: 'There is no playlist of songs "Day".' },

@@ -74,6 +74,13 @@ function parseFile(bytes: Buffer): Line[] {
       columns: header => header.map((name: string) => name.trim()),
       skip_empty_lines: true
     })
+    const [first = {}] = lines
+    if (!('unique_id' in first || 'path' in first))
+      refuseField(
+        'file',
+        'invalid_format',
+        'must have a first line of names, separated by commas, with unique_id or path.'
+      )
     if (lines.length > maxBulkSongs)
       refuseField('file', 'too_long', `must have at most ${maxBulkSongs} lines.`)
     return lines
@@ -91,8 +98,18 @@ interface ChangedSong {
   readonly playlistIds: readonly number[] | null
 }
 
-/** Finds the songs of a file, by `unique_id` or else `path`, and what changes. Lines of other songs are left out. */
-async function findChanges(request: ApiRequest, services: ApiServices, lines: readonly Line[]) {
+interface Changes {
+  readonly changed: readonly ChangedSong[]
+  /** Lines of no song, counted from 1, with that of the names. */
+  readonly strangers: readonly number[]
+}
+
+/** Finds the songs of a file, by `unique_id` or else `path`, and what changes. */
+async function findChanges(
+  request: ApiRequest,
+  services: ApiServices,
+  lines: readonly Line[]
+): Promise<Changes> {
   const { reads: sql, heavyReads } = services
   const { id: stationId } = stationOf(request)
   const shortNames = await readShortNames(services)
@@ -120,9 +137,13 @@ async function findChanges(request: ApiRequest, services: ApiServices, lines: re
   const byPath = new Map(rows.map(row => [row.path, row]))
   // Of two playlists with a name, the older one.
   const idOf = new Map(playlists.filter(({ source }) => source === 'songs').map(({ id, name }) => [name, id]))
-  const found = lines.flatMap((line): ChangedSong[] => {
+  const strangers: number[] = []
+  const found = lines.flatMap((line, index): ChangedSong[] => {
     const row = byUniqueId.get(line['unique_id'] ?? '') ?? byPath.get(line['path'] ?? '')
-    if (!row) return []
+    if (!row) {
+      strangers.push(index + 2)
+      return []
+    }
     const change = compareLine(row, line, shortNames)
     const { added, removed } = change.playlists
     const missing = added.filter(name => !idOf.has(name))
@@ -139,7 +160,17 @@ async function findChanges(request: ApiRequest, services: ApiServices, lines: re
       }
     ]
   })
-  return found.filter(({ change }) => !isUnchanged(change))
+  return { changed: found.filter(({ change }) => !isUnchanged(change)), strangers }
+}
+
+const maxNamedLines = 20
+
+/** Names the lines that nothing is done for. */
+function describeStrangers({ strangers }: Changes): string {
+  if (strangers.length === 0) return ''
+  const named = strangers.slice(0, maxNamedLines).join(', ')
+  const others = strangers.length > maxNamedLines ? ', ...' : ''
+  return ` ${strangers.length} of the lines are of no song of the station: ${named}${others}.`
 }
 
 const nullableText = { ...string, type: ['string', 'null'] }
@@ -179,7 +210,7 @@ const upload = apiRoute('POST', path, access, {
   isStreamed: true,
   headers: ['content-type'],
   handle: (request, services) =>
-    withChanges(request, services, changed => applyChanges(request, services, changed))
+    withChanges(request, services, changes => applyChanges(request, services, changes))
 })
 
 const preview = apiRoute('POST', `${path}/preview`, access, {
@@ -197,15 +228,16 @@ const preview = apiRoute('POST', `${path}/preview`, access, {
 const withChanges = (
   request: ApiRequest,
   services: ApiServices,
-  reply: (changed: readonly ChangedSong[]) => Reply | Promise<Reply>
+  reply: (changes: Changes) => Reply | Promise<Reply>
 ) =>
   withReceivedFile(request, services, maxBytes, async file =>
     reply(await findChanges(request, services, parseFile(await readFile(file.path))))
   )
 
-function renderPreview(changed: readonly ChangedSong[]): Reply {
+function renderPreview(changes: Changes): Reply {
+  const { changed } = changes
   return json({
-    ...actionFields(`${changed.length} files will be modified.`),
+    ...actionFields(`${changed.length} files will be modified.${describeStrangers(changes)}`),
     previewResults: changed.map(({ row: { id, title, artist }, change, problem }) => ({
       id,
       title,
@@ -218,11 +250,8 @@ function renderPreview(changed: readonly ChangedSong[]): Reply {
   })
 }
 
-async function applyChanges(
-  request: ApiRequest,
-  services: ApiServices,
-  changed: readonly ChangedSong[]
-): Promise<Reply> {
+async function applyChanges(request: ApiRequest, services: ApiServices, changes: Changes): Promise<Reply> {
+  const { changed } = changes
   if (changed.length > maxChanges)
     refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once, not ${changed.length}.`)
   const results = []
@@ -232,7 +261,10 @@ async function applyChanges(
     results.push({ id, title, artist, success: error === '', error: error === '' ? null : error })
   }
   const count = results.filter(({ success }) => success).length
-  return json({ ...actionFields(`${count} files processed.`), import_results: results })
+  return json({
+    ...actionFields(`${count} files processed.${describeStrangers(changes)}`),
+    import_results: results
+  })
 }
 
 /** Changes a song. Returns the problem; empty if there is none. */
