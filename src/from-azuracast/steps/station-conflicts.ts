@@ -12,19 +12,21 @@ export interface StationIdentity {
   readonly shortName: string
 }
 
+/** That of a station of AzuraCast. */
+export interface SourceIdentity extends StationIdentity {
+  /** Its short name there, which may not be valid here. */
+  readonly sourceShortName: string
+}
+
 /** A station of AzuraCast that is not taken yet, and the one that is in its way. */
-export interface Conflict extends StationIdentity {
+export interface Conflict extends SourceIdentity {
   /** The station of Cuewire that has the id, or else the short name. */
   readonly other: StationIdentity
 }
 
 /** Finds stations whose id or short name another station has. */
 export async function findConflicts(migration: Migration): Promise<Conflict[]> {
-  const fresh: StationIdentity[] = []
-  for await (const { row, read } of rowsOf(migration, 'station')) {
-    const source = identify(row, read)
-    if (!migration.ids.wasTaken(source.id)) fresh.push(source)
-  }
+  const fresh = await readNewStations(migration)
   const known = await migration.sql<StationIdentity[]>`
     select id, name, short_name as "shortName" from stations
     where id = any(${fresh.map(({ id }) => id)}::bigint[])
@@ -35,6 +37,42 @@ export async function findConflicts(migration: Migration): Promise<Conflict[]> {
       known.find(({ shortName }) => shortName === source.shortName)
     return other ? [{ ...source, other }] : []
   })
+}
+
+async function readNewStations(migration: Migration): Promise<SourceIdentity[]> {
+  const fresh: SourceIdentity[] = []
+  for await (const { row, read } of rowsOf(migration, 'station')) {
+    const source = identify(row, read)
+    if (!migration.ids.wasTaken(source.id)) fresh.push(source)
+  }
+  return fresh
+}
+
+/**
+ * Chooses the short names of stations that no earlier run has taken, by their ids in AzuraCast. A name that another station has gets a
+ * number; stations that keep theirs come first.
+ */
+export async function chooseShortNames(
+  migration: Migration,
+  conflicts: readonly Conflict[]
+): Promise<Map<number, string>> {
+  const { sql, onConflict } = migration
+  const fresh = await readNewStations(migration)
+  const known = await sql<{ name: string }[]>`select short_name as name from stations`
+  const taken = new Set(known.map(({ name }) => name))
+  // In a dry run the stations that would be replaced are still there.
+  if (onConflict !== 'renumber') for (const { other } of conflicts) taken.delete(other.shortName)
+  const isLeftOut = (id: number) => onConflict === 'skip' && conflicts.some(conflict => conflict.id === id)
+  const isKept = ({ shortName, sourceShortName }: SourceIdentity) => shortName === sourceShortName
+  const chosen = new Map<number, string>()
+  for (const { id, shortName } of [...fresh.filter(isKept), ...fresh.filter(each => !isKept(each))]) {
+    if (isLeftOut(id)) continue
+    let name = shortName
+    for (let number = 2; taken.has(name); number++) name = makeShortName(shortName, number)
+    taken.add(name)
+    chosen.set(id, name)
+  }
+  return chosen
 }
 
 /** Throws an `OperatorError` that names the conflicts and what can be done. */
@@ -68,13 +106,16 @@ export async function deleteConflicting(
 }
 
 /** Reads the identity of a station; a short name that is not valid here is replaced. */
-export function identify(row: SourceRow, read: Reader): StationIdentity {
+export function identify(row: SourceRow, read: Reader): SourceIdentity {
   const name = (read.text(row, 'name') ?? '').trim()
-  const shortName = read.text(row, 'short_name') ?? ''
+  const sourceShortName = read.text(row, 'short_name') ?? ''
   return {
     id: read.number(row, 'id'),
     name,
-    shortName: shortNamePattern.test(shortName) ? shortName : makeShortName(shortName || name)
+    shortName: shortNamePattern.test(sourceShortName)
+      ? sourceShortName
+      : makeShortName(sourceShortName || name),
+    sourceShortName
   }
 }
 

@@ -1,7 +1,6 @@
 import { addMissingPollRows } from '../../broadcast/polls/poll-rows.ts'
-import type { Tx } from '../../db/sql.ts'
 import { raiseSharedCount } from '../../playout/all-stations.ts'
-import { makeShortName } from '../../station/short-name.ts'
+import { OperatorError } from '../../runtime/errors.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import {
   type Migration,
@@ -13,7 +12,7 @@ import {
 } from '../migration.ts'
 import { textOf } from '../source.ts'
 import { mapStation } from './map-station.ts'
-import { type Conflict, describe, identify } from './station-conflicts.ts'
+import { chooseShortNames, type Conflict, describe, identify } from './station-conflicts.ts'
 
 interface MappedStation {
   readonly sourceId: number
@@ -25,6 +24,7 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
   const { report, onConflict } = migration
   const byId = new Map(conflicts.map(conflict => [conflict.id, conflict]))
   const { lastId } = await readProgress(migration, 'station')
+  const shortNames = await chooseShortNames(migration, conflicts)
   await takeTable<MappedStation>(migration, {
     table: 'station',
     kind: 'station',
@@ -43,7 +43,8 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
         report.leave('stations that an earlier run left out', describe(source))
         return null
       }
-      const mapped = mapStation(migration, row, read, source)
+      const shortName = shortNames.get(sourceId) ?? source.shortName
+      const mapped = mapStation(migration, row, read, { ...source, shortName })
       if (!mapped) report.leave('stations whose settings are not accepted', describe(source))
       return mapped && { sourceId, row: mapped }
     },
@@ -54,14 +55,15 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
         mapped.map(({ sourceId }) => ({ id: sourceId }))
       )
       for (const [index, { row }] of mapped.entries()) {
-        const shortName = await findFreeShortName(tx, textOf(row['short_name']))
-        await insertRows(tx, 'stations', [
-          { id: newIds[index], ...withIds(migration, row), short_name: shortName }
-        ])
+        const added = await insertRows(tx, 'stations', [{ id: newIds[index], ...withIds(migration, row) }])
+        if (added === 0)
+          throw new OperatorError(
+            `a station ${textOf(row['short_name'])} was created in Cuewire meanwhile: run the command again`
+          )
       }
     }
   })
-  await readStations(migration)
+  await readStations(migration, shortNames)
 }
 
 /** The ids of storage locations are known when they were written. */
@@ -73,31 +75,32 @@ function withIds({ ids }: Migration, row: NewRow): NewRow {
   return { ...row, ...Object.fromEntries(found) }
 }
 
-async function findFreeShortName(tx: Tx, shortName: string): Promise<string> {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? shortName : makeShortName(shortName, number)
-    const [taken] = await tx`select from stations where short_name = ${name}`
-    if (!taken) return name
-  }
-}
-
 /** Fills `migration.stations` with those that are taken. */
-async function readStations({ ids, source, signal, sql, stations, isDryRun }: Migration): Promise<void> {
+async function readStations(
+  { ids, report, source, signal, sql, stations }: Migration,
+  shortNames: ReadonlyMap<number, string>
+): Promise<void> {
   for await (const { row, read } of rowsOf({ source, onRows: () => {}, signal }, 'station')) {
     const identity = identify(row, read)
     const id = ids.find('station', identity.id)
     if (id === null) continue
-    const [stored] = isDryRun
-      ? []
-      : await sql<{ shortName: string }[]>`
-      select short_name as "shortName" from stations where id = ${id} and deleted_at is null`
+    const [stored] = ids.wasTaken(identity.id)
+      ? await sql<{ shortName: string }[]>`
+          select short_name as "shortName" from stations where id = ${id} and deleted_at is null`
+      : []
     // An operator may have deleted it since.
-    if (!isDryRun && !stored) continue
+    if (ids.wasTaken(identity.id) && !stored) continue
+    const shortName = stored?.shortName ?? shortNames.get(identity.id) ?? identity.shortName
+    if (shortName !== identity.sourceShortName && identity.sourceShortName !== '')
+      report.leave(
+        'short names of stations that changed: addresses with the old one do not work',
+        `${identity.name}: ${identity.sourceShortName} becomes ${shortName}`
+      )
     const station: MigratedStation = {
       sourceId: identity.id,
       id,
       name: identity.name,
-      shortName: stored?.shortName ?? identity.shortName,
+      shortName,
       timezone: read.text(row, 'timezone') ?? 'UTC',
       mediaLocation: read.number(row, 'media_storage_location_id'),
       isEnabled: read.flag(row, 'is_enabled')
