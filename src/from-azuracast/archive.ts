@@ -2,15 +2,15 @@ import { createWriteStream } from 'node:fs'
 import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { Readable, Transform, type TransformCallback } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { crc32, createGunzip } from 'node:zlib'
 
-import { Decompress } from 'fzstd'
 import yauzl from 'yauzl'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { forEachTarFile } from '../runtime/tar-files.ts'
+import { createZstdDecompressor } from './zstd.ts'
 
 /** A file of a backup: its path without the leading slash, and its content. */
 export interface ArchivedFile {
@@ -62,8 +62,10 @@ export async function openBackup(
       dumps += 1
       await pipeline(await file.open(), createWriteStream(dumpFile), { signal })
     })
-    if (dumps !== 1)
+    if (dumps === 0)
       throw new OperatorError(`${path} is not a backup of AzuraCast: it contains no database dump db.sql`)
+    if (dumps > 1)
+      throw new OperatorError(`${path} contains ${dumps} database dumps db.sql: extract one of them`)
   } catch (error) {
     await dispose()
     signal.throwIfAborted()
@@ -85,26 +87,35 @@ function asDamaged(path: string, error: unknown): unknown {
     return new OperatorError('there is no space for the database dump: set TMPDIR to a folder with more', {
       cause: error
     })
+  // A compressed dump, such as `db.sql.gz`, is no tar archive.
+  if (error instanceof Error && error.message.startsWith('Invalid tar header'))
+    return new OperatorError(
+      `${path} is no tar archive or is damaged: decompress it first if it is a database dump`,
+      {
+        cause: error
+      }
+    )
   return new OperatorError(`${path} is damaged: ${error instanceof Error ? error.message : String(error)}`, {
     cause: error
   })
 }
 
 async function detectFormat(path: string): Promise<Format> {
-  const start = Buffer.alloc(4)
+  const start = Buffer.alloc(8)
   try {
     if (!(await stat(path)).isFile()) throw new OperatorError(`${path} is not a file`)
     await using file = await open(path)
-    await file.read(start, 0, 4, 0)
+    await file.read(start, 0, start.length, 0)
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(`${path} cannot be read (${codeOf(error)})`, { cause: error })
   }
   const magic = start.toString('hex')
-  if (magic === '504b0304') return 'zip'
+  if (magic.startsWith('504b0304')) return 'zip'
   if (magic.startsWith('1f8b')) return 'tgz'
-  if (magic === '28b52ffd') return 'tzst'
-  if (/^(?:--|\/\*)/.test(start.toString('latin1'))) return 'sql'
+  // A frame, or a skippable one, with which archives of pzstd begin.
+  if (/^(?:28b52ffd|5.2a4d18)/.test(magic)) return 'tzst'
+  if (/^\uFEFF?(?:--|\/\*)/.test(start.toString())) return 'sql'
   throw new OperatorError(`${path} is no backup: expected a .zip, .tgz or .tzst archive, or a database dump`)
 }
 
@@ -116,40 +127,12 @@ type Walk = (
 ) => Promise<void>
 
 function walkTar(format: 'tgz' | 'tzst'): Walk {
-  return (path, signal, onProgress, use) => {
-    const decompressor = format === 'tgz' ? createGunzip() : createZstdDecompressor()
-    return forEachTarFile(path, { signal, onProgress, decompressor }, ({ path: name, size, content }) =>
+  return async (path, signal, onProgress, use) => {
+    const decompressor = format === 'tgz' ? createGunzip() : await createZstdDecompressor()
+    await forEachTarFile(path, { signal, onProgress, decompressor }, ({ path: name, size, content }) =>
       use({ path: name, size, open: async () => Readable.from(content) })
     )
   }
-}
-
-/** Decompresses zstd in one or several frames. */
-function createZstdDecompressor(): Transform {
-  let output: Buffer[] = []
-  let isFed = false
-  const decompressor = new Decompress(chunk => void output.push(Buffer.from(chunk)))
-  const push = (stream: Transform, chunk: Buffer, isLast: boolean, done: TransformCallback) => {
-    try {
-      decompressor.push(chunk, isLast)
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)))
-      return
-    }
-    for (const each of output) stream.push(each)
-    output = []
-    done()
-  }
-  return new Transform({
-    transform(chunk: Buffer, _, done) {
-      isFed = true
-      push(this, chunk, false, done)
-    },
-    flush(done) {
-      if (isFed) push(this, Buffer.alloc(0), true, done)
-      else done()
-    }
-  })
 }
 
 const walkZip: Walk = async (path, signal, onProgress, use) => {

@@ -4,6 +4,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { crc32, createGzip } from 'node:zlib'
 
+import { createXXHash64 } from 'hash-wasm'
 import { pack } from 'tar-stream'
 
 const dumpPath = 'tmp/azuracast_backup_mariadb/db.sql'
@@ -28,7 +29,7 @@ export async function writeBackup(
   const archive = pack()
   const written = pipeline(
     archive,
-    file.endsWith('.tgz') ? createGzip() : createRawZstd(),
+    file.endsWith('.tgz') ? createGzip() : await createRawZstd(),
     createWriteStream(file)
   )
   for (const { path, content } of all) {
@@ -42,8 +43,9 @@ export async function writeBackup(
 
 const maxBlock = 128 * 1024
 
-/** A zstd frame of raw blocks. */
-function createRawZstd(): Transform {
+/** A zstd frame of raw blocks with a checksum. */
+async function createRawZstd(): Promise<Transform> {
+  const hasher = await createXXHash64()
   let isBegun = false
   const block = (bytes: Buffer, isLast: boolean) => {
     const head = Buffer.alloc(3)
@@ -52,15 +54,17 @@ function createRawZstd(): Transform {
   }
   return new Transform({
     transform(chunk: Buffer, _, done) {
-      // Magic, no content size, a window of 128 KiB.
-      if (!isBegun) this.push(Buffer.from('28b52ffd0038', 'hex'))
+      // Magic, a checksum but no content size, a window of 128 KiB.
+      if (!isBegun) this.push(Buffer.from('28b52ffd0438', 'hex'))
       isBegun = true
+      hasher.update(chunk)
       for (let start = 0; start < chunk.length; start += maxBlock)
         this.push(block(chunk.subarray(start, start + maxBlock), false))
       done()
     },
     flush(done) {
       this.push(block(Buffer.alloc(0), true))
+      this.push(Buffer.from(hasher.digest('hex').slice(8), 'hex').reverse())
       done()
     }
   })
