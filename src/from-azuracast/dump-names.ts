@@ -13,6 +13,16 @@ export const identifier = '`((?:[^`]|``)*)`|([A-Za-z0-9_$]+)'
 /** The name that a quoted one stands for. */
 export const unquote = (name: string): string => decode(name.replaceAll('``', '`'))
 
+/** Returns the character set that a `SET NAMES` declares; null for another statement, or if it is that of a variable. */
+export const findCharacterSet = (statement: string): string | null =>
+  /^\s*set\s+names\s*=?\s*['"]?(\w+)/i.exec(statement)?.[1] ?? null
+
+/** Returns the database of a `USE`; null for another statement. */
+export function findUsedDatabase(statement: string): string | null {
+  const [found, quoted, plain] = new RegExp(`^use\\s+(?:${identifier})`, 'i').exec(statement) ?? []
+  return found === undefined ? null : unquote(quoted ?? plain ?? '')
+}
+
 const constraintWords = /^(?:primary|unique|key|index|constraint|fulltext|spatial|check|foreign|period)\b/i
 
 /** Returns the name and columns of a `CREATE TABLE`; null if it has no list of columns. */

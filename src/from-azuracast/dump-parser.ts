@@ -1,5 +1,13 @@
 import { OperatorError } from '../runtime/errors.ts'
-import { decode, endOfQuoted, identifier, parseCreateTable, unquote } from './dump-names.ts'
+import {
+  decode,
+  endOfQuoted,
+  findCharacterSet,
+  findUsedDatabase,
+  identifier,
+  parseCreateTable,
+  unquote
+} from './dump-names.ts'
 import type { SourceRow } from './source.ts'
 
 /** A part of a dump. Offsets are in bytes. */
@@ -15,6 +23,8 @@ export type DumpEvent =
       readonly statementStart: number
       readonly end: number
     }
+  /** The following statements are about this database. */
+  | { readonly type: 'database'; readonly name: string }
   /** The line that `mariadb-dump` writes last. */
   | { readonly type: 'completed' }
 
@@ -23,6 +33,8 @@ const rowsPerEvent = 500
 /** A longer row or statement than this is refused, so that memory is bounded. */
 const maxBytes = 256 * 1024 * 1024
 
+/** As editors of Windows write it, one character per byte. */
+const byteOrderMark = '\u00EF\u00BB\u00BF'
 const quote = 0x27
 const backslash = 0x5c
 const comma = 0x2c
@@ -62,6 +74,14 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   const fail = (problem: string): never => {
     throw new OperatorError(`the database dump is damaged at byte ${startOffset + position}: ${problem}`)
   }
+  /** `binary` is that of the columns, which AzuraCast has in UTF-8. */
+  const checkCharacterSet = (statement: string) => {
+    const name = findCharacterSet(statement)
+    if (name !== null && !/^(?:utf8|utf8mb3|utf8mb4|binary)$/i.test(name))
+      throw new OperatorError(
+        `the database dump is in the character set ${name}: dump the database with --default-character-set=utf8mb4`
+      )
+  }
   /** Repeats `find`, which returns -1 if the text ends too early, with more text. */
   const find = async (findEnd: () => number, what: string): Promise<number> => {
     for (;;) {
@@ -81,12 +101,14 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       if (isMore && text.length - position < 64) continue
     }
     const start = text.slice(position, position + 64)
-    if (start.startsWith('--') || start.startsWith('#')) {
+    if (startOffset + position === 0 && start.startsWith(byteOrderMark)) position = byteOrderMark.length
+    else if (start.startsWith('--') || start.startsWith('#')) {
       const isCompleted = start.startsWith('-- Dump completed')
       position = await findLineEnd()
       if (isCompleted) yield { type: 'completed' }
     } else if (start.startsWith('/*')) {
       const end = await find(() => text.indexOf('*/', position + 2), 'a comment')
+      checkCharacterSet(text.slice(position, end).replace(/^\/\*M?!\d*/, ''))
       position = end + 2
     } else if (text.charCodeAt(position) === semicolon) position++
     else if (/^delimiter\s/i.test(start)) {
@@ -97,6 +119,9 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     else {
       const isTable = /^create\s+table\s/i.test(start)
       const end = await find(() => findStatementEnd(text, position, delimiter), 'a statement')
+      checkCharacterSet(start)
+      const database = findUsedDatabase(start)
+      if (database !== null) yield { type: 'database', name: database }
       if (isTable) {
         const { table, columns } = parseCreateTable(text.slice(position, end)) ?? fail('this is no table')
         yield { type: 'table', table, columns }

@@ -35,10 +35,17 @@ export async function openDump(file: string, options: DumpOptions): Promise<Azur
   const { size } = await stat(file)
   const tables = new Map<string, IndexedTable>()
   let isComplete = false
+  let database: string | null = null
   for await (const event of parseDump(readFile(file, signal))) {
     signal.throwIfAborted()
     if (event.type === 'completed') isComplete = true
-    else if (event.type === 'table') {
+    else if (event.type === 'database') {
+      database ??= event.name
+      if (event.name !== database)
+        throw new OperatorError(
+          `the dump in ${description} has the databases ${database} and ${event.name}: dump only that of AzuraCast`
+        )
+    } else if (event.type === 'table') {
       tables.set(event.table, {
         name: event.table,
         columns: event.columns,

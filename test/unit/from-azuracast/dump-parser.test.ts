@@ -1,10 +1,15 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { parseCreateTable } from '../../../src/from-azuracast/dump-names.ts'
 import { type DumpEvent, parseDump } from '../../../src/from-azuracast/dump-parser.ts'
+import { openDump } from '../../../src/from-azuracast/dump-source.ts'
 import { anyText } from '../../support/any-text.ts'
 import { escapeText } from '../../support/azuracast/dump.ts'
+import { scratchFolder } from '../../support/scratch-folder.ts'
 
 async function* inChunks(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)
@@ -64,7 +69,7 @@ DELIMITER ;;
 CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; END ;;
 DELIMITER ;
 -- Dump completed on 2026-11-20
-`.slice(1)
+`
   for (const size of [1, 5, 64, 10_000]) {
     const events = await parse(dump, size)
     expect(events[0]).toEqual({ type: 'table', table: 't', columns: ['id', 'odd`name'] })
@@ -103,6 +108,25 @@ test.each([
   ['{"json": true};', 'this is no statement']
 ])('damaged: %s', async (dump, problem) => {
   await expect(parse(dump)).rejects.toThrow(problem)
+})
+
+test.each(['/*!40101 SET NAMES latin1 */;', '/*M!100616 SET NAMES latin1 */;', "SET NAMES 'latin1';"])(
+  'another character set than UTF-8 is refused: %s',
+  async dump => {
+    await expect(parse(dump)).rejects.toThrow('in the character set latin1')
+  }
+)
+
+test('UTF-8 and the character sets of variables are accepted', async () => {
+  const dump = '/*!40101 SET NAMES utf8mb4 */;\n/*!50503 SET NAMES utf8 */;\nSET NAMES @OLD;\nUSE `a``b`;'
+  expect(await parse(dump)).toEqual([{ type: 'database', name: 'a`b' }])
+})
+
+test('a dump of two databases is refused', async () => {
+  const file = join(await scratchFolder(), 'db.sql')
+  await writeFile(file, 'USE `azuracast`;\nUSE `azuracast`;\nUSE wordpress;\n')
+  const opening = openDump(file, { description: 'db.sql', signal: AbortSignal.timeout(10_000) })
+  await expect(opening).rejects.toThrow('has the databases azuracast and wordpress')
 })
 
 test('a statement that is not a list of columns defines no table', () => {
