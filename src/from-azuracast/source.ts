@@ -27,7 +27,8 @@ export interface Reader {
   readonly text: (row: SourceRow, column: string) => string | null
   /** 0 if there is no number. */
   readonly number: (row: SourceRow, column: string) => number
-  readonly flag: (row: SourceRow, column: string) => boolean
+  /** `absent`, the default of AzuraCast, if the value is NULL or there is no such column. */
+  readonly flag: (row: SourceRow, column: string, absent?: boolean) => boolean
   /** Unix milliseconds. Null: no time. */
   readonly time: (row: SourceRow, column: string) => number | null
   /** The members of a JSON object; none without one. */
@@ -48,7 +49,10 @@ export function readerOf(table: Pick<SourceTable, 'columns'> | undefined): Reade
   return {
     text,
     number: (row, column) => parseNumber(text(row, column)),
-    flag: (row, column) => parseNumber(text(row, column)) !== 0,
+    flag: (row, column, absent = false) => {
+      const value = text(row, column)
+      return value === null ? absent : parseNumber(value) !== 0
+    },
     time: (row, column) => parseTime(text(row, column)),
     json: (row, column) => parseObject(text(row, column)),
     list: (row, column) => {

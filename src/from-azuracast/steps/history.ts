@@ -73,7 +73,7 @@ export async function takeHistory(migration: Migration): Promise<void> {
         playlistNames.get(playlistId) ?? '',
         streamerNames.get(read.number(row, 'streamer_id')) ?? '',
         read.number(row, 'request_id') !== 0,
-        read.flag(row, 'is_visible'),
+        read.flag(row, 'is_visible', true),
         song.songId,
         song.artist,
         song.title,

@@ -34,16 +34,25 @@ interface MappedMedia {
 export async function takeMedia(migration: Migration): Promise<void> {
   const { report, ids } = migration
   const byLocation = stationsByLocation(migration)
+  const seen = new Set<string>()
   let unused = 0
   await takeTable<MappedMedia>(migration, {
     table: 'station_media',
     kind: 'media',
     title: 'songs',
     convert(row, read, sourceId) {
-      const stations = byLocation.get(read.number(row, 'storage_location_id')) ?? []
+      const location = read.number(row, 'storage_location_id')
+      const stations = byLocation.get(location) ?? []
       if (stations.length === 0) unused += 1
       const mapped = stations.length === 0 ? null : mapMedia(migration, row, read)
-      return mapped && { sourceId, row: mapped, stations }
+      if (!mapped) return null
+      const keys = [mapped['path'], mapped['unique_id']].map(value => `${location} ${textOf(value)}`)
+      if (keys.some(key => seen.has(key))) {
+        report.leave('songs whose path or unique_id another song of the location has', textOf(mapped['path']))
+        return null
+      }
+      for (const key of keys) seen.add(key)
+      return { sourceId, row: mapped, stations }
     },
     async write(tx, songs) {
       const copies = songs.flatMap(({ sourceId, row, stations }) =>
@@ -119,8 +128,28 @@ const cueNames: Readonly<Record<Exclude<CuePoint, 'amplifyDb'>, string>> = {
 
 const maxMs = 2_147_483_647
 
-function mapCues(read: Reader, row: SourceRow) {
-  const extra = read.json(row, 'extra_metadata')
+/** Reads cue points by the names in `extra_metadata`. */
+function readCues(read: Reader, row: SourceRow): Readonly<Record<string, unknown>> {
+  if (read.has('extra_metadata')) {
+    // In 2024 there were releases that put a prefix before the names.
+    const members = Object.entries(read.json(row, 'extra_metadata'))
+    return Object.fromEntries(members.map(([name, value]) => [name.replace(/^liq_/, ''), value]))
+  }
+  // Until release 0.20.1 each was a column.
+  const columns = ['amplify', 'cue_in', 'cue_out', 'fade_in', 'fade_out']
+  const cues = Object.fromEntries(columns.map(column => [column, read.text(row, column)]))
+  const overlap = read.text(row, 'fade_overlap')
+  const end = cues['cue_out'] ?? read.text(row, 'length')
+  return {
+    ...cues,
+    cross_start_next:
+      overlap === null || end === null ? read.text(row, 'fade_start_next') : Number(end) - Number(overlap)
+  }
+}
+
+/** Maps cue points to columns. A value that is unset or has no meaning is null. */
+export function mapCues(read: Reader, row: SourceRow) {
+  const extra = readCues(read, row)
   const columns: Record<string, number | null> = {}
   for (const [name, key] of Object.entries(cueNames)) {
     const seconds = numberOf(extra[key])

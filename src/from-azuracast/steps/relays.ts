@@ -12,7 +12,7 @@ export async function takeRelays(migration: Migration): Promise<void> {
       sourceId,
       base_url: read.text(row, 'base_url') ?? '',
       name: (read.text(row, 'name') || 'Relay').slice(0, 100),
-      is_visible_on_public_pages: read.flag(row, 'is_visible_on_public_pages'),
+      is_visible_on_public_pages: read.flag(row, 'is_visible_on_public_pages', true),
       created_at: new Date(read.time(row, 'created_at') ?? Date.now()).toISOString(),
       updated_at: new Date(read.time(row, 'updated_at') ?? Date.now()).toISOString()
     }),

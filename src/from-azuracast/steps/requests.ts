@@ -85,7 +85,7 @@ export async function takeQueue(migration: Migration): Promise<void> {
           request_id: requestId,
           is_request: requestId !== null,
           is_manual: playlistId === null && requestId === null,
-          is_visible: read.flag(row, 'is_visible'),
+          is_visible: read.flag(row, 'is_visible', true),
           cued_at_ms: cuedAtMs,
           plays_at_ms: read.time(row, 'timestamp_played') ?? cuedAtMs,
           duration_ms: Math.max(0, Math.round(read.number(row, 'duration') * 1_000)),

@@ -103,7 +103,7 @@ async function readStations(
       shortName,
       timezone: read.text(row, 'timezone') ?? 'UTC',
       mediaLocation: read.number(row, 'media_storage_location_id'),
-      isEnabled: read.flag(row, 'is_enabled')
+      isEnabled: read.flag(row, 'is_enabled', true)
     }
     stations.set(identity.id, station)
   }

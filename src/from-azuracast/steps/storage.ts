@@ -78,7 +78,7 @@ function mapLocation(
     return null
   }
   if (adapter === 'local' && !isInsideRoots(normalPath, storageRoots))
-    report.advise(`STORAGE_ROOTS must include ${dirname(dirname(normalPath))}`)
+    report.advise(`STORAGE_ROOTS must include ${proposeRoot(normalPath)}`)
   const body = {
     type,
     adapter,
@@ -112,6 +112,12 @@ function mapLocation(
     place: locationIdentity(withoutSecrets(record)),
     row: { ...accepted, sftp_password_for: body.sftpPassword ? passwordTarget(record) : '' }
   }
+}
+
+/** The folder of all stations, such as `/var/azuracast/stations`; never the top of the file system. */
+export function proposeRoot(path: string): string {
+  const top = dirname(dirname(path))
+  return top === '/' ? path : top
 }
 
 /** The folder of a copy: the last two parts of the path, such as `my_station/media`. */

@@ -29,7 +29,7 @@ export async function takeStreamers(migration: Migration, schedules: Schedules):
         streamer_username: username,
         display_name: read.text(row, 'display_name') ?? '',
         comments: read.text(row, 'comments') ?? '',
-        is_active: read.flag(row, 'is_active'),
+        is_active: read.flag(row, 'is_active', true),
         enforce_schedule: read.flag(row, 'enforce_schedule'),
         schedule_items: schedules.streamers.get(sourceId) ?? []
       }

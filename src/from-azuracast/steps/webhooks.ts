@@ -38,7 +38,7 @@ export async function takeWebhooks(migration: Migration): Promise<void> {
       const kept = triggerNames.filter(name => triggers.includes(name) && !unknown.includes(name))
       // None means all, which it did not ask for.
       const isSilent = triggers.length > 0 && kept.length === 0
-      const isEnabled = read.flag(row, 'is_enabled')
+      const isEnabled = read.flag(row, 'is_enabled', true)
       const isUsable = findMissingConfig(type, config).length === 0 && !isSilent
       if (isEnabled && !isUsable) report.leave('web hooks that were disabled', label)
       return {

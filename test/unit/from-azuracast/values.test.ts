@@ -6,7 +6,8 @@ import { openReport } from '../../../src/from-azuracast/report.ts'
 import { parseTime, readerOf } from '../../../src/from-azuracast/source.ts'
 import { folderHash } from '../../../src/from-azuracast/steps/covers.ts'
 import { peakOf } from '../../../src/from-azuracast/steps/history.ts'
-import { copiedPath } from '../../../src/from-azuracast/steps/storage.ts'
+import { mapCues } from '../../../src/from-azuracast/steps/media.ts'
+import { copiedPath, proposeRoot } from '../../../src/from-azuracast/steps/storage.ts'
 import { findRemoteStream } from '../../../src/from-azuracast/steps/streams.ts'
 
 test.each([
@@ -34,6 +35,7 @@ test('a value of a column that the release does not have is unset', () => {
     false,
     false
   ])
+  expect([read.flag(row, 'new', true), read.flag(['0'], 'id', true)]).toEqual([true, false])
 })
 
 test.each([
@@ -46,6 +48,45 @@ test.each([
   expect(findRemoteStream(readerOf({ columns }), Object.values(remote))).toEqual({ url, type })
 })
 
+const extra = (value: object) => ({ extra_metadata: JSON.stringify(value) })
+const cues = {
+  cue_in_ms: 1_500,
+  cue_out_ms: 170_000,
+  start_next_ms: 166_500,
+  fade_in_ms: null,
+  fade_out_ms: 0,
+  amplify_db: -2.5
+}
+
+test.each([
+  extra({
+    cue_in: 1.5,
+    cue_out: '170',
+    cross_start_next: 166.5,
+    fade_in: null,
+    fade_out: 0,
+    amplify: '-2.5 dB'
+  }),
+  extra({
+    liq_cue_in: '1.5',
+    liq_cue_out: 170,
+    liq_cross_start_next: 166.5,
+    liq_fade_out: 0,
+    liq_amplify: -2.5
+  }),
+  {
+    cue_in: '1.5',
+    cue_out: '170.0',
+    fade_start_next: '166.5',
+    fade_in: null,
+    fade_out: '0.0',
+    amplify: '-2.5'
+  },
+  { cue_in: '1.5', cue_out: '170.0', fade_overlap: '3.5', fade_in: null, fade_out: '0.0', amplify: '-2.5' }
+])('cue points of all releases: %j', song => {
+  expect(mapCues(readerOf({ columns: Object.keys(song) }), Object.values(song))).toMatchObject(cues)
+})
+
 test('small conversions', () => {
   expect(renderCopyLine(['a\tb\\c\nd', null, 5, true, ''])).toBe('a\\tb\\\\c\\nd\t\\N\t5\tt\t\n')
   expect(peakOf('[3, 17, 5]', 4)).toBe(17)
@@ -53,6 +94,11 @@ test('small conversions', () => {
   // The MD5 of `.` and of `a/b`.
   expect(folderHash('song.mp3')).toBe('5058f1af8388633f609cadb75a75dc9d')
   expect(folderHash('a/b/song.mp3')).toBe('a7e86136543b019d72468ceebf71fb8e')
+  expect(['/var/azuracast/stations/jazz/media', '/srv/music', '/music'].map(proposeRoot)).toEqual([
+    '/var/azuracast/stations',
+    '/srv/music',
+    '/music'
+  ])
   expect(copiedPath('/srv', '/var/azuracast/stations/jazz/media/')).toBe('/srv/jazz/media')
 })
 
