@@ -290,7 +290,7 @@ describe('a backup', () => {
       const users = await read('/api/admin/users')
       expect(users.map(({ email, roles }: Record<string, unknown>) => [email, roles])).toEqual(
         expect.arrayContaining([
-          ['admin@example.com', [expect.objectContaining({ name: 'Super Administrator' })]],
+          ['admin@example.com', [expect.objectContaining({ name: 'Administrator' })]],
           ['old@example.com', []]
         ])
       )

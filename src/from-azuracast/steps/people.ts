@@ -18,6 +18,9 @@ interface Grants {
 async function takeRoles(migration: Migration): Promise<void> {
   const { ids } = migration
   const grants = await readGrants(migration)
+  const administrators = [...grants].filter(([, { permissions }]) => permissions.includes(allPermissions))
+  // AzuraCast creates its role of administrators first.
+  const administratorId = Math.min(...administrators.map(([roleId]) => roleId))
   await takeTable(migration, {
     table: 'role',
     kind: 'role',
@@ -26,7 +29,11 @@ async function takeRoles(migration: Migration): Promise<void> {
       sourceId,
       name: (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}`
     }),
-    async write(tx, roles) {
+    async write(tx, all) {
+      const roles = []
+      for (const role of all)
+        if (role.sourceId !== administratorId || !(await equateAdministrator(migration, tx, role)))
+          roles.push(role)
       const newIds = await ids.assign(
         tx,
         'role',
@@ -39,6 +46,23 @@ async function takeRoles(migration: Migration): Promise<void> {
       }
     }
   })
+}
+
+const allPermissions = 'administer all'
+
+/** Makes a role the role of Cuewire with all permissions, which cannot be changed. Returns false if there is none. */
+async function equateAdministrator(
+  { ids, report }: Migration,
+  tx: Tx,
+  { sourceId, name }: { readonly sourceId: number; readonly name: string }
+): Promise<boolean> {
+  const [own] = await tx<{ id: number; name: string }[]>`
+    select id, name from roles where builtin = 'administrator'`
+  if (!own) return false
+  if (own.id !== sourceId) await ids.equate(tx, 'role', sourceId, own.id)
+  if (own.name !== name)
+    report.leave('names of the role with all permissions', `${name}: it is the role ${own.name}`)
+  return true
 }
 
 async function findFreeRoleName(tx: Tx, name: string): Promise<string> {
