@@ -15,6 +15,7 @@ import { takePeople } from './steps/people.ts'
 import { moveScheduleIds, readSchedules, takePlaylists, takeTracks } from './steps/playlists.ts'
 import { takeRelays } from './steps/relays.ts'
 import { takeQueue, takeRequests } from './steps/requests.ts'
+import { takeSettings } from './steps/settings.ts'
 import {
   adviseOnConflicts,
   deleteConflicting,
@@ -89,6 +90,7 @@ export async function migrateInstallation(
   await copyMedia(migration)
   await takeCovers(migration)
   await takeStationFiles(migration)
+  await takeSettings(migration)
   await listLeftOut(migration)
   await enableStations(migration)
   return report

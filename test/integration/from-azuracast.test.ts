@@ -88,6 +88,9 @@ describe('a backup', () => {
       expect(taken).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken:\n/) })
       for (const name of [
         'Station 1 – Bücher & Töne: genre',
+        'settings of the installation: instance_name, history_keep_days, public_theme, homepage_redirect_url\n',
+        'default_album_art_url must be',
+        'BASE_URL=https://radio.example.com\n',
         'old@example.com',
         'short (Odd)',
         'no:colon',
@@ -123,6 +126,13 @@ describe('a backup', () => {
         enable_streamers: true,
         max_bitrate: 320,
         media_storage_location_id: 1
+      })
+      expect(await read('/api/admin/settings')).toMatchObject({
+        instance_name: 'Example Radio',
+        history_keep_days: 90,
+        public_theme: 'dark',
+        homepage_redirect_url: 'https://www.example.com/',
+        default_album_art_url: ''
       })
       expect(await read('/api/admin/storage_location/1')).toMatchObject({
         type: 'station_media',

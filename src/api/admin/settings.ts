@@ -90,7 +90,10 @@ function findFixedProblems(group: SettingGroup | null, body: unknown, services: 
   })
 }
 
-function findRetentionProblems({ history_keep_days: days }: Partial<InstallationSettings>): FieldError[] {
+/** Returns the problem of a retention of less than 30 days. */
+export function findRetentionProblems({
+  history_keep_days: days
+}: Partial<InstallationSettings>): FieldError[] {
   if (days === undefined || days === null || days === 0 || days >= 30) return []
   return [fieldError('history_keep_days', 'out_of_range', 'must be 0 or at least 30.')]
 }

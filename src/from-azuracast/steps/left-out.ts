@@ -16,7 +16,7 @@ const counted = {
   user_login_tokens: 'tokens to sign in'
 } as const
 
-/** Lists what is not taken, and what the settings of the installation mean for the environment of Cuewire. */
+/** Lists what is not taken. */
 export async function listLeftOut(migration: Migration): Promise<void> {
   const { report, source } = migration
   for (const [table, [what, column]] of Object.entries(tables))
@@ -30,7 +30,6 @@ export async function listLeftOut(migration: Migration): Promise<void> {
   const known = new Set<string>([...Object.keys(tables), ...Object.keys(counted), ...takenTables])
   for (const { name, rows } of source.tables.values())
     if (!known.has(name) && rows > 0) report.leave('unknown tables', `${name}: ${rows} rows`)
-  await adviseSettings(migration)
 }
 
 const takenTables = [
@@ -62,42 +61,4 @@ const takenTables = [
   'storage_location',
   'user_has_role',
   'users'
-]
-
-/** Cuewire is configured by environment variables. */
-async function adviseSettings(migration: Migration): Promise<void> {
-  const { report } = migration
-  for await (const { row, read } of rowsOf(migration, 'settings')) {
-    const text = (column: string) => read.text(row, column) ?? ''
-    if (text('base_url') !== '') report.advise(`BASE_URL=${text('base_url')}`)
-    if (text('api_access_control') !== '') report.advise(`CORS_ALLOWED_ORIGINS=${text('api_access_control')}`)
-    const days = read.number(row, 'history_keep_days')
-    if (days > 0) report.advise(`HISTORY_RETENTION_DAYS=${days}`)
-    if (read.flag(row, 'mail_enabled') && text('mail_smtp_host') !== '') {
-      const user = encodeURIComponent(text('mail_smtp_username'))
-      const scheme = read.flag(row, 'mail_smtp_secure') ? 'smtps' : 'smtp'
-      const address = `${text('mail_smtp_host')}:${read.number(row, 'mail_smtp_port')}`
-      report.advise(
-        `SMTP_URL=${scheme}://${user === '' ? '' : `${user}:PASSWORD@`}${address} (the password is not printed)`
-      )
-    }
-    const unused = unusedSettings.filter(column => text(column) !== '' && text(column) !== '0')
-    for (const column of unused) report.leave('settings of the installation without an equivalent', column)
-  }
-}
-
-const unusedSettings = [
-  'instance_name',
-  'public_theme',
-  'public_custom_css',
-  'public_custom_js',
-  'internal_custom_css',
-  'homepage_redirect_url',
-  'default_album_art_url',
-  'hide_album_art',
-  'backup_enabled',
-  'geolite_license_key',
-  'last_fm_api_key',
-  'acme_email',
-  'acme_domains'
 ]

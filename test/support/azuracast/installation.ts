@@ -41,9 +41,13 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
     settings: [
       {
         app_unique_identifier: `00000000-0000-4000-8000-${String(sizes.stations).padStart(12, '0')}`,
-        base_url: 'https://radio.example.com',
+        base_url: 'radio.example.com',
+        always_use_ssl: true,
         instance_name: 'Example Radio',
-        history_keep_days: 0
+        public_theme: 'dark',
+        homepage_redirect_url: 'https://www.example.com/',
+        default_album_art_url: 'not an address',
+        history_keep_days: 90
       }
     ],
     storage_location: range(sizes.stations * 3, id => ({
