@@ -10,7 +10,13 @@ const missing = [
   'listener counts over time',
   'requests that were played',
   'when songs of playlists were last played, and the order of playlists that are shuffled',
-  'the keys with which playouts call'
+  'the keys with which playouts call',
+  'relays, and which remotes belong to them',
+  'broadcasts of streamers, and their recordings',
+  'pending requests and the queue',
+  'folders of playlists',
+  'podcasts',
+  'the audit log'
 ]
 
 /** Reads a running AzuraCast with its REST API, with the key of an administrator. */

@@ -566,6 +566,7 @@ test('a running AzuraCast is read with its API, and what that does not show is l
     code: 0,
     stdout: expect.stringContaining('passwords of users, streamers and SFTP users')
   })
+  expect(end.stdout).toContain('pending requests and the queue')
   expect(await countPlays(sql)).toEqual({ plays: 2_200, ids: 1_100 * 2_201 })
   const [found] = await sql`
     select (select array_agg(media_id || ' ' || position order by id) from playlist_tracks where playlist_id = 2) as tracks,
