@@ -29,8 +29,9 @@ export function acceptRecord(
       problemsOf(result.issues).map(({ field, message }) => [field.split('.')[0] ?? '', message])
     )
     for (const [field, message] of rejected) {
-      onProblem(message)
-      if (fields[field]?.fallback === undefined || !accepted.delete(field)) return null
+      const isOptional = fields[field]?.fallback !== undefined && accepted.delete(field)
+      onProblem(isOptional ? `${message} The default applies.` : `${message} It is left out.`)
+      if (!isOptional) return null
     }
   }
 }
@@ -53,3 +54,12 @@ function rowOf(
 
 /** The nearest number of a range. */
 export const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max)
+
+/** Returns a function like `clamp` for values of fields, which passes changes to `onProblem`. */
+export const openClamp =
+  (onProblem: (problem: string) => void) =>
+  (field: string, value: number, min: number, max: number): number => {
+    const nearest = clamp(value, min, max)
+    if (nearest !== value) onProblem(`${field} ${value} becomes ${nearest}.`)
+    return nearest
+  }

@@ -64,6 +64,9 @@ async function backupOf(dump: Iterable<string>, name = 'backup.tgz', files: read
   return path
 }
 
+const changeOneByte = (bytes: Buffer) =>
+  Buffer.from(bytes.map((byte, at) => (at === 5_000 ? byte ^ 1 : byte)))
+
 const countPlays = async (sql: Sql) =>
   (
     await sql<
@@ -91,6 +94,8 @@ describe('a backup', () => {
         'settings of the installation: instance_name, history_keep_days, public_theme, homepage_redirect_url\n',
         'default_album_art_url must be',
         'BASE_URL=https://radio.example.com\n',
+        'Station 1 – Bücher & Töne: branding_config.public_custom_css\n',
+        'max_mounts 4, max_hls_streams 2: together 6',
         'old@example.com',
         'short (Odd)',
         'no:colon',
@@ -116,6 +121,7 @@ describe('a backup', () => {
         hls_is_default: true,
         queue_length: 4,
         history_length: 8,
+        offline_text: 'Back soon',
         live_text: 'On air now',
         duplicate_prevention_time_range: 90,
         crossfade_type: 'smart',
@@ -125,6 +131,7 @@ describe('a backup', () => {
         request_threshold: 30,
         enable_streamers: true,
         max_bitrate: 320,
+        max_hls_streams: 6,
         media_storage_location_id: 1
       })
       expect(await read('/api/admin/settings')).toMatchObject({
@@ -404,11 +411,8 @@ describe('a backup', () => {
   test.each([
     ['backup.tgz', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /is damaged/],
     ['backup.tzst', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /is damaged/],
-    [
-      'backup.zip',
-      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 5_000 ? byte ^ 1 : byte))),
-      /is damaged: .*checksum/
-    ],
+    ['backup.tzst', changeOneByte, /is damaged: .*checksum/],
+    ['backup.zip', changeOneByte, /is damaged: .*checksum/],
     ['backup.sql', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), /damaged|not complete/],
     ['backup.rar', () => Buffer.from('Rar!....'), /is no backup/]
   ])('that is broken leaves nothing behind: %s', async (name, damage, problem) => {
@@ -465,16 +469,39 @@ describe('stations with the id of others', () => {
   test('get new ids, and their records belong to them', async ({ databaseUrl, sql }) => {
     const place = { databaseUrl, dataDir: await scratchFolder() }
     await insertStation(sql, { shortName: 'station_1', name: 'Other' })
-    await run(envOf(place), '--on-conflict', 'renumber', await backup())
+    const installation = generateInstallation({ ...sizes, songs: 6, plays: 9, days: 1 })
+    const odd = [
+      { api_history_items: 70, description: 'x'.repeat(3_000) },
+      { short_name: 'станция_(2)' },
+      { short_name: '2', enable_public_page: false, enable_public_api: true }
+    ]
+    const station = [...(installation['station'] ?? [])].map((row, index) => ({ ...row, ...odd[index] }))
+    const songs = [...(installation['station_media'] ?? [])]
+    const copy = { ...songs[0], id: 7, path: 'Copy.mp3' }
+    const path = await backupOf(renderDump({ ...installation, station, station_media: [...songs, copy] }))
+    const tried = await run(envOf(place), '--on-conflict', 'renumber', '--dry-run', path)
+    const taken = await run(envOf(place), '--on-conflict', 'renumber', path)
+    for (const { stdout } of [tried, taken])
+      for (const line of [
+        'station_1 becomes station_1_2\n',
+        'станция_(2) becomes _2\n',
+        ': 2 becomes station_2\n',
+        'api_history_items 70 becomes 50.\n',
+        'The default applies.\n',
+        ' 6 songs\n',
+        'another song of the location has: 1\n    Copy.mp3\n',
+        'whose API required no key: now it requires one: 1\n    Station 3'
+      ])
+        expect(stdout).toContain(line)
     const stations = await sql`
-      select s.id, s.short_name, count(h.id) as plays, min(m.path) as path from stations s
+      select s.id, s.short_name, s.is_public, count(h.id) as plays, min(m.path) as path from stations s
       left join song_history h on h.station_id = s.id left join media m on m.id = h.media_id
       group by s.id order by s.id`
     expect([...stations]).toEqual([
-      { id: 1, short_name: 'station_1', plays: 0, path: null },
-      { id: 2, short_name: 'station_2', plays: 3, path: expect.stringContaining('(2)') },
-      { id: 3, short_name: 'station_3', plays: 3, path: expect.stringContaining('(3)') },
-      { id: 4, short_name: 'station_1_2', plays: 3, path: expect.stringContaining('(1)') }
+      { id: 1, short_name: 'station_1', is_public: true, plays: 0, path: null },
+      { id: 2, short_name: '_2', is_public: true, plays: 3, path: expect.stringContaining('(2)') },
+      { id: 3, short_name: 'station_2', is_public: false, plays: 3, path: expect.stringContaining('(3)') },
+      { id: 4, short_name: 'station_1_2', is_public: true, plays: 3, path: expect.stringContaining('(1)') }
     ])
   })
 })
@@ -567,6 +594,8 @@ test('a running AzuraCast is read with its API, and what that does not show is l
     stdout: expect.stringContaining('passwords of users, streamers and SFTP users')
   })
   expect(end.stdout).toContain('pending requests and the queue')
+  // Its settings are the defaults of AzuraCast.
+  expect(end.stdout).not.toContain('settings of stations')
   expect(await countPlays(sql)).toEqual({ plays: 2_200, ids: 1_100 * 2_201 })
   const [found] = await sql`
     select (select array_agg(media_id || ' ' || position order by id) from playlist_tracks where playlist_id = 2) as tracks,

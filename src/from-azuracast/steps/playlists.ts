@@ -8,7 +8,7 @@ import type { ScheduleItem } from '../../autodj/schedule.ts'
 import type { Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { addressSongId } from '../../songs/song.ts'
-import { acceptRecord, clamp } from '../accept-record.ts'
+import { acceptRecord, openClamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import { textOf } from '../source.ts'
@@ -70,6 +70,9 @@ export async function takePlaylists(migration: Migration, schedules: Schedules):
       if (!station) return null
       const text = (column: string) => read.text(row, column) ?? ''
       const name = `${station.name}: ${text('name')}`
+      const onProblem = (problem: string) =>
+        report.leave('settings of playlists that are not accepted', `${name}: ${problem}`)
+      const clampField = openClamp(onProblem)
       const isRemote = text('source') === 'remote_url'
       const body = {
         name: text('name'),
@@ -78,22 +81,25 @@ export async function takePlaylists(migration: Migration, schedules: Schedules):
         order: text('playback_order'),
         remote_url: text('remote_url'),
         remote_type: text('remote_type') || 'stream',
-        remote_buffer: clamp(read.number(row, 'remote_timeout'), 0, 120),
-        is_enabled: read.flag(row, 'is_enabled'),
+        remote_buffer: clampField('remote_timeout', read.number(row, 'remote_timeout'), 0, 120),
+        is_enabled: read.flag(row, 'is_enabled', true),
         is_jingle: read.flag(row, 'is_jingle'),
-        play_per_songs: clamp(read.number(row, 'play_per_songs'), 0, 32_767),
-        play_per_minutes: clamp(read.number(row, 'play_per_minutes'), 0, 32_767),
-        play_per_hour_minute: clamp(read.number(row, 'play_per_hour_minute'), 0, 59),
-        weight: clamp(read.number(row, 'weight'), 0, 100) || 3,
-        include_in_requests: read.flag(row, 'include_in_requests'),
+        play_per_songs: clampField('play_per_songs', read.number(row, 'play_per_songs'), 0, 32_767),
+        play_per_minutes: clampField('play_per_minutes', read.number(row, 'play_per_minutes'), 0, 32_767),
+        play_per_hour_minute: clampField(
+          'play_per_hour_minute',
+          read.number(row, 'play_per_hour_minute'),
+          0,
+          59
+        ),
+        weight: clampField('weight', read.number(row, 'weight'), 0, 100) || 3,
+        include_in_requests: read.flag(row, 'include_in_requests', true),
         include_in_on_demand: read.flag(row, 'include_in_on_demand'),
         backend_options: text('backend_options'),
-        avoid_duplicates: read.flag(row, 'avoid_duplicates'),
+        avoid_duplicates: read.flag(row, 'avoid_duplicates', true),
         schedule_items: schedules.playlists.get(sourceId) ?? []
       }
-      const accepted = acceptRecord(playlistResource, body, secrets, problem =>
-        report.leave('settings of playlists that are not accepted', `${name}: ${problem}`)
-      )
+      const accepted = acceptRecord(playlistResource, body, secrets, onProblem)
       if (!accepted) return null
       if (text('description') !== '')
         report.leave('settings of playlists without an equivalent', `${name}: description`)
@@ -177,7 +183,7 @@ export async function takeTracks(migration: Migration): Promise<void> {
         playlistId,
         mediaId,
         position: read.number(row, 'weight'),
-        isQueued: read.flag(row, 'is_queued'),
+        isQueued: read.flag(row, 'is_queued', true),
         lastPlayedMs: read.time(row, 'last_played')
       }
     },

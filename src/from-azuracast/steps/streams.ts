@@ -3,7 +3,7 @@ import { remotes } from '../../api/stations/remotes.ts'
 import type { Tx } from '../../db/sql.ts'
 import { defaultMountPath } from '../../db/stations.ts'
 import type { NamedValue } from '../../fields/named-values.ts'
-import { acceptRecord, clamp } from '../accept-record.ts'
+import { acceptRecord, openClamp } from '../accept-record.ts'
 import type { RecordKind } from '../ids.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, readProgress, storeProgress, takeTable } from '../migration.ts'
@@ -35,28 +35,29 @@ async function takeMounts(migration: Migration): Promise<void> {
       if (!station) return null
       const text = (column: string) => read.text(row, column) ?? ''
       const name = `${station.name}: ${text('name')}`
+      const onProblem = (problem: string) =>
+        report.leave('settings of mounts that are not accepted', `${name}: ${problem}`)
+      const clampField = openClamp(onProblem)
       const body = {
         name: text('name'),
         display_name: text('display_name'),
-        is_visible_on_public_pages: read.flag(row, 'is_visible_on_public_pages'),
+        is_visible_on_public_pages: read.flag(row, 'is_visible_on_public_pages', true),
         is_default: read.flag(row, 'is_default'),
         is_public: read.flag(row, 'is_public'),
         fallback_mount: text('fallback_mount'),
         relay_url: text('relay_url'),
         authhash: text('authhash'),
         max_listener_duration: Math.max(0, read.number(row, 'max_listener_duration')),
-        enable_autodj: read.flag(row, 'enable_autodj'),
+        enable_autodj: read.flag(row, 'enable_autodj', true),
         autodj_format: formats.includes(text('autodj_format')) ? text('autodj_format') : 'mp3',
         autodj_bitrate:
           read.text(row, 'autodj_bitrate') === null
             ? 128
-            : clamp(read.number(row, 'autodj_bitrate'), 0, 10_000),
+            : clampField('autodj_bitrate', read.number(row, 'autodj_bitrate'), 0, 10_000),
         custom_listen_url: text('custom_listen_url'),
         frontend_config: parseMountConfig(text('frontend_config'))
       }
-      const accepted = acceptRecord(hlsStreams, body, secrets, problem =>
-        report.leave('settings of mounts that are not accepted', `${name}: ${problem}`)
-      )
+      const accepted = acceptRecord(hlsStreams, body, secrets, onProblem)
       return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
     },
     write: (tx, mounts) => writeStreams(migration, tx, 'mount', mounts)
@@ -85,17 +86,18 @@ async function takeHlsStreams(migration: Migration): Promise<void> {
       const station = stations.get(read.number(row, 'station_id'))
       if (!station) return null
       const name = read.text(row, 'name') ?? ''
+      const onProblem = (problem: string) =>
+        report.leave('settings of HLS streams that are not accepted', `${station.name}: ${name}: ${problem}`)
+      const clampField = openClamp(onProblem)
       const body = {
         name: `/hls/${name}`,
         // Now playing lists mounts here; players find HLS streams by the address of the station.
         is_visible_on_public_pages: false,
         autodj_format: 'aac',
-        autodj_bitrate: clamp(read.number(row, 'bitrate') || 128, 0, 10_000),
+        autodj_bitrate: clampField('bitrate', read.number(row, 'bitrate') || 128, 0, 10_000),
         frontend_config: [{ key: 'hls_format', value: read.text(row, 'format') ?? 'aac' }]
       }
-      const accepted = acceptRecord(hlsStreams, body, secrets, problem =>
-        report.leave('settings of HLS streams that are not accepted', `${station.name}: ${name}: ${problem}`)
-      )
+      const accepted = acceptRecord(hlsStreams, body, secrets, onProblem)
       return accepted && { sourceId, row: { station_id: station.id, ...accepted } }
     },
     write: (tx, streams) => writeStreams(migration, tx, 'hls stream', streams)
@@ -166,18 +168,19 @@ async function takeRemotes(migration: Migration): Promise<void> {
       const { url, type } = findRemoteStream(read, row)
       const name = text('display_name') || text('mount') || text('url')
       const isFed = read.flag(row, 'enable_autodj')
+      const onProblem = (problem: string) =>
+        report.leave('settings of remotes that are not accepted', `${station.name}: ${name}: ${problem}`)
+      const clampField = openClamp(onProblem)
       const body = {
         name: name.slice(0, 100),
         url,
         type,
         admin_password: text('admin_password'),
-        is_visible: read.flag(row, 'is_visible_on_public_pages'),
-        bitrate: isFed ? clamp(read.number(row, 'autodj_bitrate'), 0, 10_000) : 0,
+        is_visible: read.flag(row, 'is_visible_on_public_pages', true),
+        bitrate: isFed ? clampField('autodj_bitrate', read.number(row, 'autodj_bitrate'), 0, 10_000) : 0,
         format: isFed && formats.includes(text('autodj_format')) ? text('autodj_format') : ''
       }
-      const accepted = acceptRecord(remotes, body, secrets, problem =>
-        report.leave('settings of remotes that are not accepted', `${station.name}: ${name}: ${problem}`)
-      )
+      const accepted = acceptRecord(remotes, body, secrets, onProblem)
       if (isFed) report.leave('remotes to which Cuewire sends no stream', `${station.name}: ${name}`)
       if (type === '') report.leave('remotes that are not polled for listeners', `${station.name}: ${name}`)
       if (!accepted) return null

@@ -319,8 +319,11 @@ function stationRow(id: number): Row {
     is_enabled: true,
     enable_hls: true,
     api_history_items: 8,
+    branding_config: { offline_text: 'Back soon', public_custom_css: id === 1 ? 'a {}' : null },
     timezone: 'Europe/Berlin',
     max_bitrate: 320,
+    max_mounts: 4,
+    max_hls_streams: 2,
     media_storage_location_id: id * 3 - 2,
     recordings_storage_location_id: id * 3 - 1,
     podcasts_storage_location_id: id * 3
