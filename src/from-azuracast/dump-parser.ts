@@ -74,14 +74,6 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   const fail = (problem: string): never => {
     throw new OperatorError(`the database dump is damaged at byte ${startOffset + position}: ${problem}`)
   }
-  /** `binary` is that of the columns, which AzuraCast has in UTF-8. */
-  const checkCharacterSet = (statement: string) => {
-    const name = findCharacterSet(statement)
-    if (name !== null && !/^(?:utf8|utf8mb3|utf8mb4|binary)$/i.test(name))
-      throw new OperatorError(
-        `the database dump is in the character set ${name}: dump the database with --default-character-set=utf8mb4`
-      )
-  }
   /** Repeats `find`, which returns -1 if the text ends too early, with more text. */
   const find = async (findEnd: () => number, what: string): Promise<number> => {
     for (;;) {
@@ -178,6 +170,16 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       if (rows.length >= rowsPerEvent) yield flush()
     }
   }
+}
+
+/** Throws an `OperatorError` if a statement declares another character set than UTF-8. */
+function checkCharacterSet(statement: string): void {
+  const name = findCharacterSet(statement)
+  // `binary` is the character set of the columns, which is UTF-8 in AzuraCast.
+  if (name !== null && !/^(?:utf8|utf8mb3|utf8mb4|binary)$/i.test(name))
+    throw new OperatorError(
+      `the database dump is in the character set ${name}: dump the database with --default-character-set=utf8mb4`
+    )
 }
 
 function skipBlank(text: string, from: number): number {

@@ -52,12 +52,13 @@ function mapSettings(
   return problems.length === 0 ? values : others
 }
 
+const isUnset = (stored: InstallationSettings, name: string) =>
+  Reflect.get(stored, name) === fields[name]?.fallback
+
 async function storeSettings(migration: Migration, values: Partial<InstallationSettings>): Promise<void> {
   const { sql, isDryRun, report } = migration
   const { isComplete } = await readProgress(migration, step)
   const stored = await readInstallationSettings(sql)
-  const isUnset = (before: InstallationSettings, name: string) =>
-    Reflect.get(before, name) === fields[name]?.fallback
   const fresh = Object.keys(values).filter(name => !isComplete && isUnset(stored, name))
   const known = Object.entries(values).filter(([name, value]) => Reflect.get(stored, name) === value)
   const names = [...fresh, ...known.map(([name]) => name)]

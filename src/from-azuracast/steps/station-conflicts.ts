@@ -48,6 +48,8 @@ async function readNewStations(migration: Migration): Promise<SourceIdentity[]> 
   return fresh
 }
 
+const isKept = ({ shortName, sourceShortName }: SourceIdentity) => shortName === sourceShortName
+
 /**
  * Chooses the short names of stations that no earlier run has taken, by their ids in AzuraCast. A name that another station has gets a
  * number; stations that keep theirs come first.
@@ -60,10 +62,10 @@ export async function chooseShortNames(
   const fresh = await readNewStations(migration)
   const known = await sql<{ name: string }[]>`select short_name as name from stations`
   const taken = new Set(known.map(({ name }) => name))
-  // In a dry run the stations that would be replaced are still there.
-  if (onConflict !== 'renumber') for (const { other } of conflicts) taken.delete(other.shortName)
+  // In a dry run the stations that would be replaced are still there, and those that would be refused are listed elsewhere.
+  if (onConflict === 'replace' || onConflict === 'refuse')
+    for (const { other } of conflicts) taken.delete(other.shortName)
   const isLeftOut = (id: number) => onConflict === 'skip' && conflicts.some(conflict => conflict.id === id)
-  const isKept = ({ shortName, sourceShortName }: SourceIdentity) => shortName === sourceShortName
   const chosen = new Map<number, string>()
   for (const { id, shortName } of [...fresh.filter(isKept), ...fresh.filter(each => !isKept(each))]) {
     if (isLeftOut(id)) continue

@@ -64,7 +64,9 @@ async function createRawZstd(): Promise<Transform> {
     },
     flush(done) {
       this.push(block(Buffer.alloc(0), true))
-      this.push(Buffer.from(hasher.digest('hex').slice(8), 'hex').reverse())
+      const checksum = Buffer.alloc(4)
+      checksum.writeUInt32LE(Number.parseInt(hasher.digest('hex').slice(8), 16))
+      this.push(checksum)
       done()
     }
   })
