@@ -16,8 +16,10 @@ interface Grants {
 }
 
 async function takeRoles(migration: Migration): Promise<void> {
-  const { ids } = migration
+  const { ids, report, sql } = migration
   const grants = await readGrants(migration)
+  const [own] = await sql<{ id: number; name: string }[]>`
+    select id, name from roles where builtin = 'administrator'`
   const administrators = [...grants].filter(([, { permissions }]) => permissions.includes(allPermissions))
   // AzuraCast creates its role of administrators first.
   const administratorId = Math.min(...administrators.map(([roleId]) => roleId))
@@ -25,15 +27,17 @@ async function takeRoles(migration: Migration): Promise<void> {
     table: 'role',
     kind: 'role',
     title: 'roles',
-    convert: (row, read, sourceId) => ({
-      sourceId,
-      name: (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}`
-    }),
+    convert(row, read, sourceId) {
+      const name = (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}`
+      const builtin = sourceId === administratorId ? own : undefined
+      if (builtin && builtin.name !== name)
+        report.leave('names of the role with all permissions', `${name} is the role ${builtin.name}`)
+      return { sourceId, name, builtinId: builtin?.id ?? null }
+    },
     async write(tx, all) {
-      const roles = []
-      for (const role of all)
-        if (role.sourceId !== administratorId || !(await equateAdministrator(migration, tx, role)))
-          roles.push(role)
+      for (const { sourceId, builtinId } of all)
+        if (builtinId !== null && builtinId !== sourceId) await ids.equate(tx, 'role', sourceId, builtinId)
+      const roles = all.filter(({ builtinId }) => builtinId === null)
       const newIds = await ids.assign(
         tx,
         'role',
@@ -49,21 +53,6 @@ async function takeRoles(migration: Migration): Promise<void> {
 }
 
 const allPermissions = 'administer all'
-
-/** Makes a role the role of Cuewire with all permissions, which cannot be changed. Returns false if there is none. */
-async function equateAdministrator(
-  { ids, report }: Migration,
-  tx: Tx,
-  { sourceId, name }: { readonly sourceId: number; readonly name: string }
-): Promise<boolean> {
-  const [own] = await tx<{ id: number; name: string }[]>`
-    select id, name from roles where builtin = 'administrator'`
-  if (!own) return false
-  if (own.id !== sourceId) await ids.equate(tx, 'role', sourceId, own.id)
-  if (own.name !== name)
-    report.leave('names of the role with all permissions', `${name}: it is the role ${own.name}`)
-  return true
-}
 
 async function findFreeRoleName(tx: Tx, name: string): Promise<string> {
   for (let number = 1; ; number++) {
