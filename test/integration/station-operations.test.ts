@@ -138,6 +138,19 @@ test('broadcasts of a streamer are listed, downloaded and deleted', async ({ pro
   expect(list[0]).toMatchObject({ timestampEnd: null, recording: null })
   const { pathname } = new URL(list[2].recording.downloadUrl)
   expect(await program.ask('GET', pathname)).toMatchObject({ status: 200, body: 'a recording' })
+  const { body: unmounted } = await program.ask('POST', '/api/admin/storage_locations', {
+    body: {
+      type: 'station_recordings',
+      adapter: 'local',
+      path: join(program.dataDir, 'stations', `unmounted-${station.id}`)
+    }
+  })
+  const storeIn = (location: number | null) =>
+    program.sql`update stations set recordings_storage_location_id = ${location} where id = ${station.id}`
+  await storeIn(unmounted.id)
+  const { body: withoutStorage } = await station.ask('GET', `${path}/broadcasts`)
+  expect(withoutStorage).toMatchObject([{ id: open }, { id: two }, { id: one, recording: null }])
+  await storeIn(null)
   expect(await station.ask('GET', `${path}/broadcast/${two}/download`)).toMatchObject({ status: 404 })
   expect(await station.ask('DELETE', `${path}/broadcast/${foreign}`)).toMatchObject({ status: 404 })
   expect(await station.ask('DELETE', `${path}/broadcast/${open}`)).toMatchObject({ status: 409 })

@@ -5,6 +5,7 @@ import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, listOf, choice } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { openRecordingStore, toCallerError } from '../../uploads/media-store.ts'
 import { recordAudit } from '../core/audit.ts'
@@ -43,7 +44,7 @@ export const streamerBroadcastSchema = exactly({
   recording: {
     oneOf: [
       exactly({ path: string, size: { ...int64, description: 'Bytes.' }, downloadUrl: string }),
-      { type: 'null', description: 'There is no recording.' }
+      { type: 'null', description: 'There is no recording, or its storage cannot be used.' }
     ]
   },
   links: exactly({ delete: string })
@@ -121,17 +122,30 @@ async function renderBroadcasts(
   })
 }
 
-/** Reads the sizes of recordings by path, without those that are missing. */
-export async function readRecordingSizes(paths: readonly string[], stationId: number, services: ApiServices) {
-  if (paths.length === 0) return new Map<string, number>()
+/** Shorter than the deadline of a request, which is answered without recordings then. */
+const recordingsTimeoutMs = 5_000
+
+/** Reads the sizes of recordings by path, without those that are missing: none if their storage cannot be used. */
+export async function readRecordingSizes(
+  paths: readonly string[],
+  stationId: number,
+  services: ApiServices
+): Promise<ReadonlyMap<string, number>> {
+  if (paths.length === 0) return new Map()
   try {
-    const { files } = await openRecordingStore(services, stationId)
-    const found = await Promise.all(
-      paths.map(async each => [each, (await files.stat(each))?.sizeBytes] as const)
-    )
-    return new Map(found.flatMap(([each, size]) => (size === undefined ? [] : [[each, size]])))
+    return await withDeadline(recordingsTimeoutMs, 'reading the sizes of recordings', async () => {
+      const { files } = await openRecordingStore(services, stationId)
+      const found = await Promise.all(
+        paths.map(async each => [each, (await files.stat(each))?.sizeBytes] as const)
+      )
+      return new Map(found.flatMap(([each, size]) => (size === undefined ? [] : [[each, size]])))
+    })
   } catch (error) {
-    throw toCallerError(error)
+    services.log.warn(
+      { err: error, station: stationId },
+      'recordings not read; broadcasts listed without them'
+    )
+    return new Map()
   }
 }
 
