@@ -399,6 +399,50 @@ test('wrong keys of public requests leave those of other requests alone', async 
   expect(await ask('/api/admin/stations', key)).toBe(200)
 })
 
+test('the schedule has playlists and streamers, in days of the station', async ({ ask }) => {
+  const { body: station } = await ask('POST', '/api/admin/stations', {
+    name: 'Schedule FM',
+    timezone: 'Europe/Berlin',
+    enable_streamers: true
+  })
+  const at = `/api/station/${String(station.id)}`
+  const schedule_items = [{ start_time: 2300, end_time: 2330, days: [] }]
+  await ask('POST', `${at}/playlists`, { name: 'Night', schedule_items })
+  const login = { streamer_username: 'wren', streamer_password: 'a long secret', display_name: 'DJ Wren' }
+  await ask('POST', `${at}/streamers`, { ...login, schedule_items })
+  await waitFor(async () => (await ask('GET', `${at}/schedule`)).status === 200, {
+    deadlineMs: 10_000,
+    what: 'the state of the station'
+  })
+  const list = async (query: string) => {
+    const { status, body } = await ask('GET', `${at}/schedule?${query}`)
+    return status === 200 ? body.map((each: Answer) => `${each.type} ${each.name} ${each.start}`) : status
+  }
+  const night = (day: string, offset: string) => [
+    `playlist Night ${day}T23:00:00${offset}`,
+    `streamer DJ Wren ${day}T23:00:00${offset}`
+  ]
+  expect(await list('start=2026-03-28&end=2026-03-29')).toEqual([
+    ...night('2026-03-28', '+01:00'),
+    ...night('2026-03-29', '+02:00')
+  ])
+  expect(await list('start=2026-03-28+23:15&end=2026-03-28+23:20')).toEqual(night('2026-03-28', '+01:00'))
+  // The `+` of an offset is a blank in a query.
+  expect(await list('start=2026-03-29T23:40:00+02:00&end=2026-03-28')).toHaveLength(4)
+  expect(await list('start=2026-01-01&end=2026-04-02')).toHaveLength(92 * 2)
+  expect(await list('now=2026-03-28T22:10:00Z&rows=3')).toHaveLength(3)
+  expect((await ask('GET', `${at}/schedule?now=2026-03-28T22:10:00Z`)).body[0].is_now).toBe(true)
+  const { body: past } = await ask('GET', `${at}/schedule?start=2026-03-28+23:15&end=2026-03-28+23:20`)
+  expect(past[0].is_now).toBe(false)
+  for (const query of [
+    'start=soon',
+    'end=soon&start=2026-03-28',
+    'now=soon',
+    'start=2026-01-01&end=2026-05-01'
+  ])
+    expect([query, await list(query)]).toEqual([query, 400])
+})
+
 test('the address of a mount leads to the streaming server, if listeners can reach it', async ({
   program,
   ask

@@ -39,7 +39,8 @@ export function withDialects(route: ApiRoute): ApiRoute {
       isRendered = true
       return renderAll(answered, rows, context)
     }
-    const reply = await route.handle({ ...request, query, body, renderRows }, services)
+    const handle = own?.handle ?? route.handle
+    const reply = await handle({ ...request, query, body, renderRows }, services)
     // Lists render their rows in batches.
     return isRendered ? reply : renderReply(reply, context)
   }

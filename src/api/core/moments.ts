@@ -81,7 +81,12 @@ function parseIsoTime(text: string): Moment | null {
 }
 
 /** When a moment begins, or with `after` 1 the next day or second: Unix milliseconds. */
-export function startMsFragment(sql: Sql, station: StationRow, at: Moment, after: 0 | 1): Fragment {
+export function startMsFragment(
+  sql: Sql,
+  station: Pick<StationRow, 'id'>,
+  at: Moment,
+  after: 0 | 1
+): Fragment {
   if ('seconds' in at) return sql`${(at.seconds + after) * 1000}::bigint`
   if ('localTime' in at)
     return sql`(select (extract(epoch from

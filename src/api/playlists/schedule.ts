@@ -1,12 +1,13 @@
 import { type ScheduleItem, windowsBetween } from '../../autodj/schedule.ts'
-import { openZone } from '../../autodj/zone.ts'
+import { openZone, type Zone } from '../../autodj/zone.ts'
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { toLocalTime } from '../core/moments.ts'
 import { parseQueryInteger } from '../core/parse.ts'
-import { apiRoute, json } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
 const dayMs = 86_400_000
@@ -29,49 +30,86 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
   needsAddress: true,
   async handle(request, services) {
     const { publicReads: sql } = services
-    const { stationId, profile } = await getVisibleStation(stationLookupOf(request), services)
-    const wait = requestLimits.take(request.address)
-    if (wait > 0) throw new TooManyRequests(wait)
+    const station = await openPublicSchedule(request, services)
     const nowSeconds = Math.floor(engineTimeMs() / 1_000)
     const days = parseQueryInteger(request.query, 'days', { least: 1, most: maxDays, fallback: 7 })
     const rows = parseQueryInteger(request.query, 'rows', { least: 1, most: maxRows, fallback: 100 })
     const fromMs =
       1_000 * parseQueryInteger(request.query, 'now', { least: 0, most: 9_999_999_999, fallback: nowSeconds })
-    const station = { id: stationId, timezone: profile.timezone }
     const entries = await readScheduleEntries(sql, station, fromMs, fromMs + days * dayMs)
     return json(entries.slice(0, rows))
   }
 })
 
-/** Reads the periods of scheduled playlists between two times, those that began first first. */
-export async function readScheduleEntries(
-  sql: Sql,
-  { id: stationId, timezone }: { readonly id: number; readonly timezone: string },
-  fromMs: number,
-  toMs: number
-) {
-  const playlists = await sql<{ id: number; name: string; items: ScheduleItem[] }[]>`
-    select id, name, schedule_items as items from playlists
+/** A station and the zone of its schedule. */
+export interface ScheduledStation {
+  readonly id: number
+  readonly timezone: string
+}
+
+/** Finds the station of a request for its schedule. Throws 404, or 429 after too many requests. */
+export async function openPublicSchedule(
+  request: ApiRequest,
+  services: ApiServices
+): Promise<ScheduledStation> {
+  const { stationId, profile } = await getVisibleStation(stationLookupOf(request), services)
+  const wait = requestLimits.take(request.address)
+  if (wait > 0) throw new TooManyRequests(wait)
+  return { id: stationId, timezone: profile.timezone }
+}
+
+/** A playlist or streamer with a schedule. */
+export interface Scheduled {
+  readonly type: 'playlist' | 'streamer'
+  readonly id: number
+  readonly name: string
+  readonly items: readonly ScheduleItem[]
+}
+
+/** Reads the scheduled playlists of a station that play. */
+export const readScheduledPlaylists = (sql: Sql, stationId: number): Promise<readonly Scheduled[]> =>
+  sql<Scheduled[]>`
+    select 'playlist' as type, id, name, schedule_items as items from playlists
     where station_id = ${stationId} and is_enabled and type <> 'custom' and not is_jingle
       and jsonb_array_length(schedule_items) > 0
     order by id`
-  const zone = openZone(timezone)
-  return playlists
-    .flatMap(({ id, name, items }) =>
-      windowsBetween(zone, items, fromMs, toMs).map(window => ({ ...window, id, name }))
+
+/** Reads the periods of scheduled playlists between two times, those that began first first. */
+export const readScheduleEntries = async (
+  sql: Sql,
+  { id, timezone }: ScheduledStation,
+  fromMs: number,
+  toMs: number
+) =>
+  listScheduleEntries(openZone(timezone), await readScheduledPlaylists(sql, id), {
+    fromMs,
+    toMs,
+    nowMs: fromMs
+  }).slice(0, maxRows)
+
+const labels = { playlist: 'Playlist', streamer: 'Streamer' }
+
+/** Lists the periods between two times, those that began first first, and says which are active at `nowMs`. */
+export function listScheduleEntries(
+  zone: Zone,
+  scheduled: readonly Scheduled[],
+  { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number }
+) {
+  return scheduled
+    .flatMap(({ type, id, name, items }) =>
+      windowsBetween(zone, items, fromMs, toMs).map(window => ({ ...window, type, id, name }))
     )
-    .toSorted((a, b) => a.startMs - b.startMs || a.id - b.id)
-    .slice(0, maxRows)
-    .map(({ item, name, startMs, endMs }) => ({
+    .toSorted((a, b) => a.startMs - b.startMs)
+    .map(({ item, type, name, startMs, endMs }) => ({
       id: item.id,
-      type: 'playlist',
+      type,
       name,
       title: name,
-      description: `Playlist: ${name}`,
+      description: `${labels[type]}: ${name}`,
       start_timestamp: Math.floor(startMs / 1_000),
       start: toLocalTime(zone, startMs),
       end_timestamp: Math.floor(endMs / 1_000),
       end: toLocalTime(zone, endMs),
-      is_now: startMs <= fromMs && fromMs < endMs
+      is_now: startMs <= nowMs && nowMs < endMs
     }))
 }

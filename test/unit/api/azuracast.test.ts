@@ -7,7 +7,6 @@ import { hlsStream } from '../../../src/api/azuracast/records/hls-stream.ts'
 import { shortNameOf } from '../../../src/api/azuracast/records/playlist.ts'
 import { remote } from '../../../src/api/azuracast/records/remote.ts'
 import { role } from '../../../src/api/azuracast/records/role.ts'
-import { listSchedule } from '../../../src/api/azuracast/records/schedule.ts'
 import { storageLocation } from '../../../src/api/azuracast/records/storage-location.ts'
 import { webhook } from '../../../src/api/azuracast/records/webhook.ts'
 
@@ -154,14 +153,4 @@ describe('a body of AzuraCast', () => {
       expect(await hlsStream.parse?.(body, contextOf([{ name }]))).toEqual({})
     expect(await hlsStream.parse?.(body, contextOf([{ name: '/hls/lofi' }]))).toEqual({ name: '/hls/hifi' })
   })
-})
-
-test.for([
-  ['', 'rows=5'],
-  ['now=2026-05-28T20:26:40Z&rows=3', 'now=1780000000&rows=3'],
-  ['start=2026-05-28T00:00:00Z&end=2026-05-30T00:00:00Z', 'now=1779926400&days=2&rows=500']
-])('the schedule of "%s" is that of "%s"', ([given, parsed]) => {
-  const query = new URLSearchParams(given)
-  listSchedule.query?.(query)
-  expect(Object.fromEntries(query)).toMatchObject(Object.fromEntries(new URLSearchParams(parsed)))
 })
