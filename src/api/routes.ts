@@ -85,7 +85,7 @@ import { playoutRoutes } from './playout/playout.ts'
 import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
-import { requestRoutes } from './queue/requests.ts'
+import { requestByLinkRoute, requestRoutes } from './queue/requests.ts'
 import { audienceErasureRoute } from './reports/audience-erasure.ts'
 import { audienceRoutes } from './reports/audience.ts'
 import { listenerChartsRoute } from './reports/listener-charts.ts'
@@ -334,8 +334,8 @@ const lockTimeoutCode = '55P03'
 const retryAfterSeconds = 5
 
 /** The same route, with a 409 for a conflict with a concurrent write, and a 503 for a lock timeout. */
-function withContentionErrors(route: ApiRoute): ApiRoute {
-  if (route.method === 'GET') return route
+function withContentionErrors(route: Route<ApiServices>): Route<ApiServices> {
+  if (route.method === 'GET' && !route.changes) return route
   return {
     ...route,
     handle: async (request, services) => {
@@ -356,6 +356,7 @@ function withContentionErrors(route: ApiRoute): ApiRoute {
 /** Every route of the API. */
 export const apiRoutes: readonly Route<ApiServices>[] = [
   ...documented.map(route => withContentionErrors(withDialects(route))),
+  withContentionErrors(requestByLinkRoute),
   openApi,
   openApiYaml,
   ...relayRedirects,

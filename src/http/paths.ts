@@ -58,8 +58,8 @@ function insert<Services>(root: Node<Services>, route: Route<Services>): void {
   if (node.leaf.paramNames.join() !== paramNames.join())
     throw new Error(`${route.path} names its parameters differently than its other methods`)
   methods.set(route.method, route)
-  const isAllowed = (method: string) =>
-    method === 'OPTIONS' || methods.has(method === 'HEAD' ? 'GET' : method)
+  const isListed = (method: string) => methods.has(method) && methods.get(method)?.onlyIn === undefined
+  const isAllowed = (method: string) => method === 'OPTIONS' || isListed(method === 'HEAD' ? 'GET' : method)
   node.leaf.allow = order.filter(isAllowed).join(', ')
 }
 

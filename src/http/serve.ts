@@ -129,19 +129,13 @@ export function serveRoutes<Services>(
       return sendReply(exchange, { status: 308, headers: { Location: location } }, false)
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
-    if (route === undefined)
+    if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
       return sendError(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     exchange.group = groups.get(route) ?? noGroup
     const isKeyed = route.access !== 'public'
     const query = new URLSearchParams(req.getQuery() ?? '')
-    // For players and playouts that cannot set headers.
-    const keyInQuery =
-      route.access === 'public'
-        ? readQueryKey(query)
-        : route.access === 'playout key'
-          ? (query.get('api_key') ?? '')
-          : ''
     const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
+    const keyInQuery = route.access === 'public' ? readQueryKey(query) : readKeyedQuery(query, route, isSafe)
     const apiKey = readCredential(req, {
       keyInQuery,
       sessionCookie,
@@ -173,6 +167,11 @@ export function serveRoutes<Services>(
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)
     }
+    const assertInDialect = ({ dialect: ofRequest }: ApiRequest) => {
+      if (route.onlyIn === undefined || route.onlyIn === ofRequest) return
+      exchange.pathHeaders = [...exchange.pathHeaders, ['Allow', found.allow]]
+      throw new ApiError('method-not-allowed')
+    }
     const handleRequest =
       isTracing() && !isSafe ? traceHandler(route, req.getHeader('traceparent')) : route.handle
     // A client that sends slowly makes no slow request.
@@ -195,12 +194,14 @@ export function serveRoutes<Services>(
       })
     }
     if (authorized === undefined && body === null && !needsKey) {
+      assertInDialect(request)
       const reply = handleRequest(request, services)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isPersonal)
       return void finish(exchange, null, isPersonal, () => reply)
     }
     void finish(exchange, body, isPersonal, async () => {
       const authorizedRequest = await withCaller()
+      assertInDialect(authorizedRequest)
       const parsed = body === null ? undefined : await readBody(body, route)
       const isAzuracast = authorizedRequest.dialect === 'azuracast'
       const named = isAzuracast && route.omitConstants ? route.omitConstants(parsed) : parsed
@@ -209,6 +210,12 @@ export function serveRoutes<Services>(
       if (!exchange.isOpen) throw abortedError()
       return handleRequest({ ...authorizedRequest, body: parsed }, services)
     })
+  }
+
+  /** Reads the key in the query of a keyed route: for playouts that cannot set headers, and as AzuraCast does. */
+  function readKeyedQuery(query: URLSearchParams, { access }: Route<Services>, isSafe: boolean): string {
+    const isAllowed = access === 'playout key' || (dialect === 'azuracast' && isSafe)
+    return isAllowed ? (query.get('api_key') ?? '') : ''
   }
 
   /** Starts receiving the body, if any. Must run before anything is awaited, or its first bytes are lost. */

@@ -370,6 +370,14 @@ test('an installation shows its dialect, and keys and own pages theirs', async (
   for (const headers of [{ 'X-API-Key': documented }, { Authorization: `Bearer ${documented}` }])
     expect(await get('/api/nowplaying', headers)).toMatchObject([own])
   expect(await get(`/api/nowplaying/1?api_key=${documented}`)).toMatchObject(own)
+  const key = await makeKey(['administer all'])
+  const fields = `${address}/api/admin/custom_fields?api_key=${key}`
+  const listed = await fetch(`${fields}&per_page=1`)
+  expect([listed.status, listed.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect(await listed.text()).not.toContain(encodeURIComponent(key))
+  const headers = { 'Content-Type': 'application/json' }
+  const written = await fetch(fields, { method: 'POST', headers, body: '{"name":"Mood"}' })
+  expect(written.status).toBe(403)
 })
 
 test('an installation in the documented dialect answers keys of AzuraCast', async ({ sql, redisUrl }) => {
@@ -382,6 +390,8 @@ test('an installation in the documented dialect answers keys of AzuraCast', asyn
     expect(await read(path, { headers })).toMatchObject({ station: { requests_enabled: true } })
   expect(await read('/api/nowplaying', { headers })).toMatchObject([{ station: { requests_enabled: true } }])
   expect((await read('/api/nowplaying/1')).station).not.toHaveProperty('requests_enabled')
+  const key = await makeKey(['administer all'], 'azuracast')
+  expect(await read(`/api/admin/custom_fields?api_key=${key}`)).toMatchObject({ code: 403 })
 })
 
 test('wrong keys of public requests leave those of other requests alone', async ({ sql, redisUrl }) => {

@@ -378,6 +378,26 @@ describe('a request', () => {
     expect((await submit(program, station, song(station, 1).id, address)).status).toBe(429)
   })
 
+  test('is made by a GET in the dialect of AzuraCast only, and never by HEAD', async ({ program }) => {
+    const station = await openStation(program, { request_cooldown: 0 })
+    const path = `/api/station/${station.id}/request/${song(station, 0).uniqueId}`
+    const from = stranger()
+    const documented = await program.ask('GET', path, { key: '', from })
+    expect([documented.status, documented.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
+    const body = { name: 'Links', permissions: ['view station management'], dialect: 'azuracast' }
+    const { body: made } = await program.ask('POST', '/api/v1/main/api-keys', { body })
+    const key = String(made.key)
+    expect((await program.ask('HEAD', path, { key, from })).status).toBe(405)
+    expect(await stored(program.sql, station)).toHaveLength(0)
+    const requested = await program.ask('GET', path, { key, from })
+    expect(requested.body).toMatchObject({ success: true, message: accepted })
+    expect(requested.headers.get('cache-control')).toBe('no-store')
+    expect(await stored(program.sql, station)).toMatchObject([{ mediaId: song(station, 0).id }])
+    expect((await program.ask('GET', path, { key, from })).status).toBe(409)
+    expect((await program.ask('GET', path, { key, from })).status).toBe(429)
+    await program.sql`delete from api_keys where id = ${made.api_key.id}`
+  })
+
   test('is limited to two per five seconds and address', async ({ program }) => {
     const station = await openStation(program, { request_cooldown: 0 })
     const address = stranger()

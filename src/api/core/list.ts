@@ -261,6 +261,8 @@ export function renderListEnvelope(
   const link = (page: number, size: number) => {
     const query = new URLSearchParams(request.query)
     for (const name of ['page', 'current', 'per_page', 'rowCount']) query.delete(name)
+    // Clients log links. A caller that a key identifies repeats it.
+    if (request.caller !== null) query.delete('api_key')
     query.set('page', String(page))
     query.set('per_page', String(size))
     return `${baseUrl}${request.path}?${query.toString()}`

@@ -38,7 +38,7 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>
   /**
    * The key in `X-API-Key`, `Authorization: Bearer` or, on public routes, `?api_key=` or `?token=`, where it may be a
-   * listen token; otherwise the session of the cookie (see `session-cookie.ts`); empty without either.
+   * listen token, and in the dialect of AzuraCast `?api_key=` of requests that only read; otherwise the session of the cookie (see `session-cookie.ts`); empty without either.
    */
   readonly apiKey: string
   /** The `Host` header: `radio.example.com:8080`; empty without one. */
@@ -184,6 +184,8 @@ export interface Route<Services> {
   readonly operation?: Operation
   /** Whether requests and responses depend on the dialect. */
   readonly hasDialects?: boolean
+  /** The dialect that has this method of the path. In the other one, and for HEAD, it is not allowed (405). */
+  readonly onlyIn?: Dialect
   /** The body in the dialect of AzuraCast, if it differs from that of the operation. */
   readonly azuracastBody?: JsonSchema
   /** In this dialect, leaves out members of a body without an effect that have the values they are shown with. */

@@ -10,7 +10,8 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import { actionReply, apiRoute } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, dialectVary, type Reply, type Route } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { songListRoute } from '../library/song-list.ts'
 
@@ -43,18 +44,37 @@ const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'p
   answer: { $ref: '#/components/schemas/ActionResult' },
   errors: [403, 409, 429],
   needsAddress: true,
-  async handle(request, services) {
-    const { stationId } = await getVisibleStation(stationLookupOf(request), services)
-    const media = parseMediaId(request.params['media_id'] ?? '')
-    const wait = submissionLimits.take(request.address)
-    if (wait > 0) throw new TooManyRequests(wait)
-    const address = limitKeyOf(request.address)
-    await changeStation(services, stationId, change =>
-      submitRequest(change, { media, address, atMs: engineTimeMs(), chance: Math.random() })
-    )
-    return actionReply('Your request has been submitted and will be played soon.')
-  }
+  handle: submitFrom
 })
+
+/** In AzuraCast, `request_url` is a link. */
+export const requestByLinkRoute: Route<ApiServices> = {
+  method: 'GET',
+  path: submit.path,
+  access: 'public',
+  hasDialects: true,
+  onlyIn: 'azuracast',
+  changes: true,
+  needsAddress: true,
+  async handle(request, services) {
+    return {
+      ...(await submitFrom(request, services)),
+      headers: { ...dialectVary, 'Cache-Control': 'no-store' }
+    }
+  }
+}
+
+async function submitFrom(request: ApiRequest, services: ApiServices): Promise<Reply> {
+  const { stationId } = await getVisibleStation(stationLookupOf(request), services)
+  const media = parseMediaId(request.params['media_id'] ?? '')
+  const wait = submissionLimits.take(request.address)
+  if (wait > 0) throw new TooManyRequests(wait)
+  const address = limitKeyOf(request.address)
+  await changeStation(services, stationId, change =>
+    submitRequest(change, { media, address, atMs: engineTimeMs(), chance: Math.random() })
+  )
+  return actionReply('Your request has been submitted and will be played soon.')
+}
 
 /** Parses the id or unique id of a song. Throws 404 if the text is neither. */
 function parseMediaId(text: string): NewRequest['media'] {
