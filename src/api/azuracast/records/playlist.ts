@@ -1,7 +1,7 @@
 import type { ScheduleItem } from '../../../autodj/schedule.ts'
 import type { Sql } from '../../../db/sql.ts'
-import { makeShortName } from '../../../station/short-name.ts'
 import { orNull, type RecordDialect } from '../record-dialect.ts'
+import { toIsoTime } from './broadcast.ts'
 import { renderScheduleItem } from './schedule-item.ts'
 
 type PlaylistRow = {
@@ -29,8 +29,9 @@ export const playlist: RecordDialect<PlaylistRow> = {
       // Without options one that is empty, as AzuraCast.
       backend_options: row.backend_options.split(','),
       schedule_items: row.schedule_items.map(renderScheduleItem),
-      played_at: null,
-      queue_reset_at: null,
+      played_at: toTime(totals.get(row.id)?.playedAtMs),
+      // A random order has no passes.
+      queue_reset_at: row.order === 'random' ? null : toTime(totals.get(row.id)?.passSinceMs),
       num_songs: totals.get(row.id)?.songs ?? 0,
       total_length: totals.get(row.id)?.seconds ?? 0,
       links: linksOf(row, path => stationLink(`playlist/${row.id}${path}`))
@@ -43,18 +44,40 @@ export const playlist: RecordDialect<PlaylistRow> = {
   })
 }
 
-/** A short name as AzuraCast derives it. */
-export const shortNameOf = (name: string) => makeShortName(name).replace(/^station_/, 'playlist_')
+const toTime = (ms: number | null | undefined) => (ms ? toIsoTime(Math.floor(ms / 1000)) : null)
+
+/** A short name as AzuraCast derives it: without most punctuation, in lower case, and never a number. */
+export function shortNameOf(name: string): string {
+  const short = name
+    .replace(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\s\-~,;[\]().]/gu, '')
+    .replace(/\.{2,}/g, '.')
+    .replaceAll(' ', '_')
+    .toLowerCase()
+  const isNumber = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/.test(short)
+  return isNumber ? `playlist_${short}` : short
+}
 
 /** A minute that does not exist is taken as 0. */
 function minuteOf({ play_per_hour_minute: minute }: { readonly play_per_hour_minute?: unknown }): unknown {
   return typeof minute === 'number' && (minute < 0 || minute > 59) ? 0 : minute
 }
 
+interface PlaylistTotals {
+  readonly id: number
+  readonly songs: number
+  readonly seconds: number
+  /** When a song of it last played; null: never. */
+  readonly playedAtMs: number | null
+  /** The first play of the current pass; null: it is the first pass, or it has not begun. */
+  readonly passSinceMs: number | null
+}
+
 async function readTotals(sql: Sql, rows: readonly PlaylistRow[]) {
-  const found = await sql<{ id: number; songs: number; seconds: number }[]>`
-    select t.playlist_id as id, count(*)::int as songs, round(sum(m.duration_ms) / 1000.0)::int as seconds
-    from playlist_tracks t join media m on m.id = t.media_id
+  const found = await sql<PlaylistTotals[]>`
+    select t.playlist_id as id, count(*)::int as songs, round(sum(m.duration_ms) / 1000.0)::int as seconds,
+      max(t.last_aired_ms) as "playedAtMs",
+      min(t.last_aired_ms) filter (where p.pass > 1 and t.last_pass = p.pass) as "passSinceMs"
+    from playlist_tracks t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
     where t.playlist_id = any(${rows.map(({ id }) => id)}::bigint[]) group by t.playlist_id`
   return new Map(found.map(({ id, ...totals }) => [id, totals]))
 }
