@@ -27,7 +27,11 @@ export const requestableSong: RecordDialect<{
 }
 
 /** A song that is available on demand. */
-export const onDemandSong: RecordDialect<{ readonly track_id: string; readonly media: SongRow }> = {
+export const onDemandSong: RecordDialect<{
+  readonly track_id: string
+  readonly media: SongRow
+  readonly download_url: string
+}> = {
   async render(rows, { sql }) {
     const [renderSong, uniqueIds] = await Promise.all([
       openSongRenderer(sql),
@@ -36,11 +40,11 @@ export const onDemandSong: RecordDialect<{ readonly track_id: string; readonly m
         rows.map(row => row.track_id)
       )
     ])
-    return rows.map(row => ({
-      ...row,
-      track_id: uniqueIds.get(row.track_id) ?? row.track_id,
-      media: renderSong(row.media)
-    }))
+    return rows.map(row => {
+      const uniqueId = uniqueIds.get(row.track_id) ?? row.track_id
+      const url = row.download_url.replace(/[^/]+$/, uniqueId)
+      return { track_id: uniqueId, media: renderSong(row.media), download_url: url }
+    })
   }
 }
 
