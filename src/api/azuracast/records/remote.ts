@@ -46,7 +46,7 @@ export const remote: RecordDialect<RemoteRow> = {
       ...noSource,
       autodj_format: orNull(row.format),
       autodj_bitrate: row.bitrate || null,
-      ...splitAddress(row.url),
+      ...splitAddress(row),
       admin_password: '',
       listeners_unique: row.listeners_unique,
       listeners_total: row.listeners_total,
@@ -64,12 +64,15 @@ export const remote: RecordDialect<RemoteRow> = {
     const [stored] = await sql<{ url: string; type: string }[]>`
       select url, type from remotes
       where id = ${Number(request.params['id']) || 0} and station_id = ${stationId}`
-    const { mount, url = stored && splitAddress(stored.url).url, ...rest } = renameMembers(body, names)
+    const shown = stored && splitAddress(stored)
+    const { url = shown?.url, mount = shown?.mount, ...rest } = renameMembers(body, names)
     const isNew = stored === undefined
-    const address = joinAddress(url, mount ?? (stored && splitAddress(stored.url).mount))
+    const isShown = shown !== undefined && url === shown.url && mount === shown.mount
     return {
       ...rest,
-      ...(('url' in body || 'mount' in body) && { url: address }),
+      ...(('url' in body || 'mount' in body) && {
+        url: isShown ? stored?.url : joinAddress(url, mount, rest['type'] ?? stored?.type)
+      }),
       ...(isNew && { name: rest['name'] || parseUrl(String(url))?.host }),
       ...('type' in rest && { type: pollType(rest['type'], stored?.type) })
     }
@@ -85,14 +88,27 @@ function pollType(type: unknown, stored: string | undefined): unknown {
   return type === 'shoutcast1' ? '' : type
 }
 
-function splitAddress(address: string): { readonly url: string; readonly mount: string | null } {
+/** The mount of Shoutcast 2 is the number of a stream, which its address has as `/?sid=2`. */
+function splitAddress({ url: address, type }: { readonly url: string; readonly type: string }): {
+  readonly url: string
+  readonly mount: string | null
+} {
   const url = parseUrl(address)
   if (url === null) return { url: address, mount: null }
+  const [, path = '', id] =
+    (type === 'shoutcast2' && /^(.*)\/\?sid=(\d+)$/.exec(url.pathname + url.search)) || []
+  if (id !== undefined) return { url: url.origin + path, mount: id }
   return { url: url.origin, mount: orNull(`${url.pathname}${url.search}`.replace(/^\/$/, '')) }
 }
 
-function joinAddress(url: unknown, mount: unknown): unknown {
+/** The address of the stream: the mount is below the path of the server. */
+function joinAddress(url: unknown, mount: unknown, type: unknown): unknown {
   const base = typeof url === 'string' ? parseUrl(url) : null
   if (base === null || typeof mount !== 'string' || mount === '') return url
-  return new URL(mount.startsWith('/') ? mount : `/${mount}`, base).href
+  const isNumber = type === 'shoutcast2' && /^\d+$/.test(mount)
+  const [path = '', ...query] = (isNumber ? `?sid=${mount}` : mount).split('?')
+  const joined = new URL(base)
+  joined.pathname = `${base.pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
+  if (query.length > 0) joined.search = query.join('?')
+  return joined.href
 }
