@@ -157,9 +157,10 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
       ...results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])),
       ...(hls.value === null ? [] : [hls.value])
     ]
-    const faults = results.flatMap(result =>
+    const sentences = results.flatMap(result =>
       result.status === 'rejected' ? [describeFault(result.reason)] : []
     )
+    const faults = [...new Set(sentences)]
     if (answered.length === 0) throw new Overloaded(retryAfterSeconds, faults.join(' '))
     return {
       atMs: Date.now(),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Sql } from '../../db/sql.ts'
 import type { JsonSchema } from '../../fields/field.ts'
-import type { ApiRequest, Reply } from '../core/route.ts'
+import type { ApiRequest, ApiRoute, Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** What a translation may read beside the records. */
@@ -42,8 +42,8 @@ export interface RecordDialect<Row extends object = object> {
 export interface OperationDialect<Value = unknown> {
   /** Changes the query, which is a copy, into the documented one. */
   query?(query: URLSearchParams): void
-  /** Answers in place of the handler of the route. */
-  handle?(request: ApiRequest, services: ApiServices): Promise<Reply>
+  /** Answers in place of the handler of the route, which it may call. */
+  handle?(request: ApiRequest, services: ApiServices, documented: ApiRoute['handle']): Reply | Promise<Reply>
   /** Makes the documented body. */
   parse?(body: JsonBody): JsonBody
   /** Renders the response, after its records. */

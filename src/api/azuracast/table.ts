@@ -1,7 +1,8 @@
 import type { OperationDialect, RecordDialect } from './record-dialect.ts'
 import { auditEntry } from './records/audit-entry.ts'
+import { bestAndWorst } from './records/best-and-worst.ts'
 import { broadcast } from './records/broadcast.ts'
-import { connectedListener } from './records/connected-listener.ts'
+import { connectedListener, listConnectedListeners } from './records/connected-listener.ts'
 import { customField } from './records/custom-field.ts'
 import { changeFiles, fileRow, listFolder } from './records/file-row.ts'
 import { file } from './records/file.ts'
@@ -18,6 +19,7 @@ import { listPermissions, role } from './records/role.ts'
 import { listSchedule } from './records/schedule.ts'
 import { sftpUser } from './records/sftp-user.ts'
 import { listRequests, songRequest } from './records/song-request.ts'
+import { withSong } from './records/song.ts'
 import { stationSummary } from './records/station-summary.ts'
 import { station } from './records/station.ts'
 import { storageLocation } from './records/storage-location.ts'
@@ -46,6 +48,8 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   RequestableSong: requestableSong,
   OnDemandSong: onDemandSong,
   SongRequest: songRequest,
+  SongReport: withSong,
+  BestAndWorst: bestAndWorst,
   StationSummary: stationSummary,
   AuditEntry: auditEntry,
   CustomField: customField,
@@ -59,6 +63,7 @@ export const records: Readonly<Record<string, RecordDialect>> = {
 export const operations: Readonly<Record<string, OperationDialect>> = {
   changeFiles,
   getPlaylistOrder,
+  listConnectedListeners,
   listFolder,
   listHistory,
   listPermissions,

@@ -39,8 +39,10 @@ export function withDialects(route: ApiRoute): ApiRoute {
       isRendered = true
       return renderAll(answered, rows, context)
     }
-    const handle = own?.handle ?? route.handle
-    const reply = await handle({ ...request, query, body, renderRows }, services)
+    const translated = { ...request, query, body, renderRows }
+    const reply = await (own?.handle
+      ? own.handle(translated, services, route.handle)
+      : route.handle(translated, services))
     // Lists render their rows in batches.
     return isRendered ? reply : renderReply(reply, context)
   }

@@ -2,13 +2,17 @@ import { describe, expect, test } from 'vitest'
 
 import type { DialectContext } from '../../../src/api/azuracast/record-dialect.ts'
 import { artVersion } from '../../../src/api/azuracast/records/art-version.ts'
+import { bestAndWorst } from '../../../src/api/azuracast/records/best-and-worst.ts'
 import { broadcast } from '../../../src/api/azuracast/records/broadcast.ts'
+import { listConnectedListeners } from '../../../src/api/azuracast/records/connected-listener.ts'
 import { hlsStream } from '../../../src/api/azuracast/records/hls-stream.ts'
 import { shortNameOf } from '../../../src/api/azuracast/records/playlist.ts'
 import { remote } from '../../../src/api/azuracast/records/remote.ts'
 import { role } from '../../../src/api/azuracast/records/role.ts'
 import { storageLocation } from '../../../src/api/azuracast/records/storage-location.ts'
 import { webhook } from '../../../src/api/azuracast/records/webhook.ts'
+import { json } from '../../../src/api/core/route.ts'
+import { ApiError } from '../../../src/runtime/errors.ts'
 
 /** Of station 3, on which the record of the request is stored as `stored`. */
 function contextOf(stored: readonly object[] = []): DialectContext {
@@ -89,7 +93,6 @@ describe('a record of AzuraCast has', () => {
   })
 
   test('short names, and numbers that change with pictures', () => {
-    expect([shortNameOf('Late Night!'), shortNameOf('80')]).toEqual(['late_night', 'playlist_80'])
     expect(artVersion(null)).toBe(0)
     expect(artVersion('00000001aa')).toBe(1)
     expect(artVersion('ffffffff')).toBeLessThan(2 ** 31)
@@ -153,4 +156,59 @@ describe('a body of AzuraCast', () => {
       expect(await hlsStream.parse?.(body, contextOf([{ name }]))).toEqual({})
     expect(await hlsStream.parse?.(body, contextOf([{ name: '/hls/lofi' }]))).toEqual({ name: '/hls/hifi' })
   })
+})
+
+test.for([
+  ['icecast', 'http://h:8000/sub/', '/live', 'http://h:8000/sub/live', 'http://h:8000', '/sub/live'],
+  ['icecast', 'http://h:8000', 'live?x=1', 'http://h:8000/live?x=1', 'http://h:8000', '/live?x=1'],
+  ['icecast', 'http://h:8000/a', null, 'http://h:8000/a', 'http://h:8000', '/a'],
+  ['shoutcast2', 'http://h:8000', '3', 'http://h:8000/?sid=3', 'http://h:8000', '3'],
+  ['shoutcast2', 'http://h:8000/sub', '1', 'http://h:8000/sub/?sid=1', 'http://h:8000/sub', '1'],
+  ['shoutcast2', 'http://h:8000', '/stream/2/', 'http://h:8000/stream/2/', 'http://h:8000', '/stream/2/']
+] as const)(
+  'a %s remote at %s with the mount %s is at %s',
+  async ([type, url, mount, address, shownUrl, shown]) => {
+    const written = await remote.parse?.({ type, url, mount, display_name: 'x' }, contextOf())
+    expect(written).toMatchObject({ url: address })
+    const row = { id: 7, name: 'x', url: address, type, is_visible: true, bitrate: 0, format: '' }
+    const counts = { listeners_unique: 0, listeners_total: 0 }
+    const [read] = (await remote.render?.([{ ...row, ...counts }], contextOf())) ?? []
+    expect(read).toMatchObject({ url: shownUrl, mount: shown })
+    const same = await remote.parse?.(
+      { type, url: shownUrl, mount: shown },
+      contextOf([{ url: address, type }])
+    )
+    expect(same).toMatchObject({ url: address })
+  }
+)
+
+test.for([
+  ['Station Rock', 'station_rock'],
+  ['Ärger & [Spaß] (live); ~1, 2...', 'ärger__[spaß]_(live);_~1,_2.'],
+  ['90', 'playlist_90'],
+  ['音楽', '音楽']
+] as const)('the short name of "%s" is "%s"', ([name, short]) => {
+  expect(shortNameOf(name)).toBe(short)
+})
+
+test('songs of reports have their custom fields by name', async () => {
+  const plays = [{ song: { custom_fields: ['calm'] }, stat_delta: 1 }]
+  const report = { bestAndWorst: { best: plays, worst: [] }, mostPlayed: plays }
+  const shown = [{ song: { custom_fields: { mood: 'calm' } }, stat_delta: 1 }]
+  expect(await bestAndWorst.render?.([report], contextOf([{ name: 'mood' }]))).toEqual([
+    { bestAndWorst: { best: shown, worst: [] }, mostPlayed: shown }
+  ])
+})
+
+test('without a streaming server that is polled, nobody listens', async () => {
+  const list = async (kind: 'conflict' | 'unavailable') => {
+    const services = Object.assign(Object.create(null), {
+      connectedListeners: () => Promise.reject(new ApiError(kind))
+    })
+    return listConnectedListeners.handle?.(Object.create(null), services, async (_, { connectedListeners }) =>
+      json((await connectedListeners(1)).listeners)
+    )
+  }
+  expect(await list('conflict')).toEqual({ body: '[]' })
+  await expect(list('unavailable')).rejects.toThrow(ApiError)
 })

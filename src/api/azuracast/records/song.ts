@@ -16,7 +16,7 @@ export async function openSongRenderer(sql: Sql) {
   })
 }
 
-type HasSong = { readonly song: SongRow }
+export type HasSong = { readonly song: SongRow }
 
 /** A record whose only difference is its song. */
 export const withSong: RecordDialect<HasSong> = {
