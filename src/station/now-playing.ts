@@ -144,6 +144,9 @@ export function renderStation(state: StationState, baseUrl: string) {
   }
 }
 
+/** AzuraCast has no station that the clock plays. It is shown as played by Liquidsoap. */
+export const azuracastBackend = (backend: string): string => (backend === 'clock' ? 'liquidsoap' : backend)
+
 /** The `station` object as AzuraCast answers it: unknown addresses, bitrates and formats are null. */
 export function renderAzuracastStation(state: StationState, baseUrl: string) {
   const station = renderStation(state, baseUrl)
@@ -151,6 +154,7 @@ export function renderAzuracastStation(state: StationState, baseUrl: string) {
   const withAutodj = new Set(profile.mounts.filter(mount => mount.hasAutodj).map(({ id }) => id))
   return {
     ...station,
+    backend: azuracastBackend(profile.backend),
     listen_url: station.listen_url || null,
     url: station.url || null,
     requests_enabled: profile.requestsEnabled ?? false,

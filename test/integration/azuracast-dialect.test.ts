@@ -73,8 +73,18 @@ const records = [
   {
     list: '{station}/mounts',
     one: '{station}/mount',
-    body: { name: '/extra.mp3', fallback_mount: null, authhash: null, frontend_config: null },
-    shown: { name: '/extra.mp3', fallback_mount: null, frontend_config: null, intro_path: null }
+    body: {
+      name: '/extra.mp3',
+      fallback_mount: null,
+      authhash: null,
+      frontend_config: '<burst-size>1</burst-size>'
+    },
+    shown: {
+      name: '/extra.mp3',
+      fallback_mount: null,
+      frontend_config: '<burst-size>1</burst-size>',
+      intro_path: null
+    }
   },
   {
     list: '{station}/hls_streams',
@@ -107,7 +117,13 @@ const records = [
     list: '{station}/streamers',
     one: '{station}/streamer',
     body: { streamer_username: 'wren', streamer_password: 'a long secret', comments: null },
-    shown: { display_name: 'wren', comments: null, has_custom_art: false, art_updated_at: 0 }
+    shown: {
+      display_name: 'wren',
+      comments: null,
+      has_custom_art: false,
+      art_updated_at: 0,
+      art: expect.stringMatching(/\/art$/)
+    }
   },
   {
     list: '{station}/webhooks',
@@ -116,9 +132,15 @@ const records = [
       name: 'Chat',
       type: 'discord',
       triggers: ['song_changed'],
-      config: { webhook_url: 'https://chat.example.com/hook', content: 'Now: {{ now_playing.song.text }}' }
+      config: {
+        webhook_url: 'https://chat.example.com/hook',
+        content: 'Now: {{ now_playing.song.text }}',
+        color: '2196f3'
+      }
     },
-    shown: { config: expect.objectContaining({ content: 'Now: {{ now_playing.song.text }}' }) }
+    shown: {
+      config: expect.objectContaining({ content: 'Now: {{ now_playing.song.text }}', color: '#2196f3' })
+    }
   },
   {
     list: '{station}/sftp-users',
@@ -332,6 +354,25 @@ test('lists ignore sort keys they do not know, and page only with a size', async
   expect(Array.isArray(unsorted.body)).toBe(true)
   const paged = await ask('GET', '{station}/playlists?rowCount=1&current=1')
   expect(paged.body).toMatchObject({ page: 1, per_page: 1, rows: [{ short_name: expect.any(String) }] })
+})
+
+test('settings that are not set are null, and may be sent back', async ({ ask }) => {
+  for (const [path, name] of [
+    ['/api/admin/settings', 'default_album_art_url'],
+    ['/api/admin/settings/branding', 'homepage_redirect_url']
+  ] as const) {
+    const { body } = await ask('GET', path)
+    expect(body[name]).toBe(null)
+    expectStatus(await ask('PUT', path, body), 200)
+  }
+})
+
+test('the history has the columns of AzuraCast as a file, and links as it was asked for', async ({ ask }) => {
+  const { body: file } = await ask('GET', '{station}/history?format=csv')
+  expect(file).toMatch(/^Date,Time,Listeners,Delta,Track,Artist,Playlist,Streamer\r\n/)
+  const { body: page } = await ask('GET', '{station}/history?per_page=1')
+  expect(new URL(page.links.first).search).toBe('?page=1&per_page=1')
+  expect((await ask('GET', '{station}/files/list?rowCount=-1')).body).toMatchObject({ page: 1 })
 })
 
 test('an installation shows its dialect, and keys and own pages theirs', async ({ sql, redisUrl }) => {

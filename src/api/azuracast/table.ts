@@ -17,6 +17,7 @@ import { queueItem } from './records/queue-item.ts'
 import { remote } from './records/remote.ts'
 import { listPermissions, role } from './records/role.ts'
 import { listSchedule } from './records/schedule.ts'
+import { getSettingsGroup, settings } from './records/settings.ts'
 import { sftpUser } from './records/sftp-user.ts'
 import { listRequests, songRequest } from './records/song-request.ts'
 import { withSong } from './records/song.ts'
@@ -39,6 +40,9 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   EditableProfile: editableProfile,
   Profile: profileBody,
   Remote: remote,
+  Settings: settings,
+  SettingsGeneral: settings,
+  SettingsBranding: settings,
   SftpUser: sftpUser,
   Streamer: streamer,
   Broadcast: broadcast,
@@ -63,6 +67,8 @@ export const records: Readonly<Record<string, RecordDialect>> = {
 export const operations: Readonly<Record<string, OperationDialect>> = {
   changeFiles,
   getPlaylistOrder,
+  getSettingsBranding: getSettingsGroup,
+  getSettingsGeneral: getSettingsGroup,
   listConnectedListeners,
   listFolder,
   listHistory,

@@ -39,7 +39,7 @@ export function withDialects(route: ApiRoute): ApiRoute {
       isRendered = true
       return renderAll(answered, rows, context)
     }
-    const translated = { ...request, query, body, renderRows }
+    const translated = { ...request, query, sentQuery: request.query, body, renderRows }
     const reply = await (own?.handle
       ? own.handle(translated, services, route.handle)
       : route.handle(translated, services))

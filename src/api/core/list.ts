@@ -259,7 +259,7 @@ export function renderListEnvelope(
   baseUrl: string
 ) {
   const link = (page: number, size: number) => {
-    const query = new URLSearchParams(request.query)
+    const query = new URLSearchParams(request.sentQuery ?? request.query)
     for (const name of ['page', 'current', 'per_page', 'rowCount']) query.delete(name)
     // Clients log links. A caller that a key identifies repeats it.
     if (request.caller !== null) query.delete('api_key')

@@ -30,6 +30,8 @@ export interface ApiRequest {
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
+  /** The query as sent, if `query` was translated from the dialect. */
+  readonly sentQuery?: URLSearchParams
   /** Parsed JSON, text or bytes, as the route declares. */
   readonly body: unknown
   /** The body of a route with `isStreamed`, else null. */

@@ -78,7 +78,8 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     const plays = sql`select h.* from (${newest}) h ${conditions.length === 0 ? sql`` : where}`
     if (format === 'csv')
       return services.heavyReads.run(request, { isLight: false, rows: maxCsvRows }, async read => {
-        const csv = await renderCsv(sql, read, station, plays)
+        const table = request.dialect === 'azuracast' ? azuracastTable : documentedTable
+        const csv = await renderCsv(sql, read, station, { plays, ...table })
         const total = await countMatching(read, sql, plays)
         const reply = csvReply(`${station.shortName}-history`, csv)
         return { ...reply, headers: { ...reply.headers, 'X-Total-Count': String(total) } }
@@ -127,8 +128,41 @@ const columns = [
 
 type CsvRow = Readonly<Record<string, CsvCell>> & { readonly id: number; readonly startedAtMs: number }
 
+/** The columns of the file, and the cells of a play with its local time. */
+interface Table {
+  readonly names: readonly string[]
+  readonly cells: (row: CsvRow, startedAt: string) => readonly CsvCell[]
+}
+
+const documentedTable: Table = {
+  names: ['sh_id', 'played_at', ...columns],
+  cells: (row, startedAt) => [row.id, startedAt, ...columns.map(name => row[name] ?? '')]
+}
+
+const azuracastTable: Table = {
+  names: ['Date', 'Time', 'Listeners', 'Delta', 'Track', 'Artist', 'Playlist', 'Streamer'],
+  cells: (row, startedAt) => [
+    startedAt.slice(0, 10),
+    toTwelveHours(startedAt.slice(11, 16)),
+    ...['listeners_start', 'delta_total', 'title', 'artist', 'playlist', 'streamer'].map(
+      name => row[name] ?? ''
+    )
+  ]
+}
+
+/** `15:05` as `3:05pm`. */
+function toTwelveHours(time: string): string {
+  const hour = Number(time.slice(0, 2))
+  return `${hour % 12 || 12}${time.slice(2)}${hour < 12 ? 'am' : 'pm'}`
+}
+
 /** Renders plays as a CSV file, with local times of the station. */
-async function renderCsv(sql: Sql, read: HeavyRead, station: StationRow, plays: Fragment): Promise<Buffer> {
+async function renderCsv(
+  sql: Sql,
+  read: HeavyRead,
+  station: StationRow,
+  { plays, names, cells }: Table & { readonly plays: Fragment }
+): Promise<Buffer> {
   const [settings] = await read.rows<{ timezone: string }>(
     sql`select timezone from stations where id = ${station.id}`
   )
@@ -139,11 +173,9 @@ async function renderCsv(sql: Sql, read: HeavyRead, station: StationRow, plays: 
       h.listeners_end - h.listeners_start as delta_total, h.delta_positive, h.delta_negative, h.listeners_peak,
       h.unique_listeners
     from (${plays}) h`
-  const parts = [Buffer.from(csvLine(['sh_id', 'played_at', ...columns]))]
+  const parts = [Buffer.from(csvLine(names))]
   for await (const rows of read.batches<CsvRow>(statement)) {
-    const lines = rows.map(row =>
-      csvLine([row.id, toLocalTime(zone, row.startedAtMs), ...columns.map(name => row[name] ?? '')])
-    )
+    const lines = rows.map(row => csvLine(cells(row, toLocalTime(zone, row.startedAtMs))))
     parts.push(Buffer.from(lines.join('')))
   }
   return Buffer.concat(parts)

@@ -27,8 +27,11 @@ export const changeFiles: OperationDialect = {
 /** The most entries of a page. */
 const allRows = '500'
 
-/** Without a page size, AzuraCast answers all entries as a list. */
+/** Without a page size, AzuraCast answers all entries as a list, and with one that is not positive as a page. */
 export const listFolder: OperationDialect = {
-  query: query => query.has('rowCount') || query.set('rowCount', allRows),
+  query: query => {
+    const size = query.get('rowCount')
+    if (size === null || /^(0|-\d+)$/.test(size)) query.set('rowCount', allRows)
+  },
   reply: (value, { request }) => (isJsonBody(value) && !request.query.has('rowCount') ? value['rows'] : value)
 }

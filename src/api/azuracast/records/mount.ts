@@ -1,5 +1,5 @@
 import { refuseField } from '../../core/parse.ts'
-import { orNull, type RecordDialect } from '../record-dialect.ts'
+import { isJsonBody, type JsonBody, orNull, type RecordDialect } from '../record-dialect.ts'
 
 type MountRow = {
   readonly id: number
@@ -17,7 +17,8 @@ export const mount: RecordDialect<MountRow> = {
     const { name } = body
     if (typeof name === 'string' && /^\s*\/*hls\//.test(name))
       refuseField('name', 'invalid_format', 'must not begin with /hls/, as the names of HLS streams do.')
-    return body
+    const { frontend_config: config } = body
+    return typeof config === 'string' ? { ...body, frontend_config: wrapConfig(config) } : body
   },
   async render(rows, { sql, services, stationId, stationLink }) {
     const found = await sql<{ id: number; intro: string; station: string }[]>`
@@ -36,7 +37,7 @@ export const mount: RecordDialect<MountRow> = {
         authhash: orNull(row.authhash),
         custom_listen_url: orNull(row.custom_listen_url),
         intro_path: orNull(intro),
-        frontend_config: orNull(row.frontend_config),
+        frontend_config: orNull(unwrapConfig(row.frontend_config)),
         links: {
           self: stationLink(`mount/${row.id}`),
           intro: stationLink(`mount/${row.id}/intro`),
@@ -44,5 +45,26 @@ export const mount: RecordDialect<MountRow> = {
         }
       }
     })
+  }
+}
+
+/** Text of any form, which is stored as a setting of this name, as the migration stores it. */
+const textSetting = 'custom_config'
+
+/** The config to store for a text: a JSON object remains as it is. */
+const wrapConfig = (text: string) =>
+  text.trim() === '' || parseObject(text) !== null ? text : JSON.stringify({ [textSetting]: text })
+
+function unwrapConfig(config: string): string {
+  const { [textSetting]: text, ...others } = parseObject(config) ?? {}
+  return typeof text === 'string' && Object.keys(others).length === 0 ? text : config
+}
+
+function parseObject(text: string): JsonBody | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonBody(value) ? value : null
+  } catch {
+    return null
   }
 }

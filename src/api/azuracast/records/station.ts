@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/sql.ts'
+import { azuracastBackend } from '../../../station/now-playing.ts'
 import { type JsonBody, orNull, type RecordDialect, renameMembers } from '../record-dialect.ts'
 import {
   backendSettings,
@@ -48,9 +49,6 @@ const names = {
   podcasts_storage_location: 'podcasts_storage_location_id'
 }
 
-/** AzuraCast has no station that the clock plays. It is shown as played by Liquidsoap, and stays as it is. */
-const typeOfClock = 'liquidsoap'
-
 /** AzuraCast's values of what stations do not have. */
 const noEquivalent = {
   genre: null,
@@ -72,7 +70,7 @@ export const station: RecordDialect<StationRow> = {
       is_enabled: row.is_enabled,
       frontend_type: row.frontend,
       frontend_config: noFrontendConfig,
-      backend_type: row.backend === 'clock' ? typeOfClock : row.backend,
+      backend_type: azuracastBackend(row.backend),
       backend_config: { ...noBackendConfig, ...renderConfig(row, backendSettings) },
       description: orNull(row.description),
       url: orNull(row.url),
@@ -117,7 +115,8 @@ export const station: RecordDialect<StationRow> = {
   },
   async parse(body, { sql, request }) {
     const parsed = parseStationBody(body)
-    if (parsed['backend'] !== typeOfClock) return parsed
+    // A station that the clock plays stays so if it is sent back as it was read.
+    if (parsed['backend'] !== azuracastBackend('clock')) return parsed
     const [clocked] = await sql`
       select from stations where id = ${Number(request.params['id']) || 0} and backend = 'clock'`
     return clocked ? { ...parsed, backend: 'clock' } : parsed

@@ -21,7 +21,7 @@ export const streamer: RecordDialect<StreamerRow> = {
     const versions = new Map(pictures.map(({ id, version }) => [id, version]))
     return rows.map(row => {
       const version = versions.get(row.id)
-      const art = version === undefined ? '' : `-${version}`
+      const art = version === undefined ? '' : `-${version}.jpg`
       return {
         ...row,
         station_id: stationId,
@@ -31,7 +31,7 @@ export const streamer: RecordDialect<StreamerRow> = {
         reactivate_at: null,
         art_updated_at: artVersion(version ?? null),
         has_custom_art: version !== undefined,
-        art: stationLink(`streamer/${row.id}/art${art}.jpg`),
+        art: stationLink(`streamer/${row.id}/art${art}`),
         links: {
           self: stationLink(`streamer/${row.id}`),
           broadcasts: stationLink(`streamer/${row.id}/broadcasts`),

@@ -1,6 +1,6 @@
 import type { NamedValue } from '../../../fields/named-values.ts'
 import { testLogName } from '../../webhooks/test-log.ts'
-import { type OperationDialect, orNull, phpMap, type RecordDialect } from '../record-dialect.ts'
+import { isJsonBody, type OperationDialect, orNull, phpMap, type RecordDialect } from '../record-dialect.ts'
 
 type WebhookRow = {
   readonly id: number
@@ -12,6 +12,14 @@ type WebhookRow = {
 /** Bodies may have the config as a map in both dialects. */
 export const webhook: RecordDialect<WebhookRow> = {
   computed: ['station_id', 'links'],
+  parse(body) {
+    const { config } = body
+    if (!isJsonBody(config)) return body
+    const { color } = config
+    // AzuraCast takes the color of a message without `#`.
+    const isBare = typeof color === 'string' && /^\s*[0-9a-f]{6}\s*$/i.test(color)
+    return isBare ? { ...body, config: { ...config, color: `#${color.trim()}` } } : body
+  },
   render: (rows, { stationId, stationLink }) =>
     rows.map(row => ({
       ...row,
