@@ -113,7 +113,8 @@ const scheduleItem = {
   end_time: 1100,
   start_date: null,
   end_date: null,
-  days: [1, 3],
+  // Every day, so that the schedule is not empty, whatever day it is.
+  days: [1, 2, 3, 4, 5, 6, 7],
   loop_once: false
 }
 
