@@ -131,6 +131,8 @@ const records = [
     body: {
       name: 'Chat',
       type: 'discord',
+      // A song that changes meanwhile would be a pending delivery.
+      is_enabled: false,
       triggers: ['song_changed'],
       config: {
         webhook_url: 'https://chat.example.com/hook',
