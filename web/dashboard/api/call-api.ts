@@ -35,8 +35,17 @@ export function storeUser(id: number | null): void {
 export const currentCaller = (): string =>
   currentKey() || (currentUser() === '' ? '' : `user ${currentUser()}`)
 
-/** Dispatched on the document when the server rejects the stored key or the session. */
+/** Dispatched on the document when the server rejects the stored key or the session; `detail`: for a write. */
 export const keyRejectedEvent = 'cuewire-key-rejected'
+
+/** Dispatched on the document after somebody has signed in again for the page that is shown. */
+export const sessionResumedEvent = 'cuewire-session-resumed'
+
+declare global {
+  interface DocumentEventMap {
+    [keyRejectedEvent]: CustomEvent<boolean>
+  }
+}
 
 export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -65,7 +74,11 @@ export async function callApi<Schema extends v.GenericSchema>(
   } catch (error) {
     const apiError = toApiError(error)
     if (apiError.isUnauthenticated && options.key === undefined)
-      document.dispatchEvent(new Event(keyRejectedEvent))
+      document.dispatchEvent(
+        new CustomEvent(keyRejectedEvent, {
+          detail: options.method !== undefined && options.method !== 'GET'
+        })
+      )
     throw apiError
   }
 }

@@ -108,7 +108,9 @@ function readPermissions(): Promise<KeyPermissions> {
   const promise = callApi(keyPermissionsSchema, 'api/frontend/account/permissions').then(
     response => response.effective_permissions,
     error => {
-      if (toApiError(error).status === 403) return noPermissions
+      const { status, isUnauthenticated } = toApiError(error)
+      // A session that has ended may continue.
+      if (status === 403 && !isUnauthenticated) return noPermissions
       cache = null
       throw error
     }

@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from 'lit'
 import type * as v from 'valibot'
 
 import { type ApiError, toApiError } from './api-error.ts'
-import { callApi } from './call-api.ts'
+import { callApi, sessionResumedEvent } from './call-api.ts'
 
 export interface PollOptions<Schema extends v.GenericSchema> {
   readonly schema: Schema
@@ -42,7 +42,8 @@ const freshMs = 2_000
 
 /**
  * Polls a resource while the host is connected and the page is visible. The host is updated after every
- * attempt. After an error the last value stays; after a 403 polling stops until the path changes.
+ * attempt. After an error the last value stays; after a 403 polling stops until the path changes, or until
+ * somebody signs in if the request was not signed in.
  */
 export function pollResource<Schema extends v.GenericSchema>(
   host: ReactiveControllerHost,
@@ -109,6 +110,10 @@ export function pollResource<Schema extends v.GenericSchema>(
     if (!document.hidden && (isDue || Date.now() - resource.readAtMs > freshMs)) readUnlessForbidden()
   }
 
+  function onSessionResumed(): void {
+    if (resource.error?.isUnauthenticated === true) void read()
+  }
+
   /** An unavailable server is shown at once, without waiting for the timeout of a request. */
   function onAvailability({ detail: isAvailable }: CustomEvent<boolean>): void {
     if (isAvailable) return readUnlessForbidden()
@@ -130,11 +135,13 @@ export function pollResource<Schema extends v.GenericSchema>(
     hostConnected: () => {
       document.addEventListener('visibilitychange', onVisibilityChange)
       document.addEventListener(serverAvailabilityEvent, onAvailability)
+      document.addEventListener(sessionResumedEvent, onSessionResumed)
       if (path !== null) void read()
     },
     hostDisconnected: () => {
       document.removeEventListener('visibilitychange', onVisibilityChange)
       document.removeEventListener(serverAvailabilityEvent, onAvailability)
+      document.removeEventListener(sessionResumedEvent, onSessionResumed)
       stop()
     },
     hostUpdate: () => {

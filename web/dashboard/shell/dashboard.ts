@@ -4,7 +4,15 @@ import * as v from 'valibot'
 
 import { wakeFollowers } from '../../elements/followed-station.ts'
 import { toApiError } from '../api/api-error.ts'
-import { callApi, currentCaller, currentKey, keyRejectedEvent, storeKey, storeUser } from '../api/call-api.ts'
+import {
+  callApi,
+  currentCaller,
+  currentKey,
+  keyRejectedEvent,
+  sessionResumedEvent,
+  storeKey,
+  storeUser
+} from '../api/call-api.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
 import { healthSchema, queuesSchema, statusView } from '../installation/installation-status.ts'
@@ -12,7 +20,7 @@ import { notify, notifyError } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, setPageTitle } from '../ui/light-element.ts'
 import { type DashboardRoute, isSameSection, keepsForm, parseRoute } from '../ui/route.ts'
-import { mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
+import { hasUnsavedChanges, mayDiscardChanges, viewChangedEvent } from '../ui/unsaved-changes.ts'
 import { installationViews, joinView, stationViews, type View } from '../views.ts'
 import { SignIn, signedInEvent } from './sign-in.ts'
 
@@ -38,6 +46,10 @@ export class CuewireDashboard extends LightElement {
     timeoutMs
   })
   #isServerAvailable = true
+  /** Whose page is shown. It stays while a page has unsaved changes and the session has ended. */
+  #pageCaller = currentCaller()
+  /** Whether the server has rejected the caller of a page with unsaved changes. */
+  #hasSessionEnded = false
 
   constructor() {
     super()
@@ -53,11 +65,16 @@ export class CuewireDashboard extends LightElement {
   }
 
   protected override render() {
-    const caller = currentCaller()
+    const isSignedOut = currentCaller() === '' || this.#hasSessionEnded
+    const caller = this.#pageCaller
     return html`
       <header class="topbar">
         <a class="brand" href="#/">Cuewire</a>
-        ${caller === '' ? html`<sign-in></sign-in>` : buttonView('Sign out', this.#signOut, { style: 'link' })}
+        ${
+          isSignedOut
+            ? html`<sign-in .reason=${this.#hasSessionEnded ? sessionEndedText : ''}></sign-in>`
+            : buttonView('Sign out', this.#signOut, { style: 'link' })
+        }
       </header>
       ${statusView({
         health: this.#health.value,
@@ -97,6 +114,9 @@ export class CuewireDashboard extends LightElement {
   }
 
   protected override willUpdate(): void {
+    // Another tab may have signed in or out.
+    if (!this.#hasSessionEnded && currentCaller() !== this.#pageCaller && !hasUnsavedChanges())
+      this.#pageCaller = currentCaller()
     const isAvailable = this.#health.error?.status !== 0
     if (isAvailable === this.#isServerAvailable) return
     this.#isServerAvailable = isAvailable
@@ -141,6 +161,10 @@ export class CuewireDashboard extends LightElement {
     const route = this.#route
     const isPublic = route.view === 'join' || (route.view === 'installation' && route.section === 'stations')
     if (currentCaller() !== '' || isPublic || !isKnownView(route)) return
+    await this.#openSignIn()
+  }
+
+  async #openSignIn(): Promise<void> {
     await this.updateComplete
     const signIn = this.querySelector('sign-in')
     if (!(signIn instanceof SignIn)) return
@@ -148,8 +172,23 @@ export class CuewireDashboard extends LightElement {
     signIn.open()
   }
 
-  /** Moves the focus from the closed dialog to the page. */
+  /**
+   * Continues the page whose session had ended, or shows that of the new caller and moves the focus from the
+   * closed dialog to it.
+   */
   async #onSignedIn(): Promise<void> {
+    if (this.#hasSessionEnded) {
+      this.#hasSessionEnded = false
+      this.requestUpdate()
+      const isSamePerson = currentCaller() === this.#pageCaller
+      if (isSamePerson || !(await mayDiscardChanges())) {
+        document.dispatchEvent(new Event(sessionResumedEvent))
+        return
+      }
+      // Closes the forms of the previous caller.
+      document.dispatchEvent(new Event(viewChangedEvent))
+    }
+    this.#pageCaller = currentCaller()
     this.requestUpdate()
     await this.updateComplete
     this.querySelector('main')?.focus({ preventScroll: true })
@@ -171,12 +210,23 @@ export class CuewireDashboard extends LightElement {
   #forgetCaller(): void {
     if (currentKey() === '') storeUser(null)
     storeKey('')
+    this.#hasSessionEnded = false
+    this.#pageCaller = currentCaller()
     location.hash = '#/'
     this.requestUpdate()
   }
 
-  readonly #onKeyRejected = () => {
+  /** Asks to sign in again, on top of a page with unsaved changes; other pages are left. */
+  readonly #onKeyRejected = ({ detail: isWrite }: CustomEvent<boolean>) => {
     if (currentCaller() === '') return
+    if (hasUnsavedChanges()) {
+      const isFirst = !this.#hasSessionEnded
+      this.#hasSessionEnded = true
+      this.requestUpdate()
+      // Who has closed the dialog is asked again when saving.
+      if (isFirst || isWrite) void this.#openSignIn()
+      return
+    }
     const text =
       currentKey() === ''
         ? 'Your session has ended. Sign in again.'
@@ -185,6 +235,9 @@ export class CuewireDashboard extends LightElement {
     notify(this, { text, isError: true })
   }
 }
+
+const sessionEndedText =
+  'Your session has ended, or the API key is no longer valid. Sign in to continue: your changes are still here.'
 
 /** Whether the route names a view that exists. */
 function isKnownView(route: DashboardRoute): route is Exclude<DashboardRoute, { view: 'not-found' }> {

@@ -25,7 +25,9 @@ export async function startSession(path: string, body: unknown): Promise<void> {
 
 /** The button to sign in, and the dialog for a password, a passkey or an API key. */
 export class SignIn extends LightElement {
-  static override properties = reactiveProperties('usesKey', 'problem', 'problems', 'isBusy')
+  static override properties = reactiveProperties('reason', 'usesKey', 'problem', 'problems', 'isBusy')
+  /** Why the dialog was opened; '' if the operator opened it. */
+  reason = ''
   usesKey = false
   problem = ''
   problems: readonly FieldError[] = []
@@ -36,6 +38,7 @@ export class SignIn extends LightElement {
       <dialog class="dialog" aria-labelledby="sign-in" @close=${() => this.#reset()}>
         <form @submit=${(event: Event) => this.#submit(event)}>
           <h2 id="sign-in">Sign in</h2>
+          ${this.reason === '' ? nothing : html`<p>${this.reason}</p>`}
           ${this.usesKey ? this.#keyView() : this.#personView()}
           <p class="trouble" role="alert">${this.problem}</p>
           <div class="dialog-buttons">
@@ -108,7 +111,7 @@ export class SignIn extends LightElement {
     const values = readForm(form)
     const { key = '' } = values
     void this.#run(() =>
-      this.usesKey ? signInWithKey(key) : startSession('api/frontend/account/session', values)
+      this.usesKey ? signInWithKey(key) : signInAsPerson('api/frontend/account/session', values)
     )
   }
 
@@ -150,9 +153,15 @@ export class SignIn extends LightElement {
   }
 }
 
+/** Also forgets the key of this tab, which would win over the session. */
+async function signInAsPerson(path: string, body: unknown): Promise<void> {
+  await startSession(path, body)
+  storeKey('')
+}
+
 async function signInWithPasskey(): Promise<void> {
   const passkey = await usePasskey()
-  await startSession('api/frontend/account/webauthn/login', { passkey })
+  await signInAsPerson('api/frontend/account/webauthn/login', { passkey })
 }
 
 async function signInWithKey(key: string): Promise<void> {
