@@ -30,6 +30,7 @@ export class RecordForm extends LightElement {
     'select',
     'record',
     'isNew',
+    'isReadOnly',
     'saveLabel',
     'edits',
     'problems',
@@ -41,6 +42,8 @@ export class RecordForm extends LightElement {
   declare record: ApiRecord | null
   /** Whether a new record is created, as a copy of `record` if there is one. */
   declare isNew: boolean
+  /** Whether the operator may only read the record. */
+  declare isReadOnly: boolean
   declare saveLabel: string
   /** Stores the body. A form of an unchanged record sends nothing and calls it not at all. */
   declare save: (body: Readonly<Record<string, unknown>>) => Promise<void>
@@ -57,6 +60,7 @@ export class RecordForm extends LightElement {
     super()
     this.record = null
     this.isNew = true
+    this.isReadOnly = false
     this.saveLabel = 'Save'
     this.cancel = null
     guardChanges(this, () => this.hasChanges)
@@ -94,9 +98,13 @@ export class RecordForm extends LightElement {
       })}
       <div class="dialog-buttons form-buttons">
         ${this.cancel === null ? nothing : buttonView('Cancel', this.cancel)}
-        <button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
-          ${this.isBusy ? 'Saving…' : this.saveLabel}
-        </button>
+        ${
+          this.isReadOnly
+            ? nothing
+            : html`<button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
+                ${this.isBusy ? 'Saving…' : this.saveLabel}
+              </button>`
+        }
       </div>
     </form>`
   }
@@ -107,7 +115,7 @@ export class RecordForm extends LightElement {
       id: `${this.#id}-${field.name}`,
       value: field.name in this.edits ? this.edits[field.name] : start[field.name],
       problem: this.problems.get(field.name) ?? '',
-      isDisabled: field.isFixed && !this.isNew,
+      isDisabled: this.isReadOnly || (field.isFixed && !this.isNew),
       isStored: isSecret(field) && !this.isNew,
       onChange: value => this.#change(field.name, value)
     })
@@ -133,7 +141,7 @@ export class RecordForm extends LightElement {
 
   async #submit(event: Event): Promise<void> {
     event.preventDefault()
-    if (this.isBusy) return
+    if (this.isBusy || this.isReadOnly) return
     const fields = this.#fields
     const start = this.#start(fields)
     const body = toBody(fields, { ...start, ...this.edits }, this.isNew ? null : start)

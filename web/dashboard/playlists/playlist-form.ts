@@ -8,7 +8,7 @@ import { fieldView } from '../forms/field-view.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
 import { findField, type FormValues, initialValues, isSame, toBody } from '../forms/form-values.ts'
 import { formatSchedule } from '../schedule/schedule-text.ts'
-import { watchSimulation } from '../schedule/simulation.ts'
+import { type SimulationBody, watchSimulation } from '../schedule/simulation.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
@@ -51,7 +51,7 @@ export class PlaylistForm extends StationElement {
   readonly #simulation = watchSimulation(
     this,
     () => this.path,
-    () => (this.fields === null ? null : { days: 7, from: '', playlists: [this.#simulatedSettings] }),
+    () => this.#simulatedBody,
     () => this.refreshKey
   )
 
@@ -97,6 +97,12 @@ export class PlaylistForm extends StationElement {
   get #hasTakenName(): boolean {
     const name = this.edits['name'] ?? this.record?.name
     return typeof name === 'string' && this.otherNames.some(other => normalize(other) === normalize(name))
+  }
+
+  /** Only those who may save settings may simulate other ones than the stored ones. */
+  get #simulatedBody(): SimulationBody | null {
+    if (this.fields === null) return null
+    return { days: 7, from: '', playlists: this.canManage ? [this.#simulatedSettings] : [] }
   }
 
   get #simulatedSettings(): object {

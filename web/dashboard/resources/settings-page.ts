@@ -57,6 +57,7 @@ class SettingsPage extends StationPage {
           .select=${select}
           .record=${record}
           .isNew=${false}
+          .isReadOnly=${!canManage}
           .save=${(body: ApiRecord) => this.#save(body, record)}
         ></record-form>
       </section>
