@@ -1,6 +1,7 @@
 import { html, render } from 'lit'
 
 import { confirmAction } from '../ui/actions.ts'
+import { focusHeading } from '../ui/focus.ts'
 import { defineElements } from '../ui/light-element.ts'
 import { discardQuestion, viewChangedEvent } from '../ui/unsaved-changes.ts'
 import type { ApiRecord } from './form-values.ts'
@@ -85,7 +86,11 @@ export function openSecretDialog(title: string, secret: string): void {
       </div>`,
     dialog
   )
-  dialog.addEventListener('close', () => dialog.remove())
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    // The form that was focused before is closed.
+    focusHeading()
+  })
   document.body.append(dialog)
   dialog.showModal()
   dialog.querySelector('input')?.select()

@@ -1,5 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
+import { focusHeading } from '../ui/focus.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { editSchedule, itemsOf, type ScheduleEdits, type ScheduleOwner } from './edited-schedules.ts'
 import type { ScheduleItem } from './schedule-item.ts'
@@ -57,7 +58,8 @@ export function openScheduleEditor(
         ({ dataset }) => dataset['place'] === place
       )
       const block = blocks.find(({ dataset }) => dataset['date'] === date) ?? blocks[0]
-      block?.focus()
+      if (block) block.focus()
+      else focusHeading(host.querySelector('.panel'))
     }
   })
   return {
@@ -98,9 +100,12 @@ export function openScheduleEditor(
       edits = editSchedule(edits, owner, withItem(itemsOf(owner, edits), index, item))
       host.requestUpdate()
     },
+    /** Removes an item, and moves the focus to another one of its owner. */
     remove({ owner, index }: ItemPlace): void {
-      edits = editSchedule(edits, owner, itemsOf(owner, edits).toSpliced(index, 1))
+      const rest = itemsOf(owner, edits).toSpliced(index, 1)
+      edits = editSchedule(edits, owner, rest)
       selected = ''
+      focus = { place: placeKey(owner.key, Math.min(index, rest.length - 1)), date: '' }
       announcement = `${isolateBidi(owner.name)}: period removed`
       host.requestUpdate()
     },

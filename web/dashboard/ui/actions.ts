@@ -1,6 +1,7 @@
 import { html, type ReactiveControllerHost, render } from 'lit'
 
 import { toApiError } from '../api/api-error.ts'
+import { rememberFocus } from './focus.ts'
 
 /** A message to the operator that appears for a few seconds; errors stay until they are closed. */
 export interface Notice {
@@ -51,6 +52,7 @@ export function openActionRunner(host: ReactiveControllerHost & EventTarget) {
       if (question !== null && !(await confirmAction(question))) return
       if (inFlight !== null) return
       inFlight = name
+      const restoreFocus = rememberFocus()
       host.requestUpdate()
       try {
         const message = await work()
@@ -60,6 +62,7 @@ export function openActionRunner(host: ReactiveControllerHost & EventTarget) {
       } finally {
         inFlight = null
         host.requestUpdate()
+        void host.updateComplete.then(restoreFocus)
       }
     }
   }

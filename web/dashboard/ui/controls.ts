@@ -5,6 +5,7 @@ interface ButtonOptions {
   /** Replaces the content for screen readers. */
   readonly label?: string
   readonly isBusy?: boolean
+  /** Ignores clicks. The button keeps the focus, which one with `disabled` would lose. */
   readonly isDisabled?: boolean
 }
 
@@ -19,8 +20,8 @@ export const buttonView = (
     class=${style}
     aria-label=${label || nothing}
     aria-busy=${isBusy}
-    ?disabled=${isDisabled}
-    @click=${onClick}
+    aria-disabled=${isDisabled ? 'true' : nothing}
+    @click=${isDisabled ? null : onClick}
   >
     ${content}
   </button>`
