@@ -14,6 +14,7 @@ import { loadStateView } from '../ui/panel.ts'
 import { type StationSection, stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { readChosenStation, storeChosenStation } from './chosen-station.ts'
+import { hasOpenedPlayer, storeOpenedPlayer } from './opened-players.ts'
 import { type Progress, steps } from './steps.ts'
 
 import styles from './start.css' with { type: 'text' }
@@ -40,9 +41,8 @@ const intervalMs = 5_000
 
 /** Leads from an empty installation to a station that is heard. Each step reads from the API if it is done. */
 class StartPage extends LightElement {
-  static override properties = reactiveProperties('chosen', 'hasOpenedPlayer')
+  static override properties = reactiveProperties('chosen')
   chosen = readChosenStation()
-  hasOpenedPlayer = false
   readonly #actions = openActionRunner(this)
   readonly #stations = pollResource(this, {
     schema: stationsSchema,
@@ -72,12 +72,15 @@ class StartPage extends LightElement {
 
   get #progress(): Progress {
     const files = this.#files.value
+    const station = this.#station
     return {
-      hasStation: this.#station !== null,
+      hasStation: station !== null,
       songs: files?.total ?? 0,
       hasPlaylist: files?.rows.some(({ playlists }) => playlists.length > 0) ?? false,
       isOnline: this.#nowPlaying.value?.is_online ?? false,
-      isHeard: this.hasOpenedPlayer || (this.#nowPlaying.value?.listeners.total ?? 0) > 0
+      isHeard:
+        (station !== null && hasOpenedPlayer(station.id)) ||
+        (this.#nowPlaying.value?.listeners.total ?? 0) > 0
     }
   }
 
@@ -241,13 +244,13 @@ class StartPage extends LightElement {
       }`
   }
 
-  #hearView({ short_name: name }: Station) {
+  #hearView({ id, short_name: name }: Station) {
+    const remember = () => {
+      storeOpenedPlayer(id)
+      this.requestUpdate()
+    }
     return html`<p>
-      <a
-        href="public/${encodeURIComponent(name)}"
-        target="_blank"
-        rel="noopener"
-        @click=${() => (this.hasOpenedPlayer = true)}
+      <a href="public/${encodeURIComponent(name)}" target="_blank" rel="noopener" @click=${remember}
         >Open the player</a
       >
       to hear it as listeners do. It plays the default
