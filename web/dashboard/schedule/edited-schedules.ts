@@ -2,6 +2,7 @@ import * as v from 'valibot'
 
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import { isSame } from '../forms/form-values.ts'
 import { type ScheduleItem, scheduleItemSchema } from './schedule-item.ts'
 
 /** Playlists of a station, with their schedules. */
@@ -63,10 +64,35 @@ export function editSchedule(
   items: readonly ScheduleItem[]
 ): ScheduleEdits {
   const next = new Map(edits)
-  if (JSON.stringify(items) === JSON.stringify(stored)) next.delete(key)
+  if (isSame(items, stored)) next.delete(key)
   else next.set(key, items)
   return next
 }
+
+/**
+ * Reads the edited schedules again. Returns the owners whose stored schedule is not the one with which the edit
+ * began, `starts`.
+ */
+export async function findChangedOwners(
+  stationPath: string,
+  edits: ScheduleEdits,
+  starts: ScheduleEdits
+): Promise<ScheduleOwner[]> {
+  const isEdited = (kind: ScheduleOwner['kind']) =>
+    Array.from(edits.keys()).some(key => key.startsWith(`${kind}/`))
+  const [playlists, streamers] = await Promise.all([
+    isEdited('playlist') ? callApi(playlistSchedulesSchema, `${stationPath}/playlists`) : [],
+    isEdited('streamer') ? callApi(streamerSchedulesSchema, `${stationPath}/streamers`) : []
+  ])
+  return selectChanged(listOwners(playlists, streamers), edits, starts)
+}
+
+/** The edited owners whose items are not those with which the edit began. */
+export const selectChanged = (
+  owners: readonly ScheduleOwner[],
+  edits: ScheduleEdits,
+  starts: ScheduleEdits
+): ScheduleOwner[] => owners.filter(({ key, items }) => edits.has(key) && !isSame(items, starts.get(key)))
 
 /** What was saved, and why the rest was not. */
 export interface SaveResult {

@@ -31,12 +31,19 @@ export function openScheduleEditor(
   { owners, canEdit }: EditorOptions
 ) {
   let edits: ScheduleEdits = new Map()
+  /** The stored schedules with which the edits began. */
+  let starts: ScheduleEdits = new Map()
   let selected = ''
   let announcement = ''
   /** The item that a pointer moves, resizes or draws, as it would be stored. */
   let preview: (ItemPlace & { readonly item: ScheduleItem }) | null = null
   /** The block that gets the focus after the next update. */
   let focus: { readonly place: string; readonly date: string } | null = null
+
+  function edit(owner: ScheduleOwner, items: readonly ScheduleItem[]): void {
+    if (!edits.has(owner.key)) starts = new Map(starts).set(owner.key, owner.items)
+    edits = editSchedule(edits, owner, items)
+  }
 
   function findPlace(key: string): ItemPlace | null {
     const owner = owners().find(each => each.key === ownerKeyOf(key))
@@ -65,6 +72,10 @@ export function openScheduleEditor(
   return {
     get edits() {
       return edits
+    },
+    /** The stored schedules with which the edits began. */
+    get starts() {
+      return starts
     },
     /** The key of the item in the form; '' for none. */
     get selected() {
@@ -97,13 +108,13 @@ export function openScheduleEditor(
       return item
     },
     store({ owner, index }: ItemPlace, item: ScheduleItem): void {
-      edits = editSchedule(edits, owner, withItem(itemsOf(owner, edits), index, item))
+      edit(owner, withItem(itemsOf(owner, edits), index, item))
       host.requestUpdate()
     },
     /** Removes an item, and moves the focus to another one of its owner. */
     remove({ owner, index }: ItemPlace): void {
       const rest = itemsOf(owner, edits).toSpliced(index, 1)
-      edits = editSchedule(edits, owner, rest)
+      edit(owner, rest)
       selected = ''
       focus = { place: placeKey(owner.key, Math.min(index, rest.length - 1)), date: '' }
       announcement = `${isolateBidi(owner.name)}: period removed`
@@ -123,11 +134,24 @@ export function openScheduleEditor(
       if (item) announcement = `${isolateBidi(owner.name)}: ${formatSchedule(item)}`
       host.requestUpdate()
     },
-    /** Forgets the saved schedules, unless they were edited again since they were `sent`. */
+    /**
+     * Forgets the saved schedules after they were read again, unless they were edited again since they were
+     * `sent`: then these edits go on from the saved ones.
+     */
     forgetSaved(saved: readonly string[], sent: ScheduleEdits): void {
+      starts = new Map([
+        ...starts,
+        ...owners().flatMap(({ key, items }) => (saved.includes(key) ? [[key, items] as const] : []))
+      ])
       edits = new Map(
         Array.from(edits).filter(([key, items]) => !saved.includes(key) || sent.get(key) !== items)
       )
+      host.requestUpdate()
+    },
+    /** Forgets the edits of some owners. */
+    forget(keys: readonly string[]): void {
+      edits = new Map(Array.from(edits).filter(([key]) => !keys.includes(key)))
+      if (keys.includes(ownerKeyOf(selected))) selected = ''
       host.requestUpdate()
     },
     discard(): void {

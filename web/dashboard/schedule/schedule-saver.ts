@@ -1,10 +1,10 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { toApiError } from '../api/api-error.ts'
-import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
-import { describeDuration, formatCount } from '../ui/text.ts'
+import { chooseAction, confirmAction, notify, openActionRunner } from '../ui/actions.ts'
+import { describeDuration, formatCount, isolateBidi } from '../ui/text.ts'
 import { guardChanges } from '../ui/unsaved-changes.ts'
-import { saveSchedules, type ScheduleEdits } from './edited-schedules.ts'
+import { findChangedOwners, saveSchedules, type ScheduleEdits } from './edited-schedules.ts'
 import type { ScheduleEditor } from './schedule-editor.ts'
 import { findSilenceNow } from './silence.ts'
 import { simulate, type Simulation, type SimulationBody } from './simulation.ts'
@@ -38,6 +38,16 @@ export function openScheduleSaver(
     save: (): Promise<void> =>
       actions.run('save', async () => {
         const sent = editor.edits
+        const changed = await findChangedOwners(path(), sent, editor.starts)
+        if (changed.length > 0) {
+          const answer = await askAboutChanged(changed.map(({ name }) => name))
+          if (answer === '') return ''
+          if (answer === loadVerb) {
+            await refresh()
+            editor.forget(changed.map(({ key }) => key))
+            return ''
+          }
+        }
         if (!(await confirmSilence(path(), sent))) return ''
         const result = await saveSchedules(path(), sent)
         await refresh()
@@ -58,6 +68,16 @@ export function openScheduleSaver(
     }
   }
 }
+
+const loadVerb = 'Load anew'
+
+/** Asks whether to overwrite schedules that were changed since the edit began. */
+const askAboutChanged = (names: readonly string[]): Promise<string> =>
+  chooseAction({
+    title: 'Someone changed the schedule meanwhile',
+    text: `${names.map(isolateBidi).join(', ')}: the stored periods are no longer those that you have edited. Load them anew, which discards your changes of them, or save yours and overwrite the others.`,
+    verbs: [loadVerb, 'Save anyway']
+  })
 
 /** Shorter silences are not asked about. */
 const minSilentSeconds = 300

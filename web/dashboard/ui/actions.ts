@@ -76,7 +76,22 @@ export interface ConfirmOptions {
 }
 
 /** Asks in a dialog. Returns false if the operator cancels or `signal` is aborted. */
-export function confirmAction({ title, text, verb }: ConfirmOptions, signal?: AbortSignal): Promise<boolean> {
+export async function confirmAction(
+  { title, text, verb }: ConfirmOptions,
+  signal?: AbortSignal
+): Promise<boolean> {
+  return (await chooseAction({ title, text, verbs: [verb] }, signal)) === verb
+}
+
+interface ChoiceOptions {
+  readonly title: string
+  readonly text: string
+  /** The labels of the buttons. */
+  readonly verbs: readonly string[]
+}
+
+/** Asks in a dialog which action to take. Returns its verb, '' if the operator cancels or `signal` is aborted. */
+export function chooseAction({ title, text, verbs }: ChoiceOptions, signal?: AbortSignal): Promise<string> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'confirm-title')
@@ -86,7 +101,12 @@ export function confirmAction({ title, text, verb }: ConfirmOptions, signal?: Ab
       <p>${text}</p>
       <div class="dialog-buttons">
         <button type="button" class="button" autofocus @click=${close('')}>Cancel</button>
-        <button type="button" class="button" data-kind="strong" @click=${close('yes')}>${verb}</button>
+        ${verbs.map(
+          verb =>
+            html`<button type="button" class="button" data-kind="strong" @click=${close(verb)}>
+              ${verb}
+            </button>`
+        )}
       </div>`,
     dialog
   )
@@ -95,7 +115,7 @@ export function confirmAction({ title, text, verb }: ConfirmOptions, signal?: Ab
   signal?.addEventListener('abort', close(''))
   return new Promise(resolve => {
     dialog.addEventListener('close', () => {
-      resolve(dialog.returnValue === 'yes')
+      resolve(dialog.returnValue)
       dialog.remove()
     })
   })
