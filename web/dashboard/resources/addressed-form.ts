@@ -1,10 +1,8 @@
 import type { ReactiveControllerHost } from 'lit'
-import * as v from 'valibot'
 
-import { callApi } from '../api/call-api.ts'
 import { notifyError } from '../ui/actions.ts'
 import { openRecordForm, type RecordScene } from './record-actions.ts'
-import { fillPath, type ResourceView } from './resource.ts'
+import { loadRecord } from './resource.ts'
 
 interface AddressedFormOptions {
   /** The id of the record that the address names, `new` for a new one, '' for none. */
@@ -50,11 +48,4 @@ export function watchAddressedForm(
       if (item !== '') void open(item)
     }
   })
-}
-
-const recordSchema = v.record(v.string(), v.unknown())
-
-async function loadRecord({ paths, recordKey }: ResourceView, station: string, id: string) {
-  const response = await callApi(recordSchema, fillPath(paths.one, station, id))
-  return recordKey === undefined ? response : v.parse(recordSchema, response[recordKey])
 }

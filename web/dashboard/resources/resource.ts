@@ -68,6 +68,18 @@ export function fillPath(path: string, station: string, id: unknown = ''): strin
 
 export const idOf = ({ idKey = 'id' }: ResourceView, record: ApiRecord): string => String(record[idKey])
 
+const recordSchema = v.record(v.string(), v.unknown())
+
+/** Loads one record. */
+export async function loadRecord(
+  { paths, recordKey }: ResourceView,
+  station: string,
+  id: string
+): Promise<ApiRecord> {
+  const response = await callApi(recordSchema, fillPath(paths.one, station, id))
+  return recordKey === undefined ? response : v.parse(recordSchema, response[recordKey])
+}
+
 /** Loads the description of the fields, and returns the selection for a form. */
 export async function loadFields(resource: ResourceView, station: string): Promise<FieldSelection> {
   const fields = toFormFields(await loadBodySchema('post', resource.paths.list))
