@@ -35,7 +35,7 @@ export function storeUser(id: number | null): void {
 export const currentCaller = (): string =>
   currentKey() || (currentUser() === '' ? '' : `user ${currentUser()}`)
 
-/** Dispatched on the document when the server rejects the stored key or the session; `detail`: for a write. */
+/** Dispatched on the document when the server rejects the stored key or the session; `detail`: while saving. */
 export const keyRejectedEvent = 'cuewire-key-rejected'
 
 /** Dispatched on the document after somebody has signed in again for the page that is shown. */
@@ -52,6 +52,8 @@ export interface CallOptions {
   readonly body?: unknown
   /** Used instead of the stored key. */
   readonly key?: string
+  /** Whether the operator saves something with the request: by default, if it is no GET. */
+  readonly isSave?: boolean
   readonly signal?: AbortSignal
   readonly timeoutMs?: number | undefined
 }
@@ -76,7 +78,7 @@ export async function callApi<Schema extends v.GenericSchema>(
     if (apiError.isUnauthenticated && options.key === undefined)
       document.dispatchEvent(
         new CustomEvent(keyRejectedEvent, {
-          detail: options.method !== undefined && options.method !== 'GET'
+          detail: options.isSave ?? (options.method ?? 'GET') !== 'GET'
         })
       )
     throw apiError

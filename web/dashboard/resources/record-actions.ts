@@ -52,7 +52,7 @@ async function confirmOverwrite(
   body: ApiRecord,
   record: ApiRecord
 ): Promise<void> {
-  const stored = await loadRecord(resource, station, idOf(resource, record))
+  const stored = await loadRecord(resource, station, idOf(resource, record), { isSave: true })
   const changed = listChanged(body, record, stored)
   if (changed.length === 0) return
   const fields = (await loadFields(resource, station))(name => stored[name])

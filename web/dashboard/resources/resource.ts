@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { toApiError } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
+import { callApi, type CallOptions } from '../api/call-api.ts'
 import type { Feature } from '../api/permissions.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
@@ -74,9 +74,10 @@ const recordSchema = v.record(v.string(), v.unknown())
 export async function loadRecord(
   { paths, recordKey }: ResourceView,
   station: string,
-  id: string
+  id: string,
+  options: CallOptions = {}
 ): Promise<ApiRecord> {
-  const response = await callApi(recordSchema, fillPath(paths.one, station, id))
+  const response = await callApi(recordSchema, fillPath(paths.one, station, id), options)
   return recordKey === undefined ? response : v.parse(recordSchema, response[recordKey])
 }
 

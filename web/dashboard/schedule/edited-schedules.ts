@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { isSame } from '../forms/form-values.ts'
+import { selectChanged } from './changed-owners.ts'
 import { type ScheduleItem, scheduleItemSchema } from './schedule-item.ts'
 
 /** Playlists of a station, with their schedules. */
@@ -81,18 +82,13 @@ export async function findChangedOwners(
   const isEdited = (kind: ScheduleOwner['kind']) =>
     Array.from(edits.keys()).some(key => key.startsWith(`${kind}/`))
   const [playlists, streamers] = await Promise.all([
-    isEdited('playlist') ? callApi(playlistSchedulesSchema, `${stationPath}/playlists`) : [],
-    isEdited('streamer') ? callApi(streamerSchedulesSchema, `${stationPath}/streamers`) : []
+    isEdited('playlist')
+      ? callApi(playlistSchedulesSchema, `${stationPath}/playlists`, { isSave: true })
+      : [],
+    isEdited('streamer') ? callApi(streamerSchedulesSchema, `${stationPath}/streamers`, { isSave: true }) : []
   ])
   return selectChanged(listOwners(playlists, streamers), edits, starts)
 }
-
-/** The edited owners whose items are not those with which the edit began. */
-export const selectChanged = (
-  owners: readonly ScheduleOwner[],
-  edits: ScheduleEdits,
-  starts: ScheduleEdits
-): ScheduleOwner[] => owners.filter(({ key, items }) => edits.has(key) && !isSame(items, starts.get(key)))
 
 /** What was saved, and why the rest was not. */
 export interface SaveResult {

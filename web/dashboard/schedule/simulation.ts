@@ -44,7 +44,7 @@ export function simulate(
   signal?: AbortSignal
 ): Promise<Simulation> {
   const path = `${stationPath}/schedule/simulation`
-  const options = { timeoutMs, ...(signal ? { signal } : {}) }
+  const options = { timeoutMs, isSave: false, ...(signal ? { signal } : {}) }
   if (playlists.length > 0)
     return callApi(simulationSchema, path, { method: 'POST', body: { days, from, playlists }, ...options })
   return callApi(simulationSchema, `${path}?days=${days}&from=${from}`, options)

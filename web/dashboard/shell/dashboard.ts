@@ -217,14 +217,14 @@ export class CuewireDashboard extends LightElement {
   }
 
   /** Asks to sign in again, on top of a page with unsaved changes; other pages are left. */
-  readonly #onKeyRejected = ({ detail: isWrite }: CustomEvent<boolean>) => {
+  readonly #onKeyRejected = ({ detail: isSave }: CustomEvent<boolean>) => {
     if (currentCaller() === '') return
     if (hasUnsavedChanges()) {
       const isFirst = !this.#hasSessionEnded
       this.#hasSessionEnded = true
       this.requestUpdate()
       // Who has closed the dialog is asked again when saving.
-      if (isFirst || isWrite) void this.#openSignIn()
+      if (isFirst || isSave) void this.#openSignIn()
       return
     }
     const text =

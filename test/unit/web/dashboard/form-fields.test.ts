@@ -19,6 +19,7 @@ import { bodySchema, toFormFields, toLabel } from '../../../../web/dashboard/for
 import {
   findField,
   initialValues,
+  listChanged,
   pairsToText,
   textToPairs,
   toBody
@@ -140,3 +141,10 @@ test('named values are lines of text', () => {
 function never(): never {
   throw new Error('the schema has no such property')
 }
+
+test('only edited members that someone else has changed are conflicts', () => {
+  const record = { name: 'Main', bitrate: 128, triggers: ['a'] }
+  const stored = { name: 'Other', bitrate: 192, triggers: ['a'] }
+  expect(listChanged({ bitrate: 96, triggers: [], admin_password: 'x' }, record, stored)).toEqual(['bitrate'])
+  expect(listChanged({ name: 'Mine' }, record, record)).toEqual([])
+})
