@@ -176,4 +176,49 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(made.permissions.station).toMatchObject([{ id: station.body.id }])
     expect(made.permissions.station[0].permissions.length).toBeGreaterThan(0)
   }, 60_000)
+
+  test('changes of a form outlast the session, and are saved after signing in again', async ({
+    program,
+    openPage
+  }) => {
+    const { body: station } = await call(program, 'POST', '/api/admin/stations', {
+      key: adminKey,
+      body: { name: 'Draft FM' }
+    })
+    const read = async () =>
+      (await call(program, 'GET', `/api/admin/station/${station.id}`, { key: adminKey })).body
+    const { email } = await createUser(program, { role: 'Station manager', stations: [station.id] })
+    const page = await openPage()
+    page.setDefaultTimeout(12_000)
+    await page.goto(siteOf(program))
+    await fillSignIn(page, email)
+    await isSignedIn(page)
+    // A station manager changes the profile, not what administrators decide.
+    await page.goto(`${siteOf(program)}/#/station/${station.id}/settings`)
+    await page.getByLabel('Description').fill('A new text')
+    expect(await page.getByLabel('Short name').count()).toBe(0)
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('your changes are still here').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByLabel('Email address').fill(email)
+    await dialog.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await isSignedIn(page)
+    expect(await page.getByLabel('Description').inputValue()).toBe('A new text')
+    // Meanwhile, someone else changes the same field.
+    const other = { description: 'Another text' }
+    await call(program, 'PUT', `/api/admin/station/${station.id}`, { key: adminKey, body: other })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('Description: the stored values are no longer those').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('Not saved: someone changed Description meanwhile.').first().waitFor()
+    expect((await read()).description).toBe('Another text')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Save anyway' }).click()
+    await page.getByText('Saved.').waitFor()
+    expect((await read()).description).toBe('A new text')
+  }, 60_000)
 })

@@ -158,7 +158,7 @@ export const stationViews: readonly View<StationSection>[] = [
   {
     section: 'settings',
     title: 'Settings',
-    features: ['viewStations'],
+    features: ['viewStations', 'viewProfile'],
     element: 'settings-page',
     load: () => import('./resources/settings-page.ts')
   }

@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit'
-import * as v from 'valibot'
 
 import { toApiError } from '../api/api-error.ts'
-import { callApi } from '../api/call-api.ts'
+import { loadBodySchema } from '../forms/body-schemas.ts'
+import { toFormFields } from '../forms/form-field.ts'
 import type { ApiRecord } from '../forms/form-values.ts'
 import { type FieldSelection, RecordForm } from '../forms/record-form.ts'
 import { notifyError, openActionRunner } from '../ui/actions.ts'
@@ -12,11 +12,22 @@ import { installationLink, stationLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { playoutView } from './playout-setup.ts'
 import { type RecordScene, removeRecord, saveRecord } from './record-actions.ts'
-import { loadFields } from './resource.ts'
+import { loadFields, loadRecord, type ResourceView } from './resource.ts'
 import { openStationCopy } from './station-copy.ts'
 import { stations } from './stations.ts'
 
-const recordSchema = v.record(v.string(), v.unknown())
+const profilePath = '/api/station/{station_id}/profile/edit'
+
+/** The settings that station managers may change. */
+const profile: ResourceView = {
+  ...stations,
+  paths: { ...stations.paths, one: profilePath },
+  async openFields(fields, station) {
+    const editable = toFormFields(await loadBodySchema('put', profilePath))
+    const shown = fields.filter(({ name }) => editable.some(field => field.name === name))
+    return stations.openFields?.(shown, station) ?? (() => shown)
+  }
+}
 
 /** The settings of a station, and its deletion. What is typed stays until it is saved. */
 class SettingsPage extends StationPage {
@@ -24,10 +35,20 @@ class SettingsPage extends StationPage {
   loaded: { readonly record: ApiRecord; readonly select: FieldSelection } | null = null
   problem = ''
   readonly #actions = openActionRunner(this)
+  /** Whether the settings are being loaded, which needs the permissions. */
+  #hasStarted = false
 
-  override connectedCallback(): void {
-    super.connectedCallback()
+  protected override willUpdate(): void {
+    if (this.#hasStarted || !this.permissions.isKnown) return
+    this.#hasStarted = true
     void this.#load()
+  }
+
+  /** All settings for those who may change all, else those of the profile for those who may change these. */
+  get #resource(): ResourceView {
+    const { allows } = this.permissions
+    if (allows('manageStations')) return stations
+    return allows('manageProfile') || !allows('viewStations') ? profile : stations
   }
 
   protected override render() {
@@ -40,6 +61,7 @@ class SettingsPage extends StationPage {
           </p>`
     const { record, select } = loaded
     const canManage = this.permissions.allows('manageStations')
+    const canSave = canManage || this.permissions.allows('manageProfile')
     const options = { isDisabled: this.#actions.inFlight !== null }
     return html`<div class="stack">
       ${record['backend'] === 'liquidsoap' ? playoutView(Number(record['id']), this.#actions) : nothing}
@@ -57,7 +79,7 @@ class SettingsPage extends StationPage {
           .select=${select}
           .record=${record}
           .isNew=${false}
-          .isReadOnly=${!canManage}
+          .isReadOnly=${!canSave}
           .save=${(body: ApiRecord) => this.#save(body, record)}
         ></record-form>
       </section>
@@ -67,8 +89,8 @@ class SettingsPage extends StationPage {
   get #scene(): RecordScene {
     return {
       host: this,
-      resource: stations,
-      station: '',
+      resource: this.#resource,
+      station: String(this.np.station.id),
       refresh: () => this.#load()
     }
   }
@@ -76,9 +98,10 @@ class SettingsPage extends StationPage {
   async #load(): Promise<void> {
     this.problem = ''
     try {
+      const { id } = this.np.station
       const [record, select] = await Promise.all([
-        callApi(recordSchema, `api/admin/station/${this.np.station.id}`),
-        loadFields(stations, '')
+        loadRecord(this.#resource, String(id), String(id)),
+        loadFields(this.#resource, String(id))
       ])
       this.loaded = { record, select }
     } catch (error) {
