@@ -234,8 +234,10 @@ describe('custom fields of a song', () => {
     const names = ['mood', '__proto__', 'constructor']
     // Other tests have fields of their own.
     const ofThese = (fields: object) => Object.entries(fields).filter(([name]) => names.includes(name))
-    for (const name of names)
-      await program.ask('POST', '/api/admin/custom_fields', { body: { name, short_name: name } })
+    await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'mood', short_name: 'mood' } })
+    // The others are reserved; a former release accepted them.
+    for (const name of names.slice(1))
+      await program.sql`insert into custom_fields (name, short_name) values (${name}, ${name})`
     const { body, path } = await register(program, id, { custom_fields: { mood: 'calm', constructor: 'x' } })
     const values = async () => ofThese((await program.ask('GET', path)).body.custom_fields)
     expect(new Map(ofThese(body.custom_fields))).toEqual(
