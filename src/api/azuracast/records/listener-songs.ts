@@ -11,18 +11,12 @@ export const requestableSong: RecordDialect<{
   readonly song: SongRow
 }> = {
   async render(rows, { sql }) {
-    const [renderSong, uniqueIds] = await Promise.all([
-      openSongRenderer(sql),
-      readUniqueIds(
-        sql,
-        rows.map(row => row.request_id)
-      )
-    ])
-    return rows.map(row => {
-      const uniqueId = uniqueIds.get(row.request_id) ?? row.request_id
-      const url = row.request_url.replace(/[^/]+$/, uniqueId)
-      return { request_id: uniqueId, request_url: url, song: renderSong(row.song) }
-    })
+    const songs = await readSongs(sql, rows, row => ({
+      id: row.request_id,
+      url: row.request_url,
+      song: row.song
+    }))
+    return songs.map(({ id, url, song }) => ({ request_id: id, request_url: url, song }))
   }
 }
 
@@ -33,19 +27,36 @@ export const onDemandSong: RecordDialect<{
   readonly download_url: string
 }> = {
   async render(rows, { sql }) {
-    const [renderSong, uniqueIds] = await Promise.all([
-      openSongRenderer(sql),
-      readUniqueIds(
-        sql,
-        rows.map(row => row.track_id)
-      )
-    ])
-    return rows.map(row => {
-      const uniqueId = uniqueIds.get(row.track_id) ?? row.track_id
-      const url = row.download_url.replace(/[^/]+$/, uniqueId)
-      return { track_id: uniqueId, media: renderSong(row.media), download_url: url }
-    })
+    const songs = await readSongs(sql, rows, row => ({
+      id: row.track_id,
+      url: row.download_url,
+      song: row.media
+    }))
+    return songs.map(({ id, url, song }) => ({ track_id: id, media: song, download_url: url }))
   }
+}
+
+/** A song with its id, and an address that ends with the id. */
+interface NamedSong {
+  readonly id: string
+  readonly url: string
+  readonly song: SongRow
+}
+
+/** Renders songs, and replaces their ids by unique ids. */
+async function readSongs<Row>(sql: Sql, rows: readonly Row[], toNamed: (row: Row) => NamedSong) {
+  const named = rows.map(toNamed)
+  const [renderSong, uniqueIds] = await Promise.all([
+    openSongRenderer(sql),
+    readUniqueIds(
+      sql,
+      named.map(({ id }) => id)
+    )
+  ])
+  return named.map(({ id, url, song }) => {
+    const uniqueId = uniqueIds.get(id) ?? id
+    return { id: uniqueId, url: url.replace(/[^/]+$/, uniqueId), song: renderSong(song) }
+  })
 }
 
 async function readUniqueIds(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
