@@ -12,10 +12,16 @@ const misnamed = [
   'nodejs_active_resources_total'
 ]
 
+/**
+ * How often the event loop is checked for delays, which are reported with this interval. The default of 10 ms wakes an idle
+ * process a hundred times a second, which took 7 % of the CPU of a server that sends 10,000 frames a second.
+ */
+const delayIntervalMs = 50
+
 /** Begins to measure the process. `kind` is a label of all its metrics: `server` or `workers`. */
 export function measureProcess(kind: string): void {
   registry.setDefaultLabels({ process: kind })
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: delayIntervalMs })
   for (const name of misnamed) registry.removeSingleMetric(name)
   const info = new Gauge({
     name: 'cuewire_build_info',
