@@ -26,6 +26,7 @@ export interface Program {
 export interface AddedServer {
   readonly baseUrl: string
   readonly pid: number
+  stop(): Promise<void>
 }
 
 export interface AddedServerOptions {
@@ -102,7 +103,7 @@ export async function startProgram(
       others.push(other)
       const otherUrl = `http://127.0.0.1:${otherPort}`
       await waitUntilReady(other, `${otherUrl}/api/status`)
-      return { baseUrl: otherUrl, pid: other.pid ?? 0 }
+      return { baseUrl: otherUrl, pid: other.pid ?? 0, stop: async () => terminate(other) }
     },
     stop: async () => {
       for (const each of [...others, child]) await terminate(each)

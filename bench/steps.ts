@@ -72,13 +72,20 @@ async function measureCosts(stations: number): Promise<number[]> {
   return cpuMs
 }
 
-/** Measures the steps of one run at 200 steps a second. */
-export function measureStepCost(stations: number, program: ProgramOptions = {}): Promise<Cost> {
-  const songMs = (stations / stepsPerSecond) * 1_000
-  return withStations({ stations, songMs, program }, measureCost)
+/** Measures the steps of one run, by default at 200 steps a second. */
+export function measureStepCost(stations: number, options: CostOptions = {}): Promise<Cost> {
+  const { stepsPerSecond: perSecond = stepsPerSecond, ...rest } = options
+  return withStations({ stations, songMs: (stations / perSecond) * 1_000, ...rest }, measureCost)
+}
+
+interface CostOptions {
+  readonly stepsPerSecond?: number
+  readonly port?: number
+  readonly program?: ProgramOptions
 }
 
 export interface Cost {
+  readonly count: number
   readonly rate: number
   /** Milliseconds of CPU per step, by process. */
   readonly cpuMs: Readonly<Record<string, number>>
@@ -98,7 +105,7 @@ async function measureCost({ sql, pid, listener, songMs }: RunningStations): Pro
   const cpuMs = Object.fromEntries(
     roles.map(role => [role, (((after[role] ?? 0) - (before[role] ?? 0)) / count) * 1_000])
   )
-  return { rate: (count / (toMs - fromMs)) * 1_000, cpuMs, lateness }
+  return { count, rate: (count / (toMs - fromMs)) * 1_000, cpuMs, lateness }
 }
 
 const rates = [200, 300, 400, 500, 600, 700, 800, 900, 1_000] as const
@@ -172,6 +179,7 @@ interface StationShape {
   readonly songMs: number
   /** How much later each station begins to play; not at all by default. */
   readonly delaysMs?: readonly number[]
+  readonly port?: number
   readonly program?: ProgramOptions
 }
 
@@ -180,8 +188,8 @@ async function withStations<Result>(
   shape: StationShape,
   measure: (running: RunningStations) => Promise<Result>
 ): Promise<Result> {
-  const { stations, songMs, program: options } = shape
-  const program = await startProgram(port, options)
+  const { stations, songMs, port: own = port, program: options } = shape
+  const program = await startProgram(own, options)
   const sql = postgres(program.databaseUrl, { max: 2, onnotice: () => {} })
   try {
     const firstDueMs = await seedStations(sql, { ...shape, tracks, dueInMs: settleMs(stations) })

@@ -38,7 +38,7 @@ export interface PushServer {
   /** How its garbage is collected; null if it has no garbage collector. */
   readonly garbage: { readonly type: 'node' | 'go'; readonly port: number } | null
   /** Publishes a state with this listener count to all subscribers. */
-  publish(total: number): Promise<void>
+  readonly publish: (total: number) => Promise<void>
   stop(): Promise<void>
 }
 

@@ -73,21 +73,21 @@ export async function measurePush(
 
 /** Returns the CPU seconds of a publication without subscribers. */
 async function measurePublishingCost(server: PushServer): Promise<number> {
-  await publishFor(server, 1)
+  await publishFor(server.publish, rate, 1)
   const before = readCpuSeconds(server.pid)
-  const sent = await publishFor(server, publishingCostSeconds)
+  const sent = await publishFor(server.publish, rate, publishingCostSeconds)
   return (readCpuSeconds(server.pid) - before) / sent.size
 }
 
 /** Measures one run with this number of sockets. `publishingCost`: see `PushMeasurement`. */
-export async function measurePushRun(
+async function measurePushRun(
   server: PushServer,
   sockets: number,
   receiver: Receiver,
   publishingCost: number
 ): Promise<PushMeasurement> {
   await receiver.run({ type: 'open', target: server.target, count: sockets })
-  await publishFor(server, warmUpPublications / rate)
+  await publishFor(server.publish, rate, warmUpPublications / rate)
   await wait(500)
   await receiver.run({
     type: 'count',
@@ -96,7 +96,7 @@ export async function measurePushRun(
   const { cpuSeconds: loadBefore } = await receiver.run({ type: 'read' })
   const before = readCpuSeconds(server.pid)
   const fromMs = nowMs()
-  const sent = await publishFor(server, seconds)
+  const sent = await publishFor(server.publish, rate, seconds)
   const expected = sent.size * sockets
   await waitForFrames(receiver, expected)
   const cpu = readCpuSeconds(server.pid) - before
@@ -123,7 +123,7 @@ export async function measurePushRun(
 }
 
 /** Waits until all frames have arrived, or no more arrive: a server may merge publications. */
-async function waitForFrames(receiver: Receiver, expected: number): Promise<void> {
+export async function waitForFrames(receiver: Receiver, expected: number): Promise<void> {
   const deadline = nowMs() + settleMs
   for (let last = -1; nowMs() < deadline; await wait(quietMs)) {
     const { frames } = await receiver.run({ type: 'read' })
@@ -136,16 +136,20 @@ async function waitForFrames(receiver: Receiver, expected: number): Promise<void
  * Publishes at a constant rate, regardless of responses. Returns the time of each request, by the listener
  * count.
  */
-async function publishFor(server: PushServer, forSeconds: number): Promise<Map<number, number>> {
+export async function publishFor(
+  publish: (total: number) => Promise<void>,
+  perSecond: number,
+  forSeconds: number
+): Promise<Map<number, number>> {
   const sent = new Map<number, number>()
   const running: Promise<void>[] = []
   const fromMs = nowMs()
-  const count = Math.round(forSeconds * rate)
+  const count = Math.round(forSeconds * perSecond)
   for (let each = 0; each < count; each++) {
-    await wait(Math.max(0, fromMs + (each * 1_000) / rate - nowMs()))
+    await wait(Math.max(0, fromMs + (each * 1_000) / perSecond - nowMs()))
     const total = ++lastTotal
     sent.set(total, nowMs())
-    running.push(server.publish(total))
+    running.push(publish(total))
   }
   await Promise.all(running)
   return sent
