@@ -9,11 +9,12 @@ import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { openCuttableProxy } from '../support/cuttable-proxy.ts'
+import { drawDashboards } from '../support/draw-dashboards.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { seedHook } from '../support/hooks.ts'
 import { connectLive, subscribeLive } from '../support/live-client.ts'
-import { alertsFile, readAlerts, readPanelQueries } from '../support/operations.ts'
+import { alertsFile, readAlerts, readDashboards } from '../support/operations.ts'
 import { startServer } from '../support/program.ts'
 import { findComplaint, type Prometheus, startPrometheus } from '../support/prometheus.ts'
 import { seedStations } from '../support/stations.ts'
@@ -25,6 +26,8 @@ import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
 const window = '16s'
+/** What the pictures show, which are drawn with the environment variable PICTURES. */
+const pictureSeconds = 180
 const within = { deadlineMs: 60_000 }
 
 test.runIf(isDeep && whyWithout('prometheus') === null)(
@@ -128,10 +131,21 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
         window
       })
 
-      for (const { dashboard, panel, expr } of readPanelQueries()) {
-        const query = expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', window)
-        const what = `data of "${panel}" of ${dashboard}: ${query}`
-        await waitFor(async () => (await prometheus.query(query)).length > 0, { ...within, what })
+      const prepare = (expr: string) =>
+        expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', window)
+      for (const { name, panels } of readDashboards())
+        for (const { title, targets } of panels)
+          for (const { expr } of targets) {
+            const what = `data of "${title}" of ${name}: ${prepare(expr)}`
+            await waitFor(async () => (await prometheus.query(prepare(expr))).length > 0, { ...within, what })
+          }
+      if (process.env['PICTURES'] !== undefined) {
+        const begin = `timestamp(cuewire_build_info offset ${pictureSeconds}s)`
+        await waitFor(async () => (await prometheus.query(begin)).length === metricsPorts.length, {
+          deadlineMs: 2 * pictureSeconds * 1_000,
+          what: 'enough data for pictures'
+        })
+        await drawDashboards(prometheus, pictureSeconds, prepare)
       }
       await untilResolved(
         prometheus,

@@ -4,23 +4,46 @@ import { parse } from 'yaml'
 
 const folder = new URL('../../ops/', import.meta.url)
 
-/** A query of a panel. */
-export interface PanelQuery {
-  readonly dashboard: string
-  readonly panel: string
-  readonly expr: string
+/** A panel of a dashboard, with its place in the grid of Grafana. */
+export interface DashboardPanel {
+  readonly title: string
+  readonly type: string
+  readonly unit: string
+  readonly place: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
 }
 
-/** Returns the queries of all panels of the dashboards in `ops/grafana`. */
-export function readPanelQueries(): PanelQuery[] {
+export interface Dashboard {
+  /** Of the file, without its ending. */
+  readonly name: string
+  readonly title: string
+  readonly panels: readonly DashboardPanel[]
+}
+
+interface DashboardFile {
+  readonly title: string
+  readonly panels: readonly (Pick<DashboardPanel, 'title' | 'type' | 'targets'> & {
+    readonly gridPos: DashboardPanel['place']
+    readonly fieldConfig: { readonly defaults: { readonly unit: string } }
+  })[]
+}
+
+/** Returns the dashboards in `ops/grafana`. */
+export function readDashboards(): Dashboard[] {
   const files = readdirSync(new URL('grafana/', folder)).filter(name => name.endsWith('.json'))
-  return files.flatMap(file => {
-    const dashboard: {
-      panels: { title: string; targets: { expr: string }[] }[]
-    } = JSON.parse(readFileSync(new URL(`grafana/${file}`, folder), 'utf8'))
-    return dashboard.panels.flatMap(({ title, targets }) =>
-      targets.map(({ expr }) => ({ dashboard: file, panel: title, expr }))
+  return files.map(file => {
+    const { title, panels }: DashboardFile = JSON.parse(
+      readFileSync(new URL(`grafana/${file}`, folder), 'utf8')
     )
+    return {
+      name: file.replace('.json', ''),
+      title,
+      panels: panels.map(({ gridPos: place, fieldConfig, ...panel }) => ({
+        ...panel,
+        place,
+        unit: fieldConfig.defaults.unit
+      }))
+    }
   })
 }
 

@@ -25,8 +25,16 @@ export async function findComplaint(args: readonly string[], input = ''): Promis
 export interface Prometheus extends AsyncDisposable {
   /** Returns the values of a query that are numbers. */
   readonly query: (expr: string) => Promise<number[]>
+  /** Returns the series of a query over the last `seconds` seconds. */
+  readonly range: (expr: string, seconds: number) => Promise<Series[]>
   /** Returns the names of the firing alerts. */
   readonly firing: () => Promise<Set<string>>
+}
+
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>
+  /** Unix seconds and value. */
+  readonly points: readonly (readonly [at: number, value: number])[]
 }
 
 export interface PrometheusOptions {
@@ -79,6 +87,13 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
       const data = await read(`/query?query=${encodeURIComponent(expr)}`)
       return numbersIn(data)
     },
+    range: async (expr, seconds) => {
+      const end = Math.floor(Date.now() / 1_000)
+      const data = await read(
+        `/query_range?query=${encodeURIComponent(expr)}&start=${end - seconds}&end=${end}&step=2`
+      )
+      return seriesIn(data)
+    },
     firing: async () => namesIn(await read('/alerts')),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -94,6 +109,23 @@ interface QueryData {
 function numbersIn(data: unknown): number[] {
   const { result }: QueryData = JSON.parse(JSON.stringify(data))
   return result.map(({ value }) => Number(value[1])).filter(value => !Number.isNaN(value))
+}
+
+interface RangeData {
+  readonly result: readonly {
+    readonly metric: Readonly<Record<string, string>>
+    readonly values: readonly (readonly [number, string])[]
+  }[]
+}
+
+function seriesIn(data: unknown): Series[] {
+  const { result }: RangeData = JSON.parse(JSON.stringify(data))
+  return result.map(({ metric, values }) => ({
+    labels: metric,
+    points: values
+      .map(([at, value]) => [at, Number(value)] as const)
+      .filter(([, value]) => !Number.isNaN(value))
+  }))
 }
 
 interface AlertData {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 import { readAllMetrics } from '../../support/metrics.ts'
-import { readAlerts, readPanelQueries } from '../../support/operations.ts'
+import { readAlerts, readDashboards } from '../../support/operations.ts'
 
 /** The metrics that a query names, without the suffixes of histograms. */
 const metricsIn = (expr: string) =>
@@ -15,7 +15,8 @@ test('dashboards and alerts name metrics that exist', async () => {
       String(type) === 'histogram' ? ['bucket', 'count', 'sum'].map(part => `${name}_${part}`) : [name]
     )
   )
-  const exprs = [...readPanelQueries(), ...readAlerts()].map(({ expr }) => expr)
+  const queries = readDashboards().flatMap(({ panels }) => panels.flatMap(({ targets }) => targets))
+  const exprs = [...queries, ...readAlerts()].map(({ expr }) => expr)
   const named = exprs.flatMap(metricsIn)
   expect(named.length).toBeGreaterThan(exprs.length - 3)
   expect(named.filter(name => !known.has(name))).toEqual([])
