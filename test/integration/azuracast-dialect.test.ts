@@ -358,6 +358,16 @@ test('lists ignore sort keys they do not know, and page only with a size', async
   expect(paged.body).toMatchObject({ page: 1, per_page: 1, rows: [{ short_name: expect.any(String) }] })
 })
 
+test.for([
+  ['{station}/playlists?per_page=501', 501],
+  ['{station}/playlists?rowCount=20000', 10_000],
+  ['{station}/files/list?rowCount=20000', 1_000]
+] as const)('callers with a key get pages as large as they ask for: %s', async ([path, size], { ask }) => {
+  const { status, body } = await ask('GET', path)
+  expectStatus({ status, body }, 200)
+  expect(body.per_page).toBe(size)
+})
+
 test('settings that are not set are null, and may be sent back', async ({ ask }) => {
   for (const [path, name] of [
     ['/api/admin/settings', 'default_album_art_url'],

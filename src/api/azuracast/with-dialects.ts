@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../fields/field.ts'
+import { maxUnpaged } from '../core/list.ts'
 import { type ApiRequest, type ApiRoute, dialectVary, type RenderRows, type Reply } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import {
@@ -39,7 +40,15 @@ export function withDialects(route: ApiRoute): ApiRoute {
       isRendered = true
       return renderAll(answered, rows, context)
     }
-    const translated = { ...request, query, sentQuery: request.query, body, renderRows }
+    const translated = {
+      ...request,
+      query,
+      sentQuery: request.query,
+      body,
+      renderRows,
+      // AzuraCast does not limit pages of callers that it knows.
+      ...(request.caller && { maxPageSize: maxUnpaged })
+    }
     const reply = await (own?.handle
       ? own.handle(translated, services, route.handle)
       : route.handle(translated, services))

@@ -34,7 +34,7 @@ export function listRoute<Row extends object>(
     query: { ...listParameters(sort), ...filters },
     answer: name === undefined ? listSchema(record) : successListSchema(name, record),
     async handle(request, services) {
-      const query = parseListQuery(request.query, sort)
+      const query = parseListQuery(request, sort)
       const rows = await readList(request, services, query, await open(query, request, services))
       const { BASE_URL } = services.config
       const reply = renderListReply(rows, query, request, BASE_URL, name)

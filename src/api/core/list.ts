@@ -8,7 +8,7 @@ import type { ApiServices } from './services.ts'
 const defaultPageSize = 25
 const maxPageSize = 500
 /** Maximum number of records in a response without pages, or with all records on a page. */
-const maxUnpaged = 10_000
+export const maxUnpaged = 10_000
 /** Pages reach this many records, and no more are counted. */
 const maxReachable = 100_000
 /** A response is in memory until it is sent. */
@@ -54,8 +54,11 @@ export function listParameters(sort: readonly string[]): Readonly<Record<string,
   }
 }
 
+type PageRequest = Pick<ApiRequest, 'query' | 'maxPageSize'>
+
 /** Parses the query of a list. Ignores empty parameters. Throws 400 with the name of the parameter. */
-export function parseListQuery(query: URLSearchParams, sortFields: readonly string[]): ListQuery {
+export function parseListQuery(request: PageRequest, sortFields: readonly string[]): ListQuery {
+  const { query } = request
   const values = parameters.parse(query)
   const sort = query.get('sort') ?? ''
   const order = (query.get('sortOrder') ?? '').toUpperCase()
@@ -67,21 +70,25 @@ export function parseListQuery(query: URLSearchParams, sortFields: readonly stri
     search: values.searchPhrase ?? '',
     sort: sort || null,
     isDescending: order === 'DESC',
-    page: choosePage(values)
+    page: choosePage(values, request)
   }
 }
 
 /** Parses the page of a query; null if it asks for none. Throws 400 with the name of the parameter. */
-export const parsePage = (query: URLSearchParams): ListQuery['page'] => choosePage(pageQuery.parse(query))
+export const parsePage = (request: PageRequest): ListQuery['page'] =>
+  choosePage(pageQuery.parse(request.query), request)
 
-function choosePage(values: ReturnType<typeof pageQuery.parse>): ListQuery['page'] {
+function choosePage(
+  values: ReturnType<typeof pageQuery.parse>,
+  { maxPageSize: most = maxPageSize }: PageRequest
+): ListQuery['page'] {
   const number = values.page ?? values.current
   const size = values.per_page ?? values.rowCount
   if (number === undefined && size === undefined) return null
-  return { number: number ?? 1, size: limitPageSize(size) }
+  return { number: number ?? 1, size: limitPageSize(size, most) }
 }
 
-const limitPageSize = (size = defaultPageSize) => (size <= 0 ? 0 : Math.min(size, maxPageSize))
+const limitPageSize = (size = defaultPageSize, most: number) => (size <= 0 ? 0 : Math.min(size, most))
 
 /** Which records of a list are sent. */
 export function pageWindow({ page }: ListQuery): { readonly limit: number; readonly offset: number } {

@@ -53,6 +53,8 @@ export interface ApiRequest {
   readonly caller: Caller | null
   /** `documented` unless the route has dialects. */
   readonly dialect: Dialect
+  /** The most records of a page, if the dialect allows more than the documented one. */
+  readonly maxPageSize?: number
   /** Renders the records of a list in the dialect; undefined: they remain as they are. */
   readonly renderRows?: RenderRows
   /** False after the client left or the request timed out. */

@@ -30,7 +30,7 @@ export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/s
   query: listParameters(sorts),
   answer: listSchema(ref('DashboardStation')),
   async handle(request, services) {
-    const query = parseListQuery(request.query, sorts)
+    const query = parseListQuery(request, sorts)
     const found = sortStations(await findNamed(request, services, query.search), query)
     const { limit, offset } = pageWindow(query)
     const shown = found.slice(offset, offset + Math.min(limit, maxStations))

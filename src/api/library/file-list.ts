@@ -6,7 +6,8 @@ import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schem
 import { fileReads } from './files.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 
-const maxRows = 1_000
+/** The most entries of a page. */
+export const maxRows = 1_000
 const maxFolders = 1_000
 const defaultRows = 25
 

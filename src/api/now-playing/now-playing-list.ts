@@ -49,7 +49,7 @@ type ListResponder = (privateIds: ReadonlySet<number>) => Reply
 function chooseResponder(request: ApiRequest, services: ApiServices): ListResponder {
   const { live } = services
   const requested = parseStations(request.query)
-  const page = parsePage(request.query)
+  const page = parsePage(request)
   if (requested === null && page === null) return privateIds => sendAll(live, privateIds)
   return privateIds => {
     const choose = () =>

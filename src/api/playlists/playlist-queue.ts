@@ -42,7 +42,7 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
       throw new ApiError('conflict', 'The playlist has no songs of the library.')
     if (playlist.order === 'random')
       throw new ApiError('conflict', 'The order of a random playlist is not planned.')
-    const page = { page: parsePage(request.query), search: '', sort: null, isDescending: false }
+    const page = { page: parsePage(request), search: '', sort: null, isDescending: false }
     const { limit, offset } = pageWindow(page)
     const rest = findRestOfPass(playlist, { rowsBefore }, settings.seed)
     const ids = rest.slice(offset, offset + limit).map(index => cellAt(playlist.tracks.ids, index))

@@ -74,7 +74,7 @@ const list = apiRoute('GET', path, 'view station reports', {
   errors: [409],
   async handle(request, { connectedListeners, config }) {
     const station = stationOf(request)
-    const page = { page: parsePage(request.query), search: '', sort: null, isDescending: false }
+    const page = { page: parsePage(request), search: '', sort: null, isDescending: false }
     const { mount, client } = filter.parse(request.query)
     const { atMs, listeners } = await connectedListeners(station.id)
     const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)

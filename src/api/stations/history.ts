@@ -51,7 +51,7 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
   async handle(request, services) {
     const { reads: sql, config } = services
     const station = stationOf(request)
-    const query = parseListQuery(request.query, [])
+    const query = parseListQuery(request, [])
     const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
     const isDetailed = ['1', 'true'].includes(detailed)
     const pattern = likePattern(query.search)

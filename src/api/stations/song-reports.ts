@@ -92,7 +92,7 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   async handle(request, services) {
     const { reads: sql, heavyReads, config } = services
     const station = stationOf(request)
-    const query = parseListQuery(request.query, sums)
+    const query = parseListQuery(request, sums)
     const { format = 'json' } = options.parse(request.query)
     const pattern = likePattern(query.search)
     const all = playsIn(sql, station, await readPeriod(sql, station, request.query))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { likePattern, renderListReply, parseListQuery, pageWindow } from '../../../src/api/core/list.ts'
 
 const keys = ['id', 'name']
-const parse = (query: string) => parseListQuery(new URLSearchParams(query), keys)
+const parse = (query: string) => parseListQuery({ query: new URLSearchParams(query) }, keys)
 
 function reply(query: string, rows: unknown[], total: number) {
   const request = {

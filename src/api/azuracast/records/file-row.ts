@@ -1,3 +1,4 @@
+import { maxRows } from '../../library/file-list.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../record-dialect.ts'
 import { file, type FileRecord } from './file.ts'
 
@@ -24,14 +25,15 @@ export const changeFiles: OperationDialect = {
   }
 }
 
-/** The most entries of a page. */
-const allRows = '500'
-
-/** Without a page size, AzuraCast answers all entries as a list, and with one that is not positive as a page. */
+/**
+ * Without a page size, AzuraCast answers all entries as a list, and with one that is not positive as a page. It does not limit
+ * the size.
+ */
 export const listFolder: OperationDialect = {
   query: query => {
     const size = query.get('rowCount')
-    if (size === null || /^(0|-\d+)$/.test(size)) query.set('rowCount', allRows)
+    const isCut = size === null || /^(0|-\d+)$/.test(size) || Number(size) > maxRows
+    if (isCut) query.set('rowCount', String(maxRows))
   },
   reply: (value, { request }) => (isJsonBody(value) && !request.query.has('rowCount') ? value['rows'] : value)
 }
