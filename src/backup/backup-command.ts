@@ -3,8 +3,8 @@ import { parseConfig } from '../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
+import { formatSize } from '../storage/size.ts'
 import { readKeyToSave, saveKey } from './keep-secrets-key.ts'
-import { renderBytes } from './render-bytes.ts'
 import type { ArchiveResult } from './write-archive.ts'
 import { writeBackup } from './write-backup.ts'
 
@@ -92,8 +92,8 @@ function renderResult(
 ): string {
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
   const lines = [
-    `${archive}: ${renderBytes(bytes)}, ${rows} rows of ${manifest.tables.length} tables, ${manifest.files.count} files ` +
-      `(${renderBytes(manifest.files.bytes)}); read back without differences.`,
+    `${archive}: ${formatSize(BigInt(bytes))}, ${rows} rows of ${manifest.tables.length} tables, ${manifest.files.count} files ` +
+      `(${formatSize(BigInt(manifest.files.bytes))}); read back without differences.`,
     `Version ${header.version}, schema ${header.migrations.at(-1) ?? 'none'}. Media: ${header.media}.`,
     keyFile === undefined
       ? 'The secrets key is not in it: keep SECRETS_KEY or DATA_DIR/secrets-key elsewhere (--secrets-key FILE writes a copy).'

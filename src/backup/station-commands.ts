@@ -3,10 +3,10 @@ import { parseConfig } from '../config.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
+import { formatSize } from '../storage/size.ts'
 import { copySeconds } from './backup-command.ts'
 import { importStation } from './import-station.ts'
 import { verifyArchive } from './read-archive.ts'
-import { renderBytes } from './render-bytes.ts'
 import { exportStation } from './station-file.ts'
 
 const exportUsage = 'usage: npm run export-station -- [OPTIONS] STATION FILE'
@@ -57,7 +57,7 @@ export function exportStationCommand(call: CommandContext, signal: AbortSignal):
       progress.end()
       const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
       call.stdout.write(
-        `${archive}: ${renderBytes(bytes)}, ${rows} rows, ${manifest.files.count} files; read back without differences.\n`
+        `${archive}: ${formatSize(BigInt(bytes))}, ${rows} rows, ${manifest.files.count} files; read back without differences.\n`
       )
       for (const path of unreadable) call.stdout.write(`not readable, and not in it: ${path}\n`)
       return 0
