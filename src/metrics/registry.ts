@@ -32,21 +32,41 @@ export function declareCounter(name: string, help: string): CountedValue {
 }
 
 /** Declares a counter with one label, whose values are known: raise the member of a value. */
-export function declareCounters<Value extends string>(
-  name: string,
-  help: string,
-  label: string,
-  values: readonly Value[]
+export const declareCounters = <Value extends string>(...of: ByLabel<Value>): Record<Value, number> =>
+  declareByLabel(options => new Counter(options), ...of)
+
+/** Declares a gauge with one label, whose values are known: set the member of a value. */
+export const declareGauges = <Value extends string>(...of: ByLabel<Value>): Record<Value, number> =>
+  declareByLabel(options => new Gauge(options), ...of)
+
+type ByLabel<Value extends string> = [name: string, help: string, label: string, values: readonly Value[]]
+
+interface LabeledOptions {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: string[]
+  readonly registers: Registry[]
+  readonly collect: () => void
+}
+
+interface LabeledMetric {
+  readonly reset: () => void
+  readonly inc: (labels: Record<string, string>, value: number) => void
+}
+
+function declareByLabel<Value extends string>(
+  open: (options: LabeledOptions) => LabeledMetric,
+  ...[name, help, label, values]: ByLabel<Value>
 ): Record<Value, number> {
   const counts = zeros(values)
-  const counter: Counter = new Counter({
+  const metric = open({
     name,
     help,
     labelNames: [label],
     registers,
     collect: () => {
-      counter.reset()
-      for (const value of values) counter.inc({ [label]: value }, counts[value])
+      metric.reset()
+      for (const value of values) metric.inc({ [label]: value }, counts[value])
     }
   })
   return counts
@@ -91,26 +111,6 @@ export function declareGauge(name: string, help: string, aggregator: Aggregator 
     }
   })
   return given
-}
-
-/** Declares a gauge with one label, whose values are known: set the member of a value. */
-export function declareGauges<Value extends string>(
-  name: string,
-  help: string,
-  label: string,
-  values: readonly Value[]
-): Record<Value, number> {
-  const counts = zeros(values)
-  const gauge: Gauge = new Gauge({
-    name,
-    help,
-    labelNames: [label],
-    registers,
-    collect: () => {
-      for (const value of values) gauge.set({ [label]: value }, counts[value])
-    }
-  })
-  return counts
 }
 
 /** The samples of a gauge with labels, as one scrape reads them. */
