@@ -8,21 +8,13 @@ import { queryFilters } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, exactly, int64, string, unixSeconds } from '../core/schemas.ts'
 import { readHours } from './listener-charts.ts'
-import {
-  lengthGroupFragment,
-  lengthGroups,
-  readOpenRows,
-  sessionsFragment,
-  type SessionSums,
-  sumsFragment
-} from './listener-sessions.ts'
-import { type Period, periodParameters, readPeriod } from './report-period.ts'
+import { lengthGroups, type SessionSums, sumsFragment } from './listener-sessions.ts'
+import { type Period, periodParameters } from './report-period.ts'
+import { noSessions, readGroupSums, readLengthSums, readSessionReport } from './session-report.ts'
 
 const path = '/api/station/:station_id/reports/audience'
 const tag = 'Listeners'
 const number = { type: 'number' }
-/** The number of groups that a report may have. */
-const maxGroups = 1_000
 const maxDays = 1_200
 
 const options = queryFilters({
@@ -79,7 +71,7 @@ async function readDays(
     group by d.index`)
   const byIndex = new Map(rows.map(({ index, ...sums }) => [index, sums]))
   // Arrays of Postgres begin with 1.
-  return days.map((_, index) => byIndex.get(index + 1) ?? { sessions: 0, ms: 0 })
+  return days.map((_, index) => byIndex.get(index + 1) ?? noSessions)
 }
 
 /** Reads the most listeners at one time of each day, in their order. */
@@ -129,23 +121,16 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
   }),
   hasCsv: true,
   async handle(request, services) {
-    const { reads: sql, heavyReads } = services
     const station = stationOf(request)
     const { format = 'json' } = options.parse(request.query)
-    const period = await readPeriod(sql, station, request.query)
-    const report = await heavyReads.run(request, { isLight: false, rows: maxDays }, async read => {
+    const report = await readSessionReport(request, services, maxDays, async found => {
+      const { read, sql, period, sessions } = found
       const [settings] = await read.rows<{ timezone: string }>(
         sql`select timezone from stations where id = ${station.id}`
       )
       if (!settings) throw new ApiError('not-found')
       const zone = openZone(settings.timezone)
       const days = splitDays(zone, period)
-      const sessions = sessionsFragment(
-        sql,
-        station.id,
-        period,
-        await readOpenRows(services, station.id, period)
-      )
       const [total] = await read.rows<SessionSums>(sql`select ${sumsFragment(sql)} from (${sessions}) s`)
       const byDay = await readDays(sql, read, sessions, days)
       const peaks = await readPeaks(sql, read, station.id, days)
@@ -155,7 +140,7 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
         countedByDay.set(day, (countedByDay.get(day) ?? 0) + totals * 60_000)
       }
       const rows = days.map(({ day }, index) => {
-        const sums = byDay[index] ?? { sessions: 0, ms: 0 }
+        const sums = byDay[index] ?? noSessions
         return {
           date: formatDay(day),
           ...renderSums(sums),
@@ -164,7 +149,7 @@ const audienceRoute = apiRoute('GET', path, 'view station reports', {
           peak: peaks[index] ?? 0
         }
       })
-      const sums = total ?? { sessions: 0, ms: 0 }
+      const sums = total ?? noSessions
       return {
         start: Math.floor(period.startMs / 1_000),
         end: Math.floor(period.endMs / 1_000),
@@ -212,37 +197,17 @@ const groupRoute = (name: string, { id, summary, fields }: GroupReport) =>
     ),
     hasCsv: true,
     async handle(request, services) {
-      const { reads: sql, heavyReads } = services
-      const station = stationOf(request)
       const { format = 'json' } = options.parse(request.query)
-      const period = await readPeriod(sql, station, request.query)
-      const columns = Object.entries(fields)
-      const rows = await heavyReads.run(request, { isLight: false, rows: maxGroups }, async read => {
-        const sessions = sessionsFragment(
-          sql,
-          station.id,
-          period,
-          await readOpenRows(services, station.id, period)
-        )
-        const selected = sql.unsafe(columns.map(([field, column]) => `${column} as "${field}"`).join(', '))
-        const grouped = sql.unsafe(columns.map(([, column]) => column).join(', '))
-        return read.rows<SessionSums & Readonly<Record<string, string | number>>>(sql`
-          select ${selected}, ${sumsFragment(sql)} from (${sessions}) s
-          group by ${grouped} order by ms desc, ${grouped} limit ${maxGroups}`)
-      })
+      const names = Object.keys(fields)
+      const rows = await readGroupSums(request, services, { columns: fields })
       const rendered = rows.map(row => [
-        ...columns.map(([field]) => [field, row[field] ?? ''] as const),
+        ...names.map(field => [field, row[field] ?? ''] as const),
         ...Object.entries({ ...renderSums(row), average_seconds: averageSeconds(row) })
       ])
       if (format === 'json') return json(rendered.map(pairs => Object.fromEntries(pairs)))
-      const header = csvLine([
-        ...columns.map(([field]) => field),
-        'sessions',
-        'listening_hours',
-        'average_seconds'
-      ])
+      const header = csvLine([...names, 'sessions', 'listening_hours', 'average_seconds'])
       const lines = rendered.map(pairs => csvLine(pairs.map(([, value]) => value)))
-      return csvReply(`${station.shortName}-audience-${name}`, header + lines.join(''))
+      return csvReply(`${stationOf(request).shortName}-audience-${name}`, header + lines.join(''))
     }
   })
 
@@ -277,24 +242,16 @@ const byLength = apiRoute('GET', `${path}/by-listening-time`, 'view station repo
   ),
   hasCsv: true,
   async handle(request, services) {
-    const { reads: sql, heavyReads } = services
-    const station = stationOf(request)
     const { format = 'json' } = options.parse(request.query)
-    const period = await readPeriod(sql, station, request.query)
-    const found = await heavyReads.run(request, { isLight: false, rows: maxGroups }, async read => {
-      const open = await readOpenRows(services, station.id, period)
-      return read.rows<SessionSums & { index: number }>(sql`
-        select ${lengthGroupFragment(sql)} as index, ${sumsFragment(sql)}
-        from (${sessionsFragment(sql, station.id, period, open)}) s group by 1`)
-    })
-    const rows = lengthGroups.map((_, index) => ({
+    const groups = await readLengthSums(request, services)
+    const rows = groups.map((sums, index) => ({
       from_seconds: lengthGroups[index - 1]?.[0] ?? 0,
-      ...renderSums(found.find(row => row.index === index) ?? { sessions: 0, ms: 0 })
+      ...renderSums(sums)
     }))
     if (format === 'json') return json(rows)
     const header = csvLine(['from_seconds', 'sessions', 'listening_hours'])
     return csvReply(
-      `${station.shortName}-audience-by-listening-time`,
+      `${stationOf(request).shortName}-audience-by-listening-time`,
       header + rows.map(row => csvLine(Object.values(row))).join('')
     )
   }

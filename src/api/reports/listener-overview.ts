@@ -1,20 +1,12 @@
 import { browserFamilies } from '../../broadcast/agent-family.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { clientKinds } from '../../redis/session-store.ts'
-import type { HeavyRead } from '../core/heavy-reads.ts'
-import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
-import type { ApiServices } from '../core/services.ts'
 import { chartSchema, renderChart } from './chart.ts'
-import {
-  lengthGroupFragment,
-  lengthGroups,
-  readOpenRows,
-  sessionsFragment,
-  type SessionSums,
-  sumsFragment
-} from './listener-sessions.ts'
-import { periodParameters, readPeriod } from './report-period.ts'
+import { lengthGroups } from './listener-sessions.ts'
+import { periodParameters } from './report-period.ts'
+import { readGroupSums, readLengthSums } from './session-report.ts'
 
 /*
  * Reports about listeners in the form of AzuraCast. Cuewire does not know who came back, so `listeners` are sessions.
@@ -23,22 +15,6 @@ import { periodParameters, readPeriod } from './report-period.ts'
 const path = '/api/station/:station_id/reports/overview'
 const ofPeriod = 'of the sessions of listeners in a period'
 const topRows = 10
-const maxGroups = 1_000
-
-/** Reads rows with the sums of sessions. */
-function readSums<Row extends SessionSums>(
-  request: ApiRequest,
-  services: ApiServices,
-  select: (sql: Sql, sessions: Fragment) => Fragment
-): Promise<readonly Row[]> {
-  const { reads: sql, heavyReads } = services
-  const { id } = stationOf(request)
-  return heavyReads.run(request, { isLight: false, rows: maxGroups }, async (read: HeavyRead) => {
-    const period = await readPeriod(sql, stationOf(request), request.query)
-    const open = await readOpenRows(services, id, period)
-    return read.rows<Row>(select(sql, sessionsFragment(sql, id, period, open)))
-  })
-}
 
 interface GroupReport {
   readonly name: string
@@ -47,7 +23,7 @@ interface GroupReport {
   /** The schemas of the fields that name a group, in addition to the counts. */
   readonly fields: Parameters<typeof exactly>[0]
   /** SQL of the name of a session's group. */
-  readonly column: (sql: Sql) => Fragment
+  readonly column: string
   /** SQL of the sessions that count; all without it. */
   readonly where?: (sql: Sql) => Fragment
   readonly render: (group: string) => { readonly label: string; readonly fields: object }
@@ -65,13 +41,7 @@ const groupReport = ({ name, id, summary, fields, column, where, render }: Group
       top_connected_time: chartSchema
     }),
     async handle(request, services) {
-      const rows = await readSums<SessionSums & { group: string }>(
-        request,
-        services,
-        (sql, sessions) => sql`
-          select ${column(sql)} as "group", ${sumsFragment(sql)} from (${sessions}) s
-          where ${where?.(sql) ?? sql`true`} group by 1 order by ms desc, 1 limit ${maxGroups}`
-      )
+      const rows = await readGroupSums(request, services, { columns: { group: column }, where })
       const groups = rows.map(row => ({
         ...render(row.group),
         listeners: row.sessions,
@@ -102,7 +72,7 @@ const byBrowser = groupReport({
   id: 'reportListenersByBrowser',
   summary: `The browsers ${ofPeriod}`,
   fields: { browser: string },
-  column: sql => sql`family`,
+  column: 'family',
   where: sql => sql`family = any(${[...browserFamilies]}::text[])`,
   render: browser => ({ label: browser, fields: { browser } })
 })
@@ -119,7 +89,7 @@ const byClient = groupReport({
   id: 'reportListenersByClient',
   summary: `The kinds of programs ${ofPeriod}`,
   fields: { client_raw: { ...string, enum: [...clientKinds] }, client: string },
-  column: sql => sql`client`,
+  column: 'client',
   render: raw => {
     const client = clientNames[raw] ?? raw
     return { label: client, fields: { client_raw: raw, client } }
@@ -133,7 +103,7 @@ const byCountry = groupReport({
   id: 'reportListenersByCountry',
   summary: `The countries ${ofPeriod}; empty without GEO_DATABASE`,
   fields: { country_code: string, country: string },
-  column: sql => sql`country`,
+  column: 'country',
   where: sql => sql`country <> ''`,
   render: code => {
     const country = regionNames.of(code) ?? code
@@ -146,8 +116,7 @@ const byStream = groupReport({
   id: 'reportListenersByStream',
   summary: `The streams ${ofPeriod}`,
   fields: { stream_id: { ...string, examples: ['local_/radio.mp3'] }, stream: string },
-  column: sql =>
-    sql`case source when 'remote' then 'remote_' when 'hls' then 'hls_' else 'local_' end || stream`,
+  column: "case source when 'remote' then 'remote_' when 'hls' then 'hls_' else 'local_' end || stream",
   render: stream => {
     const name = stream.slice(stream.indexOf('_') + 1)
     return { label: name, fields: { stream_id: stream, stream: name } }
@@ -161,16 +130,8 @@ const byListeningTime = apiRoute('GET', `${path}/by-listening-time`, 'view stati
   query: periodParameters,
   answer: exactly({ all: arrayOf(exactly({ label: string, value: int64 })), chart: chartSchema }),
   async handle(request, services) {
-    const groups = await readSums<SessionSums & { index: number }>(
-      request,
-      services,
-      (sql, sessions) => sql`
-        select ${lengthGroupFragment(sql)} as index, ${sumsFragment(sql)} from (${sessions}) s group by 1`
-    )
-    const rows = lengthGroups.map(([, label], index) => {
-      const value = groups.find(group => group.index === index)?.sessions ?? 0
-      return { label, value }
-    })
+    const groups = await readLengthSums(request, services)
+    const rows = lengthGroups.map(([, label], index) => ({ label, value: groups[index]?.sessions ?? 0 }))
     const counted = rows.filter(({ value }) => value > 0)
     return json({
       all: rows,
