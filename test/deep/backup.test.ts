@@ -1,15 +1,21 @@
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 import { resources } from '../../src/api/routes.ts'
+import { runScheduledBackup } from '../../src/backup/scheduled-backup.ts'
+import type { FileStore } from '../../src/storage/file-store.ts'
+import { openRemoteFiles, type RemoteLocation } from '../../src/storage/remote-files.ts'
 import { processRunner } from '../support/command.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
 import { openRedisServer } from '../support/opened.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
+import { startS3 } from '../support/s3.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
+import { startSshd } from '../support/sshd.ts'
 import { seedStations } from '../support/stations.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
@@ -84,6 +90,71 @@ test.runIf(isDeep)(
   },
   300_000
 )
+
+const remotes = {
+  async s3() {
+    const server = await startS3()
+    return { server, location: { adapter: 's3', path: 'radio/one', ...server.settings } as const }
+  },
+  async sftp() {
+    const server = await startSshd()
+    const { host, port, username, privateKey, folder: path } = server
+    const account = { host, port, username, password: '', privateKey, privateKeyPassPhrase: '' }
+    return { server, location: { adapter: 'sftp', path, ...account } as const }
+  }
+} satisfies Record<string, () => Promise<{ server: AsyncDisposable; location: RemoteLocation }>>
+
+test.runIf(isDeep).for(['s3', 'sftp'] as const)(
+  'scheduled backups in storage of type %s: the newest are kept, and one of them is restored',
+  { timeout: 120_000 },
+  async (adapter, { databaseUrl, sql }) => {
+    const { server, location } = await remotes[adapter]()
+    onTestFinished(async () => server[Symbol.asyncDispose]())
+    const files = openRemoteFiles(location)
+    await seedStations(sql, { stations: 2, tracks: 4 })
+    const folder = await scratchFolder()
+    const deps = {
+      sql,
+      env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, DATA_DIR: folder },
+      config: { BACKUP_STORAGE: '7', BACKUP_KEEP: 2, DATA_DIR: folder },
+      openFiles: async () => files,
+      signal: AbortSignal.timeout(100_000)
+    }
+    const names: string[] = []
+    for (const minute of [0, 1, 2]) {
+      const name = await runScheduledBackup(deps, new Date(Date.UTC(2026, 10, 26, 3, minute)))
+      names.push(`backups/${name}`)
+    }
+    const stored = await Promise.all(names.map(files.stat))
+    expect(stored.map(file => file !== null)).toEqual([false, true, true])
+
+    const archive = join(folder, 'downloaded.tar.gz')
+    await download(files, names[2] ?? '', archive)
+    const empty = await openEmptyDatabase()
+    const redis = await openRedisServer()
+    const env = {
+      DATABASE_URL: empty.value.url,
+      REDIS_URL: redis.value,
+      DATA_DIR: await scratchFolder()
+    }
+    expect(await run(env, 'restore', archive)).toMatchObject({ code: 0 })
+    const countSongs = 'select count(*) as songs, min(title) as first, max(title) as last from media'
+    expect([...(await empty.value.sql.unsafe(countSongs))]).toEqual([...(await sql.unsafe(countSongs))])
+    await redis.close()
+    await empty.close()
+  }
+)
+
+async function download(files: FileStore, path: string, target: string): Promise<void> {
+  const size = (await files.stat(path))?.sizeBytes ?? 0
+  await using file = await open(target, 'w')
+  for (let offset = 0; offset < size;) {
+    const bytes = await files.read(path, offset, 64 * 1024)
+    expect(bytes.length).toBeGreaterThan(0)
+    await file.write(bytes, 0, bytes.length, offset)
+    offset += bytes.length
+  }
+}
 
 /** The number of stations with a current song that is not over. */
 async function playing(server: RunningServer): Promise<number> {
