@@ -1,4 +1,5 @@
-import { readMultipart } from '../api/library/uploads/multipart-body.ts'
+import { maxFormFields } from '../api/core/record-form.ts'
+import { type FilePart, readMultipart } from '../api/library/uploads/multipart-body.ts'
 import { ApiError } from '../runtime/errors.ts'
 
 /** Whether a content type is that of an HTML form with files. */
@@ -6,21 +7,37 @@ export const isMultipart = (contentType: string): boolean => /^multipart\/form-d
 
 /** A form with at most one file; null: it has none. */
 export interface MultipartForm {
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: readonly (readonly [name: string, value: string])[]
   readonly file: Uint8Array | null
 }
 
 /** Parses a form that was received whole. Throws 400 for a body that is none. */
-export async function parseMultipart(bytes: Uint8Array, contentType: string): Promise<MultipartForm> {
+export async function parseMultipart(
+  bytes: Uint8Array,
+  contentType: string,
+  fieldLimit?: number
+): Promise<MultipartForm> {
   const received = [bytes].values()
   const body = { size: bytes.length, read: async () => received.next().value ?? null, nameIgnored: () => {} }
   let file: Buffer | null = null
-  const fields = await readMultipart(body, contentType, async ({ pieces }) => {
+  const fields: [string, string][] = []
+  const onFile = async ({ pieces }: FilePart) => {
     const parts: Uint8Array[] = []
     for await (const piece of pieces) parts.push(piece)
     file = Buffer.concat(parts)
+  }
+  await readMultipart(body, contentType, onFile, {
+    onField: (name, value) => void fields.push([name, value]),
+    ...(fieldLimit !== undefined && { fieldLimit })
   })
-  return { fields: Object.fromEntries(fields), file }
+  return { fields, file }
+}
+
+/** Encodes a form without a file as `application/x-www-form-urlencoded` text. Throws 400 for a body that is none. */
+export async function encodeForm(bytes: Uint8Array, contentType: string): Promise<string> {
+  const { fields, file } = await parseMultipart(bytes, contentType, maxFormFields)
+  if (file !== null) throw new ApiError('invalid', 'The form must not contain a file.')
+  return new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString()
 }
 
 /** The file of a form. Throws 400 without one. */

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
+import { parseRecordForm } from '../api/core/record-form.ts'
 import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
 import { groupOf, noGroup } from '../metrics/http.ts'
 import { withDeadline } from '../runtime/deadline.ts'
@@ -20,7 +21,7 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
-import { fileOf, isMultipart, parseMultipart } from './form-body.ts'
+import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths } from './paths.ts'
@@ -202,8 +203,9 @@ export function serveRoutes<Services>(
     void finish(exchange, body, isPersonal, async () => {
       const authorizedRequest = await withCaller()
       assertInDialect(authorizedRequest)
-      const parsed = body === null ? undefined : await readBody(body, route)
       const isAzuracast = authorizedRequest.dialect === 'azuracast'
+      const form = isAzuracast ? (route.azuracastBody ?? route.operation?.body ?? null) : null
+      const parsed = body === null ? undefined : await readBody(body, route, form)
       const named = isAzuracast && route.omitConstants ? route.omitConstants(parsed) : parsed
       exchange.ignoredFields = ignoredFields[authorizedRequest.dialect].get(route)?.(named) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
@@ -315,16 +317,18 @@ interface Body {
   readonly incoming: IncomingBody
 }
 
+/** Parses a body. `form`: the schema of the record that a form may contain; null: forms of records are refused. */
 async function readBody<Services>(
   { contentType, incoming }: Body,
-  { textTypes = [], takesForm = false, byteTypes }: Route<Services>
+  { textTypes = [], takesForm = false, byteTypes }: Route<Services>,
+  form: Route<Services>['azuracastBody'] | null
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
   const type = typeName.trim()
   if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
-    const form = await parseMultipart(await incoming.bytes, contentType)
-    if (takesForm) return form.fields
-    return byteTypes ? fileOf(form) : decodeText(fileOf(form))
+    const parts = await parseMultipart(await incoming.bytes, contentType)
+    if (takesForm) return Object.fromEntries(parts.fields)
+    return byteTypes ? fileOf(parts) : decodeText(fileOf(parts))
   }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
@@ -334,6 +338,9 @@ async function readBody<Services>(
   if (textTypes.includes(type)) return decodeText(await incoming.bytes)
   if (takesForm && type === formContentType)
     return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
+  if (form && isMultipart(contentType))
+    return parseRecordForm(await encodeForm(await incoming.bytes, contentType), form)
+  if (form && type === formContentType) return parseRecordForm(decodeText(await incoming.bytes), form)
   throw new ApiError('wrong-media-type')
 }
 

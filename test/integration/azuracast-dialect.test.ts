@@ -4,7 +4,7 @@ import { expectStatus } from '../contract/calls.ts'
 import { serveApi } from '../support/api-server.ts'
 import { aSong, aPlay, aStation } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
-import { type Answer, adminKey } from '../support/program.ts'
+import { type Answer, adminKey, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -17,9 +17,24 @@ const test = base.extend('ask', { scope: 'file' }, async ({ program }, { onClean
   onCleanup(async () => void (await program.sql`delete from api_keys where id = ${made.api_key.id}`))
   return async (method: string, path: string, sent?: unknown) => {
     const at = path.replace('{station}', `/api/station/${station}`)
+    if (isForm(sent)) return sendForm(program, method, at, sent, String(made.key))
     return program.ask(method, at, { key: String(made.key), ...(sent === undefined ? {} : { body: sent }) })
   }
 })
+
+const isForm = (body: unknown) => body instanceof URLSearchParams || body instanceof FormData
+
+async function sendForm(
+  { baseUrl }: Program,
+  method: string,
+  path: string,
+  body: URLSearchParams | FormData,
+  key: string
+) {
+  const answer = await fetch(baseUrl + path, { method, headers: { 'X-API-Key': key }, body })
+  const parsed: Answer = await answer.json()
+  return { status: answer.status, headers: answer.headers, body: parsed }
+}
 
 /** Bodies as clients of AzuraCast send them, and what is read back. `list`: where to create it, `one`: its path. */
 const records = [
@@ -610,4 +625,40 @@ test('times without an offset are those of the station, and pictures may be sent
     body: text
   })
   expect(refused.status).toBe(400)
+})
+
+test('records may be sent in forms, with names as PHP nests them', async ({ program, ask }) => {
+  const list = '{station}/playlists'
+  const sent = new URLSearchParams(
+    'name=Forms&is_enabled=0&weight=7&backend_options[]=interrupt&schedule_items[0][start_time]=900&schedule_items[0][end_time]=1030&schedule_items[0][days][]=1&schedule_items[0][days][]=3&nothing[a]=1'
+  )
+  const made = await ask('POST', list, sent)
+  expectStatus(made, 200)
+  expect(made.headers.get('x-ignored-fields')).toBe('nothing')
+  expect(made.body).toMatchObject({
+    name: 'Forms',
+    is_enabled: false,
+    weight: 7,
+    backend_options: ['interrupt'],
+    schedule_items: [{ start_time: 900, end_time: 1030, days: [1, 3] }]
+  })
+  const form = new FormData()
+  form.set('name', 'Formen')
+  form.append('backend_options[]', 'merge')
+  form.append('backend_options[]', 'single_track')
+  const one = `{station}/playlist/${String(made.body.id)}`
+  expectStatus(await ask('PUT', one, form), 200)
+  const changed = { name: 'Formen', weight: 7, backend_options: ['merge', 'single_track'] }
+  expect((await ask('GET', one)).body).toMatchObject(changed)
+  // An action whose body has no form of its own in the dialect.
+  const copied = await ask(
+    'POST',
+    `${one}/clone`,
+    new URLSearchParams({ name: 'Copy', 'clone[]': 'schedule' })
+  )
+  expectStatus(copied, 200)
+  form.set('file', new Blob(['x']), 'a.txt')
+  expectStatus(await ask('PUT', one, form), 400)
+  const documented = await sendForm(program, 'POST', '/api/admin/custom_fields', sent, adminKey)
+  expectStatus(documented, 415)
 })

@@ -24,7 +24,10 @@ export function withDialects(route: ApiRoute): ApiRoute {
   const written = records[/^(?:create|edit)(\w+)$/.exec(operation.id)?.[1] ?? '']
   const own = operations[operation.id]
   const isList = operation.query !== undefined && 'per_page' in operation.query
-  if (!answered && !written && !own && !isList) return route
+  const takesRecord = operation.body !== undefined && !route.byteTypes && !route.isStreamed
+  if (!answered && !written && !own && !isList)
+    // AzuraCast takes records in forms as well.
+    return takesRecord ? { ...route, hasDialects: true } : route
 
   async function translate(request: ApiRequest, services: ApiServices): Promise<Reply> {
     const context = openDialectContext(request, services)

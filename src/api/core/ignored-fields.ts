@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../fields/field.ts'
+import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
 
 const maxNames = 20
 const maxCharacters = 1_000
@@ -47,14 +48,6 @@ function compile(schemas: readonly JsonSchema[]): Known | null {
   }
 }
 
-/** A schema with the alternatives inside it. */
-function alternativesOf(schema: unknown): JsonSchema[] {
-  if (schema === true) return [{}]
-  if (!isObject(schema)) return []
-  const offered = [schema['oneOf'], schema['anyOf'], schema['allOf']]
-  return [schema, ...offered.flatMap(choice => (Array.isArray(choice) ? choice.flatMap(alternativesOf) : []))]
-}
-
 /** Adds the names of unknown fields inside a value, until there is one too many. */
 function collect(value: unknown, known: Known | null, path: string, names: string[]): void {
   if (known === null || !isObject(value)) return
@@ -81,10 +74,6 @@ function join(names: readonly string[]): string {
     list = longer
   }
   return list
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 /** Encodes a name. One that is too long remains too long, so that it is not listed in part. */

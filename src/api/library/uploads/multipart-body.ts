@@ -7,7 +7,15 @@ import { ApiError } from '../../../runtime/errors.ts'
 import { refuseBody, refuseField } from '../../core/parse.ts'
 import type { BodyStream } from '../../core/route.ts'
 
-const limits = { fields: 50, fieldSize: 16 * 1024, fieldNameSize: 100, files: 1 }
+const maxFields = 50
+const limits = { fieldSize: 16 * 1024, fieldNameSize: 100, files: 1 }
+
+interface FormOptions {
+  /** Receives every field, also those with the name of an earlier one. */
+  readonly onField?: (name: string, value: string) => void
+  /** The default is 50. */
+  readonly fieldLimit?: number
+}
 
 /** A file of a form; the fields before it are known. */
 export interface FilePart {
@@ -35,9 +43,10 @@ async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
 export async function readMultipart(
   stream: BodyStream,
   contentType: string,
-  onFile: (part: FilePart) => Promise<void>
+  onFile: (part: FilePart) => Promise<void>,
+  { onField = () => {}, fieldLimit = maxFields }: FormOptions = {}
 ): Promise<ReadonlyMap<string, string>> {
-  const parser = openParser(contentType)
+  const parser = openParser(contentType, fieldLimit)
   const fields = new Map<string, string>()
   const failures: unknown[] = []
   let receiving: Promise<void> = Promise.resolve()
@@ -53,10 +62,17 @@ export async function readMultipart(
     }
   }
   parser
-    .on('field', (name, value, { valueTruncated }) => {
-      if (valueTruncated)
+    .on('field', (name, value, { nameTruncated, valueTruncated }) => {
+      if (nameTruncated)
+        refuse(() =>
+          refuseBody('too_long', `A name of the form has more than ${limits.fieldNameSize} bytes: ${name}...`)
+        )
+      else if (valueTruncated)
         refuse(() => refuseField(name, 'too_long', `must have at most ${limits.fieldSize} bytes.`))
-      else fields.set(name, value)
+      else {
+        fields.set(name, value)
+        onField(name, value)
+      }
     })
     .on('file', (field, file, { filename = '' }) => {
       // The parser destroys a file that nobody reads with the error of a refusal, which is in `failures`.
@@ -81,13 +97,13 @@ export async function readMultipart(
   return fields
 }
 
-function openParser(contentType: string) {
+function openParser(contentType: string, fieldLimit: number) {
   try {
     return busboy({
       headers: { 'content-type': contentType },
       defParamCharset: 'utf8',
       preservePath: true,
-      limits
+      limits: { ...limits, fields: fieldLimit }
     })
   } catch {
     return refuseBody('invalid_format', 'The content type of the form has no boundary.')

@@ -1,0 +1,86 @@
+import qs from 'qs'
+
+import type { JsonSchema } from '../../fields/field.ts'
+import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
+import { refuseBody, refuseField } from './parse.ts'
+
+/** The most fields of a form with a record. */
+export const maxFormFields = 1_000
+const maxDepth = 8
+
+/**
+ * Parses an URL-encoded form into a record, as PHP does: `a[b]` is a member, `a[]` and `a[0]` are elements of a list. Texts become
+ * what the schema declares: numbers, true and false, and null where they are empty. Throws 400 for a form that is no record.
+ */
+export function parseRecordForm(text: string, schema: JsonSchema): unknown {
+  assertNames(new URLSearchParams(text))
+  return convert(nest(text), alternativesOf(schema))
+}
+
+function assertNames(fields: URLSearchParams): void {
+  if (fields.size > maxFormFields)
+    refuseBody('too_many', `The form has more than ${maxFormFields.toLocaleString('en-US')} fields.`)
+  for (const name of fields.keys()) {
+    if (/(^|\[)__proto__(\W|$)/.test(name))
+      refuseField(name, 'invalid_format', 'cannot have the name __proto__.')
+    // The members of which element is not certain.
+    if (name.includes('[][')) refuseField(name, 'invalid_format', 'must have a number in the empty brackets.')
+  }
+}
+
+function nest(text: string): unknown {
+  try {
+    return qs.parse(text, {
+      allowPrototypes: true,
+      allowSparse: true,
+      depth: maxDepth,
+      duplicates: 'last',
+      parameterLimit: maxFormFields,
+      strictDepth: true
+    })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return refuseBody('invalid_format', `The form is nested more than ${maxDepth} levels deep.`)
+  }
+}
+
+const words = new Map([
+  ['', false],
+  ['0', false],
+  ['false', false],
+  ['off', false],
+  ['1', true],
+  ['true', true],
+  ['on', true]
+])
+
+/** Returns a value with the types of its schemas. */
+function convert(value: unknown, schemas: readonly JsonSchema[]): unknown {
+  if (typeof value === 'string') return convertText(value, schemas)
+  if (!isObject(value)) return value
+  // A list has the numbers from 0 on, without a gap; a map may have numbers as names.
+  const members = Object.entries(value)
+  if (members.length > 0 && members.every(([name], index) => name === String(index))) {
+    const items = schemas.flatMap(each => alternativesOf(each['items']))
+    return members.map(([, element]) => convert(element, items))
+  }
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, convert(member, schemasOfMember(name, schemas))])
+  )
+}
+
+function convertText(value: string, schemas: readonly JsonSchema[]): unknown {
+  const types = new Set(schemas.flatMap(({ type = [] }) => type))
+  if (types.size === 0 || types.has('string')) return value
+  if (types.has('boolean') && words.has(value)) return words.get(value)
+  if (value === '') return null
+  const isNumeric = types.has('integer') || types.has('number')
+  return isNumeric && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value
+}
+
+function schemasOfMember(name: string, schemas: readonly JsonSchema[]): JsonSchema[] {
+  const named = schemas.flatMap(({ properties }) =>
+    isObject(properties) && Object.hasOwn(properties, name) ? alternativesOf(properties[name]) : []
+  )
+  return named.length > 0 ? named : schemas.flatMap(each => alternativesOf(each['additionalProperties']))
+}
