@@ -104,7 +104,7 @@ const records = [
   {
     list: '{station}/hls_streams',
     one: '{station}/hls_stream',
-    body: { name: 'aac_hifi', format: 'aac_he', bitrate: 96 },
+    body: { name: 'AAC HiFi!', format: 'aac_he', bitrate: 96 },
     shown: { name: 'aac_hifi', format: 'aac', bitrate: 96, listeners: 0 }
   },
   {
@@ -251,7 +251,7 @@ describe('in the dialect of AzuraCast', () => {
   )
 })
 
-test('a file has its playlists as objects, and its custom fields by name', async ({ ask }) => {
+test('a file has its playlists as objects, and its custom fields by name', async ({ ask, program }) => {
   await ask('POST', '/api/admin/custom_fields', { name: 'Tempo', short_name: 'tempo' })
   const playlist = await ask('POST', '{station}/playlists', { name: 'Files' })
   const sent = {
@@ -278,7 +278,19 @@ test('a file has its playlists as objects, and its custom fields by name', async
   const { body: totals } = await ask('GET', `{station}/playlist/${String(playlist.body.id)}`)
   expect(totals).toMatchObject({ num_songs: 1, total_length: 185 })
   const order = `{station}/playlist/${String(playlist.body.id)}/order`
-  expect((await ask('GET', order)).body).toMatchObject([{ id: file.id, weight: 1, media: { title: 'One' } }])
+  const entry = {
+    id: file.id,
+    weight: 1,
+    media: { title: 'One', text: ' - One', album: null, extra_metadata_raw: null }
+  }
+  expect((await ask('GET', order)).body).toMatchObject([{ ...entry, is_queued: true, last_played: 0 }])
+  await program.sql`
+    update playlist_tracks set last_aired_ms = 1700000000999, last_pass = 1 where media_id = ${file.id}`
+  await ask('PUT', `{station}/file/${String(file.id)}`, { extra_metadata: { cue_in: 1.5 } })
+  const media = { ...entry.media, extra_metadata_raw: { cue_in: 1.5 } }
+  expect((await ask('GET', order)).body).toMatchObject([
+    { ...entry, media, is_queued: false, last_played: 1_700_000_000 }
+  ])
   expect((await ask('PUT', order, { order: { [String(file.id)]: 1 } })).body).toEqual({
     [String(file.id)]: 1
   })

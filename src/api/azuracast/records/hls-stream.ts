@@ -1,4 +1,5 @@
 import type { RecordDialect } from '../record-dialect.ts'
+import { derivedName } from './derived-name.ts'
 
 type HlsStreamRow = {
   readonly id: number
@@ -31,7 +32,7 @@ export const hlsStream: RecordDialect<HlsStreamRow> = {
     return {
       ...(stored ? {} : { is_visible_on_public_pages: false }),
       ...body,
-      ...(isKept ? {} : { name: `/hls/${shownName(name)}` }),
+      ...(isKept ? {} : { name: `/hls/${derivedName(shownName(name))}` }),
       // The profiles `aac_he` and `aac_he_v2` are of the same codec. A format that is shown as null is kept.
       ...(typeof format === 'string' && { autodj_format: format.replace(/_he(_v2)?$/, '') }),
       ...(typeof bitrate === 'number' && { autodj_bitrate: bitrate })

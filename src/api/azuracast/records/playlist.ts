@@ -2,6 +2,7 @@ import type { ScheduleItem } from '../../../autodj/schedule.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { orNull, type RecordDialect } from '../record-dialect.ts'
 import { toIsoTime } from './broadcast.ts'
+import { derivedName } from './derived-name.ts'
 import { renderScheduleItem } from './schedule-item.ts'
 
 type PlaylistRow = {
@@ -46,13 +47,9 @@ export const playlist: RecordDialect<PlaylistRow> = {
 
 const toTime = (ms: number | null | undefined) => (ms ? toIsoTime(Math.floor(ms / 1000)) : null)
 
-/** A short name as AzuraCast derives it: without most punctuation, in lower case, and never a number. */
+/** A short name as AzuraCast derives it, which is never a number. */
 export function shortNameOf(name: string): string {
-  const short = name
-    .replace(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\s\-~,;[\]().]/gu, '')
-    .replace(/\.{2,}/g, '.')
-    .replaceAll(' ', '_')
-    .toLowerCase()
+  const short = derivedName(name)
   const isNumber = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/.test(short)
   return isNumber ? `playlist_${short}` : short
 }
