@@ -1,4 +1,5 @@
 import type { StationIdentity } from '../station/state.ts'
+import { formerNamePrefix } from './former-names.ts'
 import type { Fragment, Sql, Tx } from './sql.ts'
 
 /** What a new station needs; all else has defaults in the schema. */
@@ -30,10 +31,12 @@ export async function insertStation(sql: Sql | Tx, station: NewStation): Promise
 export async function readIdentities(sql: Sql, stationIds: readonly number[]) {
   const ids = [...stationIds]
   const rows = await sql<({ id: number } & StationIdentity)[]>`
-    select id, epoch, short_name as "shortName", is_public as "isPublic" from stations
+    select id, epoch, short_name as "shortName", is_public as "isPublic",
+      (select value from settings f where f.name = ${formerNamePrefix} || stations.id) as "formerName"
+    from stations
     where id = any(${ids}::bigint[]) and epoch <> '' and deleted_at is null
     union all
-    select d.id, null, '', false from deleted_stations d
+    select d.id, null, '', false, null from deleted_stations d
     where d.id = any(${ids}::bigint[])
       and not exists (select from stations s where s.id = d.id and s.deleted_at is null)`
   return new Map(rows.map(({ id, ...identity }) => [id, identity]))

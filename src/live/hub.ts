@@ -160,8 +160,8 @@ export function openHub(options: HubOptions) {
 
   const unsubscribe = [
     feed.onChange((station, triggers) => {
-      for (const name of [channelOf(station.stationId), channelOf(station.shortName)]) {
-        for (const channel of channels.named(name)) {
+      for (const name of feed.namesOf(station)) {
+        for (const channel of channels.named(channelOf(name))) {
           const isShown =
             channel.delayMs === 0 || delayPublication(channel, station, triggers, engineTimeMs())
           if (isShown) heartbeats.publish(channel, triggers, committedAtMs(channel, station))

@@ -1,4 +1,5 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
+import { deleteFormerName } from '../db/former-names.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
 import { shards } from '../redis/keys.ts'
 import { dropTombstone, removeState } from '../redis/station-store.ts'
@@ -25,6 +26,7 @@ export async function markStationDeleted(tx: Tx, stationId: number): Promise<voi
       wake_at_ms = null, turned_online = null, turned_at_ms = null, media_storage_location_id = null,
       recordings_storage_location_id = null, podcasts_storage_location_id = null
     from (select set_config('cuewire.raises_revision', 'on', true)) setting where stations.id = ${stationId}`
+  await deleteFormerName(tx, stationId)
   for (const table of removedAtOnce) await tx`delete from ${tx(table)} where station_id = ${stationId}`
   await tx`delete from song_history where station_id = ${stationId} and ended_at_ms is null`
   await tx`delete from broadcasts where station_id = ${stationId} and ended_at_ms is null`

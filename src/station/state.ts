@@ -179,6 +179,8 @@ export const isPlausibleOffset = (offset: number, nowMs: number): boolean => off
 
 /** What a stored state must match. It may be from before a deletion, a rename or a change to private. */
 export interface StationIdentity {
+  /** The short name that the station had in AzuraCast, if it is none here. */
+  readonly formerName?: string | null
   /** Null: the station was deleted. */
   readonly epoch: string | null
   readonly shortName: string

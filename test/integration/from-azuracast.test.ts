@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect } from 'vitest'
 
+import { findStation } from '../../src/api/core/parse.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { insertStation } from '../../src/db/stations.ts'
 import { migrateCommand } from '../../src/from-azuracast/command.ts'
@@ -81,7 +82,11 @@ describe('a backup', () => {
     atLeisure,
     async ({ program }) => {
       const place = { databaseUrl: program.databaseUrl, dataDir: program.dataDir }
-      const backup = await backupOf(renderDump(generateInstallation(sizes)), 'backup.tgz', covers)
+      const installation = generateInstallation(sizes)
+      const station = [...(installation['station'] ?? [])].map(row =>
+        row['id'] === 3 ? { ...row, short_name: 'радио_(3)' } : row
+      )
+      const backup = await backupOf(renderDump({ ...installation, station }), 'backup.tgz', covers)
 
       const tried = await run(envOf(place), '--dry-run', backup)
       expect(tried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Would be taken:\n/) })
@@ -325,7 +330,14 @@ describe('a backup', () => {
         station_id: 1
       })
 
-      // What is shown live, and the cover under its old address.
+      // What is shown live, also of a station whose short name changed, and the cover under its old address.
+      const former = encodeURIComponent('радио_(3)')
+      await waitFor(async () => (await program.ask('GET', `/api/nowplaying/${former}`)).status === 200, {
+        deadlineMs: 15_000,
+        what: 'the station with another short name'
+      })
+      expect((await read(`/api/nowplaying/${former}`)).station.shortcode).toBe('_3')
+      expect(await read(`/api/station/${former}/streamers`)).toEqual(await read('/api/station/3/streamers'))
       await waitFor(async () => (await program.ask('GET', '/api/nowplaying/station_1')).status === 200, {
         deadlineMs: 15_000,
         what: 'the station to be shown'
@@ -503,6 +515,7 @@ describe('stations with the id of others', () => {
       { id: 3, short_name: 'station_2', is_public: false, plays: 3, path: expect.stringContaining('(3)') },
       { id: 4, short_name: 'station_1_2', is_public: true, plays: 3, path: expect.stringContaining('(1)') }
     ])
+    expect(await findStation(sql, 'станция_(2)')).toMatchObject({ id: 2, shortName: '_2' })
   })
 })
 

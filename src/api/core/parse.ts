@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { findByFormerNames } from '../../db/former-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
 import { changesValidator } from '../../fields/form.ts'
@@ -7,6 +8,7 @@ import { problemsOf } from '../../fields/form.ts'
 import { checkTarget } from '../../outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import { shortNamePattern } from '../../station/short-name.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
 
@@ -43,13 +45,13 @@ export function parseTextId(id = '', pattern: RegExp): string {
 
 type FoundStation = StationRow & { readonly isPublic: boolean }
 
-/** Finds a station by id (all digits) or short name; null if there is none, after the same time. */
+/** Finds a station by id (all digits), short name or former name; null if there is none, after the same time. */
 export const findStation = async (sql: Sql, name: string): Promise<FoundStation | null> =>
   (await findStations(sql, [name])).get(name) ?? null
 
 const isId = (name: string) => /^(0|[1-9]\d{0,15})$/.test(name)
 
-/** Finds stations by ids (all digits) and short names, in one query. Returns them by name, without unknown names. */
+/** Finds stations by ids (all digits), short names and former names. Returns them by name, without unknown names. */
 export async function findStations(
   sql: Sql,
   names: readonly string[]
@@ -60,12 +62,17 @@ export async function findStations(
   const found = await sql<FoundStation[]>`
     select id, short_name as "shortName", is_public as "isPublic" from stations
     where (id = any(${ids}::bigint[]) or short_name = any(${shortNames}::text[])) and deleted_at is null`
-  return new Map(
-    found.flatMap(station => [
+  const renamed = await findByFormerNames(
+    sql,
+    shortNames.filter(name => !shortNamePattern.test(name))
+  )
+  return new Map([
+    ...found.flatMap((station): [string, FoundStation][] => [
       [String(station.id), station],
       [station.shortName, station]
-    ])
-  )
+    ]),
+    ...renamed
+  ])
 }
 
 /** Parses an integer of a query; `fallback` if it is absent. Throws 400 with the name of the parameter. */

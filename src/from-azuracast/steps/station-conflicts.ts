@@ -121,6 +121,10 @@ export function identify(row: SourceRow, read: Reader): SourceIdentity {
   }
 }
 
+/** A short name that no station can have here, and by which its station is found as well; null if it has none. */
+export const formerNameOf = ({ sourceShortName: name }: SourceIdentity): string | null =>
+  shortNamePattern.test(name) || /^\d*$/.test(name) ? null : name
+
 const describeConflict = (conflict: Conflict) =>
   `${describe(conflict)}: Cuewire has ${describe(conflict.other)}`
 

@@ -1,4 +1,5 @@
 import { addMissingPollRows } from '../../broadcast/polls/poll-rows.ts'
+import { storeFormerName } from '../../db/former-names.ts'
 import { raiseSharedCount } from '../../playout/all-stations.ts'
 import { OperatorError } from '../../runtime/errors.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
@@ -12,11 +13,12 @@ import {
 } from '../migration.ts'
 import { textOf } from '../source.ts'
 import { mapStation } from './map-station.ts'
-import { chooseShortNames, type Conflict, describe, identify } from './station-conflicts.ts'
+import { chooseShortNames, type Conflict, describe, formerNameOf, identify } from './station-conflicts.ts'
 
 interface MappedStation {
   readonly sourceId: number
   readonly row: NewRow
+  readonly formerName: string | null
 }
 
 /** Takes stations. They stay disabled until `enableStations`. */
@@ -46,7 +48,7 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
       const shortName = shortNames.get(sourceId) ?? source.shortName
       const mapped = mapStation(migration, row, read, { ...source, shortName })
       if (!mapped) report.leave('stations whose settings are not accepted', describe(source))
-      return mapped && { sourceId, row: mapped }
+      return mapped && { sourceId, row: mapped, formerName: formerNameOf(source) }
     },
     async write(tx, mapped) {
       const newIds = await migration.ids.assign(
@@ -54,12 +56,13 @@ export async function takeStations(migration: Migration, conflicts: readonly Con
         'station',
         mapped.map(({ sourceId }) => ({ id: sourceId }))
       )
-      for (const [index, { row }] of mapped.entries()) {
+      for (const [index, { row, formerName }] of mapped.entries()) {
         const added = await insertRows(tx, 'stations', [{ id: newIds[index], ...withIds(migration, row) }])
         if (added === 0)
           throw new OperatorError(
             `a station ${textOf(row['short_name'])} was created in Cuewire meanwhile: run the command again`
           )
+        if (formerName !== null) await storeFormerName(tx, newIds[index] ?? 0, formerName)
       }
     }
   })
@@ -77,7 +80,7 @@ function withIds({ ids }: Migration, row: NewRow): NewRow {
 
 /** Fills `migration.stations` with those that are taken. */
 async function readStations(
-  { ids, report, source, signal, sql, stations }: Migration,
+  { ids, isDryRun, report, source, signal, sql, stations }: Migration,
   shortNames: ReadonlyMap<number, string>
 ): Promise<void> {
   for await (const { row, read } of rowsOf({ source, onRows: () => {}, signal }, 'station')) {
@@ -91,9 +94,14 @@ async function readStations(
     // An operator may have deleted it since.
     if (ids.wasTaken(identity.id) && !stored) continue
     const shortName = stored?.shortName ?? shortNames.get(identity.id) ?? identity.shortName
+    const formerName = formerNameOf(identity)
+    // Former releases took stations without it.
+    if (formerName !== null && !isDryRun) await storeFormerName(sql, id, formerName)
     if (shortName !== identity.sourceShortName && identity.sourceShortName !== '')
       report.leave(
-        'short names of stations that changed: addresses with the old one do not work',
+        formerName === null
+          ? 'short names of stations that changed: addresses with the old one do not work'
+          : 'short names of stations that changed: addresses with the old one work as well',
         `${identity.name}: ${identity.sourceShortName} becomes ${shortName}`
       )
     const station: MigratedStation = {

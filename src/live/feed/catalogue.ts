@@ -23,6 +23,9 @@ export function openCatalogue(
 ) {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
+  /** Names that stations had in AzuraCast, which are no short names here, so that no other station gets them. */
+  const idByFormerName = new Map<string, number>()
+  const formerNames = new Map<number, string>()
   /** In id order, without those in `added`. */
   let sorted: LiveStation[] = []
   let added: LiveStation[] = []
@@ -66,10 +69,23 @@ export function openCatalogue(
   return {
     all,
     get: (stationId: number) => byId.get(stationId),
-    /** By id or short name, as in a path or channel; a text of digits is always an id. */
+    /** By id, short name or former name, as in a path or channel; a text of digits is always an id. */
     find: (idOrName: string) => {
-      const id = isDigits(idOrName) ? idOf(idOrName) : idByName.get(idOrName)
+      const id = isDigits(idOrName)
+        ? idOf(idOrName)
+        : (idByName.get(idOrName) ?? idByFormerName.get(idOrName))
       return id === undefined ? undefined : byId.get(id)
+    },
+    /** The id and all names of a station, as in channels. */
+    namesOf: ({ stationId, shortName }: LiveStation): readonly (string | number)[] => [
+      stationId,
+      shortName,
+      ...(formerNames.has(stationId) ? [formerNames.get(stationId) ?? ''] : [])
+    ],
+    /** Lets a station be found by the name that it had in AzuraCast. */
+    setFormerName: (stationId: number, name: string): void => {
+      idByFormerName.set(name, stationId)
+      formerNames.set(stationId, name)
     },
     /** Stores a state if it is newer; returns false if it is not. */
     put: (state: StationState): boolean => {
@@ -104,6 +120,11 @@ export function openCatalogue(
       noteChange(known, undefined)
       onRemoved(String(stationId))
       onRemoved(known.shortName)
+      const former = formerNames.get(stationId)
+      if (former === undefined) return
+      formerNames.delete(stationId)
+      idByFormerName.delete(former)
+      onRemoved(former)
     },
     size: () => byId.size,
     /** The ids of the public stations, in order. */

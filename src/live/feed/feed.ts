@@ -222,6 +222,7 @@ export async function openFeed(options: FeedOptions) {
   return {
     get: catalogue.get,
     find: catalogue.find,
+    namesOf: catalogue.namesOf,
     all: catalogue.all,
     publicIds: catalogue.publicIds,
     publicList: catalogue.publicList,

@@ -113,6 +113,8 @@ export function followShard(options: ShardFollowerOptions) {
           }
           // The state comes from an old dump of Redis. The sweep stores a new one.
           if (state !== null && isStaleIdentity(state, identities?.get(stationId))) continue
+          const former = identities?.get(stationId)?.formerName
+          if (former) catalogue.setFormerName(stationId, former)
           // A state that is read after it was shown can only be older if Redis went back.
           if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
           else take(stationId, state, triggers)

@@ -22,6 +22,19 @@ test('a station is found by its id and by its short name', () => {
   expect(catalogue.find('seven')).toBe(catalogue.get(7))
 })
 
+test('a station is found by its former name until it is deleted', () => {
+  const removed: string[] = []
+  const catalogue = openCatalogue(baseUrl, { onRemoved: name => removed.push(name) })
+  catalogue.put(named(7, 'radio', 1))
+  catalogue.setFormerName(7, 'радио')
+  const station = catalogue.get(7)
+  expect(catalogue.find('радио')).toBe(station)
+  expect(station && catalogue.namesOf(station)).toEqual([7, 'radio', 'радио'])
+  catalogue.remove(7)
+  expect(catalogue.find('радио')).toBeUndefined()
+  expect(removed).toEqual(['7', 'radio', 'радио'])
+})
+
 test.each(['', '8', '07', '7.0', ' 7', '-7', '99999999999999999999', '__proto__', 'constructor', 'Seven'])(
   'no station is found by "%s"',
   name => {
