@@ -1,0 +1,90 @@
+import { isJsonBody, orNull, type RecordDialect } from '../../record-dialect.ts'
+import { artVersion } from './art-version.ts'
+import { shortNameOf } from './playlist.ts'
+
+/** The documented record. */
+export type FileRecord = {
+  readonly id: number
+  readonly unique_id: string
+  readonly artist: string
+  readonly title: string
+  readonly album: string
+  readonly genre: string
+  readonly isrc: string
+  readonly lyrics: string
+  readonly length: number
+  readonly custom_fields: Readonly<Record<string, string>>
+}
+
+export const file: RecordDialect<FileRecord> = {
+  computed: ['length_text', 'uploaded_at', 'art_updated_at', 'links'],
+  async render(rows, { sql, stationLink }) {
+    const found = await sql<FileFacts[]>`
+      select m.id, floor(extract(epoch from m.created_at))::int as "uploadedAt",
+        m.artwork_hash as "artHash",
+        coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name) order by p.id)
+          from playlists p where exists (
+            select from playlist_tracks t where t.playlist_id = p.id and t.media_id = m.id)), '[]') as playlists
+      from media m where m.id = any(${rows.map(({ id }) => id)}::bigint[])`
+    const facts = new Map(found.map(each => [each.id, each]))
+    return rows.map(row => {
+      const { uploadedAt, artHash, playlists } = facts.get(row.id) ?? deleted
+      return {
+        ...row,
+        title: orNull(row.title),
+        artist: orNull(row.artist),
+        album: orNull(row.album),
+        genre: orNull(row.genre),
+        isrc: orNull(row.isrc),
+        lyrics: orNull(row.lyrics),
+        text: `${row.artist} - ${row.title}`,
+        length_text: `${Math.floor(row.length / 60)}:${String(row.length % 60).padStart(2, '0')}`,
+        uploaded_at: uploadedAt,
+        art_updated_at: artVersion(artHash),
+        // Fields without a value are absent.
+        custom_fields: Object.fromEntries(
+          Object.entries(row.custom_fields).filter(([, value]) => value !== '')
+        ),
+        playlists: playlists.map(({ id, name }) => ({
+          id,
+          name,
+          short_name: shortNameOf(name),
+          folder: null,
+          count: 1
+        })),
+        links: {
+          self: stationLink(`file/${row.id}`),
+          play: stationLink(`file/${row.id}/play`),
+          art: stationLink(`art/${row.id}`),
+          waveform: stationLink(`waveform/${row.unique_id}-${artVersion(artHash)}.json`),
+          waveform_cache: stationLink(`waveform/${row.unique_id}`)
+        }
+      }
+    })
+  },
+  // A playlist as it is shown; its id counts.
+  fields: { playlists: {} },
+  async parse(body, { sql }) {
+    const { custom_fields: values } = body
+    if (!isJsonBody(values)) return body
+    const fields = await sql<{ id: number; name: string }[]>`select id, short_name as name from custom_fields`
+    const names = new Map(fields.map(({ id, name }) => [String(id), name]))
+    // They may be named by id, and all that are not named are cleared.
+    const cleared = fields.map(({ name }) => [name, null])
+    const given = Object.entries(values).map(([name, value]) => [
+      names.get(name) ?? name,
+      typeof value === 'number' ? String(value) : value
+    ])
+    return { ...body, custom_fields: Object.fromEntries([...cleared, ...given]) }
+  }
+}
+
+interface FileFacts {
+  readonly id: number
+  readonly uploadedAt: number
+  readonly artHash: string | null
+  readonly playlists: readonly { readonly id: number; readonly name: string }[]
+}
+
+/** The facts of a file that was deleted meanwhile. */
+const deleted: Omit<FileFacts, 'id'> = { uploadedAt: 0, artHash: null, playlists: [] }

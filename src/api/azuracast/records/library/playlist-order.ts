@@ -1,0 +1,88 @@
+import { cuesOf } from '../../../../db/cue-columns.ts'
+import type { Sql } from '../../../../db/sql.ts'
+import type { CuePoints } from '../../../../songs/cue-points.ts'
+import { toExtraMetadata } from '../../../library/extra-metadata.ts'
+import { isJsonBody, type OperationDialect, orNull } from '../../record-dialect.ts'
+import { artVersion } from './art-version.ts'
+
+interface OrderedSong {
+  readonly media_id: number
+  readonly position: number
+  readonly path: string
+  readonly artist: string
+  readonly title: string
+  readonly length: number
+}
+
+/** A playlist has a song once, so that an entry has the id of its song. */
+export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
+  async reply(songs, { sql, request, stationLink }) {
+    const facts = await readFacts(sql, Number(request.params['id']))
+    return songs.flatMap(({ media_id: id, position, ...song }) => {
+      const found = facts.get(id)
+      // It was removed meanwhile.
+      if (!found) return []
+      const { isQueued, lastPlayed, artHash, cues, ...media } = found
+      return {
+        id,
+        weight: position,
+        is_queued: isQueued,
+        last_played: lastPlayed,
+        media: {
+          id,
+          ...media,
+          ...song,
+          text: `${song.artist} - ${song.title}`,
+          album: orNull(media.album),
+          genre: orNull(media.genre),
+          isrc: orNull(media.isrc),
+          art_updated_at: artVersion(artHash),
+          extra_metadata_raw: omitUnset(toExtraMetadata(cues)),
+          links: { play: stationLink(`file/${media.unique_id}/play`) }
+        }
+      }
+    })
+  }
+}
+
+/** AzuraCast stores what is set; null if nothing is. */
+function omitUnset(metadata: object): object | null {
+  const set = Object.entries(metadata).filter(([, value]) => value !== null)
+  return set.length === 0 ? null : Object.fromEntries(set)
+}
+
+interface OrderFacts {
+  readonly isQueued: boolean
+  readonly lastPlayed: number
+  readonly artHash: string | null
+  readonly cues: CuePoints
+  readonly unique_id: string
+  readonly song_id: string
+  readonly album: string
+  readonly genre: string
+  readonly isrc: string
+  readonly mtime: number
+  readonly uploaded_at: number
+}
+
+/** Lyrics are left out: a playlist may have 100,000 songs. */
+async function readFacts(sql: Sql, playlistId: number): Promise<Map<number, OrderFacts>> {
+  const found = await sql<({ id: number } & OrderFacts)[]>`
+    select m.id, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
+      m.artwork_hash as "artHash", ${cuesOf(sql)} as cues, m.unique_id, m.song_id, m.album, m.genre, m.isrc,
+      m.modified_ms / 1000 as mtime, floor(extract(epoch from m.created_at))::int as uploaded_at
+    from playlist_tracks t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
+    where p.id = ${playlistId}`
+  return new Map(found.map(({ id, ...facts }) => [id, facts]))
+}
+
+/** AzuraCast takes the position of each entry, and answers them. */
+export const reorderPlaylist: OperationDialect = {
+  parse(body) {
+    const { order } = body
+    if (!isJsonBody(order)) return body
+    const sorted = Object.entries(order).toSorted(([, a], [, b]) => Number(a) - Number(b))
+    return { ...body, order: sorted.map(([id]) => id) }
+  },
+  reply: (_, { request: { body } }) => (isJsonBody(body) ? body['order'] : null)
+}

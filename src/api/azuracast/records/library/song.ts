@@ -1,0 +1,27 @@
+import type { Sql } from '../../../../db/sql.ts'
+import type { RecordDialect } from '../../record-dialect.ts'
+
+type SongRow = { readonly custom_fields: readonly string[] }
+
+/** Returns a function that renders songs: their custom fields by short name, null if unset. */
+export async function openSongRenderer(sql: Sql) {
+  const fields = await sql<{ name: string }[]>`select short_name as name from custom_fields order by id`
+  return <Song extends SongRow>(song: Song) => ({
+    ...song,
+    // PHP encodes a map without members as a list.
+    custom_fields:
+      fields.length === 0
+        ? []
+        : Object.fromEntries(fields.map(({ name }, index) => [name, song.custom_fields[index] || null]))
+  })
+}
+
+export type HasSong = { readonly song: SongRow }
+
+/** A record whose only difference is its song. */
+export const withSong: RecordDialect<HasSong> = {
+  async render(rows, { sql }) {
+    const renderSong = await openSongRenderer(sql)
+    return rows.map(row => ({ ...row, song: renderSong(row.song) }))
+  }
+}

@@ -1,0 +1,43 @@
+import { readRecordingSizes } from '../../../streamers/streamer-broadcasts.ts'
+import type { RecordDialect } from '../../record-dialect.ts'
+
+type BroadcastRow = {
+  readonly id: number
+  readonly streamer: number | null
+  readonly username: string
+  readonly streamer_name: string
+  readonly timestamp_start: number
+  readonly timestamp_end: number | null
+}
+
+export const broadcast: RecordDialect<BroadcastRow> = {
+  async render(rows, { sql, services, stationId, stationLink }) {
+    const recorded = await sql<{ id: number; path: string }[]>`
+      select id, recording_path as path from broadcasts
+      where id = any(${rows.map(({ id }) => id)}::bigint[]) and recording_path <> ''`
+    const paths = new Map(recorded.map(({ id, path }) => [id, path]))
+    const sizes = await readRecordingSizes([...paths.values()], stationId, services)
+    return rows.map(row => {
+      const path = paths.get(row.id) ?? ''
+      const size = sizes.get(path)
+      const self = stationLink(`streamer/${row.streamer ?? 0}/broadcast/${row.id}`)
+      return {
+        id: row.id,
+        timestampStart: toIsoTime(row.timestamp_start),
+        timestampEnd: row.timestamp_end === null ? null : toIsoTime(row.timestamp_end),
+        streamer: row.streamer === null ? null : streamerOf(row, row.streamer),
+        recording: size === undefined ? null : { path, size, downloadUrl: `${self}/download` },
+        links: { delete: self }
+      }
+    })
+  }
+}
+
+const streamerOf = (row: BroadcastRow, id: number) => ({
+  id,
+  streamer_username: row.username,
+  display_name: row.streamer_name
+})
+
+/** Unix seconds as a UTC time. */
+export const toIsoTime = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}.000000Z`

@@ -1,0 +1,19 @@
+import { type OperationDialect, omitMembers, type RecordDialect } from '../../record-dialect.ts'
+import { openSongRenderer } from '../library/song.ts'
+
+/** Statistics that AzuraCast does not show. */
+const ownStatistics = ['delta_positive', 'delta_negative', 'listeners_peak', 'unique_listeners'] as const
+
+type PlayedRow = Partial<Readonly<Record<(typeof ownStatistics)[number], number>>> & {
+  readonly song: { readonly custom_fields: readonly string[] }
+}
+
+/** A play of the history, always with the listeners at its start and end. */
+export const playedItem: RecordDialect<PlayedRow> = {
+  async render(rows, { sql }) {
+    const renderSong = await openSongRenderer(sql)
+    return rows.map(row => ({ ...omitMembers(row, ownStatistics), song: renderSong(row.song) }))
+  }
+}
+
+export const listHistory: OperationDialect = { query: query => query.set('detailed', '1') }

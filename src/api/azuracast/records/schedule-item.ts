@@ -1,9 +1,0 @@
-import type { ScheduleItem } from '../../../autodj/schedule.ts'
-import { orNull } from '../record-dialect.ts'
-
-/** An item of a schedule: a date that is not set is null. */
-export const renderScheduleItem = (item: ScheduleItem) => ({
-  ...item,
-  start_date: orNull(item.start_date),
-  end_date: orNull(item.end_date)
-})

@@ -1,0 +1,38 @@
+import { renderAzuracastStation } from '../../../../station/now-playing.ts'
+import { stationReads } from '../../../stations/stations.ts'
+import type { RecordDialect } from '../../record-dialect.ts'
+import { parseStationBody, station } from './station.ts'
+
+/** The station of a profile, as in now playing. */
+export const stationProfile: RecordDialect = {
+  render(rows, { services: { live, config }, stationId }) {
+    const state = live.get(String(stationId))
+    return rows.map(row =>
+      state ? { ...row, station: renderAzuracastStation(state, config.BASE_URL) } : row
+    )
+  }
+}
+
+/** Fields that AzuraCast shows to administrators only. */
+const administered = ['media_storage_location', 'recordings_storage_location', 'podcasts_storage_location']
+
+/** AzuraCast shows the settings as the record of the station. */
+export const editableProfile: RecordDialect = {
+  async render(_rows, context) {
+    const { services, request, stationId } = context
+    const record = await stationReads.read(services, request, null, stationId)
+    const shown: RecordDialect = station
+    const rendered = (await shown.render?.([record ?? {}], context)) ?? []
+    return rendered.map(row =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !administered.includes(name)))
+    )
+  }
+}
+
+/** The body of an update of the settings. */
+export const profileBody: RecordDialect = {
+  ...(station.computed ? { computed: station.computed } : {}),
+  ...(station.fields ? { fields: station.fields } : {}),
+  ...(station.constants ? { constants: station.constants } : {}),
+  parse: parseStationBody
+}

@@ -1,0 +1,114 @@
+import { parseUrl } from '../../../../outbound/networks.ts'
+import { orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'
+
+type RemoteRow = {
+  readonly id: number
+  readonly name: string
+  readonly url: string
+  readonly type: string
+  readonly is_visible: boolean
+  readonly bitrate: number
+  readonly format: string
+  readonly listeners_unique: number
+  readonly listeners_total: number
+}
+
+const names = {
+  display_name: 'name',
+  is_visible_on_public_pages: 'is_visible',
+  autodj_format: 'format',
+  autodj_bitrate: 'bitrate'
+}
+
+/** Cuewire sends no stream to remotes. */
+const noSource = {
+  enable_autodj: false,
+  custom_listen_url: null,
+  source_port: null,
+  source_mount: null,
+  source_username: null,
+  source_password: null,
+  is_public: false
+}
+
+/** AzuraCast has the mount apart from the server. */
+export const remote: RecordDialect<RemoteRow> = {
+  computed: ['station_id', 'relay_id', 'is_editable', 'links'],
+  render: (rows, { stationId, stationLink }) =>
+    rows.map(row => ({
+      id: row.id,
+      station_id: stationId,
+      relay_id: null,
+      display_name: row.name,
+      is_visible_on_public_pages: row.is_visible,
+      type: row.type || unpolledType,
+      is_editable: true,
+      ...noSource,
+      autodj_format: orNull(row.format),
+      autodj_bitrate: row.bitrate || null,
+      ...splitAddress(row),
+      admin_password: '',
+      listeners_unique: row.listeners_unique,
+      listeners_total: row.listeners_total,
+      links: { self: stationLink(`remote/${row.id}`) }
+    })),
+  constants: () => noSource,
+  fields: {
+    display_name: { type: 'string' },
+    is_visible_on_public_pages: { type: 'boolean' },
+    autodj_format: { type: ['string', 'null'] },
+    autodj_bitrate: { type: ['integer', 'null'] },
+    mount: { type: ['string', 'null'] }
+  },
+  async parse(body, { sql, stationId, request }) {
+    const [stored] = await sql<{ url: string; type: string }[]>`
+      select url, type from remotes
+      where id = ${Number(request.params['id']) || 0} and station_id = ${stationId}`
+    const shown = stored && splitAddress(stored)
+    const { url = shown?.url, mount = shown?.mount, ...rest } = renameMembers(body, names)
+    const isNew = stored === undefined
+    const isShown = shown !== undefined && url === shown.url && mount === shown.mount
+    return {
+      ...rest,
+      ...(('url' in body || 'mount' in body) && {
+        url: isShown ? stored?.url : joinAddress(url, mount, rest['type'] ?? stored?.type)
+      }),
+      ...(isNew && { name: rest['name'] || parseUrl(String(url))?.host }),
+      ...('type' in rest && { type: pollType(rest['type'], stored?.type) })
+    }
+  }
+}
+
+/** The type that is shown for a remote that is not polled. */
+const unpolledType = 'icecast'
+
+/** The first version of Shoutcast is not polled. A remote that is not polled is shown as Icecast, and stays so. */
+function pollType(type: unknown, stored: string | undefined): unknown {
+  if (stored === '' && type === unpolledType) return ''
+  return type === 'shoutcast1' ? '' : type
+}
+
+/** The mount of Shoutcast 2 is the number of a stream, which its address has as `/?sid=2`. */
+function splitAddress({ url: address, type }: { readonly url: string; readonly type: string }): {
+  readonly url: string
+  readonly mount: string | null
+} {
+  const url = parseUrl(address)
+  if (url === null) return { url: address, mount: null }
+  const [, path = '', id] =
+    (type === 'shoutcast2' && /^(.*)\/\?sid=(\d+)$/.exec(url.pathname + url.search)) || []
+  if (id !== undefined) return { url: url.origin + path, mount: id }
+  return { url: url.origin, mount: orNull(`${url.pathname}${url.search}`.replace(/^\/$/, '')) }
+}
+
+/** The address of the stream: the mount is below the path of the server. */
+function joinAddress(url: unknown, mount: unknown, type: unknown): unknown {
+  const base = typeof url === 'string' ? parseUrl(url) : null
+  if (base === null || typeof mount !== 'string' || mount === '') return url
+  const isNumber = type === 'shoutcast2' && /^\d+$/.test(mount)
+  const [path = '', ...query] = (isNumber ? `?sid=${mount}` : mount).split('?')
+  const joined = new URL(base)
+  joined.pathname = `${base.pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
+  if (query.length > 0) joined.search = query.join('?')
+  return joined.href
+}

@@ -1,0 +1,42 @@
+import { orNull, type RecordDialect } from '../../record-dialect.ts'
+
+type StorageLocationRow = Readonly<Record<(typeof nullable)[number], string>> & {
+  readonly sftpPort: number
+  readonly storageUsedPercent: string
+  readonly isFull: string
+}
+
+const nullable = [
+  's3CredentialKey',
+  's3CredentialSecret',
+  's3Region',
+  's3Version',
+  's3Bucket',
+  's3Endpoint',
+  'dropboxAppKey',
+  'dropboxAppSecret',
+  'dropboxAuthToken',
+  'sftpHost',
+  'sftpUsername',
+  'sftpPassword',
+  'sftpPrivateKey',
+  'sftpPrivateKeyPassPhrase',
+  'storageQuota',
+  'storageQuotaBytes',
+  'storageAvailableBytes'
+] as const
+
+const constants = { s3UsePathStyle: false, dropboxRefreshToken: null }
+
+export const storageLocation: RecordDialect<StorageLocationRow> = {
+  constants: () => constants,
+  render: rows =>
+    rows.map(row => ({
+      ...row,
+      ...Object.fromEntries(nullable.map(name => [name, orNull(row[name])])),
+      ...constants,
+      sftpPort: row.sftpPort || null,
+      storageUsedPercent: Number(row.storageUsedPercent),
+      isFull: row.isFull === 'true'
+    }))
+}
