@@ -42,7 +42,7 @@ export type ErrorKind = keyof typeof kinds
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly status: number
-  /** For 400 and 409 with a list `errors`, which is empty if no single field is wrong. */
+  /** For 400 and 409, and where a field is named, with a list `errors`, which is empty if no single field is wrong. */
   readonly extraData: Record<string, unknown>
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds: number | null
@@ -60,8 +60,11 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds
   }
 
-  /** A 400 or 409 that lists all problems. Its message is that of the first one. */
-  static ofFields(errors: [FieldError, ...FieldError[]], kind: 'invalid' | 'conflict' = 'invalid'): ApiError {
+  /** An error that lists all problems. Its message is that of the first one. */
+  static ofFields(
+    errors: [FieldError, ...FieldError[]],
+    kind: 'invalid' | 'conflict' | 'too-large' | 'storage-full' = 'invalid'
+  ): ApiError {
     return new ApiError(kind, errors[0].message, { errors })
   }
 }

@@ -51,7 +51,7 @@ export async function finishUpload(
   try {
     return await store(services, upload, options)
   } catch (error) {
-    const shown = toCallerError(error)
+    const shown = toCallerError(error, 'path', 'file')
     if (shown instanceof ApiError && !(shown instanceof Overloaded))
       await refuseUpload(services, upload, shown)
     throw shown

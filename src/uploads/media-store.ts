@@ -99,13 +99,24 @@ export async function openUsableMediaStore(services: Services, stationId: number
 /** Errors of a full disk, or of the quota of its user. */
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
-/** The error for the caller of a failed operation on files; other errors are returned as they are. */
-export function toCallerError(error: unknown, field = 'path'): unknown {
+/**
+ * The error for the caller of a failed operation on files; other errors are returned as they are. It names the field of the
+ * path, and for a full disk that of the content.
+ */
+export function toCallerError(error: unknown, field = 'path', contentField = field): unknown {
   if (error instanceof StorageFault)
     return new Overloaded(10, `The media storage cannot be used: ${error.message}`)
   if (error instanceof FileExistsError)
-    return new ApiError('conflict', `A file or folder is in the way: ${error.message}`)
+    return ApiError.ofFields(
+      [fieldError(field, 'duplicate', `cannot be used: a file or folder is in the way: ${error.message}`)],
+      'conflict'
+    )
   if (error instanceof OutsideRootsError)
     return ApiError.ofFields([fieldError(field, 'invalid_format', 'leads out of the media folder.')])
-  return fullCodes.has(codeOf(error)) ? new ApiError('storage-full', 'The disk is full.') : error
+  return fullCodes.has(codeOf(error))
+    ? ApiError.ofFields(
+        [fieldError(contentField, 'storage_full', 'cannot be stored: the disk is full.')],
+        'storage-full'
+      )
+    : error
 }

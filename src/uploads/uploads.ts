@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Sql } from '../db/sql.ts'
-import { ApiError, type ErrorKind, TooManyRequests } from '../runtime/errors.ts'
+import { ApiError, type ErrorKind, fieldError, TooManyRequests } from '../runtime/errors.ts'
 import { readFreeBytes } from '../storage/local.ts'
 import { removeContent, uploadsFolder } from './content.ts'
 import { openUsableMediaStore } from './media-store.ts'
@@ -59,6 +59,8 @@ export interface NewUpload {
   readonly playlistIds: readonly number[]
   /** The name that the client gave it; a second upload with it is the same. */
   readonly clientKey?: string
+  /** What errors about the size name; `file` by default. */
+  readonly sizeField?: string
 }
 
 /**
@@ -67,15 +69,18 @@ export interface NewUpload {
  */
 export async function createUpload(services: UploadServices, given: NewUpload) {
   const { sql, config } = services
-  const { stationId, path, playlistIds, clientKey = null } = given
+  const { stationId, path, playlistIds, clientKey = null, sizeField = 'file' } = given
   const maxBytes = maxUploadBytes(services)
   const sizeBytes = given.sizeBytes ?? 0
-  if (sizeBytes > maxBytes) throw tooLarge(services)
+  if (sizeBytes > maxBytes) throw tooLarge(services, sizeField)
   const { locationId } = await openUsableMediaStore(services, stationId)
   const folder = await uploadsFolder(config)
   const freeBytes = await readFreeBytes(folder)
   if (freeBytes !== null && BigInt(sizeBytes) + reservedBytes > freeBytes)
-    throw new ApiError('storage-full', 'The disk of the server is full.')
+    throw ApiError.ofFields(
+      [fieldError(sizeField, 'storage_full', 'does not fit: the disk of the server is full.')],
+      'storage-full'
+    )
   const [room] = await sql<{ bytes: number | null; unfinished: number }[]>`
     select (select case when storage_quota_bytes > 0 then greatest(0, storage_quota_bytes - used_bytes - (
         select coalesce(sum(u.size_bytes), 0) from uploads u join stations s on s.id = u.station_id
@@ -85,7 +90,7 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   if (room && room.unfinished >= maxUnfinishedPerStation)
     throw new TooManyRequests(60, `The station has ${maxUnfinishedPerStation} unfinished uploads.`)
   const limitBytes = Math.min(maxBytes, room?.bytes ?? maxBytes)
-  if (sizeBytes > limitBytes || limitBytes === 0) throw quotaExceeded()
+  if (sizeBytes > limitBytes || limitBytes === 0) throw quotaExceeded(sizeField)
   const [upload] = await sql<Upload[]>`
     insert into uploads (id, station_id, path, size_bytes, playlist_ids, client_key, expires_at)
     select ${randomBytes(16).toString('hex')}, id, ${path}, ${sizeBytes}, ${[...playlistIds]}::bigint[], ${clientKey},
@@ -97,11 +102,18 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   return { upload, limitBytes }
 }
 
-export const tooLarge = (services: Pick<UploadServices, 'config'>) =>
-  new ApiError('too-large', `The file is larger than ${services.config.UPLOAD_MAX_MB} MiB.`)
+/** The error of a file that is larger than any may be. */
+export const tooLarge = ({ config }: Pick<UploadServices, 'config'>, field = 'file') =>
+  ApiError.ofFields(
+    [fieldError(field, 'too_large', `is too large: a file may have ${config.UPLOAD_MAX_MB} MiB.`)],
+    'too-large'
+  )
 
-export const quotaExceeded = () =>
-  new ApiError('storage-full', 'The file does not fit: the quota of the storage location is reached.')
+export const quotaExceeded = (field = 'file') =>
+  ApiError.ofFields(
+    [fieldError(field, 'storage_full', 'does not fit: the quota of the storage location is reached.')],
+    'storage-full'
+  )
 
 /** Finds an upload of a station. Throws 404. */
 export async function findUpload(sql: Sql, stationId: number, id: string): Promise<Upload> {
@@ -205,13 +217,13 @@ export async function removeUpload({ sql, config }: UploadServices, id: string):
 /**
  * Throws 507 if a file of this size no longer fits into the storage location of a station, 404 if the station was deleted.
  */
-export async function assertFits(sql: Sql, stationId: number, sizeBytes: number): Promise<void> {
+export async function assertFits(sql: Sql, stationId: number, sizeBytes: number, field = 'file'): Promise<void> {
   const [station] = await sql<{ fits: boolean | null }[]>`
     select l.storage_quota_bytes = 0 or l.used_bytes + ${sizeBytes} <= l.storage_quota_bytes as fits
     from stations s left join storage_locations l on l.id = s.media_storage_location_id
     where s.id = ${stationId} and s.deleted_at is null`
   if (!station) throw new ApiError('not-found', 'The station was deleted.')
-  if (station.fits === false) throw quotaExceeded()
+  if (station.fits === false) throw quotaExceeded(field)
 }
 
 /** Throws the error with which the file was refused. */

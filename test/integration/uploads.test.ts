@@ -149,7 +149,8 @@ test('a zip with the name of a song is refused, and nothing is left', async ({ s
 
 test('a file that is too large is refused before and while it is sent', async ({ sql, redisUrl }) => {
   const { begin, ask, leftovers } = await serveUploads(sql, redisUrl, { UPLOAD_MAX_MB: '1' })
-  expect(await begin(10_000_000_000, { path: 'a.mp3' })).toMatchObject({ status: 413 })
+  const refused = (field: string) => ({ status: 413, body: { extra_data: { errors: [{ field }] } } })
+  expect(await begin(10_000_000_000, { path: 'a.mp3' })).toMatchObject(refused('Upload-Length'))
   const boundary = 'b'
   async function* form() {
     yield Buffer.from(
@@ -163,7 +164,7 @@ test('a file that is too large is refused before and while it is sent', async ({
     duplex: 'half' as const,
     headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` }
   }
-  expect(await ask('POST', '/files', init)).toMatchObject({ status: 413 })
+  expect(await ask('POST', '/files', init)).toMatchObject(refused('file'))
   expect(await leftovers()).toEqual([])
 })
 
@@ -190,7 +191,16 @@ test('paths that lead out of the media folder are refused', async ({ sql, redisU
       status: 400,
       body: { extra_data: { errors: [{ field: 'path' }] } }
     })
-  expect(await begin(9, { path: '../a.mp3' })).toMatchObject({ status: 400 })
+  for (const [field, metadata] of [
+    ['path', { path: '../a.mp3' }],
+    ['path', {}],
+    ['directory', { directory: '..', filename: 'a.mp3' }],
+    ['filename', { directory: 'a', filename: '.a.mp3' }]
+  ] as const)
+    expect(await begin(9, metadata)).toMatchObject({
+      status: 400,
+      body: { extra_data: { errors: [{ field }] } }
+    })
   expect(await songs()).toEqual([])
   expect(await leftovers()).toEqual([])
   expect(await readdir(outside.path)).toEqual([])
@@ -219,7 +229,10 @@ test('the quota counts uploads in flight, and holds when it is reached in the mi
   const location = await limitStorage(sql, id, media, song.length * 2 + 100)
   const first = uploadOf((await begin(song.length, { path: '1.mp3' })).headers)
   const second = uploadOf((await begin(song.length, { path: '2.mp3' })).headers)
-  expect(await begin(song.length, { path: '3.mp3' })).toMatchObject({ status: 507 })
+  expect(await begin(song.length, { path: '3.mp3' })).toMatchObject({
+    status: 507,
+    body: { extra_data: { errors: [{ field: 'Upload-Length', code: 'storage_full' }] } }
+  })
   expect(await patch(first, 0, song)).toMatchObject({ status: 204 })
   expect(await patch(second, 0, song.subarray(0, 10_000))).toMatchObject({ status: 204 })
   await sql`update storage_locations set storage_quota_bytes = ${song.length + 10} where id = ${location}`
@@ -238,7 +251,7 @@ test('an upload that must not replace a song is refused if the path is taken', a
   const { begin, askJson, songs } = await serveUploads(sql, redisUrl)
   await askJson('POST', '/files', { path: 'a.mp3', file: song.toString('base64') })
   const taken = await begin(song.length, { path: 'a.mp3', overwrite: 'false' })
-  expect([taken.status, taken.body.message]).toEqual([409, 'A song has this path already.'])
+  expect([taken.status, taken.body.message]).toEqual([409, 'path is taken: a song has this path.'])
   expect(await begin(song.length, { path: 'b.mp3', overwrite: 'false' })).toMatchObject({ status: 201 })
   expect(await begin(song.length, { path: 'a.mp3' })).toMatchObject({ status: 201 })
   expect(await songs()).toHaveLength(1)
@@ -302,7 +315,10 @@ test('a wrong offset, version and type of a piece are refused', async ({ sql, re
     }
   const [ask, begin, patch] = [withVersion(served.ask), withVersion(served.begin), withVersion(served.patch)]
   const upload = uploadOf((await begin(song.length, { filename: 'a.mp3', directory: 'b' })).headers)
-  expect(await patch(upload, 5, song)).toMatchObject({ status: 409 })
+  expect(await patch(upload, 5, song)).toMatchObject({
+    status: 409,
+    body: { extra_data: { errors: [{ field: 'Upload-Offset' }] } }
+  })
   const anonymous = { headers: { 'X-API-Key': '' } }
   expect(await ask('PATCH', `/files/uploads/${upload}`, anonymous)).toMatchObject({ status: 403 })
   expect(await ask('PUT', '/files/uploads', anonymous)).toMatchObject({ status: 405 })
@@ -317,11 +333,23 @@ test('a wrong offset, version and type of a piece are refused', async ({ sql, re
 })
 
 test('a file that a record cannot take is refused', async ({ sql, redisUrl }) => {
-  const { askJson } = await serveUploads(sql, redisUrl)
+  const { ask, askJson } = await serveUploads(sql, redisUrl)
   const { body } = await askJson('POST', '/files', { path: 'a.mp3', title: 'A' })
   expect(await askJson('PUT', `/file/${body.id}`, { title: 'B', file: 'QUJD' })).toMatchObject({
     status: 400
   })
   expect(await askJson('POST', '/files', { path: 'b.mp3', file: 1 })).toMatchObject({ status: 400 })
   expect(await askJson('POST', '/files', { path: 'b.mp3', file: '?!' })).toMatchObject({ status: 400 })
+  const playlists = [
+    ['x', 'playlists must be a list.'],
+    [['x'], 'playlists.0 must be a whole number.']
+  ]
+  for (const [sent, message] of playlists)
+    expect(
+      await askJson('POST', '/files', { path: 'b.mp3', file: song.toString('base64'), playlists: sent })
+    ).toMatchObject({ status: 400, body: { message } })
+  const cut = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nxx'
+  expect(
+    await ask('POST', '/files', { body: cut, headers: { 'Content-Type': 'multipart/form-data; boundary=b' } })
+  ).toMatchObject({ status: 400, body: { extra_data: { errors: [{ field: 'file' }] } } })
 })

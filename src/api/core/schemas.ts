@@ -127,7 +127,8 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       extra_data: {
         type: 'object',
         properties: { errors: arrayOf(problem), request_id: string },
-        description: 'Every problem of a body at once, on 400 and 409; the request id, on 500.'
+        description:
+          'Every problem of a body at once, on 400 and 409, and on 413 and 507 of uploads; the request id, on 500.'
       },
       success: { type: 'boolean', const: false },
       status: { type: 'string', const: 'error', description: 'On account-level calls only.' }

@@ -1,15 +1,16 @@
 import * as v from 'valibot'
 
-import type { JsonSchema } from '../../../fields/field.ts'
+import { type JsonSchema, problemText } from '../../../fields/field.ts'
 import { ApiError } from '../../../runtime/errors.ts'
 import { isJsonType, parseJsonBody } from '../../../runtime/json-body.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { parseBody, refuseField } from '../../core/parse.ts'
 import { type ApiRequest, type ApiRoute, type BodyStream, type Reply, stationOf } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
+import { files } from '../files.ts'
 import { openJsonFileSplitter } from './json-file-body.ts'
 import { piecesOf, readMultipart } from './multipart-body.ts'
-import { assertPlaylists, joinFolder, parsePlaylistIds, parseTarget } from './upload-target.ts'
+import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
 
 /** What a form has beside its file, at most. */
@@ -24,8 +25,8 @@ const fileSchema: JsonSchema = {
 
 /** Fields of a request with a file. */
 const target = v.object({
-  path: v.string('must be text.'),
-  playlists: v.nullish(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), [])
+  path: v.string(problemText('invalid_type', 'must be text.')),
+  playlists: v.nullish(files.fields.playlists.input, [])
 })
 
 const ignoredWithFile = ignoredFieldsFor({ properties: { path: {}, playlists: {}, file: {} } })
@@ -151,7 +152,7 @@ async function receiveForm(
     stream.nameIgnored(ignoredInForm(Object.fromEntries(fields)))
     const received: WholeUpload | null = upload
     if (received === null) refuseField('file', 'required', 'is required.')
-    const path = parseTarget(fields.get('path') ?? joinFolder(fields.get('directory') ?? '', fileName))
+    const path = parseFormTarget(fields, fileName)
     const playlists = parsePlaylistIds(fields.get('playlists') ?? '')
     await assertPlaylists(services.sql, stationOf(request).id, playlists)
     return await finishReceived(received, path, playlists)
@@ -159,6 +160,15 @@ async function receiveForm(
     await removeReceived(upload)
     throw error
   }
+}
+
+function parseFormTarget(fields: ReadonlyMap<string, string>, fileName: string): string {
+  const path = fields.get('path')
+  if (path !== undefined) return parseTarget(path)
+  return parseTargetIn(
+    { field: 'directory', text: fields.get('directory') ?? '' },
+    { field: 'file', text: fileName }
+  )
 }
 
 const finishReceived = (upload: WholeUpload, path: string, playlists: readonly number[]) =>

@@ -21,7 +21,7 @@ import { int64, ref, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
-import { joinFolder, parseTarget } from './upload-target.ts'
+import { parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
 
 /*
@@ -53,14 +53,17 @@ function parseChunk(read: Read, services: ApiServices): Chunk {
   const count = parseNumber(read, 'flowTotalChunks', 1, maxChunks)
   const number = parseNumber(read, 'flowChunkNumber', 1, count)
   const totalBytes = parseNumber(read, 'flowTotalSize', 1, Number.MAX_SAFE_INTEGER)
-  if (totalBytes > maxUploadBytes(services)) throw tooLarge(services)
+  if (totalBytes > maxUploadBytes(services)) throw tooLarge(services, 'flowTotalSize')
   const sizeBytes = parseNumber(read, 'flowCurrentChunkSize', 1, Math.min(maxChunkBytes, totalBytes))
   // The last chunk has another size than the others.
   const offset = number === count ? totalBytes - sizeBytes : (number - 1) * sizeBytes
   if (offset + sizeBytes > totalBytes)
     refuseField('flowCurrentChunkSize', 'out_of_range', 'does not fit to the size of the file.')
-  const name = read('flowRelativePath') || read('flowFilename')
-  const target = parseTarget(joinFolder(read('currentDirectory'), name), 'flowFilename')
+  const nameField = read('flowRelativePath') === '' ? 'flowFilename' : 'flowRelativePath'
+  const target = parseTargetIn(
+    { field: 'currentDirectory', text: read('currentDirectory') },
+    { field: nameField, text: read(nameField) }
+  )
   const named = JSON.stringify([target, read('flowIdentifier'), totalBytes, count])
   const clientKey = createHash('sha256').update(named).digest('hex')
   return { number, count, sizeBytes, offset, totalBytes, target, clientKey }
@@ -157,7 +160,11 @@ const isChunk = (fields: FilePart['fields']) =>
 
 async function storeWhole(upload: WholeUpload, folder: string, name: string): Promise<Reply> {
   try {
-    return storedReply(await upload.finish(parseTarget(joinFolder(folder, nameOf(name)), 'file'), []))
+    const target = parseTargetIn(
+      { field: 'currentDirectory', text: folder },
+      { field: 'file', text: nameOf(name) }
+    )
+    return storedReply(await upload.finish(target, []))
   } catch (error) {
     throw toCallerError(error, 'file')
   }
@@ -200,7 +207,7 @@ async function takeChunk(
       return count < chunk.count ? actionReply('The chunk was received.') : finish(request, services, upload)
     })
   } catch (error) {
-    throw toCallerError(error, 'flowFilename')
+    throw toCallerError(error, 'flowFilename', 'file_data')
   }
 }
 
@@ -208,7 +215,8 @@ async function findOrCreate(services: ApiServices, stationId: number, chunk: Chu
   const { target, totalBytes, clientKey } = chunk
   const known = await findByClientKey(services.sql, stationId, clientKey)
   if (known) return known.id
-  const given = { stationId, path: target, sizeBytes: totalBytes, playlistIds: [], clientKey }
+  const size = { sizeBytes: totalBytes, sizeField: 'flowTotalSize' }
+  const given = { stationId, path: target, ...size, playlistIds: [], clientKey }
   return (await createUpload(services, given)).upload.id
 }
 

@@ -30,7 +30,16 @@ export function openJsonFileSplitter(name = 'file') {
   const keep = (bytes: Buffer) => {
     keptBytes += bytes.length
     if (keptBytes > maxRestBytes)
-      throw new ApiError('too-large', `The body without its file is larger than ${maxRestBytes} bytes.`)
+      throw ApiError.ofFields(
+        [
+          {
+            field: '',
+            code: 'too_large',
+            message: `The body without its ${name} is larger than ${maxRestBytes} bytes.`
+          }
+        ],
+        'too-large'
+      )
     kept.push(Buffer.from(bytes))
   }
 

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 
 import busboy from 'busboy'
 
-import { ApiError } from '../../../runtime/errors.ts'
+import { ApiError, fieldError } from '../../../runtime/errors.ts'
 import { refuseBody, refuseField } from '../../core/parse.ts'
 import type { BodyStream } from '../../core/route.ts'
 
@@ -38,7 +38,7 @@ async function* copiesOf(stream: BodyStream): AsyncGenerator<Uint8Array> {
 
 /**
  * Reads a form with at most one file, which `onFile` receives while it arrives. Returns the fields. Throws 400 for a body that
- * is not such a form.
+ * is not such a form, with the field of the file if it is cut off.
  */
 export async function readMultipart(
   stream: BodyStream,
@@ -49,6 +49,7 @@ export async function readMultipart(
   const parser = openParser(contentType, fieldLimit)
   const fields = new Map<string, string>()
   const failures: unknown[] = []
+  const part = { field: '', isOpen: false }
   let receiving: Promise<void> = Promise.resolve()
   const fail = (error: unknown) => {
     failures.push(error)
@@ -75,22 +76,29 @@ export async function readMultipart(
       }
     })
     .on('file', (field, file, { filename = '' }) => {
+      Object.assign(part, { field, isOpen: true })
+      file.on('end', () => (part.isOpen = false))
       // The parser destroys a file that nobody reads with the error of a refusal, which is in `failures`.
       file.on('error', () => {})
       receiving = onFile({ field, name: filename, fields, pieces: file }).catch(fail)
     })
-    .on('filesLimit', () => refuse(() => refuseBody('too_many', 'The form must contain one file only.')))
+    .on('filesLimit', () =>
+      refuse(() => refuseField(part.field, 'too_many', 'must be the only file of the form.'))
+    )
     .on('fieldsLimit', () => refuse(() => refuseBody('too_many', 'The form has too many fields.')))
   try {
     await pipeline(Readable.from(copiesOf(stream)), parser)
   } catch (error) {
     await receiving
     const [first = error] = failures
-    throw first instanceof Error &&
-      /form|boundary|header/i.test(first.message) &&
-      !(first instanceof ApiError)
-      ? new ApiError('invalid', `The form is not valid: ${first.message}.`)
-      : first
+    const isMalformed =
+      first instanceof Error && !(first instanceof ApiError) && /form|boundary|header/i.test(first.message)
+    if (!isMalformed) throw first
+    throw ApiError.ofFields([
+      part.isOpen
+        ? fieldError(part.field, 'invalid_format', `is cut off: ${first.message}.`)
+        : { field: '', code: 'invalid_format', message: `The form is not valid: ${first.message}.` }
+    ])
   }
   await receiving
   if (failures.length > 0) throw failures[0]

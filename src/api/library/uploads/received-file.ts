@@ -49,7 +49,11 @@ async function receive(
   services: ApiServices,
   { id, maxBytes }: { readonly id: string; readonly maxBytes: number }
 ) {
-  const tooLong = () => new ApiError('too-large', `The file is larger than ${maxBytes / 1024 / 1024} MiB.`)
+  const tooLong = () =>
+    ApiError.ofFields(
+      [fieldError('file', 'too_large', `is too large: it may have ${maxBytes / 1024 / 1024} MiB.`)],
+      'too-large'
+    )
   if (stream.size !== null && stream.size > maxBytes + 64 * 1024) throw tooLong()
   const write = async (pieces: AsyncIterable<Uint8Array>) => {
     await using file = await openContent(services.config, id)

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../runtime/errors.ts'
+import { ApiError, fieldError } from '../../../runtime/errors.ts'
 import { openContent, receivedBytes, writePieces } from '../../../uploads/content.ts'
 import { finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
 import { openUsableMediaStore, toCallerError } from '../../../uploads/media-store.ts'
@@ -19,7 +19,7 @@ import { type ApiRequest, apiRoute, type BodyStream, json, type Reply, stationOf
 import { exactly, int64, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { piecesOf } from './multipart-body.ts'
-import { assertPlaylists, joinFolder, parsePlaylistIds, parseTarget } from './upload-target.ts'
+import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { checkedPieces } from './whole-upload.ts'
 
 /*
@@ -32,6 +32,7 @@ const pieceType = 'application/offset+octet-stream'
 const path = '/api/station/:station_id/files/uploads'
 const access = 'manage station media'
 const tag = 'Files'
+const lengthField = 'Upload-Length'
 const maxMetadataBytes = 16 * 1024
 
 /** Required of every response, also of errors. */
@@ -69,13 +70,15 @@ const create = apiRoute('POST', path, access, {
   async handle(request, services) {
     checkVersion(request)
     const stationId = stationOf(request).id
-    const sizeBytes = parseLength(request.headers['upload-length'] ?? '', 'Upload-Length')
-    if (sizeBytes > maxUploadBytes(services)) throw tooLarge(services)
-    if (sizeBytes === 0) refuseField('Upload-Length', 'out_of_range', 'must be at least 1.')
-    const { target, playlistIds, mayReplace } = parseMetadata(request.headers['upload-metadata'] ?? '')
+    const sizeBytes = parseLength(request.headers['upload-length'] ?? '', lengthField)
+    if (sizeBytes > maxUploadBytes(services)) throw tooLarge(services, lengthField)
+    if (sizeBytes === 0) refuseField(lengthField, 'out_of_range', 'must be at least 1.')
+    const { target, targetField, playlistIds, mayReplace } = parseMetadata(
+      request.headers['upload-metadata'] ?? ''
+    )
     await assertPlaylists(services.sql, stationId, playlistIds)
-    if (!mayReplace) await assertFree(services, stationId, target)
-    const given = { stationId, path: target, sizeBytes, playlistIds }
+    if (!mayReplace) await assertFree(services, stationId, target, targetField)
+    const given = { stationId, path: target, sizeBytes, sizeField: lengthField, playlistIds }
     const { upload } = await createUpload(services, given)
     const headers = {
       Location: `${request.path}/${upload.id}`,
@@ -173,12 +176,18 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
 })
 
 /** Throws 409 if a song of the station has the path. */
-async function assertFree(services: ApiServices, stationId: number, target: string): Promise<void> {
+async function assertFree(
+  services: ApiServices,
+  stationId: number,
+  target: string,
+  field: string
+): Promise<void> {
   const { reads: sql } = services
   const { folder } = await openUsableMediaStore(services, stationId)
   const stored = await libraryPath(sql, stationId, target, folder)
   const [song] = await sql`select from media where station_id = ${stationId} and path = ${stored}`
-  if (song) throw new ApiError('conflict', 'A song has this path already.')
+  if (song)
+    throw ApiError.ofFields([fieldError(field, 'duplicate', 'is taken: a song has this path.')], 'conflict')
 }
 
 function uploadId({ params }: ApiRequest): string {
@@ -204,17 +213,21 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
   const received = await receivedBytes(config, id)
   if (offset !== received) throw wrongOffset(received)
   try {
-    await assertFits(sql, stationId, sizeBytes)
+    await assertFits(sql, stationId, sizeBytes, lengthField)
     await using file = await openContent(config, id)
     const end = await writePieces(file, checkedPieces(services, stationId, piecesOf(stream)), {
       offset,
       maxBytes: sizeBytes - offset,
-      tooLong: () => new ApiError('too-large', `The upload has only ${sizeBytes} bytes.`)
+      tooLong: () =>
+        ApiError.ofFields(
+          [fieldError(lengthField, 'too_large', `is ${sizeBytes}, but more bytes were sent.`)],
+          'too-large'
+        )
     })
     if (end < sizeBytes) return { 'Upload-Offset': String(end) }
     await file.datasync()
   } catch (error) {
-    const shown = toCallerError(error)
+    const shown = toCallerError(error, 'path', lengthField)
     if (shown instanceof ApiError && shown.kind === 'storage-full')
       await refuseUpload(services, upload, shown)
     throw shown
@@ -233,7 +246,16 @@ const finish = (request: ApiRequest, services: ApiServices, upload: Upload) =>
   })
 
 const wrongOffset = (received: number) =>
-  new ApiError('conflict', `Upload-Offset must be ${received}, the number of bytes that were received.`)
+  ApiError.ofFields(
+    [
+      fieldError(
+        'Upload-Offset',
+        'out_of_range',
+        `must be ${received}, the number of bytes that were received.`
+      )
+    ],
+    'conflict'
+  )
 
 function checkVersion({ headers }: ApiRequest): void {
   if (headers['tus-resumable'] !== version)
@@ -258,12 +280,20 @@ function parseMetadata(header: string) {
   const values = new Map(
     pairs.map(([name = '', value = '']) => [name, Buffer.from(value, 'base64').toString('utf8')])
   )
-  const named = ['relativePath', 'filename', 'name'].map(name => values.get(name) ?? '')
   // Clients send the text "null" for a file without a folder.
-  const fileName = named.find(text => text !== '' && text !== 'null') ?? ''
-  const text = values.get('path') ?? joinFolder(values.get('directory') ?? '', fileName)
+  const nameField = ['relativePath', 'filename', 'name'].find(
+    name => !['', 'null'].includes(values.get(name) ?? '')
+  )
+  const given = values.get('path')
   return {
-    target: parseTarget(text),
+    target:
+      given === undefined
+        ? parseTargetIn(
+            { field: 'directory', text: values.get('directory') ?? '' },
+            { field: nameField ?? 'path', text: values.get(nameField ?? '') ?? '' }
+          )
+        : parseTarget(given),
+    targetField: given === undefined ? (nameField ?? 'path') : 'path',
     playlistIds: parsePlaylistIds(values.get('playlists') ?? ''),
     mayReplace: values.get('overwrite') !== 'false'
   }

@@ -12,8 +12,20 @@ export function parseTarget(text: string, field = 'path'): string {
   return parsed.path
 }
 
+interface NamedText {
+  readonly field: string
+  readonly text: string
+}
+
+/** The path of a file with a name in a folder. Throws 400 with the field of the one that is wrong. */
+export function parseTargetIn(folder: NamedText, name: NamedText): string {
+  const isNameUsable = 'path' in parseUploadPath(name.text)
+  const field = isNameUsable ? folder.field : name.text === '' ? 'path' : name.field
+  return parseTarget(joinFolder(folder.text, name.text), field)
+}
+
 /** Joins a folder, in which slashes around it do not matter, and a name. */
-export function joinFolder(folder: string, name: string): string {
+function joinFolder(folder: string, name: string): string {
   const inner = folder.replace(/^\/+|\/+$/g, '')
   return inner === '' ? name : `${inner}/${name}`
 }

@@ -59,7 +59,7 @@ export async function openWholeUpload(request: ApiRequest, services: ApiServices
         await writePieces(file, checked, { offset: 0, maxBytes: limitBytes, tooLong })
         await file.datasync()
       } catch (error) {
-        throw toCallerError(error)
+        throw toCallerError(error, 'path', 'file')
       }
     },
     /** Stores the file at a path. Returns the id of the media. */

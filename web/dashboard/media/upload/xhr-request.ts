@@ -1,4 +1,4 @@
-import { parseApiError } from '../../api/api-error.ts'
+import { describeProblem, parseApiError } from '../../api/api-error.ts'
 import { callerHeaders } from '../media-request.ts'
 import type { SendUploadRequest, UploadResponse } from './tus-upload.ts'
 
@@ -48,7 +48,17 @@ function readResponse(request: XMLHttpRequest): UploadResponse {
 
 function readMessage({ status, responseText }: XMLHttpRequest): string {
   if (status < 400) return ''
-  return parseApiError(status, parseJson(responseText), null).message
+  const { message, fieldErrors } = parseApiError(status, parseJson(responseText), null)
+  const [problem] = fieldErrors
+  return problem === undefined ? message : describeProblem(labels[problem.field] ?? problem.field, problem)
+}
+
+/** The fields of a request as the operator knows them. */
+const labels: Readonly<Record<string, string>> = {
+  file: 'The file',
+  path: 'The path',
+  'Upload-Length': 'The file',
+  'Upload-Offset': 'The position'
 }
 
 function parseJson(text: string): unknown {
