@@ -35,7 +35,13 @@ const lease = '6 minutes'
 /** For local paths and volumes: a network file system can hang. */
 const fileSystemTimeoutMs = 10_000
 
-type LocationRow = StoredLocation & { readonly id: number; readonly quotaBytes: string }
+type LocationRow = StoredLocation & {
+  readonly id: number
+  readonly quotaBytes: string
+  readonly usedBytes: string
+  /** The size of the uploads that are being stored, which the measurement may miss. */
+  readonly storingBytes: string
+}
 
 /** The alert is raised at the first and resolved below the second, so it does not flap. */
 const nearlyFullPercent = 90
@@ -59,19 +65,25 @@ async function leaseNext(sql: Sql): Promise<LocationRow | undefined> {
     update storage_locations set measure_at = now() + ${lease}::interval
     where id = (
       select id from storage_locations where measure_at <= now() order by measure_at limit 1 for update skip locked)
-    returning id, storage_quota_bytes as "quotaBytes", ${recordColumns(sql)}`
+    returning id, storage_quota_bytes as "quotaBytes", used_bytes as "usedBytes", (
+      select coalesce(sum(u.size_bytes), 0) from uploads u join stations s on s.id = u.station_id
+      where s.media_storage_location_id = storage_locations.id and u.state = 'storing') as "storingBytes",
+      ${recordColumns(sql)}`
   return row
 }
 
 async function refresh(row: LocationRow, deps: StorageDeps, signal: AbortSignal): Promise<void> {
   const { sql, log } = deps
   const interval = row.adapter === 'local' ? localInterval : remoteInterval
-  const reschedule = sql`measure_at = now() + ${interval}::interval * (0.9 + random() * 0.2)`
+  const nextAt = sql`now() + ${interval}::interval * (0.9 + random() * 0.2)`
+  // Files that were stored meanwhile may have been missed: they are counted, and the location is measured again soon.
+  const addedBytes = sql`(greatest(0, used_bytes - ${row.usedBytes}::numeric) + ${row.storingBytes}::numeric)`
   try {
     const usage = await measure(row, deps, signal)
     await sql`
-      update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)},
-        free_bytes = ${toColumn(usage?.freeBytes)}, ${reschedule}
+      update storage_locations set used_bytes = ${String(usage?.usedBytes ?? 0n)}::numeric + ${addedBytes},
+        free_bytes = ${toColumn(usage?.freeBytes)},
+        measure_at = case when ${addedBytes} > 0 then now() + interval '1 minute' else ${nextAt} end
       where id = ${row.id}`
     await resolveAlert(sql, unreachableAlert(row.id))
     if (usage) await updateNearlyFullAlert(sql, row, usage)
@@ -80,7 +92,7 @@ async function refresh(row: LocationRow, deps: StorageDeps, signal: AbortSignal)
     const isFault = error instanceof StorageFault
     if (!isFault) log.error({ err: error, location: row.id }, 'storage not measured')
     // The last measurement is kept: the files of an unreachable server still exist.
-    await sql`update storage_locations set ${reschedule} where id = ${row.id}`
+    await sql`update storage_locations set measure_at = ${nextAt} where id = ${row.id}`
     await raiseAlert(sql, {
       fact: unreachableAlert(row.id),
       title: `Storage cannot be measured: ${locationUri(withoutSecrets(row))}`,

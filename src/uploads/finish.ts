@@ -8,14 +8,16 @@ import { readInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
 import { changeStation } from '../playout/change-station.ts'
 import { refillQueue } from '../playout/queue/queue.ts'
+import { DeadlineExceeded, withDeadline } from '../runtime/deadline.ts'
 import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
 import { type FairSemaphore, openFairSemaphore } from '../runtime/fair-semaphore.ts'
+import { StorageFault } from '../storage/fault.ts'
 import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
 import { isMoving, lockFiles } from './file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 import { type SongContent, writeSong } from './song-content.ts'
-import { quotaExceeded, throwFailure, type Upload } from './uploads.ts'
+import { quotaExceeded, sizeOfReplaced, throwFailure, type Upload } from './uploads.ts'
 
 /** Files that are stored at once. */
 const limits = { total: 2, perOwner: 2, waitingPerOwner: 500, waiting: 1_000, waitMs: 60_000 }
@@ -25,6 +27,9 @@ const retryAfterSeconds = 5
 /** How long an upload waits for another one of the same path, or until a file there has been moved. */
 const samePathWaitMs = 10_000
 const samePathPauseMs = 100
+
+/** Shorter than a transaction may be idle. */
+const statTimeoutMs = 5_000
 
 interface FinishOptions {
   /** Runs in the transaction that adds the file to the library. */
@@ -114,7 +119,10 @@ function refuseFile(reason: string): never {
   throw ApiError.ofFields([fieldError('file', 'invalid_format', `cannot be used: ${reason}.`)])
 }
 
-/** Counts the size as used and takes the path. Throws 507, 409 if another upload holds the path, 404 if it was ended. */
+/**
+ * Counts the size as used, without that of the file that is replaced, and takes the path. A smaller file frees nothing until the
+ * storage is measured: the old one is still there. Throws 507, 409 if another upload holds the path, 404 if it was ended.
+ */
 async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<void> {
   const { id, lease, path, playlistIds } = upload
   const sizeBytes = await receivedBytes(config, id)
@@ -128,11 +136,14 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
         where id = ${id} and lease = ${lease}`
       if (count === 0) throw new ApiError('not-found')
       if (media.locationId === null) return true
+      // Nobody else can store a file at the path meanwhile.
+      const replacedBytes = await statWithin(media, path)
+      const addedBytes = Math.max(0, sizeBytes - replacedBytes)
       const fits = await tx`
-        update storage_locations set used_bytes = used_bytes + ${sizeBytes},
+        update storage_locations set used_bytes = used_bytes + ${addedBytes},
           measure_at = least(measure_at, now() + interval '1 minute')
         where id = ${media.locationId}
-          and (storage_quota_bytes = 0 or used_bytes + ${sizeBytes} <= storage_quota_bytes)`
+          and (storage_quota_bytes = 0 or used_bytes + ${sizeBytes - replacedBytes} <= storage_quota_bytes)`
       if (fits.count === 0) throw quotaExceeded()
       return true
     })
@@ -149,6 +160,15 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
         'Another file of this path is being stored or moved: try again later.'
       )
     await sleep(samePathPauseMs)
+  }
+}
+
+/** Like `sizeOfReplaced`, for an open transaction. */
+async function statWithin(media: MediaStore, path: string): Promise<number> {
+  try {
+    return await withDeadline(statTimeoutMs, 'reading the size of a file', () => sizeOfReplaced(media, path))
+  } catch (error) {
+    throw error instanceof DeadlineExceeded ? new StorageFault('timed_out') : error
   }
 }
 
@@ -204,13 +224,9 @@ export async function abandonUpload(
   { id, stationId }: Pick<Upload, 'id' | 'stationId'>
 ): Promise<void> {
   const { sql, config, log } = services
-  const ended = await sql.begin(async tx => {
-    const [upload] = await tx<{ state: string; path: string; sizeBytes: number }[]>`
-      delete from uploads where id = ${id} and state <> 'done' and leased_until < now()
-      returning state, path, size_bytes as "sizeBytes"`
-    if (upload?.state === 'storing') await releaseBytes(tx, stationId, upload.sizeBytes)
-    return upload
-  })
+  const [ended] = await sql<ReservedUpload[]>`
+    delete from uploads where id = ${id} and state <> 'done' and leased_until < now()
+    returning state, station_id as "stationId", path, size_bytes as "sizeBytes"`
   if (!ended) return
   await removeContent(config, id)
   if (ended.state !== 'storing') return
@@ -222,30 +238,48 @@ export async function abandonUpload(
   } catch (error) {
     log.warn({ err: error, upload: id }, 'file of an abandoned upload not removed')
   }
+  await releaseBytes(services, sql, ended)
 }
 
-/** The size of a file that is being stored is no longer used. */
-async function releaseBytes(tx: Tx, stationId: number, sizeBytes: number): Promise<void> {
+interface ReservedUpload extends Pick<Upload, 'state' | 'stationId' | 'path' | 'sizeBytes'> {}
+
+/**
+ * Frees what `reserve` has counted for a file that is not stored, beyond the file that is at its path now. If the storage does not
+ * respond, it stays counted until the storage is measured.
+ */
+async function releaseBytes(
+  services: UploadServices,
+  tx: Tx | Sql,
+  { stationId, path, sizeBytes }: ReservedUpload
+): Promise<void> {
+  const keptBytes = await openMediaStore(services, stationId)
+    .then(media => statWithin(media, path))
+    .catch((error: unknown) => {
+      services.log.warn({ err: error, station: stationId, path }, 'space of a refused upload not freed')
+      return sizeBytes
+    })
   await tx`
-    update storage_locations set used_bytes = greatest(0, used_bytes - ${sizeBytes})
+    update storage_locations set used_bytes = greatest(0, used_bytes - ${Math.max(0, sizeBytes - keptBytes)})
     where id = (select media_storage_location_id from stations where id = ${stationId})`
 }
 
 /** Keeps the error of an upload, removes its content and no longer counts its size. */
 export async function refuseUpload(
-  { sql, config }: UploadServices,
-  { id, lease, stationId }: Upload,
+  services: UploadServices,
+  { id, lease }: Upload,
   error: ApiError
 ): Promise<void> {
+  const { sql, config } = services
   const { kind, message, extraData } = error
   await sql.begin(async tx => {
-    const [before] = await tx<{ state: string; sizeBytes: number }[]>`
-      select state, size_bytes as "sizeBytes" from uploads where id = ${id} and lease = ${lease} for update`
+    const [before] = await tx<ReservedUpload[]>`
+      select state, station_id as "stationId", path, size_bytes as "sizeBytes"
+      from uploads where id = ${id} and lease = ${lease} for update`
     if (!before) return
     await tx`
       update uploads set state = 'failed', client_key = null, failure = ${tx.json({ kind, message, extraData: JSON.parse(JSON.stringify(extraData)) })}
       where id = ${id}`
-    if (before.state === 'storing') await releaseBytes(tx, stationId, before.sizeBytes)
+    if (before.state === 'storing') await releaseBytes(services, tx, before)
   })
   await removeContent(config, id)
 }

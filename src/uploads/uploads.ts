@@ -5,7 +5,7 @@ import type { Sql } from '../db/sql.ts'
 import { ApiError, type ErrorKind, fieldError, TooManyRequests } from '../runtime/errors.ts'
 import { readFreeBytes } from '../storage/local.ts'
 import { removeContent, uploadsFolder } from './content.ts'
-import { openUsableMediaStore } from './media-store.ts'
+import { type MediaStore, openUsableMediaStore, toCallerError } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
 /** Why a file was refused. */
@@ -65,7 +65,8 @@ export interface NewUpload {
 
 /**
  * Begins an upload. Throws 413 for a file that is too large, 507 if it does not fit into the storage location, together with
- * those that are being received, or on the disk, 503 if the storage cannot be used, and 404 for a missing station. `limitBytes` is the most that fits.
+ * those that are being received, or on the disk, 503 if the storage cannot be used, and 404 for a missing station. `limitBytes` is
+ * the most that fits. The room of files that are replaced counts as free; `finishUpload` decides.
  */
 export async function createUpload(services: UploadServices, given: NewUpload) {
   const { sql, config } = services
@@ -73,7 +74,7 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   const maxBytes = maxUploadBytes(services)
   const sizeBytes = given.sizeBytes ?? 0
   if (sizeBytes > maxBytes) throw tooLarge(services, sizeField)
-  const { locationId } = await openUsableMediaStore(services, stationId)
+  const { files, locationId } = await openUsableMediaStore(services, stationId)
   const folder = await uploadsFolder(config)
   const freeBytes = await readFreeBytes(folder)
   if (freeBytes !== null && BigInt(sizeBytes) + reservedBytes > freeBytes)
@@ -82,14 +83,18 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
       'storage-full'
     )
   const [room] = await sql<{ bytes: number | null; unfinished: number }[]>`
-    select (select case when storage_quota_bytes > 0 then greatest(0, storage_quota_bytes - used_bytes - (
-        select coalesce(sum(u.size_bytes), 0) from uploads u join stations s on s.id = u.station_id
+    select (select case when storage_quota_bytes > 0 then (storage_quota_bytes - used_bytes - (
+        select coalesce(sum(greatest(0, u.size_bytes - coalesce(m.size_bytes, 0))), 0)
+        from uploads u join stations s on s.id = u.station_id
+        left join media m on m.station_id = u.station_id and m.path = u.path and m.remote_playlist_id is null
         where s.media_storage_location_id = l.id and u.state = 'receiving' and u.expires_at > now()
       ))::float8 end from storage_locations l where l.id = ${locationId}) as bytes,
       (select count(*) from uploads where station_id = ${stationId} and state = 'receiving')::integer as unfinished`
   if (room && room.unfinished >= maxUnfinishedPerStation)
     throw new TooManyRequests(60, `The station has ${maxUnfinishedPerStation} unfinished uploads.`)
-  const limitBytes = Math.min(maxBytes, room?.bytes ?? maxBytes)
+  const freeInQuota = room?.bytes ?? maxBytes
+  const replacedBytes = freeInQuota < maxBytes ? await sizeOfReplaced({ files }, path) : 0
+  const limitBytes = Math.max(0, Math.min(maxBytes, freeInQuota + replacedBytes))
   if (sizeBytes > limitBytes || limitBytes === 0) throw quotaExceeded(sizeField)
   const [upload] = await sql<Upload[]>`
     insert into uploads (id, station_id, path, size_bytes, playlist_ids, client_key, expires_at)
@@ -214,16 +219,36 @@ export async function removeUpload({ sql, config }: UploadServices, id: string):
   await removeContent(config, id)
 }
 
+/** The size of the file that an upload replaces; 0 if there is none, or its path is not known. */
+export async function sizeOfReplaced({ files }: Pick<MediaStore, 'files'>, path: string): Promise<number> {
+  if (path === '') return 0
+  try {
+    return (await files.stat(path))?.sizeBytes ?? 0
+  } catch (error) {
+    throw toCallerError(error)
+  }
+}
+
 /**
- * Throws 507 if a file of this size no longer fits into the storage location of a station, 404 if the station was deleted.
+ * Throws 507 if a file of this size no longer fits into the storage location of a station, in place of the one that it
+ * replaces, and 404 if the station was deleted.
  */
-export async function assertFits(sql: Sql, stationId: number, sizeBytes: number, field = 'file'): Promise<void> {
-  const [station] = await sql<{ fits: boolean | null }[]>`
-    select l.storage_quota_bytes = 0 or l.used_bytes + ${sizeBytes} <= l.storage_quota_bytes as fits
+export async function assertFits(
+  services: UploadServices,
+  { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
+  sizeBytes: number,
+  field = 'file'
+): Promise<void> {
+  const [station] = await services.sql<{ missingBytes: number | null }[]>`
+    select case when l.storage_quota_bytes > 0
+      then (l.used_bytes + ${sizeBytes} - l.storage_quota_bytes)::float8 end as "missingBytes"
     from stations s left join storage_locations l on l.id = s.media_storage_location_id
     where s.id = ${stationId} and s.deleted_at is null`
   if (!station) throw new ApiError('not-found', 'The station was deleted.')
-  if (station.fits === false) throw quotaExceeded(field)
+  const missingBytes = station.missingBytes ?? 0
+  if (missingBytes <= 0) return
+  const store = await openUsableMediaStore(services, stationId)
+  if (missingBytes > (await sizeOfReplaced(store, path))) throw quotaExceeded(field)
 }
 
 /** Throws the error with which the file was refused. */

@@ -247,6 +247,39 @@ test('the quota counts uploads in flight, and holds when it is reached in the mi
   expect(Number(used?.['used_bytes'])).toBe(song.length)
 })
 
+test('a file is replaced without room for both, and uploads at once do not exceed the quota', async ({
+  sql,
+  redisUrl
+}) => {
+  const { begin, patch, id, media, ask, askJson } = await serveUploads(sql, redisUrl)
+  const quota = song.length + 100
+  const location = await limitStorage(sql, id, media, quota)
+  const send = async (path: string, content = song) =>
+    (await askJson('POST', '/files', { path, file: content.toString('base64') })).status
+  expect(await send('a.mp3')).toBe(200)
+  expect(await send('a.mp3')).toBe(200)
+  const form = new FormData()
+  form.set('path', 'a.mp3')
+  form.set('file', new Blob([Buffer.from(song)]), 'b.mp3')
+  expect(await ask('POST', '/files', { body: form })).toMatchObject({ status: 200 })
+  const upload = uploadOf((await begin(song.length, { path: 'a.mp3' })).headers)
+  expect(await patch(upload, 0, song)).toMatchObject({ status: 204 })
+  const larger = mp3({ TIT2: 'Larger' }, 500)
+  expect(larger.length).toBeGreaterThan(quota)
+  expect([await send('a.mp3', larger), await send('b.mp3')]).toEqual([507, 507])
+  const used = async () => {
+    const [row] = await sql`select used_bytes from storage_locations where id = ${location}`
+    return Number(row?.['used_bytes'])
+  }
+  expect(await used()).toBe(song.length)
+  await sql`update storage_locations set storage_quota_bytes = ${quota + song.length} where id = ${location}`
+  const sent = await Promise.all(['b.mp3', 'c.mp3', 'd.mp3'].map(path => send(path)))
+  expect(sent.filter(status => status === 200)).toHaveLength(1)
+  expect(await Promise.all([send('a.mp3'), send('a.mp3')])).toEqual([200, 200])
+  expect(await readdir(media)).toHaveLength(2)
+  expect(await used()).toBe(2 * song.length)
+})
+
 test('an upload that must not replace a song is refused if the path is taken', async ({ sql, redisUrl }) => {
   const { begin, askJson, songs } = await serveUploads(sql, redisUrl)
   await askJson('POST', '/files', { path: 'a.mp3', file: song.toString('base64') })

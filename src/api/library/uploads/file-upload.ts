@@ -10,7 +10,7 @@ import type { ApiServices } from '../../core/services.ts'
 import { files } from '../files.ts'
 import { openJsonFileSplitter } from './json-file-body.ts'
 import { piecesOf, readMultipart } from './multipart-body.ts'
-import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
+import { assertPlaylists, findTarget, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
 
 /** What a form has beside its file, at most. */
@@ -102,13 +102,25 @@ async function receiveJson(request: ApiRequest, services: ApiServices, stream: B
   const first = await decoded.next()
   if (!splitter.hasFile()) return { fields: parseJsonBody(splitter.rest()), upload: null }
   const sizeBytes = stream.size === null ? null : Math.floor((stream.size * 3) / 4)
-  const upload = await openWholeUpload(request, services, sizeBytes)
+  const path = findPath(splitter.beforeFile())
+  const upload = await openWholeUpload(request, services, { sizeBytes, path })
   try {
     await upload.receive(startingWith(first.done ? null : first.value, decoded))
     return { fields: parseJsonBody(splitter.rest()), upload }
   } catch (error) {
     await upload.remove()
     throw error
+  }
+}
+
+/** The path that comes before the file in a body; empty if there is none. */
+function findPath(json: string): string {
+  try {
+    const fields: unknown = JSON.parse(json)
+    const { success, output } = v.safeParse(v.object({ path: v.string() }), fields)
+    return success ? findTarget('', output.path) : ''
+  } catch {
+    return ''
   }
 }
 
@@ -143,12 +155,20 @@ async function receiveForm(
   let fileName = ''
   const sizeBytes = stream.size === null ? null : Math.max(0, stream.size - formOverheadBytes)
   try {
-    const fields = await readMultipart(stream, contentType, async ({ field, name, pieces }) => {
-      if (field !== 'file') refuseField(field, 'unknown', 'is not the field of the file, which is file.')
-      fileName = name
-      upload = await openWholeUpload(request, services, sizeBytes)
-      await upload.receive(pieces)
-    })
+    const fields = await readMultipart(
+      stream,
+      contentType,
+      async ({ field, name, pieces, fields: before }) => {
+        if (field !== 'file') refuseField(field, 'unknown', 'is not the field of the file, which is file.')
+        fileName = name
+        const path = before.get('path')
+        upload = await openWholeUpload(request, services, {
+          sizeBytes,
+          path: path === undefined ? findTarget(before.get('directory') ?? '', name) : findTarget('', path)
+        })
+        await upload.receive(pieces)
+      }
+    )
     stream.nameIgnored(ignoredInForm(Object.fromEntries(fields)))
     const received: WholeUpload | null = upload
     if (received === null) refuseField('file', 'required', 'is required.')

@@ -21,7 +21,7 @@ import { int64, ref, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
-import { parseTargetIn } from './upload-target.ts'
+import { findTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
 
 /*
@@ -132,7 +132,10 @@ const send = apiRoute('POST', path, access, {
           return
         }
         isWhole = true
-        const upload = await openWholeUpload(request, services, null)
+        const upload = await openWholeUpload(request, services, {
+          sizeBytes: null,
+          path: findTarget(part.fields.get('currentDirectory') ?? '', nameOf(part.name))
+        })
         removals.push(upload.remove)
         finishing.push(folder => storeWhole(upload, folder, part.name))
         await upload.receive(part.pieces)

@@ -18,6 +18,7 @@ export function openJsonFileSplitter(name = 'file') {
   let isEscaped = false
   let isInFile = false
   let hasFile = false
+  let beforeFile = ''
   /** Whether the next text at the top is a key. */
   let isKeyNext = false
   let key = ''
@@ -120,6 +121,7 @@ export function openJsonFileSplitter(name = 'file') {
           isInFile = true
           hasFile = true
           keep(piece.subarray(from, index + 1))
+          beforeFile = `${Buffer.concat(kept).toString()}"}`
           index = takeFile(piece, index + 1, found)
           // The closing quote, if it was found, is read as the end of an empty text.
           from = index
@@ -144,6 +146,8 @@ export function openJsonFileSplitter(name = 'file') {
     take,
     /** Whether there is a text with the name. */
     hasFile: () => hasFile,
+    /** JSON of what comes before the file, which is empty there. */
+    beforeFile: () => beforeFile,
     rest: () => Buffer.concat(kept)
   }
 }

@@ -202,8 +202,8 @@ interface Append {
 
 /** Writes a piece; with the last one the file is stored. Returns the headers of the response. */
 async function append(request: ApiRequest, services: ApiServices, { upload, stream, offset }: Append) {
-  const { config, sql } = services
-  const { id, sizeBytes, stationId } = upload
+  const { config } = services
+  const { id, sizeBytes } = upload
   throwFailure(upload)
   // A client that has not seen the last response may repeat its request.
   if (upload.state !== 'receiving') {
@@ -213,9 +213,9 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
   const received = await receivedBytes(config, id)
   if (offset !== received) throw wrongOffset(received)
   try {
-    await assertFits(sql, stationId, sizeBytes, lengthField)
+    await assertFits(services, upload, sizeBytes, lengthField)
     await using file = await openContent(config, id)
-    const end = await writePieces(file, checkedPieces(services, stationId, piecesOf(stream)), {
+    const end = await writePieces(file, checkedPieces(services, upload, piecesOf(stream)), {
       offset,
       maxBytes: sizeBytes - offset,
       tooLong: () =>

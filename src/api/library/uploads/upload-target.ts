@@ -24,6 +24,12 @@ export function parseTargetIn(folder: NamedText, name: NamedText): string {
   return parseTarget(joinFolder(folder.text, name.text), field)
 }
 
+/** The path of a file from a folder and a name; empty if it is not one. */
+export function findTarget(folder: string, name: string): string {
+  const parsed = parseUploadPath(joinFolder(folder, name))
+  return 'path' in parsed ? parsed.path : ''
+}
+
 /** Joins a folder, in which slashes around it do not matter, and a name. */
 function joinFolder(folder: string, name: string): string {
   const inner = folder.replace(/^\/+|\/+$/g, '')

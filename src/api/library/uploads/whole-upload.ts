@@ -7,6 +7,7 @@ import {
   maxUploadBytes,
   quotaExceeded,
   tooLarge,
+  type Upload,
   withUpload
 } from '../../../uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
@@ -18,8 +19,8 @@ const checkedBytes = 32 * 1024 * 1024
 
 /** Passes pieces on, and throws when the file no longer fits or its station was deleted. */
 export async function* checkedPieces(
-  { sql }: ApiServices,
-  stationId: number,
+  services: ApiServices,
+  upload: Pick<Upload, 'stationId' | 'path'>,
   pieces: AsyncIterable<Uint8Array>
 ): AsyncGenerator<Uint8Array> {
   let total = 0
@@ -27,7 +28,7 @@ export async function* checkedPieces(
   for await (const piece of pieces) {
     total += piece.length
     if (total >= checkAt) {
-      await assertFits(sql, stationId, total)
+      await assertFits(services, upload, total)
       checkAt = total + checkedBytes
     }
     yield piece
@@ -36,15 +37,23 @@ export async function* checkedPieces(
 
 export type WholeUpload = Awaited<ReturnType<typeof openWholeUpload>>
 
-/**
- * Receives a file that is sent in one request, of about `sizeBytes` (null: unknown). `remove` must be called if it is not
- * stored.
- */
-export async function openWholeUpload(request: ApiRequest, services: ApiServices, sizeBytes: number | null) {
+interface ExpectedFile {
+  /** About; null if it is not known. */
+  readonly sizeBytes: number | null
+  /** Where the file is going to be stored; empty if that is not known. The room of a file that is there counts as free. */
+  readonly path: string
+}
+
+/** Receives a file that is sent in one request. `remove` must be called if it is not stored. */
+export async function openWholeUpload(
+  request: ApiRequest,
+  services: ApiServices,
+  { sizeBytes, path }: ExpectedFile
+) {
   const stationId = stationOf(request).id
   const { upload, limitBytes } = await createUpload(services, {
     stationId,
-    path: '',
+    path,
     sizeBytes,
     playlistIds: []
   })
@@ -55,7 +64,7 @@ export async function openWholeUpload(request: ApiRequest, services: ApiServices
       try {
         await using file = await openContent(services.config, upload.id)
         const tooLong = () => (limitBytes < maxUploadBytes(services) ? quotaExceeded() : tooLarge(services))
-        const checked = checkedPieces(services, stationId, pieces)
+        const checked = checkedPieces(services, upload, pieces)
         await writePieces(file, checked, { offset: 0, maxBytes: limitBytes, tooLong })
         await file.datasync()
       } catch (error) {
@@ -63,11 +72,11 @@ export async function openWholeUpload(request: ApiRequest, services: ApiServices
       }
     },
     /** Stores the file at a path. Returns the id of the media. */
-    finish: async (path: string, playlistIds: readonly number[]): Promise<number> =>
+    finish: async (target: string, playlistIds: readonly number[]): Promise<number> =>
       withUpload(services, stationId, upload.id, held =>
         finishUpload(
           services,
-          { ...held, path, playlistIds },
+          { ...held, path: target, playlistIds },
           {
             recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
           }
