@@ -254,6 +254,19 @@ describe('invitations', () => {
     const missing = await join(program, token, { password: '' })
     expect(missing.body.extra_data.errors).toMatchObject([{ field: 'password', code: 'required' }])
     expect((await join(program, token, { email })).status).toBe(409)
+    // Before the browser creates a passkey, which would remain on the device.
+    const offers = [{ email }, { password: 'short' }, { name: 1 }, {}].map(async body => {
+      const answer = await call(program, 'POST', `${account}/join/passkey`, {
+        body: { token, email: anyEmail(), ...body }
+      })
+      return [answer.status, answer.body.extra_data?.errors[0].field]
+    })
+    expect(await Promise.all(offers)).toEqual([
+      [409, 'email'],
+      [400, 'password'],
+      [400, 'name'],
+      [200, undefined]
+    ])
     expect((await join(program, token)).status).toBe(200)
   })
 })

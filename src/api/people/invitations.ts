@@ -17,6 +17,7 @@ import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schem
 import { checkRegistration, insertPasskey, offerRegistration, optionalPasskeyField } from './passkeys.ts'
 import {
   access,
+  assertFreeEmail,
   assertMayGrant,
   changePeople,
   emailField,
@@ -217,34 +218,43 @@ const view = apiRoute('POST', '/api/frontend/account/invitation', 'public', {
   }
 })
 
-const personFields = { token: tokenField, email: emailField, name: nameField }
-const personValidator = bodyValidator(personFields)
-
-const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
-  id: 'offerPasskeyToJoin',
-  tag: accountTag,
-  summary: 'Start to create a passkey with which to accept an invitation',
-  body: bodySchema(personFields),
-  answer: { type: 'object' },
-  isSameOriginOnly: true,
-  errors: [403, 404, 429],
-  async handle(request, services) {
-    const { token, ...person } = parseBody(personValidator, request.body)
-    await limitAttempts(services, request.address)
-    const { id } = await services.sql.begin(tx => findOpen(tx, token))
-    return json(await offerRegistration(services, `invitation ${id}`, person))
-  }
-})
-
-const joinFields = {
-  ...personFields,
+const personFields = {
+  token: tokenField,
+  email: emailField,
+  name: nameField,
   password: secret({
     max: maxPasswordLength,
     // Empty text is no password.
     pattern: /^[^]{10,}$/,
     says: `must have at least ${minPasswordLength} characters.`,
     about: 'The password; needed without a passkey.'
-  }),
+  })
+}
+const personValidator = bodyValidator(personFields)
+
+const offer = apiRoute('POST', '/api/frontend/account/join/passkey', 'public', {
+  id: 'offerPasskeyToJoin',
+  tag: accountTag,
+  summary:
+    'Start to create a passkey with which to accept an invitation, which can then be accepted with the same fields',
+  body: bodySchema(personFields),
+  answer: { type: 'object' },
+  isSameOriginOnly: true,
+  errors: [403, 404, 409, 429],
+  async handle(request, services) {
+    const { token, ...person } = parseBody(personValidator, request.body)
+    await limitAttempts(services, request.address)
+    const { id } = await services.sql.begin(async tx => {
+      const invitation = await findOpen(tx, token)
+      await assertFreeEmail(tx, person.email)
+      return invitation
+    })
+    return json(await offerRegistration(services, `invitation ${id}`, person))
+  }
+})
+
+const joinFields = {
+  ...personFields,
   passkey: optionalPasskeyField
 }
 const joinValidator = bodyValidator(joinFields)

@@ -100,9 +100,12 @@ export async function insertPasskey(tx: Tx, userId: number, passkey: NewPasskey,
     if (codeOf(error) === '23505') throw new ApiError('conflict', 'This passkey is registered already.')
     throw error
   })
-  if (!row) throw new ApiError('conflict', `There are ${maxPasskeys} passkeys already: remove one first.`)
+  if (!row) throw tooManyPasskeys()
   return row.id
 }
+
+const tooManyPasskeys = () =>
+  new ApiError('conflict', `There are ${maxPasskeys} passkeys already: remove one first.`)
 
 /** Any failure looks the same: details would help only to forge a response. */
 function refuse(cause?: unknown): never {
@@ -252,6 +255,7 @@ const offer = apiRoute('GET', registerPath, 'any key', {
   tag: accountTag,
   summary: 'Start to add a passkey',
   answer: anyOptions,
+  errors: [409],
   changes: true,
   async handle(request, services) {
     const { id } = signedInUser(request)
@@ -260,6 +264,8 @@ const offer = apiRoute('GET', registerPath, 'any key', {
       select email, name, coalesce((select jsonb_agg(credential_id) from passkeys where user_id = u.id), '[]') as existing
       from users u where id = ${id}`
     if (!user) throw new ApiError('not-found')
+    // A passkey that is refused after it was created would remain on the device.
+    if (user.existing.length >= maxPasskeys) throw tooManyPasskeys()
     return json(await offerRegistration(services, `user ${id}`, user, user.existing))
   }
 })

@@ -186,7 +186,15 @@ export async function withUniqueEmail<Result>(statement: Promise<Result>): Promi
   try {
     return await statement
   } catch (error) {
-    if (codeOf(error) !== '23505') throw error
-    throw ApiError.ofFields([fieldError('email', 'duplicate', 'is already taken.')], 'conflict')
+    throw codeOf(error) === '23505' ? emailTaken() : error
   }
 }
+
+/** Throws 409 if a user has an email address. */
+export async function assertFreeEmail(tx: Tx, email: string): Promise<void> {
+  const [user] = await tx`select from users where lower(email) = lower(${email})`
+  if (user) throw emailTaken()
+}
+
+const emailTaken = () =>
+  ApiError.ofFields([fieldError('email', 'duplicate', 'is already taken.')], 'conflict')

@@ -11,7 +11,8 @@ import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView, panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
-import { canUsePasskeys, createPasskey } from './passkeys.ts'
+import { createPasskey } from './new-passkey.ts'
+import { canUsePasskeys } from './passkeys.ts'
 
 const account = 'api/frontend/account'
 const intervalMs = 30_000
@@ -163,9 +164,13 @@ class AccountPage extends LightElement {
   async #addPasskey(): Promise<void> {
     await this.#actions.run('passkey', async () => {
       const path = `${account}/webauthn/register`
-      const passkey = await createPasskey(path)
       const name = `${navigator.platform} ${new Date().toLocaleDateString()}`.trim()
-      return callAction(path, { method: 'PUT', body: { passkey, name } }, this.#passkeys.refresh)
+      const message = await createPasskey({
+        path,
+        store: passkey => callAction(path, { method: 'PUT', body: { passkey, name } })
+      })
+      await this.#passkeys.refresh()
+      return message
     })
   }
 

@@ -3,11 +3,12 @@ import * as v from 'valibot'
 
 import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callApi, storeKey } from '../api/call-api.ts'
-import { signedInEvent, startSession } from '../shell/sign-in.ts'
+import { keepSession, openSession, signedInEvent } from '../shell/sign-in.ts'
 import { buttonView } from '../ui/controls.ts'
 import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { defineElements, LightElement, reactiveProperties, setPageTitle } from '../ui/light-element.ts'
-import { canUsePasskeys, createPasskey } from './passkeys.ts'
+import { createPasskey, UnusedPasskeyError } from './new-passkey.ts'
+import { canUsePasskeys } from './passkeys.ts'
 
 const account = 'api/frontend/account'
 
@@ -95,17 +96,21 @@ class JoinPage extends LightElement {
     this.problem = ''
     this.problems = []
     const { email = '', name = '', password = '' } = readForm(form)
-    const person = { token: this.token, email, name }
+    const person = { token: this.token, email, name, password }
+    const join = (passkey: unknown) => openSession(`${account}/join`, { ...person, passkey })
     try {
-      const passkey = withPasskey ? await createPasskey(`${account}/join/passkey`, person) : null
-      await startSession(`${account}/join`, { ...person, password, passkey })
+      const user = withPasskey
+        ? await createPasskey({ path: `${account}/join/passkey`, body: person, store: join })
+        : await join(null)
+      await keepSession(user)
       storeKey('')
       location.hash = '#/'
       this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
     } catch (thrown) {
       const { message, fieldErrors } = toApiError(thrown)
+      const remains = thrown instanceof UnusedPasskeyError ? thrown.remains : ''
       this.problems = fieldErrors.filter(({ field }) => ['email', 'name', 'password'].includes(field))
-      if (this.problems.length === 0) this.problem = message
+      this.problem = this.problems.length === 0 ? message : remains
       void this.updateComplete.then(() => focusProblem(this))
     } finally {
       this.isBusy = false

@@ -4,31 +4,24 @@ import { ApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 
 // The library is in a part of the dashboard of its own, which is loaded with the first use of a passkey.
-const loadLibrary = () => import('@simplewebauthn/browser')
+export const loadLibrary = () => import('@simplewebauthn/browser')
 
 /** Whether the browser can use passkeys. It cannot at an address without https, except on this machine. */
 export const canUsePasskeys = (): boolean => 'PublicKeyCredential' in window && isSecureContext
 
 /** Options that the server makes and only the browser reads. */
-const optionsSchema = v.custom<never>(value => typeof value === 'object' && value !== null)
-
-/** Asks the server for options and the person for a new passkey. Throws an `ApiError`. */
-export async function createPasskey(path: string, body?: unknown): Promise<unknown> {
-  const method = body === undefined ? 'GET' : 'POST'
-  const optionsJSON = await callApi(optionsSchema, path, { method, body })
-  const { startRegistration } = await loadLibrary()
-  return startRegistration({ optionsJSON }).catch(explain)
-}
+export const optionsSchema = v.custom<never>(value => typeof value === 'object' && value !== null)
 
 /** Asks the person for a passkey to sign in with. Throws an `ApiError`. */
 export async function usePasskey(): Promise<unknown> {
   const path = 'api/frontend/account/webauthn/login/options'
   const optionsJSON = await callApi(optionsSchema, path, { method: 'POST' })
   const { startAuthentication } = await loadLibrary()
-  return startAuthentication({ optionsJSON }).catch(explain)
+  return startAuthentication({ optionsJSON }).catch(throwPasskeyError)
 }
 
-function explain(error: unknown): never {
+/** Throws an `ApiError` for an error of the browser. */
+export function throwPasskeyError(error: unknown): never {
   const name = error instanceof Error ? error.name : ''
   if (name === 'InvalidStateError')
     throw new ApiError('This device has a passkey of this account already.', 400)

@@ -49,6 +49,9 @@ export function parseApiError(status: number, body: unknown, retryAfter: string 
   return new ApiError(output.message, status, isUnauthenticated, output.extra_data.errors)
 }
 
+/** Whether an error says that the server has refused a request; otherwise it may have carried it out. */
+export const isRefusal = ({ status }: ApiError): boolean => status >= 400 && status < 500
+
 /** Converts whatever was thrown; anything but an `ApiError` counts as an unreachable server. */
 export const toApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError('The server cannot be reached.')

@@ -17,10 +17,19 @@ const apiKeyPattern = /^[\x21-\x7e]{1,200}$/
 const signedInSchema = v.object({ user: v.object({ id: v.number() }) })
 
 /** Signs in by a call that sets the session cookie. Throws an `ApiError`, also if the browser refuses it. */
-export async function startSession(path: string, body: unknown): Promise<void> {
+export const startSession = async (path: string, body: unknown): Promise<void> =>
+  keepSession(await openSession(path, body))
+
+/** Calls the server, which sets the session cookie. Returns the id of the user; throws an `ApiError`. */
+export async function openSession(path: string, body: unknown): Promise<number> {
   const { user } = await callApi(signedInSchema, path, { method: 'POST', body, key: '' })
+  return user.id
+}
+
+/** Stores who has signed in. Throws an `ApiError` if the browser has refused the cookie. */
+export async function keepSession(userId: number): Promise<void> {
   await callApi(v.unknown(), 'api/frontend/account/me', { key: '' })
-  storeUser(user.id)
+  storeUser(userId)
 }
 
 /** The button to sign in, and the dialog for a password, a passkey or an API key. */

@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+
+import { ApiError, isRefusal, toApiError } from '../api/api-error.ts'
+import { callApi } from '../api/call-api.ts'
+import { throwPasskeyError, loadLibrary, optionsSchema } from './passkeys.ts'
+
+const newPasskeySchema = v.object({ rp: v.object({ id: v.string() }), user: v.object({ name: v.string() }) })
+
+interface NewPasskeyOptions<Result> {
+  /** Where the server offers options for the passkey, and what it has to know for them. */
+  readonly path: string
+  readonly body?: unknown
+  /** Sends the passkey to the server. */
+  readonly store: (passkey: unknown) => Promise<Result>
+}
+
+/** The server did not take a passkey after it was created. `remains` says what is on the device now. */
+export class UnusedPasskeyError extends ApiError {
+  readonly remains: string
+
+  constructor({ message, status, isUnauthenticated, fieldErrors }: ApiError, remains: string) {
+    super(`${message} ${remains}`, status, isUnauthenticated, fieldErrors)
+    this.remains = remains
+  }
+}
+
+/**
+ * Asks the server for options and the person for a new passkey, and stores it. A passkey that the server refuses is
+ * removed from the device, if the browser can do that. Throws an `ApiError`.
+ */
+export async function createPasskey<Result>({
+  path,
+  body,
+  store
+}: NewPasskeyOptions<Result>): Promise<Result> {
+  const method = body === undefined ? 'GET' : 'POST'
+  const optionsJSON = await callApi(optionsSchema, path, { method, body })
+  const { startRegistration } = await loadLibrary()
+  const passkey = await startRegistration({ optionsJSON }).catch(throwPasskeyError)
+  try {
+    return await store(passkey)
+  } catch (thrown) {
+    const error = toApiError(thrown)
+    const { rp, user } = v.parse(newPasskeySchema, optionsJSON)
+    const name = `the passkey of ${user.name} for ${rp.id}`
+    if (!isRefusal(error))
+      throw new UnusedPasskeyError(
+        error,
+        `Whether ${name} can be used is not certain: try it. If it cannot, remove it in the settings of your device for passwords and passkeys.`
+      )
+    throw new UnusedPasskeyError(error, await withdraw(rp.id, passkey.id, name))
+  }
+}
+
+/** Asks the browser to remove a passkey that no account has. Returns what the person has to know. */
+async function withdraw(rpID: string, credentialID: string, name: string): Promise<string> {
+  const { sendSignal } = await loadLibrary()
+  // Browsers do not say whether they have removed it.
+  const isSent = await sendSignal({ signalName: 'unknownCredential', rpID, credentialID }).then(
+    () => true,
+    () => false
+  )
+  return isSent
+    ? `Your browser was asked to remove ${name}, which cannot be used. If it is still there, remove it in the settings of your device for passwords and passkeys.`
+    : `A passkey that cannot be used is left on this device: remove ${name} in its settings for passwords and passkeys.`
+}
