@@ -261,16 +261,24 @@ describe('the table of all songs', () => {
     const wrong = await post('/files/bulk', 'path,playlists,fade_in,mooood\na.mp3,Day,\nb.mp3,,no\nc.mp3,,\n')
     expect(wrong.status).toBe(400)
     expect((await post('/files/bulk/preview', 'path;title\na.mp3;A\n')).status).toBe(400)
-    const partly = await post(
-      '/files/bulk',
-      'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,\nnone.mp3,,,\n'
-    )
+    const faulty = 'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,\nnone.mp3,,,\n'
+    const errors = [
+      { id: first.id, error: 'Line 2, column playlists: "Day" is not a playlist of songs.' },
+      { id: second.id, error: 'Line 3, column fade_in: must be a number.' }
+    ]
+    const { body: warned } = await post('/files/bulk/preview', faulty)
+    expect(warned.message).toMatch(/^0 files will be modified\. 2 of the lines have problems: 2, 3\./)
+    expect(warned.previewResults).toMatchObject(errors)
+    const long = `path,cue_in,cue_out,isrc\na.mp3,,,${'x'.repeat(300)}\nb.mp3,5,3,\n`
+    const { body: checked } = await post('/files/bulk/preview', long)
+    expect(checked.previewResults).toMatchObject([
+      { error: expect.stringMatching(/^Line 2, column isrc: must have at most/) },
+      { error: 'Line 3, column cue_out: must be after cue_in.' }
+    ])
+    const partly = await post('/files/bulk', faulty)
     expect(partly.body.message).toBe('0 files processed. 1 of the lines are of no song of the station: 4.')
     expect(partly.headers.get('x-ignored-fields')).toBe('mooood')
-    expect(partly.body.import_results).toMatchObject([
-      { id: first.id, success: false, error: 'There is no playlist of songs "Day".' },
-      { id: second.id, success: false, error: expect.stringContaining('extra_metadata.fade_in') }
-    ])
+    expect(partly.body.import_results).toMatchObject(errors.map(each => ({ ...each, success: false })))
   })
 })
 

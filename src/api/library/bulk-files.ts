@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 
 import { parse } from 'csv-parse/sync'
 
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, fieldError } from '../../runtime/errors.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import { refuseField } from '../core/parse.ts'
 import { actionFields, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import {
   bulkCells,
   bulkColumns,
@@ -92,10 +93,13 @@ function parseFile(bytes: Buffer): Line[] {
 
 interface ChangedSong {
   readonly row: BulkRow
+  /** Counted from 1, with that of the names. */
+  readonly line: number
   readonly change: RowChange
   /** Why the line cannot be applied; empty if it can. */
   readonly problem: string
-  readonly playlistIds: readonly number[] | null
+  /** The body of the write. */
+  readonly update: object
 }
 
 interface Changes {
@@ -146,31 +150,33 @@ async function findChanges(
     }
     const change = compareLine(row, line, shortNames)
     const { added, removed } = change.playlists
-    const missing = added.filter(name => !idOf.has(name))
+    const missing = added
+      .filter(name => !idOf.has(name))
+      .map(name => fieldError('playlists', 'not_found', `"${name}" is not a playlist of songs.`))
     const names = [...row.playlists.filter(name => !removed.includes(name)), ...added]
-    return [
-      {
-        row,
-        change,
-        problem:
-          missing.length === 0
-            ? ''
-            : `There is no playlist of songs ${missing.map(name => `"${name}"`).join(', ')}.`,
-        playlistIds: added.length + removed.length === 0 ? null : names.flatMap(name => idOf.get(name) ?? [])
-      }
-    ]
+    const playlistIds =
+      added.length + removed.length === 0 ? null : names.flatMap(name => idOf.get(name) ?? [])
+    const update = toUpdate(change, playlistIds)
+    const problem = describeLine(index + 2, [...missing, ...findUpdateProblems(row, update)])
+    return [{ row, line: index + 2, change, problem, update }]
   })
-  return { changed: found.filter(({ change }) => !isUnchanged(change)), strangers }
+  const changed = found.filter(({ change }) => !isUnchanged(change))
+  if (changed.length > maxChanges)
+    refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once, not ${changed.length}.`)
+  return { changed, strangers }
 }
 
 const maxNamedLines = 20
 
 /** Names the lines that nothing is done for. */
-function describeStrangers({ strangers }: Changes): string {
-  if (strangers.length === 0) return ''
-  const named = strangers.slice(0, maxNamedLines).join(', ')
-  const others = strangers.length > maxNamedLines ? ', ...' : ''
-  return ` ${strangers.length} of the lines are of no song of the station: ${named}${others}.`
+const describeStrangers = ({ strangers }: Changes) =>
+  describeLines(strangers, 'of the lines are of no song of the station')
+
+function describeLines(lines: readonly number[], what: string): string {
+  if (lines.length === 0) return ''
+  const named = lines.slice(0, maxNamedLines).join(', ')
+  const others = lines.length > maxNamedLines ? ', ...' : ''
+  return ` ${lines.length} ${what}: ${named}${others}.`
 }
 
 const nullableText = { ...string, type: ['string', 'null'] }
@@ -236,8 +242,11 @@ const withChanges = (
 
 function renderPreview(changes: Changes): Reply {
   const { changed } = changes
+  const refused = changed.filter(({ problem }) => problem !== '').map(({ line }) => line)
+  const count = changed.length - refused.length
+  const problems = describeLines(refused, 'of the lines have problems')
   return json({
-    ...actionFields(`${changed.length} files will be modified.${describeStrangers(changes)}`),
+    ...actionFields(`${count} files will be modified.${problems}${describeStrangers(changes)}`),
     previewResults: changed.map(({ row: { id, title, artist }, change, problem }) => ({
       id,
       title,
@@ -246,18 +255,16 @@ function renderPreview(changes: Changes): Reply {
       changes: change,
       error: problem === '' ? null : problem
     })),
-    totalChanges: changed.length
+    totalChanges: count
   })
 }
 
 async function applyChanges(request: ApiRequest, services: ApiServices, changes: Changes): Promise<Reply> {
   const { changed } = changes
-  if (changed.length > maxChanges)
-    refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once, not ${changed.length}.`)
   const results = []
-  for (const { row, change, problem, playlistIds } of changed) {
-    const { id, title, artist } = row
-    const error = problem || (await applyChange(request, services, id, toUpdate(change, playlistIds)))
+  for (const song of changed) {
+    const { id, title, artist } = song.row
+    const error = song.problem || (await applyChange(request, services, song))
     results.push({ id, title, artist, success: error === '', error: error === '' ? null : error })
   }
   const count = results.filter(({ success }) => success).length
@@ -271,14 +278,13 @@ async function applyChanges(request: ApiRequest, services: ApiServices, changes:
 async function applyChange(
   request: ApiRequest,
   services: ApiServices,
-  id: number,
-  fields: object
+  { row, line, update }: ChangedSong
 ): Promise<string> {
   try {
-    await updateRow({ ...request, stream: null, body: fields }, services, id)
+    await updateRow({ ...request, stream: null, body: update }, services, row.id)
     return ''
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return error.message
+    if (error instanceof ApiError && error.status < 500) return `Line ${line}: ${error.message}`
     throw error
   }
 }

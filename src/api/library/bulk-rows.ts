@@ -9,7 +9,7 @@ export const maxBulkSongs = 100_000
 /** Columns of the file that can be changed and are fields of a song with the same name. */
 export const textColumns = ['title', 'artist', 'album', 'genre', 'lyrics', 'isrc'] as const
 export const cueColumns = Object.keys(extraMetadataFields)
-const customPrefix = 'custom_field_'
+export const customPrefix = 'custom_field_'
 
 /** The separator of the names of playlists. */
 const separator = '; '
@@ -21,6 +21,7 @@ export interface BulkRow extends Readonly<Record<(typeof textColumns)[number], s
   readonly song_id: string
   readonly path: string
   readonly length: number
+  readonly durationMs: number
   readonly cues: CuePoints
   readonly playlists: readonly string[]
   readonly custom_fields: Readonly<Record<string, string>>
@@ -29,7 +30,7 @@ export interface BulkRow extends Readonly<Record<(typeof textColumns)[number], s
 /** SQL: the songs of a station that match a condition on media `m`, by path. */
 export const selectBulkRows = (sql: Sql, stationId: number, condition: Fragment): Fragment => sql`
   select m.id, m.unique_id, m.song_id, m.path, m.title, m.artist, m.album, m.genre, m.lyrics, m.isrc,
-    m.duration_ms / 1000 as length, ${cuesOf(sql)} as cues,
+    m.duration_ms / 1000 as length, m.duration_ms as "durationMs", ${cuesOf(sql)} as cues,
     array(select p.name from playlist_tracks t join playlists p on p.id = t.playlist_id
       where t.media_id = m.id order by p.name, p.id) as playlists,
     coalesce((select jsonb_object_agg(f.short_name, x.value) from media_custom_fields x
@@ -52,7 +53,7 @@ export const bulkColumns = (shortNames: readonly string[]): readonly string[] =>
 
 /** The cells of a song, by column. */
 export function bulkCells(row: BulkRow, shortNames: readonly string[]): ReadonlyMap<string, string> {
-  const { cues, playlists, custom_fields: custom, ...plain } = row
+  const { cues, playlists, custom_fields: custom, durationMs: _durationMs, ...plain } = row
   const extra = Object.entries(toExtraMetadata(cues))
   return new Map([
     ...Object.entries(plain).map(([name, value]) => [name, String(value)] as const),

@@ -1,0 +1,34 @@
+import * as v from 'valibot'
+
+import { changesValidator, problemsOf } from '../../fields/form.ts'
+import type { FieldError } from '../../runtime/errors.ts'
+import { type BulkRow, customPrefix } from './bulk-rows.ts'
+import { findChangedCues, findExtraMetadataProblems, toExtraMetadata } from './extra-metadata.ts'
+import { files } from './files.ts'
+
+const validator = changesValidator(files.fields)
+
+/** Validates what a line changes of a song as the write of the song does. Returns the problems of its fields. */
+export function findUpdateProblems({ cues, durationMs }: BulkRow, update: object): readonly FieldError[] {
+  const { success, output, issues } = v.safeParse(validator, update, { abortPipeEarly: true })
+  if (!success) return problemsOf(issues)
+  const before = toExtraMetadata(cues)
+  const after = { ...before, ...output.extra_metadata }
+  return findChangedCues(before, after).length === 0 ? [] : findExtraMetadataProblems(after, durationMs)
+}
+
+/** The column of a field of a song: `extra_metadata.fade_in` is `fade_in`. */
+function columnOf(field: string): string {
+  const [root = '', name = ''] = field.split('.')
+  if (root === 'extra_metadata') return name
+  return root === 'custom_fields' ? customPrefix + field.slice(root.length + 1) : root
+}
+
+/** Says what is wrong in a line, with its columns: `Line 3, column fade_in: must be a number.` */
+export const describeLine = (line: number, problems: readonly FieldError[]): string =>
+  problems
+    .map(({ field, message }) => {
+      const sentence = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+      return `Line ${line}, column ${columnOf(field)}: ${sentence}`
+    })
+    .join(' ')
