@@ -51,6 +51,10 @@ export function toBody(
 
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
+/** The members of a record that an edit has changed. */
+export const selectBody = (record: ApiRecord, edited: ApiRecord): ApiRecord =>
+  Object.fromEntries(Object.entries(edited).filter(([name, value]) => !isSame(value, record[name])))
+
 /** The members of a body whose stored values are not those of the record from which the body was made. */
 export const listChanged = (body: ApiRecord, record: ApiRecord, stored: ApiRecord): string[] =>
   Object.keys(body).filter(name => !isSame(record[name], stored[name]))

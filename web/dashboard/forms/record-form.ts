@@ -35,6 +35,7 @@ export class RecordForm extends LightElement {
     'edits',
     'problems',
     'problem',
+    'isGone',
     'isBusy'
   )
   declare select: FieldSelection
@@ -54,6 +55,8 @@ export class RecordForm extends LightElement {
   problems: ReadonlyMap<string, string> = new Map()
   problem = ''
   isBusy = false
+  /** Whether the record was deleted meanwhile: nothing can be saved. */
+  isGone = false
   readonly #id = `form-${(forms += 1)}`
 
   constructor() {
@@ -101,7 +104,13 @@ export class RecordForm extends LightElement {
         ${
           this.isReadOnly
             ? nothing
-            : html`<button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
+            : html`<button
+                type="submit"
+                class="button"
+                data-kind="strong"
+                aria-busy=${this.isBusy}
+                ?disabled=${this.isGone}
+              >
                 ${this.isBusy ? 'Saving…' : this.saveLabel}
               </button>`
         }
@@ -141,7 +150,7 @@ export class RecordForm extends LightElement {
 
   async #submit(event: Event): Promise<void> {
     event.preventDefault()
-    if (this.isBusy || this.isReadOnly) return
+    if (this.isBusy || this.isReadOnly || this.isGone) return
     const fields = this.#fields
     const start = this.#start(fields)
     const body = toBody(fields, { ...start, ...this.edits }, this.isNew ? null : start)
@@ -159,7 +168,8 @@ export class RecordForm extends LightElement {
   }
 
   #showProblems(fields: readonly FormField[], error: unknown): void {
-    const { message, fieldErrors } = toApiError(error)
+    const { message, fieldErrors, status } = toApiError(error)
+    this.isGone = status === 404
     const problems = new Map<string, string>()
     const others: string[] = []
     for (const problem of fieldErrors) {

@@ -2,6 +2,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 
 import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
+import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
 import { notify, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { focusProblem } from '../ui/labeled-field.ts'
@@ -17,6 +18,7 @@ import {
   problemView
 } from './field-problem.ts'
 import {
+  fieldTitles,
   findChanges,
   type MediaPlaylist,
   type MediaRecord,
@@ -44,6 +46,7 @@ export class MediaDetails extends StationElement {
     'draft',
     'problem',
     'problems',
+    'isGone',
     'customNames'
   )
   declare mediaId: number
@@ -57,6 +60,8 @@ export class MediaDetails extends StationElement {
   problem = ''
   /** The problems of fields that were not saved, by their path. */
   problems: ReadonlyMap<string, string> = new Map()
+  /** Whether the file was deleted meanwhile. */
+  isGone = false
   /** The names of the custom fields by short name; empty if they may not be read. */
   customNames: ReadonlyMap<string, string> = new Map()
   readonly #actions = openActionRunner(this)
@@ -155,7 +160,7 @@ export class MediaDetails extends StationElement {
                 class="button"
                 data-kind="strong"
                 aria-busy=${this.#actions.inFlight === 'save'}
-                ?disabled=${!this.hasChanges}
+                ?disabled=${!this.hasChanges || this.isGone}
               >
                 Save
               </button>
@@ -245,14 +250,28 @@ export class MediaDetails extends StationElement {
     const body = findChanges(record, draft)
     this.problems = new Map()
     try {
-      return await this.#change(
-        () => callAction(`${this.path}/file/${record.id}`, { method: 'PUT', body }),
-        true
-      )
+      const path = `${this.path}/file/${record.id}`
+      return await this.#change(async () => {
+        await confirmOverwrite({
+          body,
+          record,
+          load: () => callApi(mediaRecordSchema, path, { isSave: true }),
+          describe: names => names.map(name => fieldTitles[name] ?? name)
+        })
+        return callAction(path, { method: 'PUT', body })
+      }, true)
     } catch (error) {
-      this.#showProblems(error)
+      if (!this.isGone) this.#showProblems(error)
       return ''
     }
+  }
+
+  /** After a 404, nothing can be saved, and the list has to be read again. */
+  #noteGone(error: unknown): void {
+    if (toApiError(error).status !== 404) return
+    this.isGone = true
+    this.problem = 'The file is no longer in the library: someone has deleted it.'
+    this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))
   }
 
   /** Shows problems at their fields. Throws the error again if the form has none of the fields. */
@@ -269,6 +288,8 @@ export class MediaDetails extends StationElement {
   #discard(): void {
     this.draft = this.record
     this.problems = new Map()
+    // Someone may have changed it meanwhile.
+    void this.#load(true)
   }
 
   readonly #onPickArt = ({ target }: Event) => {
@@ -293,7 +314,10 @@ export class MediaDetails extends StationElement {
 
   /** Changes the file, then reads it again. */
   async #change(work: () => Promise<string>, replacesDraft: boolean): Promise<string> {
-    const message = await work()
+    const message = await work().catch((error: unknown) => {
+      this.#noteGone(error)
+      throw error
+    })
     await this.#load(replacesDraft)
     this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))
     return message
@@ -311,13 +335,16 @@ export class MediaDetails extends StationElement {
       this.problems = new Map()
     }
     this.problem = ''
+    this.isGone = false
     try {
       const record = await callApi(mediaRecordSchema, `${this.path}/file/${mediaId}`)
       if (mediaId !== this.mediaId) return
       this.record = record
       this.draft = replacesDraft || this.draft === null ? record : { ...this.draft, art: record.art }
     } catch (error) {
-      if (mediaId === this.mediaId) this.problem = toApiError(error).message
+      if (mediaId !== this.mediaId) return
+      this.problem = toApiError(error).message
+      this.#noteGone(error)
     }
   }
 }

@@ -44,6 +44,15 @@ export const tagTitles = {
 } as const satisfies Partial<Record<keyof MediaRecord, string>>
 export type TagName = keyof typeof tagTitles
 
+/** What the form calls the fields of a record. */
+export const fieldTitles: Readonly<Record<string, string>> = {
+  ...tagTitles,
+  lyrics: 'Lyrics',
+  playlists: 'Playlists',
+  custom_fields: 'Custom fields',
+  extra_metadata: 'Cue points'
+}
+
 const isTagName = (name: string): name is TagName => name in tagTitles
 export const tagNames = Object.keys(tagTitles).filter(isTagName)
 

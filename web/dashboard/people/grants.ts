@@ -5,19 +5,18 @@ import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import type { PermissionPreset } from './permission-choices.ts'
 
-export const rolesSchema = v.array(
-  v.object({
-    id: v.number(),
-    name: v.string(),
-    is_builtin: v.boolean(),
-    users: v.number(),
-    permissions: v.object({
-      global: v.array(v.string()),
-      station: v.array(v.object({ id: v.number(), permissions: v.array(v.string()) }))
-    })
+export const roleSchema = v.object({
+  id: v.number(),
+  name: v.string(),
+  is_builtin: v.boolean(),
+  users: v.number(),
+  permissions: v.object({
+    global: v.array(v.string()),
+    station: v.array(v.object({ id: v.number(), permissions: v.array(v.string()) }))
   })
-)
-export type Role = v.InferOutput<typeof rolesSchema>[number]
+})
+export const rolesSchema = v.array(roleSchema)
+export type Role = v.InferOutput<typeof roleSchema>
 
 /** What each role allows, as a start for other lists of permissions. */
 export const presetsOf = (roles: readonly Role[]): PermissionPreset[] =>

@@ -3,11 +3,13 @@ import * as v from 'valibot'
 
 import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
+import { type ApiRecord, selectBody } from '../forms/form-values.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
-import { presetsOf, type Role, type Station } from './grants.ts'
+import { presetsOf, type Role, roleSchema, type Station } from './grants.ts'
 import { permissionChoices } from './permission-choices.ts'
 import { type StationGrant, stationGrantsView } from './station-grants.ts'
 
@@ -19,6 +21,22 @@ export const permissionsSchema = v.object({
   station: v.array(permissionSchema)
 })
 type Permissions = v.InferOutput<typeof permissionsSchema>
+
+const titles: Readonly<Record<string, string>> = { name: 'Name', permissions: 'Permissions' }
+
+/** Saves what was edited of a role. */
+async function saveRole({ id, name, permissions }: Role, edited: ApiRecord): Promise<void> {
+  const record = { name, permissions }
+  const body = selectBody(record, edited)
+  const path = `api/admin/role/${id}`
+  await confirmOverwrite({
+    body,
+    record,
+    load: () => callApi(roleSchema, path, { isSave: true }),
+    describe: names => names.map(each => titles[each] ?? each)
+  })
+  await callApi(v.unknown(), path, { method: 'PUT', body })
+}
 
 const toOptions = (permissions: Permissions['global']) =>
   permissions.map(({ id, name }) => ({ value: id, label: name }))
@@ -46,10 +64,13 @@ export class RoleForm extends LightElement {
   grants: readonly StationGrant[] = []
   problems: readonly FieldError[] = []
   readonly #actions = openActionRunner(this)
+  /** The role as it was when the form was opened. */
+  #start: Role | null = null
 
   protected override willUpdate(): void {
     // What is chosen stays while the roles are read again.
     if (this.hasUpdated) return
+    this.#start = this.edited
     const { global, station } = this.edited?.permissions ?? { global: [], station: [] }
     this.global = global
     this.grants = station.map(({ id, permissions }) => ({ station: id, permissions }))
@@ -98,13 +119,13 @@ export class RoleForm extends LightElement {
     const { name } = readForm(form)
     const station = this.grants.map(grant => ({ id: grant.station, permissions: grant.permissions }))
     const body = { name, permissions: { global: this.global, station } }
-    const { edited } = this
+    const start = this.#start
     this.problems = []
     let isSaved = false
     await this.#actions.run('save', async () => {
       try {
-        if (edited === null) await callApi(v.unknown(), 'api/admin/roles', { method: 'POST', body })
-        else await callApi(v.unknown(), `api/admin/role/${edited.id}`, { method: 'PUT', body })
+        if (start === null) await callApi(v.unknown(), 'api/admin/roles', { method: 'POST', body })
+        else await saveRole(start, body)
         isSaved = true
         return 'Role saved.'
       } catch (error) {

@@ -1,8 +1,10 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { callAction } from '../api/call-api.ts'
+import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
+import { selectBody } from '../forms/form-values.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
@@ -11,18 +13,26 @@ import { formatAge } from '../ui/text.ts'
 import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
 import { closePeople, openPeople } from './people-address.ts'
 
-const usersSchema = v.array(
-  v.object({
-    id: v.number(),
-    email: v.string(),
-    name: v.string(),
-    roles: v.array(v.object({ id: v.number(), name: v.string() })),
-    stations: v.array(v.number()),
-    last_sign_in_at: v.number(),
-    is_me: v.boolean()
-  })
-)
-type User = v.InferOutput<typeof usersSchema>[number]
+const userSchema = v.object({
+  id: v.number(),
+  email: v.string(),
+  name: v.string(),
+  roles: v.array(v.object({ id: v.number(), name: v.string() })),
+  stations: v.array(v.number()),
+  last_sign_in_at: v.number(),
+  is_me: v.boolean()
+})
+const usersSchema = v.array(userSchema)
+type User = v.InferOutput<typeof userSchema>
+
+/** What the form of a user edits. */
+const grantsOf = ({ roles, stations }: User) => ({
+  roles: roles.map(({ id }) => id).toSorted(ascending),
+  stations: stations.toSorted(ascending)
+})
+
+const ascending = (one: number, other: number) => one - other
+const grantTitles: Readonly<Record<string, string>> = { roles: 'Roles', stations: 'Stations' }
 
 const intervalMs = 20_000
 
@@ -36,6 +46,14 @@ export class UserList extends LightElement {
   readonly #users = pollResource(this, { schema: usersSchema, path: () => 'api/admin/users', intervalMs })
   readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
   readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
+
+  /** The user in the form, as it was when the form was opened. */
+  #edited: User | null = null
+
+  protected override willUpdate(): void {
+    if (`user-${this.#edited?.id}` === this.item) return
+    this.#edited = this.#users.value?.find(({ id }) => `user-${id}` === this.item) ?? null
+  }
 
   protected override render() {
     const users = this.#users.value ?? []
@@ -54,7 +72,7 @@ export class UserList extends LightElement {
             users.map(user => this.#rowView(user))
           )}
         </div>
-        ${users.filter(({ id }) => `user-${id}` === this.item).map(user => this.#formView(user))}`
+        ${this.#edited === null ? nothing : this.#formView(this.#edited)}`
     )
   }
 
@@ -82,10 +100,7 @@ export class UserList extends LightElement {
     if (roles === null || stations === null) return nothing
     return html`<form class="account-form" @submit=${(event: Event) => this.#save(event, user)}>
       <h3>${user.email}</h3>
-      ${grantsView(roles, stations, {
-        roleIds: user.roles.map(({ id }) => id),
-        stationIds: user.stations
-      })}
+      ${grantsView(roles, stations, { roleIds: grantsOf(user).roles, stationIds: user.stations })}
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Save</button>
         ${buttonView('Cancel', closePeople)}
@@ -93,16 +108,24 @@ export class UserList extends LightElement {
     </form>`
   }
 
-  async #save(event: Event, { id }: User): Promise<void> {
+  async #save(event: Event, user: User): Promise<void> {
     event.preventDefault()
     const form = this.querySelector('form')
     if (form === null) return
-    const body = {
-      roles: checkedIn(form, 'roles').map(Number),
-      stations: checkedIn(form, 'stations').map(Number)
-    }
+    const record = grantsOf(user)
+    const body = selectBody(record, {
+      roles: checkedIn(form, 'roles').map(Number).toSorted(ascending),
+      stations: checkedIn(form, 'stations').map(Number).toSorted(ascending)
+    })
+    const path = `api/admin/user/${user.id}`
     await this.#actions.run('save', async () => {
-      const message = await callAction(`api/admin/user/${id}`, { method: 'PUT', body }, this.#users.refresh)
+      await confirmOverwrite({
+        body,
+        record,
+        load: async () => grantsOf(await callApi(userSchema, path, { isSave: true })),
+        describe: names => names.map(name => grantTitles[name] ?? name)
+      })
+      const message = await callAction(path, { method: 'PUT', body }, this.#users.refresh)
       closePeople()
       return message
     })

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { describeProblem, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
+import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
 import { fieldView } from '../forms/field-view.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
 import { findField, type FormValues, initialValues, isSame, toBody } from '../forms/form-values.ts'
@@ -14,7 +15,7 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
 import { guardChanges } from '../ui/unsaved-changes.ts'
 import { groupFields, toFormRecord } from './playlist-fields.ts'
-import type { PlaylistRecord } from './playlist-record.ts'
+import { type PlaylistRecord, playlistRecordSchema } from './playlist-record.ts'
 
 const savedSchema = v.looseObject({ id: v.optional(v.number()) })
 
@@ -34,6 +35,7 @@ export class PlaylistForm extends StationElement {
     'edits',
     'problems',
     'problem',
+    'isGone',
     'isBusy'
   )
   /** Null: a new playlist. */
@@ -47,6 +49,10 @@ export class PlaylistForm extends StationElement {
   problems: ReadonlyMap<string, string> = new Map()
   problem = ''
   isBusy = false
+  /** Whether the playlist was deleted meanwhile: nothing can be saved. */
+  isGone = false
+  /** The record with which the edits began. */
+  #edited: PlaylistRecord | null = null
 
   readonly #simulation = watchSimulation(
     this,
@@ -77,7 +83,13 @@ export class PlaylistForm extends StationElement {
   }
 
   get #start(): FormValues {
-    return initialValues(this.fields ?? [], this.record && toFormRecord(this.record))
+    const record = this.#base
+    return initialValues(this.fields ?? [], record && toFormRecord(record))
+  }
+
+  /** The stored record; while there are edits, as it was when they began. */
+  get #base(): PlaylistRecord | null {
+    return Object.keys(this.edits).length === 0 ? this.record : this.#edited
   }
 
   get #hasChanges(): boolean {
@@ -129,7 +141,13 @@ export class PlaylistForm extends StationElement {
         ${buttonView('Back', this.close)}
         ${
           this.canManage
-            ? html`<button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
+            ? html`<button
+                type="submit"
+                class="button"
+                data-kind="strong"
+                aria-busy=${this.isBusy}
+                ?disabled=${this.isGone}
+              >
                 ${this.isBusy ? 'Saving…' : this.record === null ? 'Create' : 'Save'}
               </button>`
             : nothing
@@ -146,8 +164,13 @@ export class PlaylistForm extends StationElement {
       problem: this.problems.get(field.name) ?? '',
       isDisabled: !this.canManage,
       isStored: false,
-      onChange: next => (this.edits = { ...this.edits, [field.name]: next })
+      onChange: next => this.#edit(field.name, next)
     })
+  }
+
+  #edit(name: string, value: unknown): void {
+    this.#edited = this.#base
+    this.edits = { ...this.edits, [name]: value }
   }
 
   /** What the simulation says about this playlist. */
@@ -189,15 +212,23 @@ export class PlaylistForm extends StationElement {
 
   async #submit(event: Event): Promise<void> {
     event.preventDefault()
-    if (this.isBusy) return
+    if (this.isBusy || this.isGone) return
     this.isBusy = true
     this.problem = ''
     this.problems = new Map()
     try {
-      const { record } = this
+      const record = this.#base
+      const body = this.#body
       const path = record === null ? `${this.path}/playlists` : `${this.path}/playlist/${record.id}`
       const method = record === null ? 'POST' : 'PUT'
-      const saved = await callApi(savedSchema, path, { method, body: this.#body })
+      if (record !== null)
+        await confirmOverwrite({
+          body,
+          record,
+          load: () => callApi(playlistRecordSchema, path, { isSave: true }),
+          describe: names => names.map(name => findField(this.fields ?? [], name)?.label ?? name)
+        })
+      const saved = await callApi(savedSchema, path, { method, body })
       this.edits = {}
       const detail = record?.id ?? saved.id
       this.dispatchEvent(new CustomEvent(playlistSavedEvent, { detail, bubbles: true }))
@@ -209,7 +240,8 @@ export class PlaylistForm extends StationElement {
   }
 
   #showProblems(error: unknown): void {
-    const { message, fieldErrors } = toApiError(error)
+    const { message, fieldErrors, status } = toApiError(error)
+    this.isGone = status === 404
     const problems = new Map<string, string>()
     const others: string[] = []
     for (const problem of fieldErrors) {

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 
-import { ApiError, toApiError } from '../api/api-error.ts'
+import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
 import { openFormDialog, openSecretDialog } from '../forms/form-dialog.ts'
-import { type ApiRecord, findField, listChanged } from '../forms/form-values.ts'
-import { type ActionRunner, confirmAction, notify } from '../ui/actions.ts'
+import { type ApiRecord, findField } from '../forms/form-values.ts'
+import { type ActionRunner, notify } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { fillPath, idOf, loadFields, loadRecord, type ResourceView } from './resource.ts'
 
@@ -43,28 +44,6 @@ export async function openRecordForm(
   })
 }
 
-/**
- * Asks before the body overwrites what someone else has changed since the record was loaded. Throws an `ApiError`
- * if the operator cancels.
- */
-async function confirmOverwrite(
-  { resource, station }: RecordScene,
-  body: ApiRecord,
-  record: ApiRecord
-): Promise<void> {
-  const stored = await loadRecord(resource, station, idOf(resource, record), { isSave: true })
-  const changed = listChanged(body, record, stored)
-  if (changed.length === 0) return
-  const fields = (await loadFields(resource, station))(name => stored[name])
-  const labels = changed.map(name => findField(fields, name)?.label ?? name).join(', ')
-  const text = `${labels}: the stored values are no longer those that you have edited. Yours overwrite them.`
-  const verb = 'Save anyway'
-  if (await confirmAction({ title: 'Someone changed this meanwhile', text, verb })) return
-  throw new ApiError(
-    `Not saved: someone changed ${labels} meanwhile. Open the form again to see the new values.`
-  )
-}
-
 /** Creates a record, or changes the given one. */
 export async function saveRecord(
   scene: RecordScene,
@@ -75,7 +54,16 @@ export async function saveRecord(
   const { paths, toRequest, findSecret, noun } = resource
   const request = toRequest?.(body) ?? body
   if (record !== null && Object.keys(request).length === 0) return
-  if (record !== null) await confirmOverwrite(scene, body, record)
+  if (record !== null)
+    await confirmOverwrite({
+      body,
+      record,
+      load: () => loadRecord(resource, station, idOf(resource, record), { isSave: true }),
+      async describe(names) {
+        const fields = (await loadFields(resource, station))(name => body[name] ?? record[name])
+        return names.map(name => findField(fields, name)?.label ?? name)
+      }
+    })
   const path =
     record === null ? fillPath(paths.list, station) : fillPath(paths.one, station, idOf(resource, record))
   const method = record === null ? 'POST' : 'PUT'

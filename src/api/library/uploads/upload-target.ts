@@ -31,7 +31,7 @@ export function findTarget(folder: string, name: string): string {
 }
 
 /** Joins a folder, in which slashes around it do not matter, and a name. */
-function joinFolder(folder: string, name: string): string {
+export function joinFolder(folder: string, name: string): string {
   const inner = folder.replace(/^\/+|\/+$/g, '')
   return inner === '' ? name : `${inner}/${name}`
 }
