@@ -6,6 +6,7 @@ import { dispatchListCommand } from './list-command.ts'
 import {
   noSelection,
   rangeFromAnchor,
+  retainKeys,
   type Selection,
   selectOnly,
   selectRange,
@@ -16,6 +17,7 @@ interface ListSelectionOptions {
   /** Rows that are loaded; `total` is null before the first response. */
   readonly rows: {
     readonly total: number | null
+    readonly all: readonly LibraryRow[] | null
     readonly get: (index: number) => LibraryRow | undefined
   }
   /** Loads the rows of a range. */
@@ -33,6 +35,8 @@ export function openListSelection(
   let focused = 0
   /** The row to select once it is loaded; null if there is none. */
   let pendingIndex: number | null = null
+  /** The rows of which the selection was checked last. */
+  let checkedRows: readonly LibraryRow[] | null = null
   /** Another one makes a range that is being loaded obsolete. */
   let rangeId = 0
 
@@ -89,6 +93,14 @@ export function openListSelection(
     selectPending(): void {
       const row = pendingIndex === null ? undefined : rows.get(pendingIndex)
       if (pendingIndex !== null && row !== undefined) select(selectOnly(keyOf(row), pendingIndex))
+    },
+    /** Forgets selected rows that are no longer in the list, if all of it is loaded. */
+    dropMissing(): void {
+      const { all } = rows
+      if (selection.keys.size === 0 || all === null || all === checkedRows) return
+      checkedRows = all
+      const next = retainKeys(selection, new Set(all.map(keyOf)))
+      if (next !== selection) select(next)
     },
     /** Dispatches the selection. */
     report,

@@ -1,5 +1,6 @@
 import type { ReactiveControllerHost } from 'lit'
 
+import { ApiError, toApiError } from '../api/api-error.ts'
 import { callAction } from '../api/call-api.ts'
 import { confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
@@ -73,6 +74,21 @@ export function openMediaActions(
     })
   }
 
+  /** Runs an action on one file or folder. If it is gone, the list is read again. */
+  async function unlessGone<Result>(
+    { path_short: name }: LibraryRow,
+    work: () => Promise<Result>
+  ): Promise<Result> {
+    try {
+      return await work()
+    } catch (thrown) {
+      const { status, message } = toApiError(thrown)
+      if (status !== 404) throw thrown
+      onChanged(false)
+      throw new ApiError(`“${isolateBidi(name)}”: ${message} The list was loaded again.`, status)
+    }
+  }
+
   /** Changes a file or folder, and notifies the operator. */
   async function act(subpath: string, method: 'PUT' | 'POST', body: unknown, done: string): Promise<void> {
     await callAction(`${path()}/${subpath}`, { method, body }, async () => onChanged(false))
@@ -115,7 +131,8 @@ export function openMediaActions(
       })
       if (directory !== null) await runOnSelection({ do: 'move', directory })
     },
-    async rename({ path: file, path_short: name }: LibraryRow): Promise<void> {
+    async rename(row: LibraryRow): Promise<void> {
+      const { path: file, path_short: name } = row
       const parent = parentOf(file)
       await askText({
         title: 'Rename',
@@ -125,7 +142,8 @@ export function openMediaActions(
         async submit(renamed) {
           if (renamed === name) return
           const newPath = parent === '' ? renamed : `${parent}/${renamed}`
-          await act('files/rename', 'PUT', { file, newPath }, `Renamed to ${isolateBidi(renamed)}.`)
+          const done = `Renamed to ${isolateBidi(renamed)}.`
+          await unlessGone(row, () => act('files/rename', 'PUT', { file, newPath }, done))
         }
       })
     },
@@ -139,10 +157,11 @@ export function openMediaActions(
         submit: name => act('files/mkdir', 'POST', { currentDirectory, name }, 'Folder created.')
       })
     },
-    download({ path: file, path_short: name }: LibraryRow): Promise<void> {
+    download(row: LibraryRow): Promise<void> {
+      const { path: file, path_short: name } = row
       const query = new URLSearchParams({ file })
       return runner.run('download', async () => {
-        await saveMediaFile(`${path()}/files/download?${query.toString()}`, name)
+        await unlessGone(row, () => saveMediaFile(`${path()}/files/download?${query.toString()}`, name))
         return ''
       })
     }

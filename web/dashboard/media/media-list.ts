@@ -3,12 +3,14 @@ import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
 
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { mediaLink } from '../ui/route.ts'
 import { type LibraryRow, nameOf } from './library-row.ts'
 import { type LibraryQuery, loadRange, loadRows } from './library.ts'
 import { columnCount, emptyCells, headCells, rowCells } from './list-cells.ts'
 import { dispatchListCommand } from './list-command.ts'
 import { onListKey } from './list-keys.ts'
 import { openListSelection } from './list-selection.ts'
+import { parentFolder, watchMissingFolder } from './missing-folder.ts'
 import { openRowPages } from './row-pages.ts'
 import { computeWindow, revealRow, type RowRange } from './row-window.ts'
 
@@ -30,6 +32,10 @@ export class MediaList extends StationElement {
   readonly #selection = openListSelection(this, {
     rows: this.#rows,
     load: range => loadRange(this.path, this.query, range)
+  })
+  readonly #missing = watchMissingFolder(this, {
+    path: () => this.path,
+    folder: () => (this.#rows.total === 0 && this.#showsFolder ? this.query.folder : null)
   })
   readonly #resizes = new ResizeObserver(() => {
     const { clientHeight } = this.#viewport ?? { clientHeight: 0 }
@@ -74,6 +80,7 @@ export class MediaList extends StationElement {
     }
     this.#rows.show(this.#range)
     this.#selection.selectPending()
+    this.#selection.dropMissing()
   }
 
   protected override firstUpdated(): void {
@@ -117,13 +124,30 @@ export class MediaList extends StationElement {
         </div>
       </div>
       ${error === null ? nothing : html`<p class="trouble" role="alert">${error.message}</p>`}
-      ${total === 0 ? html`<p class="quiet">${this.#emptyText}</p>` : nothing}`
+      ${total === 0 ? this.#emptyView() : nothing}`
   }
 
-  get #emptyText(): string {
+  /** Whether the list shows a folder below the top, not what was found in it. */
+  get #showsFolder(): boolean {
     const { search, filter, folder } = this.query
-    if (search !== '' || filter !== '') return 'No file matches.'
-    return folder === '' ? 'There are no files yet. Upload some music.' : 'The folder is empty.'
+    return search === '' && filter === '' && folder !== ''
+  }
+
+  #emptyView() {
+    const { search, filter, folder } = this.query
+    if (this.#missing.isMissing) {
+      const parent = parentFolder(folder)
+      return html`<p class="trouble" role="alert">
+        The folder does not exist.
+        <a href=${mediaLink(String(this.station), parent, null)} dir="auto"
+          >${parent === '' ? 'All files' : parent}</a
+        >
+      </p>`
+    }
+    if (search !== '' || filter !== '') return html`<p class="quiet">No file matches.</p>`
+    return html`<p class="quiet">
+      ${folder === '' ? 'There are no files yet. Upload some music.' : 'The folder is empty.'}
+    </p>`
   }
 
   #rowsView(total: number) {

@@ -3,6 +3,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { toApiError } from '../api/api-error.ts'
 import { buttonView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { mediaChangedEvent } from './media-details.ts'
 import { requestFile } from './media-request.ts'
 
 /** A file to hear, from a position in seconds. */
@@ -95,7 +96,11 @@ export class PreviewPlayer extends LightElement {
       const blob = await (await requestFile(path, { signal })).blob()
       if (!signal.aborted) this.blobUrl = URL.createObjectURL(blob)
     } catch (error) {
-      if (!signal.aborted) this.problem = toApiError(error).message
+      if (signal.aborted) return
+      const { message, status } = toApiError(error)
+      this.problem = message
+      // Someone may have deleted the file: the list is read again.
+      if (status === 404) this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))
     }
   }
 

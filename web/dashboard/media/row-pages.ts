@@ -28,6 +28,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
   let stale = new Set<number>()
   let wanted: readonly number[] = [0]
   let total: number | null = null
+  let all: readonly Row[] | null = null
   let error: ApiError | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -42,6 +43,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
       stale.delete(page)
       pages.delete(page)
       pages.set(page, loaded.rows)
+      all = null
       for (const oldest of pages.keys()) if (pages.size > maxPages) pages.delete(oldest)
     } catch (thrown) {
       if (aborter.signal.aborted) return
@@ -86,6 +88,12 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
     get isLoading() {
       return inFlight.size > 0
     },
+    /** All rows, the same array until a page is loaded; null unless the whole list is loaded and none is stale. */
+    get all(): readonly Row[] | null {
+      if (total === null || inFlight.size > 0 || stale.size > 0) return null
+      all ??= Array.from(pages.values()).flat()
+      return all.length === total ? all : null
+    },
     /** The row with an index; undefined if it is not loaded. */
     get: (index: number): Row | undefined => pages.get(Math.floor(index / pageSize))?.[index % pageSize],
     /** Loads the rows of a range if they are missing. */
@@ -108,6 +116,7 @@ export function openRowPages<Row>(host: ReactiveControllerHost, { pageSize, load
       pages = new Map()
       wanted = [0]
       total = null
+      all = null
       error = null
       loadWanted()
     }

@@ -16,6 +16,12 @@ export function toggleRow({ keys }: Selection, key: string, index: number): Sele
   return { keys: toggled, anchor: index }
 }
 
+/** Removes the keys that are not among these. Returns the same selection if there are none. */
+export function retainKeys(selection: Selection, known: ReadonlySet<string>): Selection {
+  const keys = new Set(Array.from(selection.keys).filter(key => known.has(key)))
+  return keys.size === selection.keys.size ? selection : { ...selection, keys }
+}
+
 /** The first and the last index between the anchor and a row, in order. */
 export const rangeFromAnchor = ({ anchor }: Selection, index: number): readonly [number, number] => [
   Math.min(anchor, index),

@@ -6,6 +6,7 @@ import {
   moveFocus,
   noSelection,
   rangeFromAnchor,
+  retainKeys,
   selectOnly,
   selectRange,
   toggleRow
@@ -25,6 +26,12 @@ test('Shift extends from the anchor in both directions, and the anchor stays', (
   expect(rangeFromAnchor(anchored, 8)).toEqual([5, 8])
   const extended = selectRange(anchored, ['media:e', 'media:f'])
   expect(rangeFromAnchor(extended, 2)).toEqual([2, 5])
+})
+
+test('rows that were deleted by others leave the selection', () => {
+  const both = toggleRow(selectOnly('media:a', 3), 'media:b', 7)
+  expect([...retainKeys(both, new Set(['media:b', 'media:c'])).keys]).toEqual(['media:b'])
+  expect(retainKeys(both, new Set(['media:a', 'media:b']))).toBe(both)
 })
 
 test('keys move the focus within the list', () => {
