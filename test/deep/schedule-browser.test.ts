@@ -79,6 +79,28 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(body.schedule_items).toMatchObject([{ start_time: 700, end_time: 1030, days: [4], end_date: '' }])
   }, 90_000)
 
+  test('a tap on an empty place, or the button of a day, opens the form of a period there', async ({
+    program,
+    openPage
+  }) => {
+    const page = await openPage({ viewport: { width: 1024, height: 1100 }, hasTouch: true })
+    await openSection(page, program, 'schedule')
+    const friday = page.getByRole('button', { name: /^New period on Friday/ })
+    await friday.waitFor()
+    const lane = await page.locator('.week-lane').nth(1).boundingBox()
+    if (!lane) throw new Error('there is no lane')
+    await page.touchscreen.tap(lane.x + lane.width / 2, lane.y + lane.height / 4 + 2)
+    await page.locator('#item-start:focus').waitFor()
+    expect(await page.getByLabel('Start', { exact: true }).inputValue()).toBe('06:00')
+    expect(await page.getByRole('checkbox', { name: 'Tuesday' }).isChecked()).toBe(true)
+    expect(await page.getByRole('checkbox', { name: 'Monday' }).isChecked()).toBe(false)
+    await friday.press('Enter')
+    await page.getByRole('checkbox', { name: 'Friday', checked: true }).waitFor()
+    expect(await page.getByLabel('End', { exact: true }).inputValue()).toBe('13:00')
+    expect(await block(page).count()).toBe(2)
+    expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+  }, 60_000)
+
   test('a schedule that the server refuses stays unsaved, with its problem', async ({
     program,
     openPage

@@ -11,9 +11,34 @@ import { addDays } from './week.ts'
 /** The part of a block, at its top and bottom, that changes its length. */
 const edgePixels = 7
 
-/** Draws, moves and resizes the blocks of a calendar with a pointer. */
-export function openBlockPointer(host: ReactiveControllerHost & HTMLElement, editor: ScheduleEditor) {
+/** Draws, moves and resizes the blocks of a calendar with a pointer. `onTap`: a finger taps on an empty place. */
+export function openBlockPointer(
+  host: ReactiveControllerHost & HTMLElement,
+  editor: ScheduleEditor,
+  onTap: (date: string, minute: number) => void
+) {
   const drag = openBlockDrag(host, () => [...host.querySelectorAll<HTMLElement>('.week-lane')])
+
+  /** Ends the wait for the tap that began with the last finger. */
+  let tap = new AbortController()
+
+  /** Waits until a finger leaves where it was; one that scrolls does not tap. */
+  function followTap(lane: HTMLElement, minute: number, date: string): void {
+    tap.abort()
+    tap = new AbortController()
+    const { signal } = tap
+    const end = () => tap.abort()
+    lane.addEventListener('pointercancel', end, { signal })
+    // The click comes after the events of a mouse, which would take the focus from the form.
+    lane.addEventListener(
+      'click',
+      () => {
+        end()
+        onTap(date, minute)
+      },
+      { signal }
+    )
+  }
 
   /** Shows an item while a pointer changes it, and stores it when the pointer is released. */
   function follow(
@@ -43,14 +68,14 @@ export function openBlockPointer(host: ReactiveControllerHost & HTMLElement, edi
   }
 
   return {
-    /** Draws a new item of an owner, if the pointer is on an empty place of a lane. */
+    /** Draws a new item of an owner, if the pointer is on an empty place of a lane. A finger taps there, or scrolls. */
     startDrawing(event: PointerEvent, owner: ScheduleOwner | undefined, date: string): void {
       const { target, currentTarget: lane } = event
       const isGrid = lane instanceof HTMLElement && getComputedStyle(lane).position === 'relative'
-      // A finger on an empty place scrolls.
-      if (target !== lane || !isGrid || !owner || event.button !== 0 || event.pointerType === 'touch') return
-      event.preventDefault()
+      if (target !== lane || !isGrid || !owner || event.button !== 0) return
       const from = minuteAt(event.offsetY, lane.offsetHeight)
+      if (event.pointerType === 'touch') return followTap(lane, from, date)
+      event.preventDefault()
       const index = itemsOf(owner, editor.edits).length
       follow(event, { owner, index }, date, ({ minutes }) =>
         minutes >= 0

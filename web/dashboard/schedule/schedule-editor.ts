@@ -37,8 +37,8 @@ export function openScheduleEditor(
   let announcement = ''
   /** The item that a pointer moves, resizes or draws, as it would be stored. */
   let preview: (ItemPlace & { readonly item: ScheduleItem }) | null = null
-  /** The block that gets the focus after the next update. */
-  let focus: { readonly place: string; readonly date: string } | null = null
+  /** The block, or its form, that gets the focus after the next update. */
+  let focus: { readonly place: string; readonly date: string; readonly isForm: boolean } | null = null
 
   function edit(owner: ScheduleOwner, items: readonly ScheduleItem[]): void {
     if (!edits.has(owner.key)) starts = new Map(starts).set(owner.key, owner.items)
@@ -59,8 +59,9 @@ export function openScheduleEditor(
   host.addController({
     hostUpdated: () => {
       if (focus === null) return
-      const { place, date } = focus
+      const { place, date, isForm } = focus
       focus = null
+      if (isForm) return host.querySelector<HTMLElement>('#item-start')?.focus()
       const blocks = [...host.querySelectorAll<HTMLElement>('.showing-button')].filter(
         ({ dataset }) => dataset['place'] === place
       )
@@ -116,7 +117,7 @@ export function openScheduleEditor(
       const rest = itemsOf(owner, edits).toSpliced(index, 1)
       edit(owner, rest)
       selected = ''
-      focus = { place: placeKey(owner.key, Math.min(index, rest.length - 1)), date: '' }
+      focus = { place: placeKey(owner.key, Math.min(index, rest.length - 1)), date: '', isForm: false }
       announcement = `${isolateBidi(owner.name)}: period removed`
       host.requestUpdate()
     },
@@ -125,11 +126,11 @@ export function openScheduleEditor(
       selected = key
       host.requestUpdate()
     },
-    /** Selects an item, announces it, and moves the focus to its block on a date. */
-    reveal({ owner, index }: ItemPlace, date: string): void {
+    /** Selects an item, announces it, and moves the focus to its block on a date, or to its form. */
+    reveal({ owner, index }: ItemPlace, date: string, { isForm = false } = {}): void {
       const place = placeKey(owner.key, index)
       selected = place
-      focus = { place, date }
+      focus = { place, date, isForm }
       const item = itemsOf(owner, edits)[index]
       if (item) announcement = `${isolateBidi(owner.name)}: ${formatSchedule(item)}`
       host.requestUpdate()

@@ -27,6 +27,7 @@ import { weekView } from './week-view.ts'
 import { addDays, layOutWeek, mondayOf } from './week.ts'
 
 const hueCount = 8
+const noon = 12 * 60
 const simulatedDays = 7
 
 /** The week of a station as a calendar, which operators edit, and a simulation of what would play. */
@@ -61,7 +62,7 @@ export class StationSchedule extends StationElement {
     path: () => this.path,
     refresh: () => Promise.all([this.#playlists.refresh(), this.#streamers.refresh()])
   })
-  readonly #pointer = openBlockPointer(this, this.#editor)
+  readonly #pointer = openBlockPointer(this, this.#editor, (date, minute) => this.#addAt(date, minute))
   readonly #simulation = watchSimulation(
     this,
     () => this.path,
@@ -114,6 +115,7 @@ export class StationSchedule extends StationElement {
           selected: editor.selected,
           hueOf: key => owners.findIndex(owner => owner.key === ownerKeyOf(key)) % hueCount,
           onSelect: key => editor.select(key),
+          onAdd: this.#drawnOwner ? date => this.#addAt(date, noon) : null,
           onLanePointer: (event, date) => this.#pointer.startDrawing(event, this.#drawnOwner, date),
           onBlockPointer: (event, occurrence) => this.#pointer.startMoving(event, occurrence),
           onBlockKey: (event, occurrence) => changeBlockByKey(event, editor, occurrence)
@@ -208,10 +210,15 @@ export class StationSchedule extends StationElement {
 
   /** Adds a period of an hour at noon of the first day shown, for those who cannot draw it. */
   #add(): void {
+    this.#addAt(this.#monday, noon, { isForm: false })
+  }
+
+  /** Adds a period of an hour, and opens its form. */
+  #addAt(date: string, minute: number, { isForm = true } = {}): void {
     const owner = this.#drawnOwner
     if (!owner) return
     const place = { owner, index: itemsOf(owner, this.#editor.edits).length }
-    this.#editor.store(place, createItem(this.#monday, 12 * 60, 13 * 60))
-    this.#editor.reveal(place, this.#monday)
+    this.#editor.store(place, createItem(date, minute, minute + 60))
+    this.#editor.reveal(place, date, { isForm })
   }
 }

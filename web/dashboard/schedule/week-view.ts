@@ -17,6 +17,8 @@ interface WeekOptions {
   /** The number of the color of an item. */
   readonly hueOf: (key: string) => number
   readonly onSelect: (key: string) => void
+  /** Adds a period on a day; null if there is nothing to add one to. */
+  readonly onAdd: ((date: string) => void) | null
   /** A pointer goes down on a lane or a block in it. */
   readonly onLanePointer: (event: PointerEvent, date: string) => void
   readonly onBlockPointer: (event: PointerEvent, occurrence: ItemOccurrence) => void
@@ -35,12 +37,26 @@ export const weekView = (options: WeekOptions) =>
   </div>`
 
 function dayView({ date, showings }: DayLayout<ItemOccurrence>, options: WeekOptions) {
-  const { clock, clockChanges } = options
+  const { clock, clockChanges, onAdd } = options
   const nowMs = Date.now()
   const isToday = date === clock.formatDate(nowMs)
   const nowStyle = topStyle(clock.minuteOfDay(nowMs))
   return html`<section class="week-day" ?data-today=${isToday} aria-label=${formatDay(date, 'long')}>
-    <h3 class="week-date" aria-hidden="true">${formatDay(date, 'short')}</h3>
+    <div class="week-head">
+      <h3 class="week-date" aria-hidden="true">${formatDay(date, 'short')}</h3>
+      ${
+        onAdd === null
+          ? nothing
+          : html`<button
+              type="button"
+              class="week-add"
+              aria-label=${`New period on ${formatDay(date, 'long')}`}
+              @click=${() => onAdd(date)}
+            >
+              +
+            </button>`
+      }
+    </div>
     <ol class="week-lane" @pointerdown=${(event: PointerEvent) => options.onLanePointer(event, date)}>
       ${clockChanges
         .filter(change => change.date === date)
