@@ -75,6 +75,32 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByLabel('Current password').waitFor()
   }, 60_000)
 
+  test('what is typed stays when another tab signs out, and can be saved after signing in again', async ({
+    program,
+    openPage
+  }) => {
+    const { email } = await createUser(program, { role: 'Administrator' })
+    const page = await openPage()
+    await page.goto(siteOf(program))
+    await fillSignIn(page, email)
+    await isSignedIn(page)
+    await page.goto(`${siteOf(program)}/#/fields/new`)
+    await page.getByLabel('Name', { exact: true }).fill('Mood')
+    const other = await page.context().newPage()
+    await other.goto(siteOf(program))
+    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await other.getByRole('button', { name: 'Sign in' }).waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByText('your changes are still here').waitFor()
+    await dialog.getByLabel('Email address').fill(email)
+    await dialog.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await isSignedIn(page)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mood')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('Custom field created.').waitFor()
+  }, 60_000)
+
   test('an invited person joins with a passkey and signs in with it', async ({ program, openPage }) => {
     const { cookie: administrator } = await signedIn(program, { role: 'Administrator' })
     const [name = '', value = ''] = administrator.split('=')

@@ -23,12 +23,36 @@ const userStorageKey = 'cuewire-user'
  * The id of the user who has signed in with this browser, '' if nobody has. The session is in a cookie that
  * scripts cannot read.
  */
-const currentUser = (): string => localStorage.getItem(userStorageKey) ?? ''
+const readStoredUser = (): string => localStorage.getItem(userStorageKey) ?? ''
+
+/** The user of this tab: the stored one, until another tab signs in or out. */
+let tabUser: string | null = null
+const currentUser = (): string => (tabUser ??= readStoredUser())
 
 /** Stores who has signed in, for all tabs; null after signing out. */
 export function storeUser(id: number | null): void {
+  tabUser = id === null ? '' : String(id)
   if (id === null) localStorage.removeItem(userStorageKey)
-  else localStorage.setItem(userStorageKey, String(id))
+  else localStorage.setItem(userStorageKey, tabUser)
+}
+
+/** Calls a function when another tab may have signed in or out. */
+export function watchStoredUser(onChange: () => void): void {
+  addEventListener('storage', ({ key }) => {
+    if (key === null || key === userStorageKey) onChange()
+  })
+  addEventListener('pageshow', ({ persisted }) => {
+    // A page that the browser has kept missed the events.
+    if (persisted) onChange()
+  })
+}
+
+/** Whether another tab has signed in or out, which changes the session of this one. */
+export const isOtherUserStored = (): boolean => readStoredUser() !== currentUser()
+
+/** Takes over who has signed in or out in another tab. */
+export function adoptStoredUser(): void {
+  tabUser = readStoredUser()
 }
 
 /** Identifies the key or the user of this tab; '' if signed out. A key wins. */

@@ -5,13 +5,16 @@ import * as v from 'valibot'
 import { wakeFollowers } from '../../elements/followed-station.ts'
 import { toApiError } from '../api/api-error.ts'
 import {
+  adoptStoredUser,
   callApi,
   currentCaller,
   currentKey,
+  isOtherUserStored,
   keyRejectedEvent,
   sessionResumedEvent,
   storeKey,
-  storeUser
+  storeUser,
+  watchStoredUser
 } from '../api/call-api.ts'
 import { watchPermissions } from '../api/permissions.ts'
 import { pollResource, serverAvailabilityEvent } from '../api/poll-resource.ts'
@@ -56,6 +59,7 @@ export class CuewireDashboard extends LightElement {
     this.addEventListener(signedInEvent, () => void this.#onSignedIn())
     addEventListener('hashchange', () => void this.#onNavigation())
     document.addEventListener(keyRejectedEvent, this.#onKeyRejected)
+    watchStoredUser(() => this.#onOtherTab())
   }
 
   protected override createRenderRoot(): this {
@@ -166,10 +170,14 @@ export class CuewireDashboard extends LightElement {
 
   async #openSignIn(): Promise<void> {
     await this.updateComplete
+    const signIn = this.#signIn
+    await signIn?.updateComplete
+    signIn?.open()
+  }
+
+  get #signIn(): SignIn | null {
     const signIn = this.querySelector('sign-in')
-    if (!(signIn instanceof SignIn)) return
-    await signIn.updateComplete
-    signIn.open()
+    return signIn instanceof SignIn ? signIn : null
   }
 
   /**
@@ -194,8 +202,30 @@ export class CuewireDashboard extends LightElement {
     this.querySelector('main')?.focus({ preventScroll: true })
   }
 
+  /** Another tab may have signed in or out. A page with unsaved changes stays, as when its session has ended. */
+  #onOtherTab(): void {
+    if (!isOtherUserStored()) {
+      // Signed in again as the same person.
+      if (this.#hasSessionEnded && currentKey() === '') this.#signIn?.resume()
+      return
+    }
+    if (currentKey() === '' && currentCaller() !== '' && hasUnsavedChanges()) return this.#endSession(true)
+    adoptStoredUser()
+    this.requestUpdate()
+  }
+
+  /** Asks to sign in again, on top of a page with unsaved changes. */
+  #endSession(isSave: boolean): void {
+    const isFirst = !this.#hasSessionEnded
+    this.#hasSessionEnded = true
+    this.requestUpdate()
+    // Who has closed the dialog is asked again when saving.
+    if (isFirst || isSave) void this.#openSignIn()
+  }
+
   /** Forgets a key, or ends the session. */
   readonly #signOut = async () => {
+    if (!(await mayDiscardChanges())) return
     if (currentKey() === '') {
       try {
         await callApi(v.unknown(), 'api/frontend/account/session', { method: 'DELETE' })
@@ -219,14 +249,7 @@ export class CuewireDashboard extends LightElement {
   /** Asks to sign in again, on top of a page with unsaved changes; other pages are left. */
   readonly #onKeyRejected = ({ detail: isSave }: CustomEvent<boolean>) => {
     if (currentCaller() === '') return
-    if (hasUnsavedChanges()) {
-      const isFirst = !this.#hasSessionEnded
-      this.#hasSessionEnded = true
-      this.requestUpdate()
-      // Who has closed the dialog is asked again when saving.
-      if (isFirst || isSave) void this.#openSignIn()
-      return
-    }
+    if (hasUnsavedChanges()) return this.#endSession(isSave)
     const text =
       currentKey() === ''
         ? 'Your session has ended. Sign in again.'

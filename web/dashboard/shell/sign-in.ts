@@ -109,6 +109,12 @@ export class SignIn extends LightElement {
     if (this.#dialog?.open === false) this.#dialog.showModal()
   }
 
+  /** Closes the dialog as if somebody had signed in with it. */
+  resume(): void {
+    this.#dialog?.close()
+    this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
+  }
+
   get #dialog(): HTMLDialogElement | null {
     return this.querySelector('dialog')
   }
