@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { noCountries, openCountries } from '../src/broadcast/countries.ts'
@@ -8,6 +7,7 @@ import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
 import { exportMetrics } from '../src/metrics/exporter.ts'
 import { measureJobs } from '../src/playout/job-status.ts'
 import { reportReady } from '../src/runtime/children.ts'
+import { createDataDir } from '../src/runtime/create-data-dir.ts'
 import { runService } from '../src/runtime/service.ts'
 import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
@@ -44,7 +44,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   }
   const stopLater = (name: string, { stop }: { stop: () => Promise<void> }) => opened.defer(name, stop)
   stopLater('cron', startCron(services, config))
-  await mkdir(config.DATA_DIR, { recursive: true })
+  await createDataDir(config.DATA_DIR)
   stopLater('sweep', startSweep(services, join(config.DATA_DIR, 'workers-alive')))
   stopLater('count flush', startCountFlush(services))
   stopLater('preload', startPreload(services))

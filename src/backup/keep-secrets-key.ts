@@ -1,7 +1,8 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import type { Sql } from '../db/sql.ts'
+import { createDataDir } from '../runtime/create-data-dir.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
 
@@ -52,7 +53,7 @@ export async function installKey(key: string, { DATA_DIR, SECRETS_KEY }: KeyPlac
     throw new OperatorError('SECRETS_KEY is set to another key than the file of --secrets-key: unset one')
   }
   const file = join(resolve(DATA_DIR), 'secrets-key')
-  await mkdir(resolve(DATA_DIR), { recursive: true })
+  await createDataDir(DATA_DIR)
   const existing = await readFile(file, 'utf8').catch(() => null)
   if (existing?.trim().toLowerCase() === key) return
   if (existing !== null) await rename(file, `${file}.replaced`)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { withDeadline } from '../runtime/deadline.ts'
+import { createDataDir } from '../runtime/create-data-dir.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { readProcessStart } from './process-identity.ts'
 
@@ -25,8 +25,7 @@ export async function lockDataDir(path: string) {
   const folder = resolve(path)
   const lockFolder = join(folder, 'lock')
   await writeTo(folder, async () => {
-    // On some file systems mkdir with `recursive` never returns.
-    const created = await withDeadline(5_000, 'mkdir', () => mkdir(folder, { recursive: true }))
+    const created = await createDataDir(folder)
     // The user that runs Postgres must be able to enter, whatever the umask is.
     if (created !== undefined) await chmod(folder, 0o755)
     await mkdir(lockFolder, { recursive: true })

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
+import { createDataDir } from '../runtime/create-data-dir.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 
@@ -21,7 +22,7 @@ export async function loadSecretsKey(dataDir: string, envValue: string | undefin
   if (envValue !== undefined && envValue !== '') return parseKey(envValue, 'SECRETS_KEY is not')
   const file = join(resolve(dataDir), 'secrets-key')
   try {
-    await mkdir(resolve(dataDir), { recursive: true })
+    await createDataDir(dataDir)
     return parseKey((await createKeyFile(file)) ?? (await readKeyFile(file)), `${file} does not contain`)
   } catch (error) {
     if (error instanceof OperatorError) throw error

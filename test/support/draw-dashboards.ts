@@ -66,7 +66,7 @@ const style = `
   main { position: relative }
   section { position: absolute; box-sizing: border-box; padding: 8px 10px; background: #fff; border: 1px solid #dde1e6; border-radius: 4px }
   h2 { font-size: 13px; margin: 0 0 4px }
-  svg { display: block; overflow: visible; font-size: 11px; fill: #5b6770 }
+  svg { display: block; margin-top: 10px; overflow: visible; font-size: 11px; fill: #5b6770 }
   polyline { fill: none; stroke-width: 1.5 }
   line { stroke: #e4e7eb }
   .stats { display: flex; gap: 24px; justify-content: center; padding-top: 14px; font-size: 26px }
@@ -106,7 +106,7 @@ interface Box {
 
 function renderChart({ lines, unit }: DrawnPanel, box: Box, forSeconds: number): string {
   const left = 64
-  const plot = { width: box.width - left - 24, height: box.height - 70 }
+  const plot = { width: box.width - left - 24, height: box.height - 80 }
   const points = lines.flatMap(line => line.points)
   const start = Math.max(...points.map(([at]) => at)) - forSeconds
   const top = Math.max(...points.map(([, value]) => value)) * 1.1 || 1

@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import type { Config } from '../../config.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
+import { createDataDir } from '../../runtime/create-data-dir.ts'
 import { OperatorError } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { generateKey, parseKey, storeKey } from './keys.ts'
@@ -32,7 +33,7 @@ export async function ensureAdminKey(sql: Sql, config: Config): Promise<string |
       select from api_keys where permissions ? 'administer all' and revoked_at is null limit 1`
     if (existing) return null
     const key = generateKey()
-    await mkdir(config.DATA_DIR, { recursive: true })
+    await createDataDir(config.DATA_DIR)
     await writeFile(adminKeyFile(config), `${key}\n`, { mode: 0o600, flag: 'wx' })
     await storeKey(tx, key, administrator)
     return key
