@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 
-import { AggregatorRegistry, type Registry } from 'prom-client'
+import { AggregatorRegistry, Gauge, type Registry } from 'prom-client'
 
 /*
  * Server processes share a port, so a scrape would reach any one of them. Their parent asks each of them for its metrics
@@ -56,9 +56,17 @@ async function collectNumbers(registry: Registry): Promise<CollectedMetrics> {
 /** Less than the timeout of a scrape. */
 const answerTimeoutMs = 3_000
 
+/** What may only grow: Prometheus takes a smaller number for a restart, and would count the rest again. */
+const countersOf = (metrics: CollectedMetrics): CollectedMetrics =>
+  // The types of prom-client declare a number here, which it does not send.
+  metrics.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
+
 /** The child processes whose metrics are merged. */
 export function openChildMetrics(timeoutMs = answerTimeoutMs) {
-  const children = new Set<ChildProcess>()
+  /** With their last answer. */
+  const children = new Map<ChildProcess, CollectedMetrics>()
+  /** The counters of those that have exited. */
+  const ended: CollectedMetrics[] = []
   const pending = new Map<number, (metrics: MetricsAnswer['metrics']) => void>()
   let lastId = 0
 
@@ -82,21 +90,44 @@ export function openChildMetrics(timeoutMs = answerTimeoutMs) {
   return {
     /** Adds a child until it exits. */
     add: (child: ChildProcess): void => {
-      children.add(child)
-      child.once('exit', () => children.delete(child))
+      children.set(child, [])
+      child.once('exit', () => {
+        ended.push(countersOf(children.get(child) ?? []))
+        children.delete(child)
+      })
       child.on('message', (message: unknown) => {
         if (isAnswer(message)) pending.get(message.id)?.(message.metrics)
       })
     },
     /**
      * Returns the metrics of all children in the text format: counters and histograms are summed, other values
-     * merged as their metric declares. A child that does not answer is left out.
+     * merged as their metric declares. A child that does not answer, or has exited, counts with the counters of its last answer.
      */
     collect: async (): Promise<string> => {
-      const connected = [...children].filter(child => child.connected)
-      const answers = await Promise.all(connected.map(ask))
-      const answered = answers.filter(metrics => metrics !== null)
-      return AggregatorRegistry.aggregate(answered).metrics()
+      const asked = [...children.keys()]
+      const answers = await Promise.all(asked.map(child => (child.connected ? ask(child) : null)))
+      const known = asked.flatMap((child, index) => {
+        const answer = answers[index]
+        // It has exited meanwhile, and is among those.
+        const last = children.get(child)
+        if (!last) return []
+        if (!answer) return [countersOf(last)]
+        children.set(child, answer)
+        return [answer]
+      })
+      const sum = await AggregatorRegistry.aggregate(ended.splice(0)).getMetricsAsJSON()
+      ended.unshift(sum)
+      const merged = AggregatorRegistry.aggregate([...known, sum])
+      const answering = answers.filter(answer => answer !== null).length
+      const processes = new Gauge({
+        name: 'cuewire_server_processes',
+        help: 'Server processes of this program by state; silent: no answer within three seconds.',
+        labelNames: ['state'],
+        registers: [merged]
+      })
+      processes.set({ state: 'answering' }, answering)
+      processes.set({ state: 'silent' }, asked.length - answering)
+      return merged.metrics()
     }
   }
 }

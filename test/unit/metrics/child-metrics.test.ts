@@ -9,6 +9,7 @@ import { openChildMetrics } from '../../../src/metrics/child-metrics.ts'
 class AnsweringChild extends ChildProcess {
   override readonly connected = true
   readonly #registry: Registry | null
+  isSilent = false
 
   constructor(values: { requests: number; age: number } | null) {
     super()
@@ -25,6 +26,7 @@ class AnsweringChild extends ChildProcess {
 
   override send(message: object): boolean {
     const id = 'id' in message ? message.id : 0
+    if (this.isSilent) return true
     void this.#registry?.getMetricsAsJSON().then(metrics => {
       this.emit('message', 'an unrelated message')
       this.emit('message', JSON.parse(JSON.stringify({ type: 'metrics', id, metrics })))
@@ -33,14 +35,42 @@ class AnsweringChild extends ChildProcess {
   }
 }
 
-test('the metrics of children are merged; one that does not answer or has exited is left out', async () => {
+const open = (...values: ConstructorParameters<typeof AnsweringChild>[0][]) => {
   const metrics = openChildMetrics(50)
-  const children = [{ requests: 3, age: 1 }, { requests: 4, age: 5 }, null, { requests: 90, age: 90 }].map(
-    values => new AnsweringChild(values)
-  )
+  const children = values.map(each => new AnsweringChild(each))
   for (const child of children) metrics.add(child)
+  return { metrics, children }
+}
+
+test('the metrics of children are merged, without those that never answered', async () => {
+  const { metrics, children } = open({ requests: 3, age: 1 }, { requests: 4, age: 5 }, null, {
+    requests: 90,
+    age: 90
+  })
   children[3]?.emit('exit')
   const text = await metrics.collect()
   expect(text).toContain('requests_total{status="200",process="server"} 7')
   expect(text).toContain('age_seconds{process="server"} 5')
+  expect(text).toContain('cuewire_server_processes{state="answering"} 2')
+  expect(text).toContain('cuewire_server_processes{state="silent"} 1')
+})
+
+test('counters never fall: a child that is silent or has exited counts with its last answer', async () => {
+  const { metrics, children } = open(
+    { requests: 3, age: 1 },
+    { requests: 4, age: 5 },
+    { requests: 20, age: 9 }
+  )
+  const [, silent, exiting] = children
+  await metrics.collect()
+  if (silent) silent.isSilent = true
+  exiting?.emit('exit')
+  for (let scrapes = 0; scrapes < 3; scrapes++) {
+    const text = await metrics.collect()
+    expect(text).toContain('requests_total{status="200",process="server"} 27')
+    expect(text).toContain('age_seconds{process="server"} 1')
+    expect(text).toContain('cuewire_server_processes{state="silent"} 1')
+  }
+  if (silent) silent.isSilent = false
+  expect(await metrics.collect()).toContain('requests_total{status="200",process="server"} 27')
 })
