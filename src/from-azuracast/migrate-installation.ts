@@ -92,6 +92,8 @@ export async function migrateInstallation(
   await takeStationFiles(migration)
   await takeSettings(migration)
   await listLeftOut(migration)
+  // The stations begin to play with plans of queries for the tables as they are now.
+  if (!migration.isDryRun) await migration.sql`analyze`
   await enableStations(migration)
   return report
 }
