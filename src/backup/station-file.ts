@@ -1,10 +1,10 @@
-import type { Sql } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { defaultFolder, findMediaFolder } from '../storage/media-folder.ts'
 import { type BackupManifest, manifestPath, openFilesSummary, type TableSummary } from './contents.ts'
-import { findFilesBelow } from './data-files.ts'
+import { type FileToBackUp, findFilesBelow } from './data-files.ts'
 import { dumpTable, inSnapshot, readTables, writeHeader } from './dump-tables.ts'
-import { type StationTable, stationTables } from './station-tables.ts'
+import { importedPath, type StationTable, stationTables } from './station-tables.ts'
 import { type ArchiveResult, writeArchive } from './write-archive.ts'
 
 export interface ExportOptions {
@@ -25,10 +25,10 @@ export async function exportStation(
 ): Promise<ArchiveResult> {
   const station = await findStation(sql, name)
   return writeArchive(archive, { signal, onCheck }, async writer => {
-    const { tables, songs } = await inSnapshot(sql, async tx => {
+    const { tables, songs, outside } = await inSnapshot(sql, async tx => {
       const known = new Map((await readTables(tx)).map(table => [table.name, table.columns]))
       const folder = await findMediaFolder(tx, station.id, dataDir)
-      const place = { stationId: station.id, folder: folder === null ? '' : `${folder}/` }
+      const place = { stationId: station.id, folder: folder === null ? '' : `${folder}/`, media }
       const exported = stationTables.map(table => toExport(table, known.get(table.name) ?? [], place))
       await writeHeader(tx, writer, {
         kind: 'station',
@@ -41,26 +41,47 @@ export async function exportStation(
         signal.throwIfAborted()
         summaries.push(await dumpTable(tx, writer, table, rows => onRows(table.name, rows, rows)))
       }
-      return { tables: summaries, songs: folder }
+      return {
+        tables: summaries,
+        songs: folder,
+        outside: media ? await findOutside(tx, place) : []
+      }
     })
     const summary = openFilesSummary()
     const unreadable: string[] = []
+    const add = async ({ path, file }: FileToBackUp) => {
+      signal.throwIfAborted()
+      summary.begin()
+      const size = await writer.addFile(path, file, chunk => summary.add(chunk))
+      if (size === null) unreadable.push(file)
+      else summary.endFile(path, size)
+    }
     const folders: [string, string | null][] = [
       ['config', defaultFolder(station.id, dataDir, 'config')],
       ['media', media ? songs : null]
     ]
     for (const [kind, from] of folders)
-      for await (const { path, file } of findFilesBelow(from, `data/${kind}`)) {
-        signal.throwIfAborted()
-        summary.begin()
-        const size = await writer.addFile(path, file, chunk => summary.add(chunk))
-        if (size === null) unreadable.push(file)
-        else summary.endFile(path, size)
-      }
+      for await (const found of findFilesBelow(from, `data/${kind}`)) await add(found)
+    for (const found of outside) await add(found)
     const manifest: BackupManifest = { tables, sequences: [], files: summary.end() }
     await writer.addText(manifestPath, JSON.stringify(manifest, null, 2))
     return unreadable
   })
+}
+
+interface ExportPlace {
+  readonly stationId: number
+  /** The folder of the songs, with a slash at its end; empty if it is not on this machine. */
+  readonly folder: string
+  readonly media: boolean
+}
+
+/** Finds the songs that were imported from other folders, with their paths in the archive. */
+async function findOutside(tx: Tx, { stationId, folder }: ExportPlace): Promise<FileToBackUp[]> {
+  return tx<FileToBackUp[]>`
+    select t.path as file, 'data/media/' || ${tx.unsafe(importedPath)} as path from media t
+    where t.station_id = ${stationId} and starts_with(t.path, '/') and (${folder} = '' or not starts_with(t.path, ${folder}))
+    order by t.path`
 }
 
 async function findStation(sql: Sql, name: string) {
@@ -74,7 +95,7 @@ async function findStation(sql: Sql, name: string) {
 function toExport(
   table: StationTable,
   columns: readonly string[],
-  { stationId, folder }: { readonly stationId: number; readonly folder: string }
+  { stationId, folder, media }: ExportPlace
 ) {
   const kept = columns.filter(column => !table.without?.includes(column))
   const selected = kept.map(column => `${table.exportedAs?.[column] ?? `t."${column}"`} as "${column}"`)
@@ -82,7 +103,10 @@ function toExport(
   return {
     name: table.name,
     columns: kept,
-    query: query.replaceAll('$ID', String(stationId)).replaceAll('$FOLDER', () => quoteText(folder))
+    query: query
+      .replaceAll('$ID', String(stationId))
+      .replaceAll('$FOLDER', () => quoteText(folder))
+      .replaceAll('$MEDIA', String(media))
   }
 }
 

@@ -1,3 +1,6 @@
+/** SQL: the path below the folder of the songs that a song `t` outside of it gets in another installation. */
+export const importedPath = `'imported/' || left(md5(t.path), 12) || '-' || substring(t.path from '[^/]*$')`
+
 /** A table with rows of a station, in the order in which they are imported. */
 export interface StationTable {
   readonly name: string
@@ -5,7 +8,10 @@ export interface StationTable {
   readonly where: string
   /** Columns that are not exported: counts, states and what belongs to the installation. They get their defaults. */
   readonly without?: readonly string[]
-  /** SQL of columns that are exported in another form; `$FOLDER` is that of the songs, with a slash at its end. */
+  /**
+   * SQL of columns that are exported in another form; `$FOLDER` is that of the songs, with a slash at its end, and `$MEDIA`
+   * whether songs are exported.
+   */
   readonly exportedAs?: Readonly<Record<string, string>>
   /** Columns with ids of other exported rows, and their tables. */
   readonly references?: Readonly<Record<string, string>>
@@ -94,7 +100,8 @@ export const stationTables: readonly StationTable[] = [
     where: ofStation,
     // The folder of the new station is another one.
     exportedAs: {
-      path: 'case when starts_with(t.path, $FOLDER) then substr(t.path, length($FOLDER) + 1) else t.path end'
+      path: `case when starts_with(t.path, $FOLDER) then substr(t.path, length($FOLDER) + 1)
+        when $MEDIA and starts_with(t.path, '/') then ${importedPath} else t.path end`
     },
     references: { station_id: 'stations', remote_playlist_id: 'playlists' }
   },

@@ -304,6 +304,12 @@ test('an exported station is imported with new ids and without credentials, and 
   const song = join('stations', String(stationId), 'media', 'song.mp3')
   await mkdir(join(folder, song, '..'), { recursive: true })
   await writeFile(join(folder, song), 'audio')
+  // As `npm run import` leaves it.
+  const imported = join(folder, "somebody's music", 'tune.mp3')
+  await mkdir(join(imported, '..'))
+  await writeFile(imported, 'a tune')
+  await sql`
+    update media set path = ${imported} where id = (select min(id) from media where station_id = ${stationId})`
 
   const file = join(folder, 'station.tar.gz')
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder }
@@ -322,7 +328,7 @@ test('an exported station is imported with new ids and without credentials, and 
   const shortName = `imported_${randomBytes(4).toString('hex')}`
   expect(await run(there, 'import-station', '--short-name', shortName, file)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/with 1 files\.\n1 web hooks are disabled/)
+    stdout: expect.stringMatching(/with 2 files\.\n1 web hooks are disabled/)
   })
   const values = await program.sql`
     with removed as (delete from custom_fields where short_name = 'mood_of_backup' returning id)
@@ -337,7 +343,12 @@ test('an exported station is imported with new ids and without credentials, and 
   )
   expect(playing.station.name).toBe(odd)
   const { id } = playing.station
-  expect(await readFile(join(folder, 'stations', String(id), 'media', 'song.mp3'), 'utf8')).toBe('audio')
+  const media = join(folder, 'stations', String(id), 'media')
+  expect(await readFile(join(media, 'song.mp3'), 'utf8')).toBe('audio')
+  const [tune] = await program.sql<{ path: string }[]>`
+    select path from media where station_id = ${id} and path like 'imported/%'`
+  expect(tune?.path).toMatch(/^imported\/[0-9a-f]{12}-tune\.mp3$/)
+  expect(await readFile(join(media, tune?.path ?? ''), 'utf8')).toBe('a tune')
   expect([
     ...(await program.sql`select name, is_enabled from webhooks where station_id = ${id} order by name`)
   ]).toEqual([
