@@ -23,6 +23,7 @@ import { openTempFolder } from '../support/temp-folder.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
+import { startProgram } from '../support/whole-program.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
 const window = '16s'
@@ -302,7 +303,7 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
           for (const each of slow) each[Symbol.dispose]()
         }
       )
-      expect([...tested].toSorted()).toEqual(
+      expect([...tested, silentAlert].toSorted()).toEqual(
         readAlerts()
           .map(({ alert }) => alert)
           .toSorted()
@@ -310,6 +311,46 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
     }
   )
 })
+
+test.runIf(isDeep && whyWithout('prometheus') === null)(
+  'an alert fires while one of two server processes hangs',
+  { timeout: 300_000 },
+  async ({ databaseUrl, redisUrl }) => {
+    await using folder = await openTempFolder()
+    const [port = 0, metricsPort = 0] = await Promise.all([findFreePort(), findFreePort()])
+    using program = startProgram({
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      DATA_DIR: folder.path,
+      DEMO: 'off',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      SERVER_PROCESSES: '2'
+    })
+    await using prometheus = await startPrometheus({
+      targets: [`127.0.0.1:${metricsPort}`],
+      pendingFor: '0s',
+      window,
+      // The program waits three seconds for a server.
+      scrapeSeconds: 5
+    })
+    const answering = 'cuewire_server_processes{state="answering"} == 2'
+    await waitFor(async () => (await prometheus.query(answering)).length > 0, {
+      ...within,
+      what: 'two servers that answer'
+    })
+    await untilResolved(prometheus, [silentAlert])
+    const [hanging = 0] = await program.pidsOf('/src/server.js')
+    process.kill(hanging, 'SIGSTOP')
+    await untilFiring(prometheus, [silentAlert])
+    process.kill(hanging, 'SIGCONT')
+    await untilResolved(prometheus, [silentAlert])
+    program.runner.kill('SIGTERM')
+    await program.ended
+  }
+)
+
+const silentAlert = 'CuewireServerSilent'
 
 /** Below the limit of connections, with those of the other clients. */
 const maxSlow = 6

@@ -43,13 +43,16 @@ export interface PrometheusOptions {
   readonly pendingFor: string
   /** Replaces the windows of all rates. */
   readonly window: string
+  /** Interval and timeout of scrapes; two by default. */
+  readonly scrapeSeconds?: number
 }
 
-/** Scrapes and evaluates every two seconds. */
+/** Evaluates every two seconds. */
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'cuewire-prometheus-'))
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}/api/v1`
+  const scrape = `${options.scrapeSeconds ?? 2}s`
   const rules = readFileSync(alertsFile, 'utf8')
     .replace(/^(\s+for:).*$/gm, `$1 ${options.pendingFor}`)
     .replace(/\[\d+m\]/g, `[${options.window}]`)
@@ -57,7 +60,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
   await writeFile(
     join(folder, 'prometheus.yml'),
     JSON.stringify({
-      global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' },
+      global: { scrape_interval: scrape, scrape_timeout: scrape, evaluation_interval: '2s' },
       rule_files: ['alerts.yml'],
       scrape_configs: [{ job_name: 'cuewire', static_configs: [{ targets: options.targets }] }]
     })
