@@ -120,8 +120,8 @@ export function openChildMetrics(timeoutMs = answerTimeoutMs) {
       const merged = AggregatorRegistry.aggregate([...known, sum])
       const answering = answers.filter(answer => answer !== null).length
       const processes = new Gauge({
-        name: 'cuewire_server_processes',
-        help: 'Server processes of this program by state; silent: no answer within three seconds.',
+        name: 'cuewire_supervised_processes',
+        help: 'Server and workers processes of this program by state; silent: no answer within three seconds.',
         labelNames: ['state'],
         registers: [merged]
       })

@@ -334,10 +334,10 @@ test.runIf(isDeep && whyWithout('prometheus') === null)(
       // The program waits three seconds for a server.
       scrapeSeconds: 5
     })
-    const answering = 'cuewire_server_processes{state="answering"} == 2'
+    const answering = 'cuewire_supervised_processes{state="answering"} == 3'
     await waitFor(async () => (await prometheus.query(answering)).length > 0, {
       ...within,
-      what: 'two servers that answer'
+      what: 'two servers and workers that answer'
     })
     await untilResolved(prometheus, [silentAlert])
     const [hanging = 0] = await program.pidsOf('/src/server.js')
@@ -350,7 +350,7 @@ test.runIf(isDeep && whyWithout('prometheus') === null)(
   }
 )
 
-const silentAlert = 'CuewireServerSilent'
+const silentAlert = 'CuewireProcessSilent'
 
 /** Below the limit of connections, with those of the other clients. */
 const maxSlow = 6

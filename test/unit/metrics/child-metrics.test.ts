@@ -51,8 +51,8 @@ test('the metrics of children are merged, without those that never answered', as
   const text = await metrics.collect()
   expect(text).toContain('requests_total{status="200",process="server"} 7')
   expect(text).toContain('age_seconds{process="server"} 5')
-  expect(text).toContain('cuewire_server_processes{state="answering"} 2')
-  expect(text).toContain('cuewire_server_processes{state="silent"} 1')
+  expect(text).toContain('cuewire_supervised_processes{state="answering"} 2')
+  expect(text).toContain('cuewire_supervised_processes{state="silent"} 1')
 })
 
 test('counters never fall: a child that is silent or has exited counts with its last answer', async () => {
@@ -69,7 +69,7 @@ test('counters never fall: a child that is silent or has exited counts with its 
     const text = await metrics.collect()
     expect(text).toContain('requests_total{status="200",process="server"} 27')
     expect(text).toContain('age_seconds{process="server"} 1')
-    expect(text).toContain('cuewire_server_processes{state="silent"} 1')
+    expect(text).toContain('cuewire_supervised_processes{state="silent"} 1')
   }
   if (silent) silent.isSilent = false
   expect(await metrics.collect()).toContain('requests_total{status="200",process="server"} 27')
