@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { createDataDir } from '../runtime/create-data-dir.ts'
+import { createDataDir, dataDirError } from '../runtime/create-data-dir.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { readProcessStart } from './process-identity.ts'
 
@@ -104,9 +104,6 @@ async function writeTo<Result>(folder: string, action: () => Promise<Result>): P
   try {
     return await action()
   } catch (error) {
-    const reason = codeOf(error) || String(error)
-    throw new OperatorError(`DATA_DIR ${folder} is not writable (${reason}): set a writable folder`, {
-      cause: error
-    })
+    throw dataDirError(folder, error)
   }
 }
