@@ -18,10 +18,13 @@ export async function assertNotInUse(tx: Tx): Promise<void> {
 const maxNamed = 5
 
 /**
- * Makes sure that the database has no tables. With `replace`, deletes everything in it, if it is one of Cuewire. Throws an
- * `OperatorError` otherwise.
+ * What happens to a database that has tables of Cuewire: it is refused, everything in it is deleted, or it is refused with a hint at the
+ * option `--replace` of the command.
  */
-export async function emptyDatabase(tx: Tx, replace: boolean): Promise<void> {
+export type NotEmptyPolicy = 'refuse' | 'replace' | 'refuse, suggest --replace'
+
+/** Makes sure that the database has no tables. Throws an `OperatorError` if it has some, or is of another program. */
+export async function emptyDatabase(tx: Tx, ifNotEmpty: NotEmptyPolicy): Promise<void> {
   const [schema] = await tx<{ name: string | null }[]>`select current_schema() as name`
   if (!schema?.name)
     throw new OperatorError('the database has no schema to create tables in: create the schema "public"')
@@ -33,10 +36,12 @@ export async function emptyDatabase(tx: Tx, replace: boolean): Promise<void> {
     throw new OperatorError(
       `the database belongs to another program (it has the tables ${list}): use an empty one`
     )
-  if (!replace)
+  if (ifNotEmpty !== 'replace') {
+    const advice = ifNotEmpty === 'refuse' ? '' : ', or --replace to delete all data in it'
     throw new OperatorError(
-      `the database is not empty (it has the tables ${list}): use an empty one, or --replace to delete all data in it`
+      `the database is not empty (it has the tables ${list}): use an empty one${advice}`
     )
+  }
   await tx.unsafe((await listDrops(tx)).join(';\n'))
 }
 

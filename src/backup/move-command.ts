@@ -107,7 +107,7 @@ export async function copyDatabase(
         }
         throw new Error('the copy is incomplete')
       },
-      { replace: false, resetLiveStates: false, onRows: () => {}, onIndexes: () => {} }
+      { ifNotEmpty: 'refuse', resetLiveStates: false, onRows: () => {}, onIndexes: () => {} }
     )
   } finally {
     await files.return(undefined)

@@ -1,12 +1,13 @@
 import type { Sql } from '../db/sql.ts'
 import { headerPath, manifestPath } from './contents.ts'
 import { openFileRestore, type RestoredFiles } from './data-files.ts'
+import type { NotEmptyPolicy } from './empty-database.ts'
 import type { ArchiveContents } from './read-archive.ts'
 import { readFiles, tableOf } from './read-archive.ts'
 import { restoreTables } from './restore-tables.ts'
 
 export interface RestoreBackupOptions {
-  readonly replace: boolean
+  readonly ifNotEmpty: NotEmptyPolicy
   readonly dataDir: string
   /** Folders that may contain files outside of DATA_DIR. */
   readonly roots: readonly string[]
@@ -21,7 +22,7 @@ export async function restoreBackup(
   sql: Sql,
   archive: string,
   { header, manifest }: ArchiveContents,
-  { replace, dataDir, roots, signal, onRows, onIndexes, onFiles }: RestoreBackupOptions
+  { ifNotEmpty, dataDir, roots, signal, onRows, onIndexes, onFiles }: RestoreBackupOptions
 ): Promise<RestoredFiles> {
   await restoreTables(
     sql,
@@ -35,7 +36,7 @@ export async function restoreBackup(
       })
       return manifest
     },
-    { replace, onRows, onIndexes, resetLiveStates: true }
+    { ifNotEmpty, onRows, onIndexes, resetLiveStates: true }
   )
   const files = await openFileRestore(sql, dataDir, roots)
   if (manifest.files.count === 0) return files.result()

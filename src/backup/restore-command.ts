@@ -78,7 +78,7 @@ async function runRestore(call: CommandContext, signal: AbortSignal): Promise<nu
     const pool = { name: 'restore', statementSeconds: copySeconds, migrates: false }
     await withCommandDatabase(config, call, pool, async (sql, dataDir) => {
       const files = await restoreBackup(sql, archive, contents, {
-        replace,
+        ifNotEmpty: replace ? 'replace' : 'refuse, suggest --replace',
         dataDir,
         roots: allowedRoots({ ...config, DATA_DIR: dataDir }),
         signal,

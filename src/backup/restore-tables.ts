@@ -4,14 +4,13 @@ import type { Sql, Tx } from '../db/sql.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { type BackupHeader, type BackupManifest, openTableSummary, type TableSummary } from './contents.ts'
 import { readTables, useCopyFormat } from './dump-tables.ts'
-import { assertNotInUse, emptyDatabase } from './empty-database.ts'
+import { assertNotInUse, emptyDatabase, type NotEmptyPolicy } from './empty-database.ts'
 
 /** Gets the rows of tables, one table after the other. */
 export type RowSink = (table: string, piece: Buffer) => Promise<void>
 
 export interface RestoreOptions {
-  /** Deletes what the database contains. */
-  readonly replace: boolean
+  readonly ifNotEmpty: NotEmptyPolicy
   readonly onRows: (table: string, rows: number) => void
   /** Called when the rows are stored and indexes are built. */
   readonly onIndexes: () => void
@@ -40,14 +39,14 @@ export async function restoreTables(
   sql: Sql,
   header: BackupHeader,
   load: (sink: RowSink) => Promise<BackupManifest>,
-  { replace, onRows, onIndexes, resetLiveStates }: RestoreOptions
+  { ifNotEmpty, onRows, onIndexes, resetLiveStates }: RestoreOptions
 ): Promise<BackupManifest> {
   await assertCanRestore(header)
   const loaded = await sql.begin(async tx => {
     await useCopyFormat(tx)
     await tx`set local maintenance_work_mem = '128MB'`
     await assertNotInUse(tx)
-    await emptyDatabase(tx, replace)
+    await emptyDatabase(tx, ifNotEmpty)
     const included = new Set(header.migrations)
     await runMigrations(tx, name => included.has(name))
     await assertHasTables(tx, header)

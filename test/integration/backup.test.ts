@@ -274,7 +274,7 @@ test('a move copies everything to an empty database, but not while Cuewire write
   expect([...(await empty.sql`select distinct epoch from stations`)]).toEqual([{ epoch: 'kept' }])
   expect(await runMove(env, '--to', empty.url)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('the database is not empty')
+    stderr: expect.stringMatching(/the database is not empty .*: use an empty one\n$/)
   })
 })
 
@@ -426,7 +426,7 @@ test('a fault in the middle is the error that is reported, and a restore that it
       await sink('custom_fields', Buffer.from('7\tMood\tmood\t\n'))
       throw new Error('the archive has gone')
     },
-    { replace: false, resetLiveStates: true, onRows: () => {}, onIndexes: () => {} }
+    { ifNotEmpty: 'refuse', resetLiveStates: true, onRows: () => {}, onIndexes: () => {} }
   )
   await expect(restoring).rejects.toThrow('the archive has gone')
   expect(await countRows(empty.sql)).toEqual({})
