@@ -22,7 +22,8 @@ It holds the state of one moment.
                        they are only named in the database: back them up yourself. Those in S3, SFTP and Dropbox are
                        never included
   --secrets-key FILE   also write the key that decrypts stored credentials to a file of its own. It is never in the backup;
-                       without it, these credentials have to be entered again after a restore. Keep it elsewhere
+                       without it, these credentials have to be entered again after a restore. Keep it elsewhere. If the
+                       file has this key already, it stays
   --help               show this help
 
 The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
@@ -63,8 +64,12 @@ async function runBackup(call: CommandContext, signal: AbortSignal): Promise<num
   try {
     const pool = { name: 'backup', statementSeconds: copySeconds, migrates: false }
     const result = await withCommandDatabase(config, call, pool, async (sql, dataDir) => {
-      const key = keyFile === undefined ? null : await readKeyToSave(sql, { ...config, DATA_DIR: dataDir })
-      const written = await writeBackup(sql, archive, {
+      if (keyFile !== undefined)
+        await saveKey(
+          toAbsolutePath(call, keyFile),
+          await readKeyToSave(sql, { ...config, DATA_DIR: dataDir })
+        )
+      return writeBackup(sql, archive, {
         dataDir,
         media,
         signal,
@@ -72,8 +77,6 @@ async function runBackup(call: CommandContext, signal: AbortSignal): Promise<num
         onFiles: files => progress.share(`files (${files})`, 0),
         onCheck: share => progress.share('reading the backup', share)
       })
-      if (keyFile !== undefined && key !== null) await saveKey(toAbsolutePath(call, keyFile), key)
-      return written
     })
     progress.end()
     call.stdout.write(renderResult(archive, result, keyFile))

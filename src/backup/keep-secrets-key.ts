@@ -21,17 +21,30 @@ export async function readKeyToSave(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlac
   )
 }
 
-/** Writes the key to a new file that only its owner can read. */
+/**
+ * Writes the key to a file that only its owner can read. A file that has the same key stays. Throws an `OperatorError` if there is another
+ * file.
+ */
 export async function saveKey(file: string, key: string): Promise<void> {
   try {
     await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    throw new OperatorError(
-      codeOf(error) === 'EEXIST' ? `${file} exists already` : `${file} cannot be written (${codeOf(error)})`,
-      { cause: error }
-    )
+    if (codeOf(error) !== 'EEXIST')
+      throw new OperatorError(`${file} cannot be written (${codeOf(error)})`, { cause: error })
+    if ((await readText(file)) !== key)
+      throw new OperatorError(
+        `${file} exists already and does not have the key of this database: choose another file`,
+        { cause: error }
+      )
   }
 }
+
+/** Returns the text of a file in lower case, without line breaks; null if it cannot be read. */
+const readText = (file: string) =>
+  readFile(file, 'utf8').then(
+    text => text.trim().toLowerCase(),
+    () => null
+  )
 
 /** Reads a file that `saveKey` wrote. */
 export async function readKeyFile(file: string): Promise<string> {

@@ -116,6 +116,16 @@ test('a restored database has the same rows, files and next ids, and knows nothi
   expect((await stat(archive)).mode & 0o777).toBe(0o600)
   const again = await runBackup({ DATABASE_URL: databaseUrl, DATA_DIR: from }, archive)
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists already') })
+  const runNightly = async (file: string, name: string) =>
+    runBackup({ DATABASE_URL: databaseUrl, DATA_DIR: from }, '--secrets-key', file, join(from, name))
+  expect(await runNightly(keyFile, 'second.tar.gz')).toMatchObject({ code: 0 })
+  const otherKey = join(from, 'other-key')
+  await writeFile(otherKey, 'ab'.repeat(32))
+  expect(await runNightly(otherKey, 'third.tar.gz')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('does not have the key of this database')
+  })
+  expect(await readdir(from)).not.toContain('third.tar.gz')
 
   await redis.mset('cuewire:{bd}:station:64', 'x', 'bull:{cuewire}deliver:id', '7', 'other', 'kept')
   const env = { DATABASE_URL: empty.url, REDIS_URL: redisUrl, DATA_DIR: to }
