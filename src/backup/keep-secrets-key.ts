@@ -1,8 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { constants, copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import type { Sql } from '../db/sql.ts'
-import { createDataDir } from '../runtime/create-data-dir.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
 
@@ -56,19 +55,55 @@ export async function readKeyFile(file: string): Promise<string> {
   return text.trim().toLowerCase()
 }
 
-/**
- * Puts a key in its place in DATA_DIR. A different one that is there is kept as `secrets-key.replaced`. Throws an `OperatorError` if
- * SECRETS_KEY is set to another key.
- */
-export async function installKey(key: string, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<void> {
-  if (SECRETS_KEY !== undefined) {
-    if (SECRETS_KEY.toLowerCase() === key) return
+/** Throws an `OperatorError` if the environment has another key, which would be used instead. */
+export function assertNoOtherKey(key: string, { SECRETS_KEY }: Pick<KeyPlace, 'SECRETS_KEY'>): void {
+  if (SECRETS_KEY && SECRETS_KEY.trim().toLowerCase() !== key)
     throw new OperatorError('SECRETS_KEY is set to another key than the file of --secrets-key: unset one')
-  }
+}
+
+/** A key that was written beside its place. */
+export interface StagedKey extends AsyncDisposable {
+  /** Puts the key in its place. */
+  readonly install: () => Promise<void>
+}
+
+/**
+ * Writes a key to a file in DATA_DIR that `install` moves to `secrets-key`; disposing removes it. Another key that is there is kept as
+ * `secrets-key.replaced`, or with a number if that file exists. Throws an `OperatorError` if the key cannot be written.
+ */
+export async function stageKey(key: string, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<StagedKey> {
   const file = join(resolve(DATA_DIR), 'secrets-key')
-  await createDataDir(DATA_DIR)
-  const existing = await readFile(file, 'utf8').catch(() => null)
-  if (existing?.trim().toLowerCase() === key) return
-  if (existing !== null) await rename(file, `${file}.replaced`)
-  await saveKey(file, key)
+  const staged = `${file}.restoring`
+  const remove = async () => rm(staged, { force: true })
+  const isInPlace = Boolean(SECRETS_KEY) || (await readText(file)) === key
+  if (!isInPlace) {
+    await remove()
+    await saveKey(staged, key)
+  }
+  return {
+    async install() {
+      if (isInPlace) return
+      await keepFile(file)
+      await rename(staged, file)
+    },
+    [Symbol.asyncDispose]: remove
+  }
+}
+
+const maxKept = 1_000
+
+/** Copies a file, if it exists, to a name with `.replaced` that no file has. */
+async function keepFile(file: string): Promise<void> {
+  for (let number = 1; number <= maxKept; number++) {
+    const kept = number === 1 ? `${file}.replaced` : `${file}.replaced-${number}`
+    try {
+      await copyFile(file, kept, constants.COPYFILE_EXCL)
+      return
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return
+      if (codeOf(error) !== 'EEXIST')
+        throw new OperatorError(`${kept} cannot be written (${codeOf(error)})`, { cause: error })
+    }
+  }
+  throw new OperatorError(`${file} cannot be kept: there are ${maxKept} files ${file}.replaced-NUMBER`)
 }

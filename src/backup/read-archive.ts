@@ -2,6 +2,7 @@ import { createGunzip } from 'node:zlib'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { forEachTarFile, type TarFile } from '../runtime/tar-files.ts'
+import { secretsCheckName } from '../security/secrets-key.ts'
 import {
   backupFormat,
   type BackupHeader,
@@ -22,6 +23,8 @@ const maxTextBytes = 64 * 1024 * 1024
 export interface ArchiveContents {
   readonly header: BackupHeader
   readonly manifest: BackupManifest
+  /** The sealed text that only the secrets key of the installation opens; null if it never sealed anything. */
+  readonly secretsCheck: string | null
 }
 
 export interface ReadOptions {
@@ -52,7 +55,7 @@ export async function verifyArchive(
     )
   const problem = check.findProblem(header, manifest)
   if (problem !== null) throw new OperatorError(`${archive} is damaged: ${problem}`)
-  return { header, manifest }
+  return { header, manifest, secretsCheck: check.findSecretsCheck(header) }
 }
 
 /** Reads the files of an archive. Errors of the archive become `OperatorError`s. */
@@ -68,12 +71,19 @@ export async function readFiles(
     if (error instanceof OperatorError) throw error
     const code = codeOf(error)
     const isUnreadable = ['ENOENT', 'EACCES', 'EISDIR', 'EPERM'].includes(code)
-    const problem = error instanceof Error ? error.message : String(error)
     throw new OperatorError(
-      isUnreadable ? `${archive} cannot be read (${code})` : `${archive} is damaged: ${problem}`,
+      isUnreadable
+        ? `${archive} cannot be read (${code})`
+        : `${archive} is damaged: ${describeDamage(error)}`,
       { cause: error }
     )
   }
+}
+
+function describeDamage(error: unknown): string {
+  const problem = error instanceof Error ? error.message : String(error)
+  if (problem.startsWith('incorrect header check')) return 'it is not compressed with gzip'
+  return problem.startsWith('Invalid tar header') ? 'it is not a tar archive, or was changed' : problem
 }
 
 /** Reads `backup.json`. Throws an `OperatorError` if the archive is not a backup, or of a newer format. */
@@ -106,13 +116,20 @@ export function tableOf(path: string): string | null {
 function openCheck() {
   const tables = new Map<string, ReturnType<typeof openTableSummary>>()
   const files = openFilesSummary()
+  const settings: Buffer[] = []
+  let settingsBytes = 0
   return {
     async add(file: TarFile): Promise<void> {
       const table = tableOf(file.path)
       if (table !== null) {
         const summary = tables.get(table) ?? openTableSummary(table)
         tables.set(table, summary)
-        for await (const chunk of file.content) summary.add(chunk)
+        for await (const chunk of file.content) {
+          summary.add(chunk)
+          if (table !== 'settings') continue
+          settings.push(chunk)
+          if ((settingsBytes += chunk.length) > maxTextBytes) throw new Error('its settings are too large')
+        }
         return
       }
       if (!fileFolders.some(folder => file.path.startsWith(`${folder}/`)))
@@ -120,6 +137,16 @@ function openCheck() {
       files.begin()
       for await (const chunk of file.content) files.add(chunk)
       files.endFile(file.path, file.size)
+    },
+    findSecretsCheck({ tables: all }: BackupHeader): string | null {
+      const columns = all.find(({ name }) => name === 'settings')?.columns ?? []
+      // Neither the name nor the sealed text has characters that COPY escapes.
+      const rows = Buffer.concat(settings)
+        .toString('utf8')
+        .split('\n')
+        .map(line => line.split('\t'))
+      const row = rows.find(values => values[columns.indexOf('name')] === secretsCheckName)
+      return row?.[columns.indexOf('value')] ?? null
     },
     findProblem(header: BackupHeader, manifest: BackupManifest): string | null {
       const names = new Set(header.tables.map(({ name }) => name))

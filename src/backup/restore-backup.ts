@@ -14,6 +14,8 @@ export interface RestoreBackupOptions {
   readonly signal: AbortSignal
   readonly onRows: (table: string, rows: number) => void
   readonly onIndexes: () => void
+  /** Called when the database is restored, before files are written. */
+  readonly onCommit: () => Promise<void>
   readonly onFiles: (files: number) => void
 }
 
@@ -22,7 +24,7 @@ export async function restoreBackup(
   sql: Sql,
   archive: string,
   { header, manifest }: ArchiveContents,
-  { ifNotEmpty, dataDir, roots, signal, onRows, onIndexes, onFiles }: RestoreBackupOptions
+  { ifNotEmpty, dataDir, roots, signal, onRows, onIndexes, onCommit, onFiles }: RestoreBackupOptions
 ): Promise<RestoredFiles> {
   await restoreTables(
     sql,
@@ -38,6 +40,7 @@ export async function restoreBackup(
     },
     { ifNotEmpty, onRows, onIndexes, resetLiveStates: true }
   )
+  await onCommit()
   const files = await openFileRestore(sql, dataDir, roots)
   if (manifest.files.count === 0) return files.result()
   let count = 0

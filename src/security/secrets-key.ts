@@ -40,12 +40,20 @@ export async function readSecretsKey(dataDir: string, envValue: string | undefin
   )
 }
 
+/** The row of `settings` with a sealed text, which tells the key of the database from others. */
+export const secretsCheckName = 'secrets check'
+
 /** Whether secrets of a database were sealed with a key; also if there are none yet. */
 export async function isKeyOfDatabase(sql: Sql, hexKey: string): Promise<boolean> {
-  const [row] = await sql<{ value: string }[]>`select value from settings where name = 'secrets check'`
-  if (row === undefined) return true
+  const [row] = await sql<{ value: string }[]>`select value from settings where name = ${secretsCheckName}`
+  return opensSecretsCheck(hexKey, row?.value ?? null)
+}
+
+/** Whether a key opens the sealed text of a database; true if it has none yet. */
+export function opensSecretsCheck(hexKey: string, sealed: string | null): boolean {
+  if (sealed === null) return true
   try {
-    openSecrets(Buffer.from(hexKey, 'hex')).open(row.value, purpose)
+    openSecrets(Buffer.from(hexKey, 'hex')).open(sealed, purpose)
     return true
   } catch {
     return false
@@ -88,9 +96,9 @@ const purpose = 'settings.secrets_check'
 export async function openDatabaseSecrets(sql: Sql, config: Config): Promise<Secrets> {
   const secrets = openSecrets(await loadSecretsKey(config.DATA_DIR, config.SECRETS_KEY))
   await sql`
-    insert into settings (name, value) values ('secrets check', ${secrets.seal('cuewire', purpose)})
+    insert into settings (name, value) values (${secretsCheckName}, ${secrets.seal('cuewire', purpose)})
     on conflict (name) do nothing`
-  const [row] = await sql<{ value: string }[]>`select value from settings where name = 'secrets check'`
+  const [row] = await sql<{ value: string }[]>`select value from settings where name = ${secretsCheckName}`
   try {
     secrets.open(row?.value ?? '', purpose)
   } catch {

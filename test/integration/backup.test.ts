@@ -129,6 +129,17 @@ test('a restored database has the same rows, files and next ids, and knows nothi
 
   await redis.mset('cuewire:{bd}:station:64', 'x', 'bull:{cuewire}deliver:id', '7', 'other', 'kept')
   const env = { DATABASE_URL: empty.url, REDIS_URL: redisUrl, DATA_DIR: to }
+  const refusals: [env: Environment, file: string, problem: string][] = [
+    [env, otherKey, 'does not have the key of this backup'],
+    [{ ...env, SECRETS_KEY: 'ab'.repeat(32) }, keyFile, 'SECRETS_KEY is set to another key'],
+    [{ ...env, DATA_DIR: '/proc/nope' }, keyFile, 'DATA_DIR /proc/nope is not writable (ENOENT)']
+  ]
+  for (const [at, file, problem] of refusals)
+    expect(await runRestore(at, '--secrets-key', file, archive)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(problem)
+    })
+  expect([await countRows(empty.sql), await readdir(to), await redis.dbsize()]).toEqual([{}, [], 3])
   const restored = await runRestore(env, '--secrets-key', keyFile, archive)
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('and 2 files') })
   expect(await redis.keys('*')).toEqual(['other'])
@@ -201,7 +212,8 @@ test('a damaged, incomplete or foreign archive is refused before anything is wri
     ['truncated', bytes.subarray(0, bytes.length - 1_000), 'is damaged: unexpected end of file'],
     ['flipped', flipped, 'is damaged'],
     ['changed', gzipSync(tar), 'or other content'],
-    ['text', Buffer.from('hello'), 'is damaged: incorrect header check'],
+    ['text', Buffer.from('hello'), 'is damaged: it is not compressed with gzip'],
+    ['not tar', gzipSync(Buffer.alloc(2_000, 'x')), 'is damaged: it is not a tar archive'],
     ['empty', gzipSync(Buffer.alloc(1_024)), 'is incomplete']
   ]
   for (const [name, content, problem] of cases) {

@@ -1,8 +1,9 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { stageKey } from '../../src/backup/keep-secrets-key.ts'
 import { OperatorError } from '../../src/runtime/errors.ts'
 import { loadSecretsKey } from '../../src/security/secrets-key.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -42,4 +43,25 @@ test('a file without a valid key is refused and kept', async () => {
   await expect(loadSecretsKey(folder, undefined)).rejects.toThrow(OperatorError)
   expect(await readFile(file, 'utf8')).toBe(`${digits.slice(1)}x\n`)
   await expect(loadSecretsKey(folder, 'secret')).rejects.toThrow(/^(?!.*secret\b).*64 hex digits/)
+})
+
+test('a key that another one replaces is kept, also if one was kept before', async () => {
+  const folder = await scratchFolder()
+  const keys = ['aa', 'bb', 'cc'].map(digitPair => digitPair.repeat(32))
+  for (const key of keys) {
+    await using staged = await stageKey(key, { DATA_DIR: folder })
+    await staged.install()
+  }
+  {
+    // A restore that fails.
+    await using _ = await stageKey(digits, { DATA_DIR: folder })
+  }
+  const names = await readdir(folder)
+  const texts = await Promise.all(names.map(async name => [name, await readFile(join(folder, name), 'utf8')]))
+  expect(Object.fromEntries(texts)).toEqual({
+    'secrets-key.replaced': `${keys[0]}\n`,
+    'secrets-key.replaced-2': `${keys[1]}\n`,
+    'secrets-key': `${keys[2]}\n`
+  })
+  expect((await stat(join(folder, 'secrets-key.replaced-2'))).mode & 0o777).toBe(0o600)
 })
