@@ -19,6 +19,7 @@ import type { Logger } from './runtime/log.ts'
 import { assertPortIsFree } from './runtime/ports.ts'
 import { runService } from './runtime/service.ts'
 import { supervise } from './runtime/supervise.ts'
+import { openDatabaseSecrets } from './security/secrets-key.ts'
 
 const childStopMs = 2_500
 
@@ -101,6 +102,8 @@ async function prepareDatabase(config: Config, databaseUrl: string, log: Logger)
     await checkPostgres(sql)
     const migrated = await migrateDatabase(databaseUrl)
     if (migrated.length > 0) log.debug({ migrated }, 'schema is up to date')
+    // Before the workers start songs: with another key, the servers would not start.
+    await openDatabaseSecrets(sql, config)
     return { newKey: await ensureAdminKey(sql, config), mediaStationId: await prepareDemo(sql, config) }
   } finally {
     await sql.end({ timeout: 1 })

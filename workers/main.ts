@@ -38,6 +38,8 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   opened.defer('traces', await startTracing('workers', config, log))
   const services = await openServices(config, log, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
+  // Before anything starts songs: with another key, the process ends.
+  const secrets = await openDatabaseSecrets(services.sql, config)
   if (config.METRICS_PORT !== undefined) {
     measureJobs(services)
     measureBacklog(services.sql)
@@ -49,7 +51,6 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('count flush', startCountFlush(services))
   stopLater('preload', startPreload(services))
   stopLater('refills', startRefills(services))
-  const secrets = await openDatabaseSecrets(services.sql, config)
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('uploads', startUploadSweep({ ...services, config, secrets }))
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
