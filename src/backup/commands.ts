@@ -1,5 +1,6 @@
 import type { CommandContext } from '../runtime/command-context.ts'
 import { backupCommand } from './backup-command.ts'
+import { forgetCredentialsCommand } from './forget-credentials-command.ts'
 import { moveCommand } from './move-command.ts'
 import { restoreCommand } from './restore-command.ts'
 import { exportStationCommand, importStationCommand } from './station-commands.ts'
@@ -8,6 +9,7 @@ const commands: Readonly<Record<string, (call: CommandContext, signal: AbortSign
   backup: backupCommand,
   restore: restoreCommand,
   move: moveCommand,
+  'forget-credentials': forgetCredentialsCommand,
   'export-station': exportStationCommand,
   'import-station': importStationCommand
 }

@@ -1,3 +1,5 @@
+import { configWithoutCredentials, hookHasCredential } from './sealed-values.ts'
+
 /** SQL: the path below the folder of the songs that a song `t` outside of it gets in another installation. */
 export const importedPath = `'imported/' || left(md5(t.path), 12) || '-' || substring(t.path from '[^/]*$')`
 
@@ -27,9 +29,6 @@ const ofMedia = 't.media_id in (select id from media where station_id = $ID)'
 const newScheduleItems = `(
   select coalesce(jsonb_agg(item || jsonb_build_object('id', nextval('schedule_item_ids')) order by place), '[]')
   from jsonb_array_elements(s.schedule_items) with ordinality items (item, place))`
-
-/** Sealed texts begin with this; the key that opens them stays where they were sealed. */
-const isSealed = (value: string) => `${value} ~ '^v1\\.[A-Za-z0-9_-]{30,}$'`
 
 export const stationTables: readonly StationTable[] = [
   {
@@ -140,9 +139,8 @@ export const stationTables: readonly StationTable[] = [
     references: { station_id: 'stations' },
     exportedAs: {
       // A hook whose credential is missing must not be sent.
-      is_enabled: `t.is_enabled and not exists (select from jsonb_array_elements(t.config) e where ${isSealed("e ->> 'value'")})`,
-      config: `(select coalesce(jsonb_agg(case when ${isSealed("e ->> 'value'")} then e || '{"value": ""}' else e end order by place), '[]')
-        from jsonb_array_elements(t.config) with ordinality c (e, place))`
+      is_enabled: `t.is_enabled and not ${hookHasCredential}`,
+      config: configWithoutCredentials
     }
   },
   {

@@ -110,7 +110,8 @@ async function checkKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<
     key === null
       ? 'neither SECRETS_KEY nor DATA_DIR/secrets-key has a key'
       : 'the stored credentials were sealed with another key',
-    'set SECRETS_KEY, or DATA_DIR/secrets-key, to the key of the other processes or of the restored installation'
+    'set SECRETS_KEY, or DATA_DIR/secrets-key, to the key of the other processes or of the restored installation; if it is lost, ' +
+      'run npm run forget-credentials'
   )
 }
 

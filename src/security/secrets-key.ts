@@ -104,8 +104,8 @@ export async function openDatabaseSecrets(sql: Sql, config: Config): Promise<Sec
   } catch {
     throw new OperatorError(
       'SECRETS_KEY is not the key this database was used with: set the same SECRETS_KEY for all processes, or copy ' +
-        'the file secrets-key of the first one to their DATA_DIR. If the key is lost, the sealed secrets are lost: run ' +
-        "`delete from settings where name = 'secrets check'` in Postgres and enter the secrets of storage and hooks again"
+        'the file secrets-key of the first one to their DATA_DIR. If the key is lost, so are the stored credentials: ' +
+        '`npm run forget-credentials` removes them and lists what has to be entered again'
     )
   }
   return secrets

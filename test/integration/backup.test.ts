@@ -300,6 +300,58 @@ test('a move copies everything to an empty database, but not while Cuewire write
   })
 })
 
+test('a restore without the key or some files exits with 2, and credentials without a key can be removed', async ({
+  databaseUrl,
+  sql,
+  empty
+}) => {
+  const from = await scratchFolder()
+  const to = await scratchFolder()
+  const config = { ...parseConfig({}), DATA_DIR: from }
+  const secrets = await openDatabaseSecrets(sql, config)
+  const [station] = await seedStations(sql, { stations: 1, tracks: 1 })
+  const stationId = station?.id ?? 0
+  const song = join(from, 'outside.mp3')
+  await writeFile(song, 'audio')
+  await sql`update media set path = ${song} where station_id = ${stationId}`
+  await sql`update stations set short_name = 'sealed', source_password = ${secrets.seal('hush', 'x')} where id = ${stationId}`
+  const hookConfig = [
+    { key: 'webhook_url', value: 'https://example.com' },
+    { key: 'basic_auth_password', value: secrets.seal('hush', 'x') }
+  ]
+  await sql`insert into webhooks (station_id, name, type, config, former_secret) values
+    (${stationId}, 'hook', 'generic', ${sql.json(hookConfig)}, ${secrets.seal('hush', 'x')})`
+  const archive = join(from, 'backup.tar.gz')
+  expect(await runBackup({ DATABASE_URL: databaseUrl, DATA_DIR: from }, '--media', archive)).toMatchObject({
+    code: 0
+  })
+  const env = { DATABASE_URL: empty.url, DATA_DIR: to }
+  const restored = await runRestore(env, archive)
+  expect(restored).toMatchObject({ code: 2, stdout: expect.stringContaining(`STORAGE_ROOTS: ${song}`) })
+  expect(restored.stdout).toContain('cannot be decrypted')
+
+  const there = { ...config, DATA_DIR: to }
+  await expect(openDatabaseSecrets(empty.sql, there)).rejects.toThrow('npm run forget-credentials')
+  const listed = `  stations ${stationId} (sealed): source_password\n  webhooks 1 (sealed hook): basic_auth_password\n`
+  const forget = (...args: string[]) => run(env, 'forget-credentials', ...args)
+  expect(await forget()).toMatchObject({ code: 1, stdout: expect.stringContaining(listed) })
+  await expect(openDatabaseSecrets(empty.sql, there)).rejects.toThrow('npm run forget-credentials')
+  expect(await forget('--yes')).toMatchObject({ code: 0, stdout: expect.stringContaining(listed) })
+  expect([...(await empty.sql`select source_password from stations`)]).toEqual([{ source_password: '' }])
+  expect([...(await empty.sql`select config, former_secret, is_enabled from webhooks`)]).toEqual([
+    {
+      config: [hookConfig[0], { key: 'basic_auth_password', value: '' }],
+      former_secret: null,
+      is_enabled: false
+    }
+  ])
+  await openDatabaseSecrets(empty.sql, there)
+  expect(await forget('--yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('can be decrypted with the key here')
+  })
+})
+
 test('an exported station is imported with new ids and without credentials, and plays on', async ({
   databaseUrl,
   sql,

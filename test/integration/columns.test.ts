@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { resources } from '../../src/api/routes.ts'
+import { sealedColumns } from '../../src/backup/sealed-values.ts'
 import { columnOf } from '../../src/fields/field.ts'
 import { test } from '../support/fixtures.ts'
 
@@ -46,4 +47,16 @@ test('every declared constraint exists', async ({ sql }) => {
     { name: string }[]
   >`select indexname as name from pg_indexes where schemaname = 'public'`
   expect(rows.map(row => row.name)).toEqual(expect.arrayContaining(names))
+})
+
+test('every sealed field is a column whose credentials can be removed', () => {
+  const sealed = resources.flatMap(({ table, fields }) =>
+    Object.entries(fields)
+      .filter(([, { kind, isStored, isHashed }]) => kind === 'secret' && isStored && !isHashed)
+      .map(([name]) => `${table}.${columnOf(name)}`)
+  )
+  const removed = Object.entries(sealedColumns).flatMap(([table, columns]) =>
+    columns.map(column => `${table}.${column}`)
+  )
+  expect(removed.toSorted()).toEqual([...new Set(sealed)].toSorted())
 })
