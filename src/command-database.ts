@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { chooseProgram } from '../scripts/running-programs.mjs'
 import type { Config } from './config.ts'
 import { migrate } from './db/migrate.ts'
-import { openSql, type Sql } from './db/sql.ts'
+import { explainUnusable, openSql, type PostgresPlace, postgresPlace, type Sql } from './db/sql.ts'
 import { findRunningServices, lockDataDir } from './embedded/data-dir.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import type { CommandContext } from './runtime/command-context.ts'
 import { OperatorError } from './runtime/errors.ts'
-import { reasonOf } from './runtime/store-errors.ts'
 
 /** The end of the help of a command that uses `withCommandDatabase`. */
 export const databaseHelp = `The database is that of DATABASE_URL, else that of the Cuewire that runs with DATA_DIR, else that of the only one
@@ -22,6 +21,8 @@ export interface CommandPool {
   readonly statementSeconds?: number
   /** Whether the database is migrated first; true by default. */
   readonly migrates?: boolean
+  /** For the message if Postgres does not answer. */
+  readonly place?: PostgresPlace
 }
 
 /**
@@ -36,13 +37,14 @@ export async function withCommandDatabase<Result>(
   use: (sql: Sql, dataDir: string) => Promise<Result>
 ): Promise<Result> {
   const stores = await findCommandStores(config, { env, stderr })
-  if (stores !== null) return withConnection(stores.databaseUrl, pool, sql => use(sql, stores.dataDir))
+  const placed = { ...pool, place: postgresPlace(config) }
+  if (stores !== null) return withConnection(stores.databaseUrl, placed, sql => use(sql, stores.dataDir))
   await using lock = await lockDataDir(config.DATA_DIR)
   stderr.write(
     `No Cuewire runs with ${lock.folder}, and DATABASE_URL is not set: using the Postgres of that folder.\n`
   )
   await using postgres = await startPostgres(join(lock.folder, 'postgres'))
-  return await withConnection(postgres.url, pool, sql => use(sql, config.DATA_DIR))
+  return await withConnection(postgres.url, placed, sql => use(sql, config.DATA_DIR))
 }
 
 /** The stores that commands work with. */
@@ -79,13 +81,13 @@ const findProgram = (env: CommandContext['env']) =>
 /** Opens a pool, checks that Postgres answers, migrates the database unless told otherwise, and closes the pool afterwards. */
 export async function withConnection<Result>(
   url: string,
-  { migrates = true, ...pool }: CommandPool,
+  { migrates = true, place, ...pool }: CommandPool,
   use: (sql: Sql) => Promise<Result>
 ): Promise<Result> {
   const sql = openSql(url, { max: 2, ...pool })
   try {
     await sql`select 1`.catch((error: unknown) => {
-      throw new OperatorError(`Postgres does not answer: ${reasonOf(error)}`, { cause: error })
+      throw explainUnusable(error, place)
     })
     if (migrates) await migrate(sql)
     return await use(sql)

@@ -4,7 +4,7 @@ import { registerProgram } from '../scripts/running-programs.mjs'
 import { adminKeyFile, ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import { type Config, parseConfig } from './config.ts'
 import { migrateDatabase } from './db/migrate.ts'
-import { checkPostgres, openSql } from './db/sql.ts'
+import { checkPostgres, openSql, postgresPlace } from './db/sql.ts'
 import { writeServices, lockDataDir } from './embedded/data-dir.ts'
 import type { EmbeddedService, ServiceOptions } from './embedded/embedded-service.ts'
 import { summarizeOutput } from './embedded/guarded-process.ts'
@@ -65,7 +65,7 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   await Promise.allSettled(stores)
   const [databaseUrl, redisUrl] = await Promise.all(stores)
   await writeServices(config.DATA_DIR, { databaseUrl, redisUrl })
-  await checkRedis(redisUrl)
+  await checkRedis(redisUrl, { isEmbedded: config.REDIS_URL === undefined })
   const { newKey, mediaStationId } = await prepareDatabase(config, databaseUrl, log)
 
   signal.throwIfAborted()
@@ -99,7 +99,7 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
 async function prepareDatabase(config: Config, databaseUrl: string, log: Logger) {
   const sql = openSql(databaseUrl, { max: 2, name: 'start' })
   try {
-    await checkPostgres(sql)
+    await checkPostgres(sql, postgresPlace(config))
     const migrated = await migrateDatabase(databaseUrl)
     if (migrated.length > 0) log.debug({ migrated }, 'schema is up to date')
     // Before the workers start songs: with another key, the servers would not start.

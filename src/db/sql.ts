@@ -1,8 +1,8 @@
 import postgres from 'postgres'
 
 import { closedConnections } from '../metrics/postgres.ts'
-import { OperatorError } from '../runtime/errors.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
+import { AdvisedError, OperatorError } from '../runtime/errors.ts'
+import { reasonOf, toOperatorError } from '../runtime/store-errors.ts'
 import type { QueryObserver } from './query-observer.ts'
 
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
@@ -69,15 +69,50 @@ function assertPatched(): void {
   )
 }
 
+/** Where the URL of a Postgres comes from. */
+export interface PostgresPlace {
+  /** Whether no variable names it, so that Cuewire usually runs it itself. */
+  readonly isEmbedded?: boolean
+  /** The variable that names it. */
+  readonly variable?: string
+}
+
+/** The place of the database that a configuration leads to. */
+export const postgresPlace = ({
+  DATABASE_URL: url
+}: {
+  readonly DATABASE_URL?: string | undefined
+}): PostgresPlace => (url === undefined ? { isEmbedded: true } : { variable: 'DATABASE_URL' })
+
+/** Explains why a statement that always succeeds has failed. */
+export function explainUnusable(
+  error: unknown,
+  { isEmbedded = false, variable }: PostgresPlace = {}
+): OperatorError {
+  const known = toOperatorError(error)
+  if (known !== null) return known
+  const [name, advice] = isEmbedded
+    ? [
+        'the Postgres of this Cuewire does not answer',
+        'restart Cuewire; if it uses your own Postgres, start that'
+      ]
+    : [
+        `Postgres does not answer${variable === undefined ? '' : ` at ${variable}`}`,
+        'start it, or correct the URL'
+      ]
+  return new AdvisedError(`${name} (${reasonOf(error)})`, advice, { cause: error })
+}
+
 /** Connects and checks that Postgres is version 14 or later. Throws an `OperatorError`. */
-export async function checkPostgres(sql: Sql): Promise<void> {
+export async function checkPostgres(
+  sql: Sql,
+  place: PostgresPlace = { variable: 'DATABASE_URL' }
+): Promise<void> {
   const versions = sql<{ number: number; name: string }[]>`
     select current_setting('server_version_num')::int as number, current_setting('server_version') as name`
   const [row] = await versions.catch((error: unknown) => {
-    throw new OperatorError(
-      `Postgres does not answer at DATABASE_URL (${reasonOf(error)}): start it, or correct the URL`
-    )
+    throw explainUnusable(error, place)
   })
   if (!row || row.number < 140_000)
-    throw new OperatorError(`Postgres ${row?.name} is too old: DATABASE_URL needs version 14 or newer`)
+    throw new AdvisedError(`Postgres ${row?.name} is too old`, 'DATABASE_URL needs version 14 or newer')
 }

@@ -1,19 +1,26 @@
 import { Redis } from 'ioredis'
 
-import { OperatorError } from '../runtime/errors.ts'
+import { AdvisedError, OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { type RedisPlace, urlsOf } from './place.ts'
 
 const timeoutMs = 4_000
 
-/** Connects to REDIS_URL, of a cluster to one node, and checks the version. Throws an `OperatorError`. */
-export async function checkRedis(redisUrl: string): Promise<RedisPlace> {
+/**
+ * Connects to REDIS_URL, of a cluster to one node, and checks the version. `isEmbedded`: no variable names it, so
+ * Cuewire usually runs it itself. Throws an `OperatorError`.
+ */
+export async function checkRedis(redisUrl: string, { isEmbedded = false } = {}): Promise<RedisPlace> {
   const urls = urlsOf(redisUrl)
   const info = await Promise.any(urls.map(readInfo)).catch((error: unknown) => {
     const [first] = error instanceof AggregateError ? error.errors : [error]
-    throw new OperatorError(
-      `Redis does not answer at REDIS_URL (${reasonOf(first)}): start it, or correct the URL`
-    )
+    const [name, advice] = isEmbedded
+      ? [
+          'the Redis of this Cuewire does not answer',
+          'restart Cuewire; if it uses your own Redis, start that'
+        ]
+      : ['Redis does not answer at REDIS_URL', 'start it, or correct the URL']
+    throw new AdvisedError(`${name} (${reasonOf(first)})`, advice)
   })
   // Valkey reports the version of Redis that it is compatible with.
   const version = /^redis_version:((\d+)\.\S+)/m.exec(info)

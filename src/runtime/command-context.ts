@@ -1,4 +1,4 @@
-import { OperatorError } from './errors.ts'
+import { toOperatorError } from './store-errors.ts'
 
 /** Arguments, environment and output streams of a command. */
 export interface CommandContext {
@@ -16,7 +16,7 @@ export const processContext: CommandContext = {
   stderr: process.stderr
 }
 
-/** Runs a command. Prints an `OperatorError` on one line and returns `exitCode`; rethrows any other error. */
+/** Runs a command. Prints an error that the operator can solve on one line and returns `exitCode`; rethrows any other error. */
 export async function reportOperatorErrors(
   { stderr }: CommandContext,
   exitCode: number,
@@ -25,8 +25,9 @@ export async function reportOperatorErrors(
   try {
     return await command()
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    stderr.write(`${error.message}\n`)
+    const known = toOperatorError(error)
+    if (known === null) throw error
+    stderr.write(`${known.message}\n`)
     return exitCode
   }
 }

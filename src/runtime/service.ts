@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 
 import { withDeadline } from './deadline.ts'
-import { OperatorError, ReportedError } from './errors.ts'
+import { ReportedError } from './errors.ts'
 import { type Logger, openLog } from './log.ts'
-import { isStoreUnavailable, reasonOf } from './store-errors.ts'
+import { isStoreUnavailable, reasonOf, toOperatorError } from './store-errors.ts'
 
 /** Closes what was opened, last opened first. */
 export function openReleasers(log: Logger) {
@@ -106,7 +106,7 @@ export async function runService<
   })
 }
 
-/** Runs an entry file. Prints errors, an `OperatorError` on one line, and exits with 1. */
+/** Runs an entry file. Prints errors, those that the operator can solve on one line, and exits with 1. */
 async function runEntry(main: () => Promise<void>): Promise<void> {
   // Keeps running when the reader of the output exits (`npm start | head`).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -119,7 +119,8 @@ async function runEntry(main: () => Promise<void>): Promise<void> {
 }
 
 function explain(error: unknown): string {
-  if (error instanceof OperatorError) return error.message
+  const known = toOperatorError(error)
+  if (known !== null) return known.message
   if (isStoreUnavailable(error))
     return `Postgres or Redis became unreachable during the start (${reasonOf(error)}): try again`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

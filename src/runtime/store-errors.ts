@@ -1,4 +1,4 @@
-import { codeOf } from './errors.ts'
+import { AdvisedError, codeOf, OperatorError } from './errors.ts'
 
 /** Whether an error means that Postgres or Redis is unreachable. */
 export function isStoreUnavailable(error: unknown): boolean {
@@ -34,4 +34,30 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A refused connection to a name with several addresses has a code and no message.
   return error.message || codeOf(error) || error.name
+}
+
+/** What an operator can do about errors of Postgres, by SQLSTATE. */
+const postgresFaults: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
+  '25006': ['Postgres is read-only', 'connect to the primary, or set default_transaction_read_only to off'],
+  '28000': ['Postgres refuses the role of the database URL', 'correct the URL, or pg_hba.conf of Postgres'],
+  '28P01': ['Postgres refuses the role of the database URL', 'correct the name and password in the URL'],
+  '3D000': ['the database does not exist', 'create it (createdb --owner ROLE NAME), or correct the URL'],
+  '3F000': ['there is no schema for tables', 'set the search_path of the role to a schema that exists'],
+  '42501': [
+    'the role of the database URL lacks privileges',
+    'make it the owner of the database and of its tables (alter database NAME owner to ROLE), or grant them'
+  ],
+  '53100': ['the disk of Postgres is full', 'free space there'],
+  '53300': ['Postgres has no free connection', 'raise max_connections, or stop other programs that use it']
+}
+
+/**
+ * Returns the `OperatorError` of an error that an operator can solve: itself, or that of Postgres. Null for any other error.
+ */
+export function toOperatorError(error: unknown): OperatorError | null {
+  if (error instanceof OperatorError) return error
+  const [problem, advice] = postgresFaults[codeOf(error)] ?? []
+  return problem === undefined || advice === undefined
+    ? null
+    : new AdvisedError(`${problem} (${reasonOf(error)})`, advice, { cause: error })
 }

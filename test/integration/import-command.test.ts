@@ -89,7 +89,7 @@ test('an error is one line on stderr and writes nothing', async ({ databaseUrl, 
   const away = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' }
   const refused = await run(away, '--station', 'demo', '--playlist', 'P', root)
   expect(refused.code).toBe(1)
-  expect(refused.stderr).toMatch(/^Postgres does not answer: .*ECONNREFUSED.*\n$/)
+  expect(refused.stderr).toMatch(/^Postgres does not answer at DATABASE_URL \(.*ECONNREFUSED.*\n$/)
   expect(refused.stderr).not.toContain('secret')
   expect(await run(env, '--bogus')).toMatchObject({ code: 1, stderr: expect.stringContaining('; usage: ') })
   const help = await run(env, '--help')

@@ -92,7 +92,7 @@ describe('a start fails with one line', longTimeout, () => {
   test('with the wrong password for Postgres', async () => {
     const { databaseUrl } = await services()
     const message = await messageOf({ DATABASE_URL: withWrongPassword(databaseUrl) }, askPostgres)
-    expect(message).toContain('DATABASE_URL (password authentication failed for user "cuewire"): ')
+    expect(message).toContain('the database URL (password authentication failed for user "cuewire"): ')
   })
   test('without a Redis', async () => {
     expect(await messageOf({ REDIS_URL: 'redis://127.0.0.1:1' }, askRedis)).toBe(
