@@ -1,13 +1,30 @@
 import { schedule } from 'node-cron'
 
 import { runScheduledBackup, type ScheduledBackupDeps } from '../src/backup/scheduled-backup.ts'
+import type { Config } from '../src/config.ts'
 import type { Logger } from '../src/runtime/log.ts'
+import { findBackupStorageProblem } from '../src/storage/backup-storage.ts'
 
-type Deps = Omit<ScheduledBackupDeps, 'signal'> & { readonly log: Logger }
+type Deps = Omit<ScheduledBackupDeps, 'signal'> & {
+  readonly log: Logger
+  readonly config: Pick<Config, 'STORAGE_ROOTS'>
+}
 
-/** Starts scheduled backups. All processes run it; one of them writes each backup. */
+/**
+ * Starts scheduled backups, and warns if they cannot be written. All processes run it; one of them writes each backup.
+ */
 export function startBackups({ log, ...deps }: Deps, expression: string) {
   const stopping = new AbortController()
+  const check = async () => {
+    const reason = await findBackupStorageProblem(deps.sql, deps.config)
+    if (reason !== null && !stopping.signal.aborted)
+      log.warn(
+        { reason, storage: deps.config.BACKUP_STORAGE },
+        'scheduled backups cannot be written: BACKUP_STORAGE cannot be used'
+      )
+  }
+  // A later backup reports what this could not find out.
+  void check().catch(() => {})
   const run = async ({ date }: { readonly date: Date }) => {
     try {
       const name = await runScheduledBackup({ ...deps, signal: stopping.signal }, date)

@@ -13,36 +13,43 @@ const minFreeBytes = 5 * 2 ** 30
 const offWarningMs = 1_000
 const offProblemMs = 30_000
 
+interface DataDirCheck {
+  readonly findings: readonly Finding[]
+  /** Whether this user can read what is in it. */
+  readonly isAccessible: boolean
+}
+
 /** Checks that DATA_DIR is writable and its secrets are private. */
-export async function checkDataDir(dataDir: string): Promise<Finding> {
+export async function checkDataDir(dataDir: string): Promise<DataDirCheck> {
   const folder = resolve(dataDir)
   try {
     await withDeadline(fileSystemMs, 'reading DATA_DIR', () =>
       access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     )
   } catch (error) {
-    return codeOf(error) === 'ENOENT'
-      ? warning(
-          'DATA_DIR',
-          `${folder} does not exist`,
-          'set DATA_DIR to the folder of the installation; the first start creates it'
-        )
-      : problem(
-          'DATA_DIR',
-          `${folder} is not accessible (${codeOf(error) || String(error)})`,
-          'make it writable for this user'
-        )
+    if (codeOf(error) === 'ENOENT') {
+      const advice = 'set DATA_DIR to the folder of the installation; the first start creates it'
+      return { findings: [warning('DATA_DIR', `${folder} does not exist`, advice)], isAccessible: true }
+    }
+    const message = `${folder} is not accessible (${codeOf(error) || String(error)})`
+    return { findings: [problem('DATA_DIR', message, 'make it writable for this user')], isAccessible: false }
   }
+  const findings: Finding[] = []
   for (const name of ['secrets-key', 'admin-key']) {
     const stats = await stat(join(folder, name)).catch(() => null)
     if (stats !== null && (stats.mode & 0o077) !== 0)
-      return problem(
-        'DATA_DIR',
-        `${join(folder, name)} can be read by other users`,
-        `run chmod 600 ${join(folder, name)}`
+      findings.push(
+        problem(
+          'DATA_DIR',
+          `${join(folder, name)} can be read by other users`,
+          `run chmod 600 ${join(folder, name)}`
+        )
       )
   }
-  return ok('DATA_DIR', `${folder} is writable`)
+  return {
+    findings: findings.length > 0 ? findings : [ok('DATA_DIR', `${folder} is writable`)],
+    isAccessible: true
+  }
 }
 
 /** Checks the free space of the volumes of DATA_DIR and of local storage locations, once for each volume. */

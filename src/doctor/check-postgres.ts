@@ -1,71 +1,124 @@
+import type { Config } from '../config.ts'
 import { listMigrations } from '../db/migrate.ts'
-import { checkPostgres, type Sql } from '../db/sql.ts'
+import { checkPostgres, postgresPlace, type Sql } from '../db/sql.ts'
 import { version } from '../runtime/program-files.ts'
+import { toOperatorError } from '../runtime/store-errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
-/** Processes report themselves every few seconds. */
-const aliveSeconds = 15
+/** Processes report themselves every 5.5 seconds at most, which may take 4. */
+const aliveSeconds = 10
 /** A server process and a workers process. */
 const fewConnections = 50
 
-interface KeyPlace {
-  readonly DATA_DIR: string
-  readonly SECRETS_KEY?: string | undefined
+/** What the checks of the database found. */
+export interface DatabaseCheck {
+  readonly findings: readonly Finding[]
+  /** Whether Postgres answers. */
+  readonly answers: boolean
+  /** Whether a server or workers process runs; null if that is unknown. */
+  readonly isRunning: boolean | null
 }
 
-/** Checks the server, its settings, the schema, the secrets key and the running processes. */
-export async function* checkDatabase(sql: Sql, place: KeyPlace): AsyncGenerator<Finding> {
-  const fault = await checkPostgres(sql).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error))
-  )
-  if (fault !== null) {
-    yield problem('Postgres', fault, 'start Postgres, or correct DATABASE_URL')
-    return
+/** Checks the server, its settings, the rights of the role, the schema, the secrets key and the running processes. */
+export async function checkDatabase(sql: Sql, config: Config): Promise<DatabaseCheck> {
+  try {
+    await checkPostgres(sql, postgresPlace(config))
+  } catch (error) {
+    const finding = problemOf('Postgres', error, 'start Postgres, or correct DATABASE_URL')
+    return { findings: [finding], answers: false, isRunning: null }
   }
-  yield await checkSettings(sql)
-  const migrations = await checkMigrations(sql)
-  yield migrations
-  if (migrations.status === 'problem') return
-  yield await checkKey(sql, place)
-  yield await checkProcesses(sql)
+  const findings: Finding[] = []
+  try {
+    findings.push(...(await checkSettings(sql)))
+    const schema = await checkSchema(sql)
+    findings.push(...schema)
+    if (schema.some(({ status }) => status === 'problem')) return { findings, answers: true, isRunning: null }
+    findings.push(await checkKey(sql, config))
+    const { finding, isRunning } = await checkProcesses(sql)
+    return { findings: [...findings, finding], answers: true, isRunning }
+  } catch (error) {
+    findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
+    return { findings, answers: true, isRunning: null }
+  }
 }
 
-async function checkSettings(sql: Sql): Promise<Finding> {
+async function checkSettings(sql: Sql): Promise<readonly Finding[]> {
   const [row] = await sql<
     {
       version: string
       connections: number
       fsync: string
       commit: string
+      isStandby: boolean
       isReadOnly: boolean
       encoding: string
     }[]
   >`
     select current_setting('server_version') as version, current_setting('max_connections')::int as connections,
       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-      pg_is_in_recovery() as "isReadOnly", current_setting('server_encoding') as encoding`
+      pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      current_setting('server_encoding') as encoding`
   if (!row) throw new Error('Postgres has not answered')
-  const { connections, fsync, commit, isReadOnly, encoding } = row
+  const { connections, fsync, commit, isStandby, isReadOnly, encoding } = row
   const name = `version ${row.version}`
-  if (isReadOnly)
-    return problem('Postgres', `${name}, a read-only standby`, 'set DATABASE_URL to the primary')
+  const findings: Finding[] = []
+  if (isStandby)
+    findings.push(problem('Postgres', `${name}, a read-only standby`, 'set DATABASE_URL to the primary'))
+  else if (isReadOnly)
+    findings.push(
+      problem(
+        'Postgres',
+        `${name}, read-only (default_transaction_read_only is on)`,
+        'set it to off for the database and the role, or set DATABASE_URL to the primary'
+      )
+    )
   if (encoding !== 'UTF8')
-    return problem('Postgres', `${name}, encoding ${encoding}`, 'create the database with the encoding UTF8')
+    findings.push(
+      problem('Postgres', `${name}, encoding ${encoding}`, 'create the database with the encoding UTF8')
+    )
   if (fsync === 'off' || commit === 'off')
-    return warning(
-      'Postgres',
-      `${name}, ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} is off`,
-      'set it to on: otherwise a power failure loses writes that were answered'
+    findings.push(
+      warning(
+        'Postgres',
+        `${name}, ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} is off`,
+        'set it to on: otherwise a power failure loses writes that were answered'
+      )
     )
   if (connections < fewConnections)
-    return warning(
-      'Postgres',
-      `${name}, max_connections is ${connections}`,
-      `raise it: a server process uses up to 25 connections, a workers process 12`
+    findings.push(
+      warning(
+        'Postgres',
+        `${name}, max_connections is ${connections}`,
+        `raise it: a server process uses up to 25 connections, a workers process 12`
+      )
     )
-  return ok('Postgres', `${name}, ${connections} connections`)
+  return findings.length > 0 ? findings : [ok('Postgres', `${name}, ${connections} connections`)]
+}
+
+/** Checks the rights of the role and the migrations. */
+async function checkSchema(sql: Sql): Promise<readonly Finding[]> {
+  const [row] = await sql<{ role: string; database: string; mayCreate: boolean; foreign: string[] }[]>`
+    select current_user as role, current_database() as database,
+      coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) as "mayCreate",
+      array(select tablename::text from pg_tables
+        where schemaname = current_schema() and not pg_has_role(tableowner, 'USAGE') order by 1 limit 3) as foreign`
+  if (!row) throw new Error('Postgres has not answered')
+  const { role, database, mayCreate, foreign } = row
+  const advice = `let ${role} own the database and its tables (alter database ${database} owner to ${role}), as after createdb --owner`
+  if (!mayCreate)
+    return [problem('schema', `the role ${role} may not create tables in the database ${database}`, advice)]
+  const migrations = await checkMigrations(sql)
+  return foreign.length === 0
+    ? [migrations]
+    : [
+        migrations,
+        warning(
+          'schema',
+          `other roles than ${role} own tables (${foreign.join(', ')}), which upgrades change`,
+          advice
+        )
+      ]
 }
 
 async function checkMigrations(sql: Sql): Promise<Finding> {
@@ -101,7 +154,7 @@ async function checkMigrations(sql: Sql): Promise<Finding> {
   return ok('schema', `up to date (${[...known].at(-1) ?? ''})`)
 }
 
-async function checkKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<Finding> {
+async function checkKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: Config): Promise<Finding> {
   const key = await readSecretsKey(DATA_DIR, SECRETS_KEY).catch(() => null)
   if (key !== null && (await isKeyOfDatabase(sql, key)))
     return ok('secrets key', 'opens the stored credentials')
@@ -115,19 +168,33 @@ async function checkKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: KeyPlace): Promise<
   )
 }
 
-async function checkProcesses(sql: Sql): Promise<Finding> {
-  const rows = await sql<{ kind: string; versions: string[]; count: number }[]>`
-    select kind, array_agg(distinct version order by version) as versions, count(*)::int as count from processes
-    where seen_at > clock_timestamp() - make_interval(secs => ${aliveSeconds}) group by kind order by kind`
-  const list = rows.map(({ kind, versions, count }) => `${count} ${kind} (${versions.join(', ')})`).join(', ')
-  const missing = ['server', 'workers'].filter(kind => !rows.some(row => row.kind === kind))
-  if (missing.length > 0)
-    return warning(
-      'processes',
-      `${list === '' ? 'none runs' : list}; no ${missing.join(' and no ')}`,
-      missing.includes('workers')
-        ? 'start npm run workers: without it songs do not end and web hooks are not sent'
-        : 'start npm run server'
-    )
-  return ok('processes', list)
+async function checkProcesses(sql: Sql): Promise<{ finding: Finding; isRunning: boolean }> {
+  const rows = await sql<{ kind: string; versions: string[]; count: number; seenSecondsAgo: number }[]>`
+    select kind, count(*) filter (where is_alive)::int as count,
+      coalesce(array_agg(distinct version order by version) filter (where is_alive), '{}') as versions,
+      extract(epoch from clock_timestamp() - max(seen_at))::int as "seenSecondsAgo"
+    from (select *, seen_at > clock_timestamp() - make_interval(secs => ${aliveSeconds}) as is_alive from processes) p
+    group by kind order by kind`
+  const alive = rows.filter(({ count }) => count > 0)
+  const list = alive
+    .map(({ kind, versions, count }) => `${count} ${kind} (${versions.join(', ')})`)
+    .join(', ')
+  const missing = ['server', 'workers'].filter(kind => !alive.some(row => row.kind === kind))
+  const isRunning = alive.length > 0
+  if (missing.length === 0) return { finding: ok('processes', list), isRunning }
+  const absent = missing.map(kind => {
+    const row = rows.find(each => each.kind === kind)
+    return row === undefined ? `no ${kind}` : `no ${kind} (last seen ${row.seenSecondsAgo} s ago)`
+  })
+  const message = `${isRunning ? list : 'nothing runs'}; ${absent.join(', ')}`
+  if (!isRunning)
+    return { finding: warning('processes', message, 'start npm run server and npm run workers'), isRunning }
+  const finding = missing.includes('workers')
+    ? problem(
+        'processes',
+        message,
+        'start npm run workers: without it songs do not end and web hooks are not sent'
+      )
+    : warning('processes', message, 'start npm run server')
+  return { finding, isRunning }
 }

@@ -3,32 +3,31 @@ import { Cluster } from 'ioredis'
 import { checkRedis } from '../redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../redis/connection.ts'
 import { withDeadline } from '../runtime/deadline.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
 const connectMs = 10_000
 const fullShare = 0.9
 
 export interface RedisCheck {
-  readonly finding: Finding
+  readonly findings: readonly Finding[]
   /** The time of the first master in Unix milliseconds, and `performance.now()` when it was read. */
   readonly time: { readonly timeMs: number; readonly readAtMs: number } | null
 }
 
-/** Checks version, eviction, persistence, memory, and whether Redis takes writes. */
-export async function checkRedisServer(redisUrl: string): Promise<RedisCheck> {
+/** Checks version, eviction, persistence, memory, and whether Redis takes writes. `isEmbedded`: see `checkRedis`. */
+export async function checkRedisServer(
+  redisUrl: string,
+  options: { readonly isEmbedded: boolean }
+): Promise<RedisCheck> {
   let redis: RedisClient | null = null
   try {
-    redis = openRedis(await checkRedis(redisUrl), 'doctor')
+    redis = openRedis(await checkRedis(redisUrl, options), 'doctor')
     redis.on('error', () => {})
     const client = redis
     await withDeadline(connectMs, 'connecting to Redis', () => client.connect())
     return await readServers(client)
   } catch (error) {
-    return {
-      finding: problem('Redis', reasonOf(error), 'start Redis, or correct REDIS_URL'),
-      time: null
-    }
+    return { findings: [problemOf('Redis', error, 'start Redis, or correct REDIS_URL')], time: null }
   } finally {
     redis?.disconnect()
   }
@@ -47,35 +46,43 @@ async function readServers(redis: RedisClient): Promise<RedisCheck> {
     () => true,
     () => false
   )
-  return { finding: judge(infos, servers.length, isWritable), time }
+  return { findings: judge(infos, servers.length, isWritable), time }
 }
 
-function judge(infos: readonly string[], masters: number, isWritable: boolean): Finding {
+function judge(infos: readonly string[], masters: number, isWritable: boolean): readonly Finding[] {
   const fields = infos.map(
     text => new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, key = '', value = '']) => [key, value]))
   )
   const valuesOf = (key: string) => fields.map(each => each.get(key) ?? '')
   const version = valuesOf('redis_version')[0] ?? ''
   const name = masters > 1 ? `version ${version}, ${masters} masters` : `version ${version}`
+  const findings: Finding[] = []
   if (!isWritable)
-    return problem('Redis', `${name}, refuses writes`, 'see its log: it is full, read-only, or cannot save')
+    findings.push(
+      problem('Redis', `${name}, refuses writes`, 'see its log: it is full, read-only, or cannot save')
+    )
   const policy = valuesOf('maxmemory_policy').find(each => each !== '' && each !== 'noeviction')
   if (policy !== undefined)
-    return problem(
-      'Redis',
-      `${name}, maxmemory-policy ${policy}`,
-      'set maxmemory-policy to noeviction: an evicted key is a lost job'
+    findings.push(
+      problem(
+        'Redis',
+        `${name}, maxmemory-policy ${policy}`,
+        'set maxmemory-policy to noeviction: an evicted key is a lost job'
+      )
     )
   const isFull = fields.some(each => {
     const limit = Number(each.get('maxmemory') ?? 0)
     return limit > 0 && Number(each.get('used_memory') ?? 0) > limit * fullShare
   })
-  if (isFull) return problem('Redis', `${name}, more than 90 % of maxmemory is used`, 'raise maxmemory')
+  if (isFull)
+    findings.push(problem('Redis', `${name}, more than 90 % of maxmemory is used`, 'raise maxmemory'))
   if (valuesOf('aof_enabled').includes('0'))
-    return warning(
-      'Redis',
-      `${name}, without an append-only file`,
-      'set appendonly to yes: otherwise a restart loses the counts of the last second and followers are sent all states again'
+    findings.push(
+      warning(
+        'Redis',
+        `${name}, without an append-only file`,
+        'set appendonly to yes: otherwise a restart loses the counts of the last second and followers are sent all states again'
+      )
     )
-  return ok('Redis', `${name}, noeviction, append-only file`)
+  return findings.length > 0 ? findings : [ok('Redis', `${name}, noeviction, append-only file`)]
 }

@@ -1,8 +1,6 @@
-import { access, constants } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { readCountries } from '../broadcast/countries.ts'
 import { type CommandStores, findCommandStores } from '../command-database.ts'
 import { type Config, parseConfig } from '../config.ts'
 import { openSql, type Sql } from '../db/sql.ts'
@@ -10,11 +8,15 @@ import { assertSameMajor, findPostgresBinaries, readClusterMajor } from '../embe
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { version } from '../runtime/program-files.ts'
+import { reasonOf, toOperatorError } from '../runtime/store-errors.ts'
+import { findBackupStorageProblem } from '../storage/backup-storage.ts'
 import { checkBaseUrl } from './check-base-url.ts'
+import { checkConfiguration } from './check-configuration.ts'
 import { checkDataDir, checkDisks, type Clock, judgeClocks } from './check-machine.ts'
+import { checkPorts } from './check-ports.ts'
 import { checkDatabase } from './check-postgres.ts'
 import { checkRedisServer, type RedisCheck } from './check-redis-server.ts'
-import { type Finding, ok, problem, renderFindings, skipped, warning } from './finding.ts'
+import { type Finding, ok, problem, problemOf, renderFindings, skipped, warning } from './finding.ts'
 
 const usage = 'usage: npm run doctor -- [--json]'
 
@@ -57,7 +59,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-async function examine(call: CommandContext): Promise<Finding[]> {
+async function examine(call: CommandContext): Promise<readonly Finding[]> {
   let config: Config
   let stores: CommandStores | null
   try {
@@ -70,74 +72,83 @@ async function examine(call: CommandContext): Promise<Finding[]> {
     ]
   }
   const found = { ...config, DATA_DIR: stores?.dataDir ?? config.DATA_DIR }
-  const findings = [await checkConfiguration(found), checkNode(), await checkDataDir(found.DATA_DIR)]
-  if (stores === null) {
-    findings.push(await checkEmbedded(found.DATA_DIR), await checkDisks([resolve(found.DATA_DIR)]))
-    return findings
+  const dataDir = await checkDataDir(found.DATA_DIR)
+  const findings = [...(await checkConfiguration(found)), checkNode(), ...dataDir.findings]
+  return stores === null
+    ? [...findings, ...(await examineStopped(found, dataDir.isAccessible))]
+    : [...findings, ...(await examineStores(found, stores)), await checkBaseUrl(found.BASE_URL)]
+}
+
+/** The checks while nothing runs, and DATABASE_URL is not set. */
+async function examineStopped(config: Config, isAccessible: boolean): Promise<readonly Finding[]> {
+  const { REDIS_URL: redisUrl } = config
+  const folder = resolve(config.DATA_DIR)
+  const findings = [...(await checkBackupStorage(null, config))]
+  if (redisUrl !== undefined)
+    findings.push(...(await checkRedisServer(redisUrl, { isEmbedded: false })).findings)
+  if (!isAccessible) {
+    const message = `whether Cuewire runs is unknown, because ${folder} is not accessible; the stores and BASE_URL were not checked`
+    return [...findings, warning('processes', message, 'run this as the user that runs Cuewire')]
   }
-  const redis = stores.redisUrl === undefined ? null : await checkRedisServer(stores.redisUrl)
+  const remaining = `${redisUrl === undefined ? 'Redis, ' : ''}processes, clocks, storage locations, BASE_URL and WebSockets`
+  return [
+    ...findings,
+    ...(await checkEmbedded(folder)),
+    warning(
+      'processes',
+      `no Cuewire runs with ${folder}; not checked: Postgres, ${remaining}`,
+      'start it with npm start, and run this again'
+    ),
+    ...(await checkPorts(config)),
+    await checkDisks([folder])
+  ]
+}
+
+async function examineStores(config: Config, stores: CommandStores): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  const isEmbedded = config.REDIS_URL === undefined
+  const redis = stores.redisUrl === undefined ? null : await checkRedisServer(stores.redisUrl, { isEmbedded })
   const sql = openSql(stores.databaseUrl, { max: 1, name: 'doctor' })
   try {
-    const database: Finding[] = []
-    for await (const finding of checkDatabase(sql, found)) database.push(finding)
+    const database = await checkDatabase(sql, config)
     findings.push(
-      ...database,
-      redis?.finding ??
+      ...database.findings,
+      ...(redis?.findings ?? [
         skipped('Redis', 'REDIS_URL is not set, and no embedded Redis runs with this DATA_DIR')
+      ])
     )
-    const answers = database.at(0)?.status !== 'problem'
-    if (answers) findings.push(await checkClocks(sql, redis))
-    findings.push(
-      await checkDisks([resolve(found.DATA_DIR), ...(answers ? await readStoragePaths(sql) : [])])
-    )
+    if (database.isRunning === false) findings.push(...(await checkPorts(config)))
+    const usable = database.answers ? sql : null
+    if (usable !== null) findings.push(await checkClocks(usable, redis))
+    findings.push(...(await checkBackupStorage(database.isRunning === null ? null : sql, config)))
+    const paths = usable === null ? [] : await readStoragePaths(usable)
+    findings.push(await checkDisks([resolve(config.DATA_DIR), ...paths]))
+  } catch (error) {
+    findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
   } finally {
     await sql.end({ timeout: 1 })
   }
-  findings.push(await checkBaseUrl(found.BASE_URL))
   return findings
 }
 
-async function checkConfiguration(config: Config): Promise<Finding> {
-  const { BASE_URL, TRUSTED_PROXIES, DATABASE_URL, SECRETS_KEY, HLS_ACCESS_LOG, GEO_DATABASE } = config
-  if (HLS_ACCESS_LOG !== undefined && !(await isReadable(HLS_ACCESS_LOG)))
-    return problem(
-      'configuration',
-      `HLS_ACCESS_LOG ${HLS_ACCESS_LOG} is not readable`,
-      'make it readable for the workers'
-    )
-  const geoProblem = GEO_DATABASE === undefined ? null : await findGeoProblem(GEO_DATABASE)
-  if (geoProblem !== null)
-    return problem(
-      'configuration',
-      `GEO_DATABASE ${GEO_DATABASE} cannot be used: ${geoProblem}`,
-      'put a GeoLite2 database of countries or cities there, readable for the workers'
-    )
-  if (BASE_URL.startsWith('https:') && TRUSTED_PROXIES.length === 0)
-    return warning(
-      'configuration',
-      'BASE_URL is https, and TRUSTED_PROXIES is not set',
-      'set TRUSTED_PROXIES to the addresses of the proxy; otherwise all listeners count as one address'
-    )
-  if (DATABASE_URL !== undefined && SECRETS_KEY === undefined)
-    return warning(
-      'configuration',
-      'SECRETS_KEY is not set, so the key is in DATA_DIR of this machine',
-      'set SECRETS_KEY if processes run on several machines, and keep a copy of the key'
-    )
-  return ok('configuration', 'all variables are valid')
+async function checkBackupStorage(sql: Sql | null, config: Config): Promise<readonly Finding[]> {
+  const { BACKUP_STORAGE: storage } = config
+  if (storage === undefined) return []
+  if (sql === null && !isAbsolute(storage))
+    return [
+      skipped('backups', `BACKUP_STORAGE ${storage}: the storage location cannot be looked up in Postgres`)
+    ]
+  const fault = await findBackupStorageProblem(sql, config).catch((error: unknown) => reasonOf(error))
+  return fault === null
+    ? [ok('backups', `BACKUP_STORAGE ${storage} was found`)]
+    : [
+        problem(
+          'backups',
+          `BACKUP_STORAGE ${storage} cannot be used: ${fault}`,
+          'correct it, or make it usable for the workers'
+        )
+      ]
 }
-
-const findGeoProblem = (file: string) =>
-  readCountries(file).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error))
-  )
-
-const isReadable = (file: string) =>
-  access(file, constants.R_OK).then(
-    () => true,
-    () => false
-  )
 
 function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -147,25 +158,24 @@ function checkNode(): Finding {
     : problem('program', name, 'install Node.js 20.19 or later')
 }
 
-/** The embedded stores, while Cuewire does not run. */
-async function checkEmbedded(dataDir: string): Promise<Finding> {
-  const folder = join(resolve(dataDir), 'postgres')
-  if ((await readClusterMajor(folder)) === null)
-    return problem(
-      'Postgres',
-      `DATABASE_URL is not set, and ${folder} has no database`,
-      'set DATABASE_URL and REDIS_URL, or start Cuewire with npm start'
-    )
+/** The embedded Postgres, while Cuewire does not run. */
+async function checkEmbedded(dataDir: string): Promise<readonly Finding[]> {
+  const folder = join(dataDir, 'postgres')
   try {
+    if ((await readClusterMajor(folder)) === null)
+      return [
+        problem(
+          'Postgres',
+          `DATABASE_URL is not set, and ${folder} has no database`,
+          'set DATABASE_URL and REDIS_URL, or start Cuewire with npm start'
+        )
+      ]
     await assertSameMajor(folder, (await findPostgresBinaries()).major)
+    return []
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    return problem('Postgres', error.message, 'see docs/upgrading.md')
+    return [problemOf('Postgres', error, 'see docs/upgrading.md')]
   }
-  return skipped(
-    'stores',
-    `no Cuewire runs with ${resolve(dataDir)}: start it to check its Postgres and Redis`
-  )
 }
 
 async function checkClocks(sql: Sql, redis: RedisCheck | null): Promise<Finding> {

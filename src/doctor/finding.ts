@@ -1,3 +1,6 @@
+import { AdvisedError } from '../runtime/errors.ts'
+import { reasonOf } from '../runtime/store-errors.ts'
+
 /** The result of one check. */
 export interface Finding {
   readonly check: string
@@ -25,6 +28,12 @@ export const problem = (check: string, message: string, advice: string): Finding
   message,
   advice
 })
+
+/** The problem of an error. `advice` is for an error that has none. */
+export const problemOf = (check: string, error: unknown, advice: string): Finding =>
+  error instanceof AdvisedError
+    ? problem(check, error.problem, error.advice)
+    : problem(check, reasonOf(error), advice)
 
 const marks: Readonly<Record<Finding['status'], string>> = {
   ok: 'ok     ',

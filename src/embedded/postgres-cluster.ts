@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import * as v from 'valibot'
 
-import { OperatorError } from '../runtime/errors.ts'
+import { AdvisedError, codeOf, OperatorError } from '../runtime/errors.ts'
 import type { ServiceOptions } from './embedded-service.ts'
 import { startGuarded, summarizeOutput } from './guarded-process.ts'
 import type { OsAccount } from './postgres-account.ts'
@@ -155,9 +155,16 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   return { ...binaries, major: Number(/\d+/.exec(stdout)?.[0]) }
 }
 
-/** Reads the major version of Postgres that created the cluster in `folder`; null if there is none. */
+/** Reads the major version of Postgres that created the cluster in `folder`; null if there is none. Throws an `OperatorError`. */
 export async function readClusterMajor(folder: string): Promise<number | null> {
-  const text = await readFile(join(folder, 'data', 'PG_VERSION'), 'utf8').catch(() => null)
+  const text = await readFile(join(folder, 'data', 'PG_VERSION'), 'utf8').catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null
+    throw new AdvisedError(
+      `the database in ${folder} cannot be read (${codeOf(error) || String(error)})`,
+      'run this as the user that owns it',
+      { cause: error }
+    )
+  })
   return text === null ? null : Number.parseInt(text, 10)
 }
 

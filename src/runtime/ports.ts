@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { codeOf, OperatorError } from './errors.ts'
+import { AdvisedError, codeOf } from './errors.ts'
 
 /**
  * Below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere: an outgoing connection
@@ -21,7 +21,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Throws an `OperatorError` with the reason if it is not possible to listen on this address. Retries until
+ * Throws an `AdvisedError` if it is not possible to listen on this address. Retries until
  * the timeout while the port is in use, as for a moment after its program was killed.
  */
 export async function assertPortIsFree(
@@ -34,9 +34,11 @@ export async function assertPortIsFree(
     const code = await findListenError(host, port)
     if (code === null) return
     if (code !== 'EADDRINUSE' || Date.now() > deadline)
-      throw new OperatorError(
-        explainListenError(code, { host, hostName: name.replace('PORT', 'HOST'), port: `${name} ${port}` })
-      )
+      throw explainListenError(code, {
+        host,
+        hostName: name.replace('PORT', 'HOST'),
+        port: `${name} ${port}`
+      })
     await sleep(50)
   }
 }
@@ -54,11 +56,15 @@ async function findListenError(host: string, port: number): Promise<string | nul
 function explainListenError(
   code: string,
   { host, hostName, port }: { readonly host: string; readonly hostName: string; readonly port: string }
-): string {
+): AdvisedError {
   if (code === 'EADDRINUSE')
-    return `${port} is in use on ${host}: stop the program that listens there, or choose another port`
-  if (code === 'EACCES') return `${port} needs more permissions than this user has: choose 1024 or higher`
+    return new AdvisedError(
+      `${port} is in use on ${host}`,
+      'stop the program that listens there, or choose another port'
+    )
+  if (code === 'EACCES')
+    return new AdvisedError(`${port} needs more permissions than this user has`, 'choose 1024 or higher')
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${hostName} ${host} is not an address of this machine: correct it`
-  return `cannot listen on ${host}, ${port} (${code}): correct ${hostName} and the port`
+    return new AdvisedError(`${hostName} ${host} is not an address of this machine`, 'correct it')
+  return new AdvisedError(`cannot listen on ${host}, ${port} (${code})`, `correct ${hostName} and the port`)
 }

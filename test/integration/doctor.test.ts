@@ -1,22 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 
+import { pino } from 'pino'
 import { expect } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
+import { migrateCommand } from '../../src/db/migrate-command.ts'
 import { doctorCommand } from '../../src/doctor/doctor-command.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { openDatabaseSecrets } from '../../src/security/secrets-key.ts'
+import { findBackupStorageProblem } from '../../src/storage/backup-storage.ts'
+import { startBackups } from '../../workers/backups.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
+import { waitFor } from '../support/wait.ts'
 
 const run = commandRunner('src/doctor/main.ts', doctorCommand)
+const runMigrate = commandRunner('src/db/main.ts', migrateCommand)
 
 async function examine(env: Record<string, string>) {
   const { code, stdout } = await run(env, '--json')
   const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(stdout)
-  return { code, ok, ...Object.fromEntries(findings.map(each => [each.check, each])) }
+  const all = findings.map(({ check, status, message }) => `${status} ${check}: ${message}`)
+  return { code, ok, all, ...Object.fromEntries(findings.map(each => [each.check, each])) }
 }
 
 test('the doctor finds a healthy installation healthy, and says what to do about each problem', async ({
@@ -49,23 +59,49 @@ test('the doctor finds a healthy installation healthy, and says what to do about
     BASE_URL: { status: 'warning', message: expect.stringContaining('only on this machine') }
   })
 
-  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru', 'appendonly', 'no')
   try {
     await sql`delete from processes where kind = 'workers'`
-    const GEO_DATABASE = join(folder, 'missing.mmdb')
-    const ill = { ...env, SECRETS_KEY: 'ab'.repeat(32), BASE_URL: 'http://127.0.0.1:1', GEO_DATABASE }
-    expect(await examine(ill)).toMatchObject({
+    const ill = {
+      ...env,
+      SECRETS_KEY: 'ab'.repeat(32),
+      BASE_URL: 'http://127.0.0.1:1',
+      GEO_DATABASE: join(folder, 'missing.mmdb'),
+      HLS_ACCESS_LOG: join(folder, 'missing.log'),
+      BACKUP_SCHEDULE: '0 3 * * *',
+      BACKUP_STORAGE: '99'
+    }
+    const found = await examine(ill)
+    expect(found).toMatchObject({
       code: 1,
       ok: false,
-      configuration: { status: 'problem', message: expect.stringContaining('it does not exist') },
-      Redis: { status: 'problem', advice: expect.stringContaining('noeviction') },
       'secrets key': { status: 'problem', message: expect.stringContaining('another key') },
-      processes: { status: 'warning', advice: expect.stringContaining('npm run workers') },
+      processes: { status: 'problem', advice: expect.stringContaining('npm run workers') },
+      backups: { status: 'problem', message: expect.stringContaining('no storage location with this id') },
       BASE_URL: { status: 'problem', message: expect.stringContaining('ECONNREFUSED') }
     })
+    for (const part of [
+      /^problem configuration: HLS_ACCESS_LOG /,
+      /^problem configuration: GEO_DATABASE .* it does not exist/,
+      /^problem Redis: .* allkeys-lru/,
+      /^warning Redis: .* append-only file/
+    ])
+      expect(found.all).toContainEqual(expect.stringMatching(part))
   } finally {
-    await redis.config('SET', 'maxmemory-policy', 'noeviction')
+    await redis.config('SET', 'maxmemory-policy', 'noeviction', 'appendonly', 'yes')
   }
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema)
+    values (gen_random_uuid(), 'workers', '0.2.0', '{2}', 2)`
+  await sql`update processes set seen_at = clock_timestamp() - interval '1 minute'`
+  const { port } = new URL(program.baseUrl)
+  expect(await examine({ ...env, PORT: port })).toMatchObject({
+    processes: {
+      status: 'warning',
+      message: expect.stringMatching(/^nothing runs; no server \(last seen 6\d s ago\)/)
+    },
+    ports: { status: 'problem', message: `PORT ${port} is in use on 127.0.0.1` }
+  })
   const dead = { ...env, DATABASE_URL: 'postgres://127.0.0.1:1/x', REDIS_URL: 'redis://127.0.0.1:1' }
   expect(await examine(dead)).toMatchObject({
     code: 1,
@@ -85,11 +121,86 @@ test('the doctor explains a wrong variable, and data of another version of Postg
   const folder = await scratchFolder()
   await mkdir(join(folder, 'postgres', 'data'), { recursive: true })
   await writeFile(join(folder, 'postgres', 'data', 'PG_VERSION'), '17\n')
-  expect(await examine({ DATA_DIR: folder })).toMatchObject({
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? String(address?.port) : ''
+  expect(await examine({ DATA_DIR: folder, PORT: port })).toMatchObject({
     code: 1,
     Postgres: {
       status: 'problem',
       message: expect.stringContaining('is of Postgres 17, and this release has Postgres 18')
-    }
+    },
+    processes: {
+      status: 'warning',
+      message: expect.stringMatching(/^no Cuewire runs .* not checked: .* WebSockets$/)
+    },
+    ports: { status: 'problem', message: `PORT ${port} is in use on 127.0.0.1` }
   })
+  server.close()
+  const unreadable = await scratchFolder()
+  await mkdir(join(unreadable, 'postgres', 'data', 'PG_VERSION'), { recursive: true })
+  expect(await examine({ DATA_DIR: unreadable })).toMatchObject({
+    Postgres: { status: 'problem', message: expect.stringContaining('cannot be read (EISDIR)') }
+  })
+})
+
+test('a role without privileges, and a read-only database, are explained in one line', async ({
+  databaseUrl,
+  sql
+}) => {
+  const role = `stranger_${randomBytes(6).toString('hex')}`
+  await sql.unsafe(`create role ${role} login password 'secret'`)
+  const url = new URL(databaseUrl)
+  url.username = role
+  url.password = 'secret'
+  const env = { DATABASE_URL: url.href, DATA_DIR: await scratchFolder(), BASE_URL: 'http://127.0.0.1:1' }
+  try {
+    expect(await examine(env)).toMatchObject({
+      code: 1,
+      schema: { status: 'problem', message: expect.stringContaining(`${role} may not create tables`) }
+    })
+    await sql.unsafe(`grant create on schema public to ${role}`)
+    expect(await examine(env)).toMatchObject({
+      code: 1,
+      Postgres: {
+        status: 'problem',
+        message: expect.stringContaining('permission denied for table migrations')
+      }
+    })
+    expect(await runMigrate(env)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^the role of the database URL lacks privileges \(permission .*\): make .*\n$/
+      )
+    })
+    await sql.unsafe(`alter role ${role} set default_transaction_read_only = on`)
+    expect((await examine(env)).all).toContainEqual(
+      expect.stringMatching(/^problem Postgres: .*, read-only /)
+    )
+    expect((await runMigrate(env)).stderr).toMatch(
+      /^Postgres is read-only \(cannot execute .*\): connect .*\n$/
+    )
+  } finally {
+    await sql.unsafe(`drop owned by ${role}; drop role ${role}`)
+  }
+})
+
+test('workers warn of a BACKUP_STORAGE that cannot be used', async ({ sql }) => {
+  const folder = await scratchFolder()
+  const config = { ...parseConfig({}), DATA_DIR: folder, BACKUP_STORAGE: join(folder, 'missing') }
+  const lines: unknown[] = []
+  const log = pino({ level: 'warn' }, { write: text => void lines.push(JSON.parse(text)) })
+  const openFiles = () => Promise.reject(new Error('no backup is due'))
+  const backups = startBackups({ sql, config, env: {}, openFiles, log }, '0 3 * * *')
+  await waitFor(() => lines.length > 0, { deadlineMs: 10_000, what: 'the warning' })
+  await backups.stop()
+  expect(lines).toMatchObject([
+    {
+      reason: `the folder ${config.BACKUP_STORAGE} does not exist`,
+      msg: expect.stringContaining('scheduled backups cannot be written')
+    }
+  ])
+  expect(await findBackupStorageProblem(sql, { ...config, BACKUP_STORAGE: folder })).toBe(null)
 })
