@@ -39,7 +39,9 @@ export const audienceErasureRoute = apiRoute(
         refuseField('start', 'required', 'must be set, or `end`, or all=true to delete all sessions.')
       const isAfter = start ? sql`started_at_ms >= ${startMsFragment(sql, station, start, 0)}` : sql`true`
       const isBefore = end ? sql`started_at_ms < ${startMsFragment(sql, station, end, 1)}` : sql`true`
-      const span = ['start', 'end'].map(name => request.query.get(name) ?? '').join(' to ')
+      const given = (name: string) => request.query.get(name)?.trim() ?? ''
+      const isWhole = start === null && end === null
+      const span = isWhole ? 'all' : `${given('start') || 'first'} to ${given('end') || 'now'}`
       await recordAudit(sql, request, { record: 'ListenerSession', id: span.slice(0, 100) })
       const untilMs = performance.now() + runMs
       let isInTime = true

@@ -31,6 +31,8 @@ export async function readPeriod(sql: Sql, station: StationRow, query: URLSearch
     select ${start ? startMsFragment(sql, station, start, 0) : sql`null::bigint`} as "startMs",
       ${end ? startMsFragment(sql, station, end, 1) : sql`null::bigint`} as "endMs"`
   if (!row) throw new ApiError('not-found')
+  if (row.startMs !== null && row.endMs !== null && row.startMs >= row.endMs)
+    refuseField('end', 'out_of_range', 'must not be before start.')
   const endMs = Math.min(engineTimeMs() + 1, row.endMs ?? Infinity)
   const startMs = row.startMs ?? endMs - defaultDays * dayMs
   if (endMs - startMs > maxDays * dayMs)
