@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 
-import { withDeadline } from './deadline.ts'
+import { DeadlineExceeded, withDeadline } from './deadline.ts'
 import { ReportedError } from './errors.ts'
 import { type Logger, openLog } from './log.ts'
 import { isStoreUnavailable, reasonOf, toOperatorError } from './store-errors.ts'
@@ -21,7 +21,9 @@ export function openReleasers(log: Logger) {
         try {
           await withDeadline(timeoutMs, name, async () => release())
         } catch (error) {
-          log.warn({ err: error }, `closing ${name}`)
+          // The stack of a timer says nothing.
+          const details = error instanceof DeadlineExceeded ? { reason: error.message } : { err: error }
+          log.warn(details, `closing ${name}`)
         }
       }
     }

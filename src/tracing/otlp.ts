@@ -13,7 +13,9 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import * as v from 'valibot'
 
+import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 import { version } from '../runtime/program-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
@@ -26,7 +28,7 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
  * of OpenTelemetry, such as `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_TRACES_SAMPLER`.
  */
 export function openOtlpExporter(kind: string, log: Logger): SpanExporter {
-  reportFailures(log)
+  const report = reportFailures(log)
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({
       'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'cuewire',
@@ -51,7 +53,10 @@ export function openOtlpExporter(kind: string, log: Logger): SpanExporter {
         }
       }
     },
-    close: () => provider.shutdown()
+    close: () =>
+      withDeadline(closeMs, 'exporting the last traces', () => provider.shutdown()).catch((error: unknown) =>
+        report(reasonOf(error))
+      )
   }
 }
 
@@ -65,15 +70,31 @@ function contextOf(parent: Traceparent | null): Context {
 
 const ignore = () => {}
 
+/** Shorter than the time for closing something when a process stops. */
+const closeMs = 1_500
+
 /** A collector that is down fails every few seconds. */
 const reportEveryMs = 60_000
 
-function reportFailures(log: Logger): void {
+/** Reports failures of the libraries. Returns what reports others. */
+function reportFailures(log: Logger): (reason: string) => void {
   let reportedAtMs = -Infinity
-  const error = (message: string) => {
+  const report = (reason: string) => {
     if (performance.now() - reportedAtMs < reportEveryMs) return
     reportedAtMs = performance.now()
-    log.warn({ reason: message.slice(0, 300) }, 'traces not exported')
+    log.warn({ reason: reason.slice(0, 300) }, 'traces not exported')
   }
+  const error = (reported: string) => report(messageOf(reported))
   diag.setLogger({ error, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR)
+  return report
+}
+
+const text = v.optional(v.string(), '')
+const flattenedError = v.pipe(v.string(), v.parseJson(), v.object({ message: text, code: text, name: text }))
+
+/** The libraries report an error as JSON, with its stack. Returns its message; other texts as they are. */
+function messageOf(reported: string): string {
+  const { success, output } = v.safeParse(flattenedError, reported)
+  if (!success) return reported
+  return output.message || output.code || output.name || reported
 }
