@@ -317,7 +317,7 @@ test.runIf(isDeep && whyWithout('prometheus') === null)(
   { timeout: 300_000 },
   async ({ databaseUrl, redisUrl }) => {
     await using folder = await openTempFolder()
-    const [port = 0, metricsPort = 0] = await Promise.all([findFreePort(), findFreePort()])
+    const [port, metricsPort] = await Promise.all([findFreePort(), findFreePort()])
     using program = startProgram({
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
