@@ -105,7 +105,7 @@ export function openChildMetrics(timeoutMs = answerTimeoutMs) {
      */
     collect: async (): Promise<string> => {
       const asked = [...children.keys()]
-      const answers = await Promise.all(asked.map(child => (child.connected ? ask(child) : null)))
+      const answers = await Promise.all(asked.map(async child => (child.connected ? ask(child) : null)))
       const known = asked.flatMap((child, index) => {
         const answer = answers[index]
         // It has exited meanwhile, and is among those.
