@@ -6,9 +6,9 @@ import { AdvisedError, codeOf } from './errors.ts'
 
 /**
  * Below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere: an outgoing connection
- * could take one of those while its service restarts.
+ * could take one of those while its service restarts. Above 10080, which `fetch` and browsers refuse ("bad port" of the Fetch Standard).
  */
-const [lowest, highest] = [10_000, 32_767]
+const [lowest, highest] = [10_081, 32_767]
 const attempts = 50
 
 /** Returns a free port of 127.0.0.1. Another program may take it meanwhile, so callers must retry. */
