@@ -19,7 +19,7 @@ import { startSshd } from '../support/sshd.ts'
 import { seedStations } from '../support/stations.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
-import { startWorkers } from '../support/worker-process.ts'
+import { shared, startWorkers } from '../support/worker-process.ts'
 
 const stations = 1_000
 const comparedStations = 20
@@ -66,7 +66,7 @@ test.runIf(isDeep)(
     })
     const empty = await openEmptyDatabase()
     const redis = await openRedisServer()
-    const env = { DATABASE_URL: empty.value.url, REDIS_URL: redis.value, DATA_DIR: to }
+    const env = { ...shared, DATABASE_URL: empty.value.url, REDIS_URL: redis.value, DATA_DIR: to }
     const restore = (file: string) => run(env, 'restore', '--replace', file)
     expect(await restore(join(folder, 'under-load.tar.gz'))).toMatchObject({ code: 0 })
     expect(await restore(archive)).toMatchObject({ code: 0 })
