@@ -62,9 +62,7 @@ export function buildTracks(rows: readonly TrackRow[]): Tracks {
     durations: Int32Array.from(rows, row => row.durationMs),
     lastPass: Int32Array.from(rows, row => row.lastPass),
     lastAired: Float64Array.from(rows, row => row.lastAiredMs),
-    overlaps: rows.some(row => row.overlapMs !== undefined)
-      ? Int32Array.from(rows, row => row.overlapMs ?? noOverlap)
-      : null,
+    overlaps: Int32Array.from(rows, row => row.overlapMs ?? noOverlap),
     uris: rows.some(row => row.uri) ? rows.map(row => row.uri ?? '') : []
   })
 }
@@ -100,7 +98,7 @@ export function indexTracks({ overlaps, uris, ...columns }: Omit<Tracks, 'byId' 
     lastPass: copy(Int32Array, columns.lastPass),
     byId: orderById(ids),
     duplicates: flagDuplicates(media),
-    overlaps,
+    overlaps: overlaps?.some(overlapMs => overlapMs !== noOverlap) ? overlaps : null,
     uris
   }
 }
@@ -178,7 +176,6 @@ export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boo
   ) => Float64Array.from(sources, ({ from, index }) => cellAt(from[name], index))
   const artists = sources.map(({ from, index }) => songKeysAt(from, index).artists)
   let artistsEnd = 0
-  const overlaps = sources.map(({ from, index }) => overlapAt(from, index))
   const hasUris = tracks.uris.length > 0 || fresh.uris.length > 0
   return indexTracks({
     ids: column('ids'),
@@ -191,9 +188,7 @@ export function replaceTracks(tracks: Tracks, isReplaced: (index: number) => boo
     durations: Int32Array.from(column('durations')),
     lastPass: Int32Array.from(column('lastPass')),
     lastAired: column('lastAired'),
-    overlaps: overlaps.some(each => each !== null)
-      ? Int32Array.from(overlaps, each => each ?? noOverlap)
-      : null,
+    overlaps: Int32Array.from(sources, ({ from, index }) => overlapAt(from, index) ?? noOverlap),
     uris: hasUris ? sources.map(({ from, index }) => from.uris[index] ?? '') : []
   })
 }

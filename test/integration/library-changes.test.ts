@@ -155,6 +155,12 @@ const playWithChange: Transaction = {
   ]
 }
 
+/** A song whose start of the next one stops fitting its duration. */
+const overlapThatNoLongerFits: Transaction[] = [
+  { kind: 'commits', list: [{ name: 'editCues', at: 1, to: 2 }] },
+  { kind: 'commits', list: [{ name: 'editMedia', at: 1, to: 0 }] }
+]
+
 class Rollback extends Error {}
 
 test('a library that is updated from changes equals one that is read again', async ({ sql }) => {
@@ -180,7 +186,7 @@ test('a library that is updated from changes equals one that is read again', asy
         await check()
       }
     }),
-    { numRuns, examples: [[[playWithChange]]] }
+    { numRuns, examples: [[[playWithChange]], [overlapThatNoLongerFits]] }
   )
 })
 
