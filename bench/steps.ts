@@ -16,7 +16,7 @@ import { printTable } from './table.ts'
  * whole program with an empty data folder for each run and subscribes to a sample of the stations as player
  * widgets do. Lateness is the time from the due time of a step to its WebSocket frame.
  *
- * `cost`: the CPU of a step by process, at 200 steps a second, after every library was loaded.
+ * `cost`: the CPU of a step by process, at 200 steps a second (`RATE`), after every library was loaded.
  * `rate`: the highest rate with a p99 of the lateness under 100 ms. Groups of stations begin to play one after
  * the other, so the rate grows by 100 steps a second with each group.
  *
@@ -42,13 +42,13 @@ export async function steps(): Promise<void> {
   for (const part of selectParts(parts)) {
     const stations = stationsOf[part]
     if (part.startsWith('cost'))
-      points.push({ name: '200 steps/s', size: stations, values: await measureCosts(stations) })
+      points.push({ name: `${stepsPerSecond} steps/s`, size: stations, values: await measureCosts(stations) })
     else await measureRates(stations)
   }
   await drawGrowth('steps', { title: 'CPU of a step', unit: 'ms' }, points)
 }
 
-const stepsPerSecond = 200
+const stepsPerSecond = positiveInteger('RATE', 200)
 const roles = ['workers', 'server', 'Postgres', 'Redis'] as const
 
 /** Returns the CPU of a step of each run. */
@@ -72,10 +72,10 @@ async function measureCosts(stations: number): Promise<number[]> {
   return cpuMs
 }
 
-/** Measures the steps of one run, by default at 200 steps a second. */
+/** Measures the steps of one run, by default at `RATE` steps a second. */
 export function measureStepCost(stations: number, options: CostOptions = {}): Promise<Cost> {
   const { stepsPerSecond: perSecond = stepsPerSecond, ...rest } = options
-  return withStations({ stations, songMs: (stations / perSecond) * 1_000, ...rest }, measureCost)
+  return withStations({ stations, songMs: Math.round((stations / perSecond) * 1_000), ...rest }, measureCost)
 }
 
 interface CostOptions {

@@ -40,6 +40,7 @@ import { reportReady } from './runtime/children.ts'
 import { runService } from './runtime/service.ts'
 import { openListenTokens } from './security/listen-tokens.ts'
 import { openDatabaseSecrets } from './security/secrets-key.ts'
+import { openSongLinks } from './security/song-links.ts'
 import { openServices } from './services.ts'
 import { startTracing } from './tracing/tracing.ts'
 
@@ -127,6 +128,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     keys,
     secrets,
     listenTokens,
+    songLinks: openSongLinks(secrets),
     settings: openInstallationSettings(publicReads),
     connectedListeners: openConnectedListeners({
       sql: reads,

@@ -82,6 +82,7 @@ import { liquidsoapRoutes, liquidsoapScriptRoutes } from './playout/liquidsoap.t
 import { listenerReportRoutes, listenersReportedSchema } from './playout/listener-reports.ts'
 import { playoutKeyRoute, playoutKeySchema } from './playout/playout-caller.ts'
 import { playoutRoutes } from './playout/playout.ts'
+import { songAudioRoutes } from './playout/song-audio.ts'
 import { queuePreviewRoute } from './queue/queue-preview.ts'
 import { queueRoutes } from './queue/queue.ts'
 import { requestReportRoutes } from './queue/request-reports.ts'
@@ -187,6 +188,7 @@ const documented: readonly ApiRoute[] = [
   ...nowPlayingUpdateRoutes,
   playoutKeyRoute,
   ...liquidsoapRoutes,
+  ...songAudioRoutes,
   ...liquidsoapLiveRoutes,
   ...liquidsoapCommandRoutes,
   autocueRoute,

@@ -85,6 +85,9 @@ describe.skipIf(whyWithout('chromium') !== null)('the first hour', () => {
       await press(page.getByRole('link', { name: 'Open the player' }))
       const player = await playerOpens
       await player.locator('.title', { hasText: new RegExp(songs.join('|')) }).waitFor()
+      // Nothing streams what the clock plays.
+      await player.getByRole('button', { name: 'Listen' }).click()
+      await player.locator('.sound-text', { hasText: 'This station has no stream' }).waitFor()
       await inspectPage(player)
       await page.bringToFront()
       await page.getByText('6 steps of 6 done').waitFor()

@@ -7,6 +7,8 @@ import { adminKey, type RunningProgram } from '../support/program.ts'
 import { goLive, listen } from '../support/radio-people.ts'
 import { type RadioWatch, seenAt, watchRadio } from '../support/radio-watch.ts'
 import { openRadio, type Radio, whyNoRadio } from '../support/radio.ts'
+import { startS3 } from '../support/s3.ts'
+import { toneWav } from '../support/tone.ts'
 import { waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 30_000 }
@@ -112,6 +114,47 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
       expect(plays.at(-2)).toMatchObject({ start: 2, end: 2, gained: 0, lost: 0, peak: 2, unique: 1 })
     }
   )
+
+  test('plays songs from S3 storage', { timeout: 180_000 }, async ({ program }) => {
+    await using s3 = await startS3()
+    const { bucket, endpoint, credentialKey, credentialSecret } = s3.settings
+    await using radio = await openRadio(program, {
+      shortName: 'bucket',
+      addSongs: async stationId => {
+        const location = await program.ask('POST', '/api/admin/storage_locations', {
+          body: {
+            type: 'station_media',
+            adapter: 's3',
+            s3Bucket: bucket,
+            s3Endpoint: endpoint,
+            s3CredentialKey: credentialKey,
+            s3CredentialSecret: credentialSecret
+          }
+        })
+        await program.ask('PUT', `/api/admin/station/${stationId}`, {
+          body: { media_storage_location_id: location.body.id }
+        })
+        const playlist = await program.ask('POST', `/api/station/${stationId}/playlists`, {
+          body: { name: 'Tones' }
+        })
+        for (const name of ['One', 'Two & three', 'Four'])
+          await program.ask('POST', `/api/station/${stationId}/files`, {
+            body: {
+              path: `tönes/${name}.wav`,
+              file: toneWav(Array.from({ length: 8 }, () => 0.5)).toString('base64'),
+              title: name,
+              artist: 'Bucket',
+              playlists: [playlist.body.id]
+            }
+          })
+      }
+    })
+    await using watch = watchRadio(program, radio)
+    await songs(watch, 4)
+    const heard = new Set(watch.streamed.map(({ value }) => value))
+    expect([...heard].filter(text => text.startsWith('Bucket - ')).length).toBeGreaterThan(1)
+    expect(watch.shown.map(({ value }) => textOf(value))).not.toContain('offline')
+  })
 
   test(
     'plays songs from their cue in, and the next one from its start',

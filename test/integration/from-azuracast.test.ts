@@ -25,6 +25,7 @@ import { commandRunner } from '../support/command.ts'
 import { wordsFor } from '../support/compiled-program.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { signIn } from '../support/people.ts'
+import { followStation } from '../support/playing.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
@@ -357,6 +358,11 @@ describe('a backup', () => {
       // A new record takes no id of AzuraCast.
       const created = await program.ask('POST', '/api/station/1/playlists', { body: { name: 'New' } })
       expect(created.body.id).toBeGreaterThan(9)
+
+      // Push by the former name of a station.
+      const followed = await followStation(program, 'радио_(3)')
+      await program.ask('PUT', '/api/station/3/listeners', { body: { total: 123 } })
+      await followed.next(np => np.listeners.total === 123)
     }
   )
 

@@ -108,6 +108,24 @@ test('a playout is not sent to files outside the media folder', async ({ program
   expect(await locate(join(program.dataDir, 'stations', String(playout.id), 'passwd.mp3'))).toBe(404)
 })
 
+test('a playout on another machine gets a link to a song of the media folder', async ({ program }) => {
+  const playout = await openPlayoutClient(program, { tracks: 1 })
+  const folder = join(program.dataDir, 'stations', String(playout.id), 'media')
+  await mkdir(folder, { recursive: true })
+  await symlink('/etc', join(folder, 'out'))
+  await writeFile(join(folder, 'a.mp3'), 'sound')
+  const link = async (path: string) => {
+    await program.sql`update media set path = ${path} where station_id = ${playout.id}`
+    return (await playout.call('cp', { uri: `media:${path}`, as: 'link' })).body.uri
+  }
+  const load = async (address: string) => (await fetch(address)).text()
+  expect(await load(await link('a.mp3'))).toBe('sound')
+  expect(await load(await link(join(folder, 'a.mp3')))).toBe('sound')
+  expect(JSON.parse(await load(await link('out/passwd')))).toMatchObject({ code: 400 })
+  // Cuewire serves only files of the media storage.
+  expect(await link('/music/by import.mp3')).toBe('/music/by import.mp3')
+})
+
 test('a playout is sent to regular files only', async ({ program }) => {
   const playout = await openPlayoutClient(program, { tracks: 1 })
   const folder = join(program.dataDir, 'stations', String(playout.id), 'media')

@@ -96,6 +96,37 @@ describe.for(['S3', 'SFTP'] as const)('media in %s storage', kind => {
     expect(await leftovers()).toEqual([])
   })
 
+  test('are loaded by a playout through a link that needs no key', async ({ sql, redisUrl }) => {
+    const { upload, askJson, ask, base, id } = await serveStore(sql, redisUrl, kind)
+    const { body: record } = await upload('x/ä & b.mp3')
+    const { body: made } = await askJson('POST', '/playout-key', {})
+    const locate = async (uri: string) => {
+      const response = await fetch(`${base}/api/internal/${id}/liquidsoap/cp`, {
+        method: 'POST',
+        headers: { 'X-Liquidsoap-Api-Key': made.playout_key, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ uri })
+      })
+      return JSON.parse(await response.text())
+    }
+    const { uri, isTemp } = await locate('media:x/ä & b.mp3')
+    expect(isTemp).toBe(false)
+    // The address that the playout called, not the public one.
+    expect(uri).toMatch(new RegExp(`^${base}/api/internal/${id}/song/${record.id}\\?until=\\d+&signature=`))
+    const load = async (address: string) => {
+      const response = await fetch(address)
+      return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
+    }
+    expect(await load(uri)).toEqual({ status: 200, bytes: song })
+    expect(await load(uri.replace(/(?<=until=)1/, '2'))).toMatchObject({ status: 404 })
+    expect(await load(uri.replace(`/song/${record.id}`, `/song/${record.id + 1}`))).toMatchObject({
+      status: 404
+    })
+    expect(await load(uri.slice(0, -1))).toMatchObject({ status: 404 })
+    await ask('DELETE', `/file/${record.id}`)
+    expect(await load(uri)).toMatchObject({ status: 404 })
+    expect(await locate('media:x/ä & b.mp3')).toMatchObject({ code: 404 })
+  })
+
   test('leave nothing behind when the store fails', async ({ sql, redisUrl }) => {
     const { upload, begin, patch, head, ask, songs, leftovers, used } = await serveStore(sql, redisUrl, kind)
     const { body: record } = await upload('here.mp3')

@@ -19,6 +19,7 @@ import { App, listen } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
 import { openListenTokens } from '../../src/security/listen-tokens.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
+import { openSongLinks } from '../../src/security/song-links.ts'
 import type { Dialect } from '../../src/station/dialect.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { followRedis } from './live-server.ts'
@@ -62,6 +63,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     keys,
     secrets,
     listenTokens: openListenTokens(secrets),
+    songLinks: openSongLinks(secrets),
     settings: openInstallationSettings(sql),
     connectedListeners: openConnectedListeners({
       sql: sql,

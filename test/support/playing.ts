@@ -34,10 +34,10 @@ export async function queueOf(program: Program, stationId: number): Promise<Answ
   return withoutCustomFields(body)
 }
 
-/** A client that follows a station. */
-export async function followStation(program: Program, stationId: number) {
+/** A client that follows a station by its id or name. */
+export async function followStation(program: Program, station: number | string) {
   const url = `${program.baseUrl.replace('http', 'ws')}/api/live/nowplaying/websocket`
-  const client = await subscribeLive(url, { subs: { [`station:${stationId}`]: { recover: true } } })
+  const client = await subscribeLive(url, { subs: { [`station:${station}`]: { recover: true } } })
   return {
     /** Returns the next publication that matches, with its triggers. Throws after 5 seconds. */
     next: async (fits: (np: Answer) => boolean): Promise<{ np: Answer; triggers: readonly string[] }> => {

@@ -1,7 +1,7 @@
 import type { Stream } from './streams.ts'
 
-/** `forbidden`: the Content-Security-Policy of the page blocks the stream. */
-export type SoundState = 'silent' | 'starting' | 'playing' | 'failed' | 'forbidden'
+/** `missing`: the station has no streaming server. `forbidden`: the Content-Security-Policy of the page blocks the stream. */
+export type SoundState = 'silent' | 'starting' | 'playing' | 'failed' | 'missing' | 'forbidden'
 
 /** The part of an `Audio` element that is used. */
 export interface AudioOutput {
@@ -28,6 +28,9 @@ export interface HlsAttachment {
 /** Connects the output with an HLS stream. `onFailure` is called when the stream fails for good. */
 export type AttachHls = (url: string, onFailure: () => void) => Promise<HlsAttachment>
 
+/** Returns whether no streaming server has the stream at an address, so that retries are in vain. */
+export type IsMissing = (url: string) => Promise<boolean>
+
 /** Retries of a stream that fails, each after twice the backoff. */
 const maxRetries = 3
 const firstBackoffMs = 1_000
@@ -44,9 +47,14 @@ export type AudioPlayer = ReturnType<typeof openAudioPlayer>
 
 /**
  * Plays one stream at a time. `onChange` is called when `sound` or `volume` changes. `attachHls` connects the output with
- * an HLS stream.
+ * an HLS stream; `isMissing` is asked about another stream that fails.
  */
-export function openAudioPlayer(output: AudioOutput, onChange: () => void, attachHls: AttachHls) {
+export function openAudioPlayer(
+  output: AudioOutput,
+  onChange: () => void,
+  attachHls: AttachHls,
+  isMissing: IsMissing
+) {
   let sound: SoundState = 'silent'
   let stream: Pick<Stream, 'url' | 'isHls'> | null = null
   let retries = 0
@@ -121,6 +129,14 @@ export function openAudioPlayer(output: AudioOutput, onChange: () => void, attac
     retries++
   }
 
+  async function fail(): Promise<void> {
+    const own = starts
+    const isInVain = stream !== null && !stream.isHls && (await isMissing(stream.url))
+    if (own !== starts) return
+    if (isInVain) end('missing')
+    else retry()
+  }
+
   function end(next: SoundState): void {
     clearTimeout(timer)
     stream = null
@@ -142,7 +158,7 @@ export function openAudioPlayer(output: AudioOutput, onChange: () => void, attac
     setSound('starting')
   })
   output.addEventListener('ended', retry)
-  output.addEventListener('error', retry)
+  output.addEventListener('error', () => void fail())
 
   return {
     get sound() {

@@ -10,6 +10,11 @@ const playIcon = iconView(
 )
 const stopIcon = iconView(svg`<rect x="6" y="6" width="12" height="12" rx="2" />`)
 
+const listenLabels: Readonly<Partial<Record<SoundState, string>>> = {
+  failed: 'Listen: the stream did not respond',
+  missing: 'Listen: the station has no stream'
+}
+
 export interface PlayControls {
   readonly sound: SoundState
   /** Whether there is a stream; otherwise there is no button. */
@@ -29,7 +34,7 @@ export function playButtonView({ sound, hasStream, isOnline, play, stop }: PlayC
     part="play"
     type="button"
     data-sound=${sound}
-    aria-label=${isOn ? 'Stop' : sound === 'failed' ? 'Listen: the stream did not respond' : 'Listen'}
+    aria-label=${isOn ? 'Stop' : (listenLabels[sound] ?? 'Listen')}
     ?disabled=${!isOn && !isOnline}
     @click=${isOn ? stop : play}
   >

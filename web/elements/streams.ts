@@ -51,3 +51,21 @@ function describeStream({ name, format, bitrate }: Remote): string {
 /** Distinguishes streams that have the same label. */
 const locate = (stream: Mount | Remote) =>
   'path' in stream ? stream.path : stream.url.replace(/^\w+:\/\//, '')
+
+const checkTimeoutMs = 3_000
+
+/**
+ * Whether Cuewire itself answers at the address of a stream of its own that there is none: then no proxy passes the address to a
+ * streaming server, and the station has none with a public address. A streaming server without the mount does not answer in JSON.
+ * Addresses of other origins than that of the page are not asked.
+ */
+export async function isMissingStream(url: string, pageOrigin: string): Promise<boolean> {
+  if (!URL.canParse(url) || new URL(url).origin !== pageOrigin) return false
+  try {
+    const signal = AbortSignal.timeout(checkTimeoutMs)
+    const { status, headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal })
+    return status === 404 && headers.get('Content-Type')?.startsWith('application/json') === true
+  } catch {
+    return false
+  }
+}

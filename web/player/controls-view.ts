@@ -69,6 +69,7 @@ const soundText: Readonly<Record<SoundState, string>> = {
   starting: 'Connecting',
   playing: 'Listening',
   failed: 'The stream does not respond',
+  missing: 'This station has no stream',
   forbidden: 'Reload the page to hear this stream'
 }
 

@@ -9,7 +9,7 @@ import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
 import { describeStatus, type StationLine } from '../elements/status-line.ts'
-import { listStreams } from '../elements/streams.ts'
+import { isMissingStream, listStreams } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
 import { controlsView, loadVolume } from './controls-view.ts'
 import { updateMediaSession, updatePlaybackState } from './media-session.ts'
@@ -47,7 +47,8 @@ class CuewirePlayer extends LitElement {
       this.#media,
       () => serverUrl(import.meta.url),
       () => this.#station.serverTimeMs()
-    )
+    ),
+    url => isMissingStream(url, location.origin)
   )
 
   readonly #delay = () => this.#audio.delay()

@@ -6,7 +6,7 @@ import { openAudioPlayer } from '../elements/audio-player.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
 import { describeStatus } from '../elements/status-line.ts'
-import { listStreams } from '../elements/streams.ts'
+import { isMissingStream, listStreams } from '../elements/streams.ts'
 import { badgeView, cardView, fullView } from './views.ts'
 
 import styles from './widget.css' with { type: 'text' }
@@ -58,7 +58,8 @@ export class CuewireNowPlaying extends LitElement {
       this.#media,
       () => new URL(this.server),
       () => this.#followed.serverTimeMs()
-    )
+    ),
+    url => isMissingStream(url, location.origin)
   )
 
   override disconnectedCallback(): void {

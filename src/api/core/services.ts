@@ -5,6 +5,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { ListenTokens } from '../../security/listen-tokens.ts'
 import type { Secrets } from '../../security/secrets.ts'
+import type { SongLinks } from '../../security/song-links.ts'
 import type { LiveView } from '../../station/live-view.ts'
 import type { SendDeps } from '../../webhooks/deliveries/send.ts'
 import type { Keys } from '../auth/keys.ts'
@@ -28,6 +29,7 @@ export interface ApiServices extends PlayoutServices {
   readonly keys: Keys
   readonly secrets: Secrets
   readonly listenTokens: ListenTokens
+  readonly songLinks: SongLinks
   /** The settings of the installation, as this process last read them. */
   readonly settings: SettingsReader
   readonly connectedListeners: ReadConnectedListeners

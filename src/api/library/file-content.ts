@@ -26,15 +26,22 @@ const otherType = 'application/octet-stream'
 const pieceBytes = 256 * 1024
 const errors = [404, 416, 501]
 
-/** Sends a file of the media storage, or the range of it that the request asks for. */
-async function sendFile(
+/** The OpenAPI description of routes that send audio with `sendMediaFile`. */
+export const audioAnswer = {
+  answer: { type: 'string', format: 'binary' },
+  contentTypes: [...new Set(Object.values(contentTypes)), otherType],
+  errors,
+  headers: ['range']
+} as const
+
+/** Sends a file of the media storage of a station, or the range of it that the request asks for. */
+export const sendMediaFile = (
   request: ApiRequest,
   services: ApiServices,
+  stationId: number,
   path: string,
   headers: Readonly<Record<string, string>> = {}
-): Promise<Reply> {
-  return sendFrom(request, () => openMediaStore(services, stationOf(request).id), path, headers)
-}
+): Promise<Reply> => sendFrom(request, () => openMediaStore(services, stationId), path, headers)
 
 /** Sends a file of a storage as a download, or the range of it that the request asks for. */
 export const sendStoredFile = (
@@ -115,13 +122,10 @@ const play = apiRoute('GET', '/api/station/:station_id/file/:id/play', 'view sta
   id: 'playFile',
   tag: 'Files',
   summary: 'The audio of a song by its id, unique id or song id, for editors; ranges are possible',
-  answer: { type: 'string', format: 'binary' },
-  contentTypes: [...new Set(Object.values(contentTypes)), otherType],
-  errors,
-  headers: ['range'],
+  ...audioAnswer,
   async handle(request, services) {
     const path = await findPath(services, stationOf(request).id, parseMediaName(request.params['id']))
-    return sendFile(request, services, path)
+    return sendMediaFile(request, services, stationOf(request).id, path)
   }
 })
 
@@ -142,7 +146,7 @@ const download = apiRoute('GET', '/api/station/:station_id/files/download', 'vie
       : await services.reads`
           select from media where station_id = ${stationOf(request).id} and path = ${path} and remote_playlist_id is null`
     if (!media) throw new ApiError('not-found')
-    return sendFile(request, services, path, {
+    return sendMediaFile(request, services, stationOf(request).id, path, {
       'Content-Type': otherType,
       'Content-Disposition': dispositionOf(nameOf(path))
     })

@@ -8,10 +8,8 @@ import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
 import { recordPlayoutCall } from '../../playout/playouts/commands.ts'
 import { sendNextSong, type SentSong } from '../../playout/playouts/send-next-song.ts'
 import { recordReport } from '../../playout/plays/report-track.ts'
-import { withDeadline } from '../../runtime/deadline.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { locateSong, findMediaFolder } from '../../storage/media-folder.ts'
 import { stationFile } from '../../uploads/station-audio.ts'
 import { parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
@@ -90,27 +88,7 @@ const feedback = definePlayoutRoutes({
   }
 })
 
-/** A network file system can hang. */
-const locateTimeoutMs = 5_000
-
-const file = definePlayoutRoutes({
-  name: 'cp',
-  summary: 'The path of a song of the library on this machine',
-  body: { uri: 'The path from nextsong.' },
-  answer: exactly({ uri: string, isTemp: { type: 'boolean', const: false } }),
-  async handle({ station, body }, { reads: sql, config }) {
-    const path = (body['uri'] ?? '').replace(/^media:/, '')
-    const [media] = await sql`select from media where station_id = ${station.id} and path = ${path}`
-    if (!media) throw new ApiError('not-found')
-    const folder = await sql.begin(tx => findMediaFolder(tx, station.id, config.DATA_DIR))
-    const uri = await withDeadline(locateTimeoutMs, 'locating a song', () => locateSong(path, folder, config))
-    if (uri !== null) return json({ uri, isTemp: false })
-    const message = folder === null ? 'The media of this station are stored remotely.' : undefined
-    throw new ApiError('not-found', message)
-  }
-})
-
-export const liquidsoapRoutes = [...nextSong, ...feedback, ...file]
+export const liquidsoapRoutes = [...nextSong, ...feedback]
 
 /** Reads the settings of a station's script. Throws 404. */
 async function readScriptStation({ reads: sql, config }: ApiServices, id: number): Promise<ScriptStation> {

@@ -9,7 +9,7 @@ const mp3 = (url: string) => ({ url, isHls: false })
 const noHls = () => Promise.reject(new Error('no HLS'))
 
 /** A player of a fake audio element, in which a new stream rejects the promise of the previous one. */
-function openTestPlayer({ attachHls = noHls }: { attachHls?: AttachHls } = {}) {
+function openTestPlayer({ attachHls = noHls, missing }: { attachHls?: AttachHls; missing?: string } = {}) {
   const events = new EventTarget()
   const started: string[] = []
   const received = { seconds: 0 }
@@ -33,7 +33,18 @@ function openTestPlayer({ attachHls = noHls }: { attachHls?: AttachHls } = {}) {
     addEventListener: (type, listener) => events.addEventListener(type, listener)
   }
   const dispatch = (type: string) => events.dispatchEvent(new Event(type))
-  return { player: openAudioPlayer(output, () => {}, attachHls), output, started, dispatch, received }
+  return {
+    player: openAudioPlayer(
+      output,
+      () => {},
+      attachHls,
+      async url => url === missing
+    ),
+    output,
+    started,
+    dispatch,
+    received
+  }
 }
 
 test('a stream that replaces one that is connecting is started once', async () => {
@@ -44,6 +55,22 @@ test('a stream that replaces one that is connecting is started once', async () =
   dispatch('playing')
   await vi.advanceTimersByTimeAsync(60_000)
   expect([started, player.sound]).toEqual([['one', 'two'], 'playing'])
+})
+
+test('a stream that does not exist fails at once', async () => {
+  const { player, started, dispatch } = openTestPlayer({ missing: 'one' })
+  player.play(mp3('one'))
+  dispatch('error')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(player.sound).toBe('missing')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(started).toEqual(['one'])
+  // The answer about a stream that was replaced is ignored.
+  player.play(mp3('one'))
+  dispatch('error')
+  player.play(mp3('two'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(player.sound).toBe('starting')
 })
 
 test('a stream that fails is retried with growing backoff, and then fails permanently', async () => {
@@ -58,6 +85,7 @@ test('a stream that fails is retried with growing backoff, and then fails perman
     expect(started.length).toBe(before + 1)
   }
   dispatch('error')
+  await vi.advanceTimersByTimeAsync(0)
   expect([player.sound, output.src]).toEqual(['failed', ''])
   await vi.advanceTimersByTimeAsync(60_000)
   expect(started.length).toBe(4)
