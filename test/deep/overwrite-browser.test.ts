@@ -19,12 +19,13 @@ interface Edited {
   readonly other: Readonly<Record<string, string>>
 }
 
+/** The records of a station, and a role with that station's name. */
 async function seed(program: Program): Promise<Record<string, Edited>> {
   const { id, document: np } = await startPlaying(program, { songMs: 3_600_000, tracks: 2 })
   const station = np.station.shortcode
   const [playlist] = (await program.ask('GET', `/api/station/${id}/playlists`)).body
   const [file] = (await program.ask('GET', `/api/station/${id}/files`)).body
-  const role = await program.ask('POST', '/api/admin/roles', { body: { name: 'Hosts' } })
+  const role = await program.ask('POST', '/api/admin/roles', { body: { name: station } })
   return {
     playlist: {
       at: `#/station/${station}/playlists/${playlist.id}`,

@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 
+import { waitFor } from './wait.ts'
+
 /** Works on pages like a person, and counts what it takes. */
 export interface Hands {
   /** Clicks, taps or, by keyboard, reaches and activates an element. */
@@ -68,6 +70,8 @@ async function reach(page: Page, target: Locator): Promise<void> {
 }
 
 async function activate(page: Page, target: Locator): Promise<void> {
+  // Buttons that are disabled for a moment keep the focus, and ignore keys.
+  await waitFor(() => target.isEnabled(), { deadlineMs: 15_000, what: `${String(target)} to be enabled` })
   const [tag, type] = await target.evaluate(element => [element.tagName, element.getAttribute('type')])
   if (type === 'radio') return chooseRadio(page, target)
   if ((await target.getAttribute('tabindex')) === '-1') await reachInList(page, target)

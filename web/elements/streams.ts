@@ -55,17 +55,17 @@ const locate = (stream: Mount | Remote) =>
 const checkTimeoutMs = 3_000
 
 /**
- * Whether Cuewire itself answers at the address of a stream of its own that there is none: then no proxy passes the address to a
+ * Whether Cuewire itself answers at the address of a stream that there is none: then no proxy passes the address to a
  * streaming server, and the station has none with a public address. A streaming server without the mount does not answer in JSON.
- * Addresses of other origins than that of the page are not asked.
  */
-export async function isMissingStream(url: string, pageOrigin: string): Promise<boolean> {
-  if (!URL.canParse(url) || new URL(url).origin !== pageOrigin) return false
+export async function isMissingStream(url: string): Promise<boolean> {
+  if (!URL.canParse(url) || !new URL(url).pathname.includes('/listen/')) return false
   try {
     const signal = AbortSignal.timeout(checkTimeoutMs)
-    const { status, headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal })
+    const { status, headers } = await fetch(url, { method: 'HEAD', signal })
     return status === 404 && headers.get('Content-Type')?.startsWith('application/json') === true
   } catch {
+    // The address leads to another server, which does not answer pages.
     return false
   }
 }

@@ -48,7 +48,7 @@ class CuewirePlayer extends LitElement {
       () => serverUrl(import.meta.url),
       () => this.#station.serverTimeMs()
     ),
-    url => isMissingStream(url, location.origin)
+    isMissingStream
   )
 
   readonly #delay = () => this.#audio.delay()

@@ -59,7 +59,7 @@ export class CuewireNowPlaying extends LitElement {
       () => new URL(this.server),
       () => this.#followed.serverTimeMs()
     ),
-    url => isMissingStream(url, location.origin)
+    isMissingStream
   )
 
   override disconnectedCallback(): void {
