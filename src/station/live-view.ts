@@ -34,7 +34,7 @@ export interface LongList {
 
 /** The now-playing documents and station states that a server keeps in memory. */
 export interface LiveView {
-  /** The same with documents in another dialect, which are rendered for each request. */
+  /** The same with documents in another dialect. Its lists are rendered for each request. */
   readonly inDialect: (dialect: Dialect) => LiveView
   /** A station by id (all digits) or short name. */
   readonly get: (key: string) => StationState | undefined

@@ -30,7 +30,9 @@ const timeoutMs = 60_000
 
 /** One thread for the process, because decrypting keys and signing requests would block the event loop. */
 const runInThread = openThreadTasks<RemoteFileThread>('src/storage/remote-files-thread.js', {
-  idleMs: 30_000
+  idleMs: 30_000,
+  // What the client of S3 leaves behind per piece of a file is then collected soon; it is no slower.
+  resourceLimits: { maxYoungGenerationSizeMb: 1 }
 })
 
 async function run(location: RemoteLocation, work: RemoteFileWork): Promise<RemoteFileValue> {

@@ -6,6 +6,7 @@ import {
   removeOldBroadcasts,
   removeOldDeliveries,
   removeOldListenerMinutes,
+  removeOldListenerSessions,
   removeOldNotifications,
   removeOldPlays,
   removeOldQueueRows,
@@ -63,6 +64,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     await sql`update stations set backend = 'clock' where id = 1`
   }
   const oldSeconds = Math.floor((nowMs - 4_900_000 * minuteMs) / 1_000)
+  const longAgo = Math.floor((nowMs - 1_099 * dayMs) / 1_000)
   /** The plays in memory, or the rows of a page. */
   const few = 1_100
   /** A list counts and searches the newest 100,000 rows. */
@@ -108,6 +110,21 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['search in the history', counted, () => get(`${large}/history?per_page=25&searchPhrase=nobody`)],
     ['history as a file', counted, () => get(`${large}/history?format=csv`)],
     ['history as a file, searched', counted, () => get(`${large}/history?format=csv&searchPhrase=nobody`)],
+    ['songs by plays', counted, () => get(`${large}/reports/songs?per_page=25&start=${longAgo}`)],
+    [
+      'songs by plays, searched',
+      counted,
+      () => get(`${large}/reports/songs?per_page=25&start=${longAgo}&searchPhrase=nobody`)
+    ],
+    [
+      'songs by plays as a file',
+      counted * 2,
+      () => get(`${large}/reports/songs?format=csv&start=${longAgo}`)
+    ],
+    ['best and worst plays', counted, () => get(`${large}/reports/overview/best-and-worst?start=${longAgo}`)],
+    ['charts of plays', counted, () => get(`${large}/reports/overview/charts`)],
+    ['listening of a month', counted, () => get(`${large}/reports/audience`)],
+    ['performances of a month', counted, () => get(`${large}/reports/soundexchange`)],
     ['requests', counted, () => get(`${large}/reports/requests?type=history&per_page=25`)],
     [
       'search in the requests',
@@ -152,11 +169,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['deep page of the audit log', counted, () => get('/api/admin/auditlog?per_page=25&before=2000000')],
     ['old audit log', counted, () => get(`/api/admin/auditlog?per_page=25&until=${oldSeconds}`)],
     ['series of a day', 3_000, () => get(`${large}/listeners/series`)],
-    [
-      'series of 1,099 days',
-      1_600_000,
-      () => get(`${large}/listeners/series?start=${Math.floor((nowMs - 1_099 * dayMs) / 1_000)}&step=86400`)
-    ],
+    ['series of 1,099 days', 1_600_000, () => get(`${large}/listeners/series?start=${longAgo}&step=86400`)],
     ['removal of old plays', batch, () => removeOldPlays(sql, nowMs, retention)],
     ['removal of old queue rows', batch * 2, () => removeOldQueueRows(sql, nowMs)],
     ['removal of old requests', batch, () => removeOldRequests(sql, nowMs, retention)],
@@ -164,6 +177,11 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['removal of old audit entries', batch, () => removeOldAudit(sql, nowMs, retention)],
     ['removal of old notifications', batch, () => removeOldNotifications(sql, nowMs)],
     ['removal of old minutes', batch, () => removeOldListenerMinutes(sql, nowMs, retention)],
+    [
+      'removal of old sessions',
+      batch,
+      () => removeOldListenerSessions(sql, nowMs, { ...retention, AUDIENCE_RETENTION_DAYS: 50 })
+    ],
     ['removal of old broadcasts', batch, () => removeOldBroadcasts(sql, nowMs, retention)],
     ['deletion of a web hook', few, () => sql`delete from webhooks where id = 1`],
     ['removal of its deliveries', batch * 2, () => removeOrphanDeliveries(sql)],

@@ -8,7 +8,7 @@ import { openTempFolder } from './temp-folder.ts'
 
 /** The number of rows in each table with long retention. */
 export const manyRows = 5_000_000
-/** The number of rows in each of `queue`, `listeners`, `broadcasts` and `notifications`. */
+/** The number of rows in each of `queue`, `listener_sessions`, `broadcasts` and `notifications`. */
 const fewerRows = 1_000_000
 /** The number of rows in each table that are older than the retention. */
 export const oldRows = 60_000
@@ -118,7 +118,7 @@ function partsUpTo(nowMs: number): readonly Part[] {
     from generate_series(1, ${count}::bigint) n`
   return [
     {
-      tables: ['song_history', 'queue', 'requests', 'listener_minutes', 'listeners'],
+      tables: ['song_history', 'queue', 'requests', 'listener_minutes', 'listener_sessions'],
       statements: [
         plays(stations.silent, nowMs - (manyRows + 1) * minuteMs, 3),
         plays(stations.large, nowMs, manyRows),
@@ -129,8 +129,8 @@ function partsUpTo(nowMs: number): readonly Part[] {
           select 1, 1, '', ${at}, ${at}, 'aired', ${at} from ${rows}`,
         `insert into listener_minutes (station_id, minute, total, "unique", most, fewest)
           select 1, ${at} / ${minuteMs}, 1, 1, 1, 1 from ${rows}`,
-        `insert into listeners (station_id, source, identity, since_ms, left_at_ms)
-          select 1, 'mount:1', lpad(n::text, 12, '0'), ${atOfFewer}, ${atOfFewer} from ${fewer}`
+        `insert into listener_sessions (station_id, started_at_ms, opened, ordinal, ended_at_ms, source, stream, family, client, country)
+          select 1, ${atOfFewer}, n, 0, ${atOfFewer} + ${minuteMs}, 'mount', '/radio.mp3', 'VLC', 'desktop', 'DE' from ${fewer}`
       ]
     },
     {

@@ -60,6 +60,8 @@ export class LiveStation implements StationListing {
   readonly #newCounts: ListenerCounts | string | null
   #rest: Rendering | null = null
   #event: Rendering | null = null
+  /** The documents in the other dialect; null before one was requested. */
+  #others: { rest: Rendering | null; event: Rendering | null } | null = null
   #line: CachedResponse | null = null
   #isUsed = false
 
@@ -154,11 +156,14 @@ export class LiveStation implements StationListing {
     return this.#renderingOf('event').response(nowSeconds)
   }
 
-  /** A document in a dialect. It is cached only if the dialect is that of the installation. */
+  /** A document in a dialect. */
   document(kind: 'rest' | 'event', nowSeconds: number, dialect: Dialect): CachedResponse {
     const variant = nowPlayingVariants[dialect][kind]
     if (variant === this.#variants[kind]) return this.#renderingOf(kind).response(nowSeconds)
-    return new Rendering(this.read(), variant, this.#baseUrl).response(nowSeconds)
+    this.#isUsed = true
+    const others = (this.#others ??= { rest: null, event: null })
+    others[kind] ??= new Rendering(this.read(), variant, this.#baseUrl)
+    return others[kind].response(nowSeconds)
   }
 
   /** The document of `GET /api/nowplaying_static/{id}.txt`. */
@@ -182,7 +187,7 @@ export class LiveStation implements StationListing {
   ): { text: string; etag: string } {
     const variant = nowPlayingVariants[dialect].rest
     const isOwn = variant === this.#variants.rest
-    const known = !isOwn ? null : isKept ? this.#renderingOf('rest') : this.#rest
+    const known = !isOwn ? this.#others?.rest : isKept ? this.#renderingOf('rest') : this.#rest
     return (known ?? new Rendering(this.read(), variant, this.#baseUrl)).element(nowSeconds)
   }
 
@@ -191,6 +196,7 @@ export class LiveStation implements StationListing {
     if (typeof this.#stored !== 'string') this.#stored = compressState(this.read())
     this.#rest = null
     this.#event = null
+    this.#others = null
     this.#line = null
   }
 
