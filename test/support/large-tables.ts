@@ -167,7 +167,7 @@ async function fillPart(sql: Sql, { tables, statements }: Part): Promise<void> {
     // Foreign key checks would take most of the time.
     await tx`set local session_replication_role = replica`
     // Writes to a table that was created in the same transaction need no WAL.
-    await tx.unsafe(`truncate ${tables.join(', ')}`)
+    await tx.unsafe(`truncate ${tables.join(', ')} cascade`)
     for (const statement of statements) await tx.unsafe(statement)
   })
 }
