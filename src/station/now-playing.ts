@@ -4,8 +4,8 @@ import { type CuedSong, isOnline, type Mount, type Play, type Song, type Station
 /**
  * `rest`: as documented for the REST API. `event`: as clients of push, static files and web hooks expect.
  * They differ only in `live.broadcast_start`, `live.art`, `song.custom_fields` and `cache`. `azuracast` and
- * `azuracast event`: as AzuraCast answers and pushes. They differ from `event` in `station`, in `cache`, and in
- * `elapsed` of a song of unknown length.
+ * `azuracast event`: as AzuraCast answers and pushes. They differ from `event` in `station`, in `song.text`, in `cache`,
+ * and in `elapsed` of a song of unknown length.
  */
 export type NowPlayingVariant = 'rest' | 'event' | 'azuracast' | 'azuracast event'
 
@@ -152,6 +152,7 @@ export function renderAzuracastStation(state: StationState, baseUrl: string) {
   const station = renderStation(state, baseUrl)
   const { profile } = state
   const withAutodj = new Set(profile.mounts.filter(mount => mount.hasAutodj).map(({ id }) => id))
+  const hasHls = profile.hlsEnabled && profile.backend !== 'none'
   return {
     ...station,
     backend: azuracastBackend(profile.backend),
@@ -166,7 +167,9 @@ export function renderAzuracastStation(state: StationState, baseUrl: string) {
       bitrate: remote.bitrate || null,
       format: remote.format || null
     })),
-    hls_url: station.hls_url || null
+    hls_enabled: hasHls,
+    hls_is_default: hasHls && profile.hlsIsDefault,
+    hls_url: hasHls ? station.hls_url : null
   }
 }
 
@@ -181,7 +184,7 @@ export function renderSong(
     id: song.id,
     art: artUrl(song.artId, station.shortName, baseUrl),
     custom_fields: renderCustomFields(song, station.customFields, rendering),
-    text: joinNames(song.artist, song.title),
+    text: isAzuracast(rendering) ? renderAzuracastText(song) : joinNames(song.artist, song.title),
     artist: song.artist,
     title: song.title,
     album: song.album,
@@ -191,7 +194,11 @@ export function renderSong(
   }
 }
 
-const joinNames = (artist: string, title: string) => [artist, title].filter(part => part !== '').join(' - ')
+const joinNames = (...names: readonly string[]) => names.filter(name => name !== '').join(' - ')
+
+/** The text of a song as AzuraCast derives it: with the album, which streams do not send. */
+export const renderAzuracastText = ({ artist, album, title }: Pick<Song, 'artist' | 'album' | 'title'>) =>
+  joinNames(artist, album, title)
 
 /** The URL of a song's cover, or of the default cover. */
 export function artUrl(artId: string, shortName: string, baseUrl: string): string {

@@ -409,8 +409,8 @@ export const writeGroups: Readonly<Record<string, readonly WriteStep[]>> = {
         call: `POST ${at}/fallback`,
         params: { station_id: 'admin/station' },
         body: () => formOf(audio('Fallback'), 'fallback.mp3'),
-        read: '/station/{admin/station}/fallback',
-        shows: shown({ hasRecord: true })
+        read: '/admin/station/{admin/station}',
+        shows: shown({ fallback_path: 'fallback.mp3' })
       },
       {
         call: `DELETE ${at}/fallback`,

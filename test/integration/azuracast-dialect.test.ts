@@ -281,7 +281,7 @@ test('a file has its playlists as objects, and its custom fields by name', async
   const entry = {
     id: file.id,
     weight: 1,
-    media: { title: 'One', text: ' - One', album: null, extra_metadata_raw: null }
+    media: { title: 'One', text: 'One', album: null, extra_metadata_raw: null }
   }
   expect((await ask('GET', order)).body).toMatchObject([{ ...entry, is_queued: true, last_played: 0 }])
   await program.sql`

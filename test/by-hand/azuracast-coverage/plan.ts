@@ -212,7 +212,7 @@ export const steps: Readonly<Record<string, Step>> = {
       source: 'songs',
       order: 'sequential',
       remote_url: null,
-      remote_type: null,
+      remote_type: 'stream',
       play_per_songs: 0,
       play_per_minutes: 0,
       play_per_hour_minute: 0,

@@ -191,10 +191,12 @@ test.for([
   expect(shortNameOf(name)).toBe(short)
 })
 
-test('songs of reports have their custom fields by name', async () => {
-  const plays = [{ song: { custom_fields: ['calm'] }, stat_delta: 1 }]
+test('songs of reports have their custom fields by name, and a text with the album', async () => {
+  const song = { artist: 'Ann', album: 'Songs', title: 'Aria', text: 'Ann - Aria' }
+  const plays = [{ song: { ...song, custom_fields: ['calm'] }, stat_delta: 1 }]
   const report = { bestAndWorst: { best: plays, worst: [] }, mostPlayed: plays }
-  const shown = [{ song: { custom_fields: { mood: 'calm' } }, stat_delta: 1 }]
+  const rendered = { ...song, text: 'Ann - Songs - Aria', custom_fields: { mood: 'calm' } }
+  const shown = [{ song: rendered, stat_delta: 1 }]
   expect(await bestAndWorst.render?.([report], contextOf([{ name: 'mood' }]))).toEqual([
     { bestAndWorst: { best: shown, worst: [] }, mostPlayed: shown }
   ])

@@ -300,8 +300,9 @@ test('text that could break JSON or HTML is unchanged', () => {
 describe('in the dialect of AzuraCast', () => {
   const { station, live: offAir, ...event } = read(harbour, 'event')
 
-  test('the document is that of events, with the station as AzuraCast answers it', () => {
-    const profile = { ...harbour.profile, url: '', hlsEnabled: false, requestsEnabled: true }
+  test('the document is that of events, with the station and the text of songs as AzuraCast answers them', () => {
+    const hls = { hlsEnabled: false, hlsIsDefault: true }
+    const profile = { ...harbour.profile, ...hls, url: '', requestsEnabled: true }
     const [mount] = profile.mounts
     const silent = { id: 9, name: 'Off', url: 'https://off.example.net/', bitrate: 0, format: '' }
     const state = {
@@ -313,10 +314,14 @@ describe('in the dialect of AzuraCast', () => {
       }
     }
     const document = read(state, 'azuracast')
-    expect(document).toMatchObject({ ...event, cache: 'hit' })
+    const { now_playing: playing } = event
+    const song = { ...playing.song, text: 'Nils Okada - Low Water - Paper Lanterns' }
+    expect(document).toMatchObject({ ...event, now_playing: { ...playing, song }, cache: 'hit' })
     expect(document.live).toEqual(offAir)
     expect(document.station).toMatchObject({
       url: null,
+      hls_enabled: false,
+      hls_is_default: false,
       hls_url: null,
       requests_enabled: true,
       mounts: [station.mounts[0], { id: 2, bitrate: null, format: null }],

@@ -1,8 +1,6 @@
 import type { Sql } from '../../../../db/sql.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
-import { openSongRenderer } from './song.ts'
-
-type SongRow = { readonly custom_fields: readonly string[] }
+import { openSongRenderer, type SongRow } from './song.ts'
 
 /** A song that listeners may request. It is named by its unique id. */
 export const requestableSong: RecordDialect<{

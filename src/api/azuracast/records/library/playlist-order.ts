@@ -1,6 +1,7 @@
 import { cuesOf } from '../../../../db/cue-columns.ts'
 import type { Sql } from '../../../../db/sql.ts'
 import type { CuePoints } from '../../../../songs/cue-points.ts'
+import { renderAzuracastText } from '../../../../station/now-playing.ts'
 import { toExtraMetadata } from '../../../library/extra-metadata.ts'
 import { isJsonBody, type OperationDialect, orNull } from '../../record-dialect.ts'
 import { artVersion } from './art-version.ts'
@@ -32,7 +33,7 @@ export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
           id,
           ...media,
           ...song,
-          text: `${song.artist} - ${song.title}`,
+          text: renderAzuracastText({ ...song, album: media.album }),
           album: orNull(media.album),
           genre: orNull(media.genre),
           isrc: orNull(media.isrc),

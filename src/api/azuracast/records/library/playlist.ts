@@ -11,7 +11,6 @@ type PlaylistRow = {
   readonly source: string
   readonly order: string
   readonly remote_url: string
-  readonly remote_type: string
   readonly backend_options: string
   readonly schedule_items: readonly ScheduleItem[]
 }
@@ -26,7 +25,6 @@ export const playlist: RecordDialect<PlaylistRow> = {
       short_name: shortNameOf(row.name),
       description: null,
       remote_url: orNull(row.remote_url),
-      remote_type: row.source === 'remote_url' ? row.remote_type : null,
       // Without options one that is empty, as AzuraCast.
       backend_options: row.backend_options.split(','),
       schedule_items: row.schedule_items.map(renderScheduleItem),

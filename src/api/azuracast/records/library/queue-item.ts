@@ -1,8 +1,8 @@
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
-import { openSongRenderer } from './song.ts'
+import { openSongRenderer, type SongRow } from './song.ts'
 
 type QueueRow = {
-  readonly song: { readonly custom_fields: readonly string[] }
+  readonly song: SongRow
   readonly links: { readonly self: string }
   readonly autodj_custom_uri: string
   readonly log: readonly unknown[]

@@ -1,7 +1,7 @@
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 import { artVersion } from './art-version.ts'
-import { openSongRenderer } from './song.ts'
+import { openSongRenderer, type SongRow } from './song.ts'
 
 type RequestRow = {
   readonly id: number
@@ -10,7 +10,7 @@ type RequestRow = {
   readonly played_at: number
   readonly media_id: number
   readonly ip: string
-  readonly song: { readonly custom_fields: readonly string[] }
+  readonly song: SongRow
 }
 
 /** A request in the reports. */

@@ -1,13 +1,20 @@
 import type { Sql } from '../../../../db/sql.ts'
+import { renderAzuracastText } from '../../../../station/now-playing.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 
-type SongRow = { readonly custom_fields: readonly string[] }
+export type SongRow = {
+  readonly custom_fields: readonly string[]
+  readonly artist: string
+  readonly album: string
+  readonly title: string
+}
 
-/** Returns a function that renders songs: their custom fields by short name, null if unset. */
+/** Returns a function that renders songs: their text, and their custom fields by short name, null if unset. */
 export async function openSongRenderer(sql: Sql) {
   const fields = await sql<{ name: string }[]>`select short_name as name from custom_fields order by id`
   return <Song extends SongRow>(song: Song) => ({
     ...song,
+    text: renderAzuracastText(song),
     // PHP encodes a map without members as a list.
     custom_fields:
       fields.length === 0

@@ -1,11 +1,11 @@
 import { type OperationDialect, omitMembers, type RecordDialect } from '../../record-dialect.ts'
-import { openSongRenderer } from '../library/song.ts'
+import { openSongRenderer, type SongRow } from '../library/song.ts'
 
 /** Statistics that AzuraCast does not show. */
 const ownStatistics = ['delta_positive', 'delta_negative', 'listeners_peak', 'unique_listeners'] as const
 
 type PlayedRow = Partial<Readonly<Record<(typeof ownStatistics)[number], number>>> & {
-  readonly song: { readonly custom_fields: readonly string[] }
+  readonly song: SongRow
 }
 
 /** A play of the history, always with the listeners at its start and end. */

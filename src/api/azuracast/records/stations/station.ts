@@ -62,7 +62,7 @@ const noEquivalent = {
 export const station: RecordDialect<StationRow> = {
   computed: ['is_streamer_live', 'fallback_path', 'radio_base_dir', 'links'],
   async render(rows, { sql, link, services }) {
-    const live = await readLive(sql, rows)
+    const facts = await readFacts(sql, rows)
     return rows.map(row => ({
       id: row.id,
       name: row.name,
@@ -79,7 +79,7 @@ export const station: RecordDialect<StationRow> = {
       request_delay: row.request_delay,
       request_threshold: row.request_threshold,
       enable_streamers: row.enable_streamers,
-      is_streamer_live: live.has(row.id),
+      is_streamer_live: facts.get(row.id)?.isLive ?? false,
       enable_public_page: row.is_public,
       enable_public_api: row.is_public,
       enable_hls: row.hls_enabled,
@@ -89,7 +89,7 @@ export const station: RecordDialect<StationRow> = {
       ...noEquivalent,
       max_hls_streams: row.max_hls_streams,
       branding_config: { ...noBranding, ...renderConfig(row, brandingSettings) },
-      fallback_path: null,
+      fallback_path: orNull(facts.get(row.id)?.fallbackPath ?? ''),
       media_storage_location: row.media_storage_location_id || null,
       recordings_storage_location: row.recordings_storage_location_id || null,
       podcasts_storage_location: row.podcasts_storage_location_id || null,
@@ -136,10 +136,17 @@ export const parseStationBody = ({
   ...parseConfig(branding_config, brandingSettings)
 })
 
-/** The stations on which a streamer is live. */
-async function readLive(sql: Sql, rows: readonly StationRow[]): Promise<ReadonlySet<number>> {
-  const found = await sql<{ id: number }[]>`
-    select station_id as id from broadcasts
-    where station_id = any(${rows.map(({ id }) => id)}::bigint[]) and ended_at_ms is null`
-  return new Set(found.map(({ id }) => id))
+interface StationFacts {
+  readonly id: number
+  /** Whether a streamer is live. */
+  readonly isLive: boolean
+  readonly fallbackPath: string
+}
+
+async function readFacts(sql: Sql, rows: readonly StationRow[]): Promise<ReadonlyMap<number, StationFacts>> {
+  const found = await sql<StationFacts[]>`
+    select id, fallback_path as "fallbackPath",
+      exists (select from broadcasts b where b.station_id = s.id and b.ended_at_ms is null) as "isLive"
+    from stations s where id = any(${rows.map(({ id }) => id)}::bigint[])`
+  return new Map(found.map(facts => [facts.id, facts]))
 }
