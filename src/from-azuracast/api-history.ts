@@ -1,5 +1,6 @@
 import { type Client, type Json, numberOf, objectOf, pageRows } from './api-client.ts'
 import { textOf } from './source.ts'
+import { playbackDelayMs } from './steps/history.ts'
 
 /** The API wants both; it answers for the last two weeks otherwise. */
 export const historyRange = { start: '2000-01-01', end: '2100-01-01' }
@@ -70,7 +71,7 @@ async function* readStationHistory(
     for (const play of (await client.page(path, historyRange, number)).rows.toReversed()) {
       const song = objectOf(play['song'])
       const change = numberOf(play['delta_total'])
-      const start = numberOf(play['played_at'])
+      const start = numberOf(play['played_at']) - playbackDelayMs / 1_000
       yield {
         ...play,
         ...song,

@@ -19,6 +19,8 @@ export interface MigratedStation {
   /** The storage location of its media, by its id in AzuraCast. */
   readonly mediaLocation: number
   readonly isEnabled: boolean
+  /** Whether playlists may offer their songs on demand. */
+  readonly hasOnDemand: boolean
 }
 
 /** A migration in progress. */

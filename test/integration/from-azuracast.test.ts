@@ -100,7 +100,11 @@ describe('a backup', () => {
         'settings of the installation: instance_name, history_keep_days, public_theme, homepage_redirect_url\n',
         'default_album_art_url must be',
         'BASE_URL=https://radio.example.com\n',
+        'MAIL_FROM=radio@example.com\n',
+        'settings of the installation without an equivalent: 1\n    analytics\n',
         'Station 1 – Bücher & Töne: branding_config.public_custom_css\n',
+        'Station 1 – Bücher & Töne: backend_config.hls_segment_length\n',
+        'Station 1 – Bücher & Töne: so that streamers connect as before, run its Liquidsoap with HARBOR_PORT=8015 HARBOR_MOUNT=/\n',
         'max_mounts 4, max_hls_streams 2: together 6',
         'old@example.com',
         'short (Odd)',
@@ -272,7 +276,7 @@ describe('a backup', () => {
       expect(history.total).toBe(90)
       expect(history.rows.find(({ sh_id: id }: { sh_id: number }) => id === 151)).toMatchObject({
         sh_id: 151,
-        played_at: newestPlay - 50 * 200,
+        played_at: newestPlay - 50 * 200 + 5,
         duration: 200,
         playlist: 'Rotation',
         streamer: 'DJ Wren',
@@ -508,7 +512,8 @@ describe('stations with the id of others', () => {
         'The default applies.\n',
         ' 6 songs\n',
         'another song of the location has: 1\n    Copy.mp3\n',
-        'whose API required no key: now it requires one: 1\n    Station 3'
+        'whose API required no key: now it requires one: 1\n    Station 3',
+        'because their station has that off: 3\n    Station 3'
       ])
         expect(stdout).toContain(line)
     const stations = await sql`
@@ -522,6 +527,9 @@ describe('stations with the id of others', () => {
       { id: 4, short_name: 'station_1_2', is_public: true, plays: 3, path: expect.stringContaining('(1)') }
     ])
     expect(await findStation(sql, 'станция_(2)')).toMatchObject({ id: 2, shortName: '_2' })
+    const onDemand = await sql<{ id: number }[]>`
+      select distinct station_id as id from playlists where include_in_on_demand order by id`
+    expect(onDemand.map(({ id }) => id)).toEqual([2, 4])
   })
 })
 

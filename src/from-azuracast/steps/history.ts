@@ -5,6 +5,9 @@ import { copyLines, renderCopyLine } from '../copy-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
+/** AzuraCast shows a play from when listeners hear it: this long after its start in the database. */
+export const playbackDelayMs = 5_000
+
 // Two batches are in memory: one is converted while the other is written.
 const batchRows = 10_000
 
@@ -48,7 +51,7 @@ export async function takeHistory(migration: Migration): Promise<void> {
     convertsOnlyNew: true,
     convert(row, read, sourceId) {
       const station = stations.get(read.number(row, 'station_id'))
-      const startedAtMs = read.time(row, 'timestamp_start')
+      const startedAtMs = toHeardAt(read.time(row, 'timestamp_start'))
       if (!station || startedAtMs === null) return null
       const song = songs.find(
         read.text(row, 'artist'),
@@ -58,7 +61,7 @@ export async function takeHistory(migration: Migration): Promise<void> {
       )
       const playlistId = read.number(row, 'playlist_id')
       const seconds = read.number(row, 'duration')
-      const endedAtMs = read.time(row, 'timestamp_end')
+      const endedAtMs = toHeardAt(read.time(row, 'timestamp_end'))
       const start = count(read, row, 'listeners_start')
       // A play that had not ended has only the change since its start.
       const end =
@@ -95,6 +98,8 @@ export async function takeHistory(migration: Migration): Promise<void> {
     write: writePlays
   })
 }
+
+const toHeardAt = (ms: number | null) => (ms === null ? null : ms + playbackDelayMs)
 
 const maxCount = 2_147_483_647
 const count = (read: Reader, row: SourceRow, column: string) =>

@@ -16,9 +16,9 @@ function numberOr(value: unknown, fallback: number): number {
   return text === '' || !Number.isFinite(Number(text)) ? fallback : Number(text)
 }
 
-/** Whether a setting differs from its default, which is nothing for all that are checked. */
-const isSet = (value: unknown): boolean =>
-  !['', '0', 'false', 'none'].includes(textOf(value)) || (Array.isArray(value) && value.length > 0)
+/** Whether a setting differs from its default, which is nothing for most. */
+const isSet = (value: unknown, fallback = ''): boolean =>
+  !['', '0', 'false', 'none', fallback].includes(textOf(value)) || (Array.isArray(value) && value.length > 0)
 
 /** Converts a station to a row, which is disabled and has the storage locations of AzuraCast. Null if it is not accepted. */
 export function mapStation(
@@ -90,6 +90,14 @@ export function mapStation(
   const port = numberOr(frontend['port'], 0)
   if (port !== 0 && body.frontend !== 'remote')
     report.advise(`${name}: set frontend_url when its streaming server runs (it had port ${port}).`)
+  if (body.enable_streamers && body.backend === 'liquidsoap') {
+    // AzuraCast derives a port that is not set.
+    const streamerPort = numberOr(backend['dj_port'], (port || 7_990 + read.number(row, 'id') * 10) + 5)
+    const mount = textOf(backend['dj_mount_point']) || '/'
+    report.advise(
+      `${name}: so that streamers connect as before, run its Liquidsoap with HARBOR_PORT=${streamerPort} HARBOR_MOUNT=${mount}`
+    )
+  }
   const playoutKey = text('adapter_api_key')
   return {
     ...accepted,
@@ -117,12 +125,10 @@ function findUnusedSettings(
   read: Reader,
   configs: Readonly<Record<keyof typeof unused, Readonly<Record<string, unknown>>>>
 ): string[] {
-  const columns = ['genre', 'disconnect_deactivate_streamer', 'enable_on_demand'].filter(column =>
-    isSet(read.text(row, column))
-  )
+  const columns = ['genre', 'disconnect_deactivate_streamer'].filter(column => isSet(read.text(row, column)))
   const unusedNames = (part: keyof typeof unused) =>
     Object.keys(configs[part])
-      .filter(name => unused[part].test(name) && isSet(configs[part][name]))
+      .filter(name => unused[part].test(name) && isSet(configs[part][name], unusedDefaults[name]))
       .map(name => `${part}_config.${name}`)
   return [...columns, ...unusedNames('backend'), ...unusedNames('frontend'), ...unusedNames('branding')]
 }
@@ -130,8 +136,21 @@ function findUnusedSettings(
 /** Settings without an equivalent, by the column that contains them. */
 const unused = {
   backend:
-    /^(?:custom_config|use_manual_autodj$|record_streams$|audio_processing_method$|stereo_tool_license_key$|enable_replaygain_metadata$|write_playlists_to_liquidsoap$|share_encoders$|hls_enable_on_public_player$)/,
+    /^(?:custom_config|crossfade_smart_|hls_segment|use_manual_autodj$|record_streams$|audio_processing_method$|stereo_tool_license_key$|enable_replaygain_metadata$|write_playlists_to_liquidsoap$|share_encoders$|hls_enable_on_public_player$|charset$|dj_buffer$|performance_mode$)/,
   frontend:
     /^(?:custom_config|max_listeners|banned_ips|banned_user_agents|banned_countries|allowed_ips|sc_license_id|sc_user_id)$/,
   branding: /^(?:default_album_art_url|public_custom_css|public_custom_js)$/
 } as const
+
+/** Defaults of AzuraCast that are not nothing. */
+const unusedDefaults: Readonly<Record<string, string>> = {
+  charset: 'UTF-8',
+  crossfade_smart_high: '-15',
+  crossfade_smart_margin: '8',
+  crossfade_smart_medium: '-32',
+  dj_buffer: '5',
+  hls_segment_length: '4',
+  hls_segments_in_playlist: '5',
+  hls_segments_overhead: '2',
+  performance_mode: 'disabled'
+}

@@ -35,7 +35,6 @@ export async function takeMedia(migration: Migration): Promise<void> {
   const { report, ids } = migration
   const byLocation = stationsByLocation(migration)
   const seen = new Set<string>()
-  let unused = 0
   await takeTable<MappedMedia>(migration, {
     table: 'station_media',
     kind: 'media',
@@ -43,7 +42,11 @@ export async function takeMedia(migration: Migration): Promise<void> {
     convert(row, read, sourceId) {
       const location = read.number(row, 'storage_location_id')
       const stations = byLocation.get(location) ?? []
-      if (stations.length === 0) unused += 1
+      if (stations.length === 0)
+        report.leave(
+          'songs in storage locations that no station uses',
+          read.text(row, 'path') || `song ${sourceId}`
+        )
       const mapped = stations.length === 0 ? null : mapMedia(migration, row, read)
       if (!mapped) return null
       const keys = [mapped['path'], mapped['unique_id']].map(value => `${location} ${textOf(value)}`)
@@ -73,7 +76,6 @@ export async function takeMedia(migration: Migration): Promise<void> {
       )
     }
   })
-  if (unused > 0) report.leave('songs in storage locations that no station uses', `${unused} songs`)
   for (const [location, [first, ...others]] of byLocation)
     if (first && others.length > 0)
       report.advise(

@@ -74,6 +74,10 @@ export async function takePlaylists(migration: Migration, schedules: Schedules):
         report.leave('settings of playlists that are not accepted', `${name}: ${problem}`)
       const clampField = openClamp(onProblem)
       const isRemote = text('source') === 'remote_url'
+      const isOnDemand = read.flag(row, 'include_in_on_demand')
+      // Stations have no such setting here: the songs would become public.
+      if (isOnDemand && !station.hasOnDemand)
+        report.leave('playlists whose songs are not on demand, because their station has that off', name)
       const body = {
         name: text('name'),
         type: isRemote ? 'default' : text('type'),
@@ -94,7 +98,7 @@ export async function takePlaylists(migration: Migration, schedules: Schedules):
         ),
         weight: clampField('weight', read.number(row, 'weight'), 0, 100) || 3,
         include_in_requests: read.flag(row, 'include_in_requests', true),
-        include_in_on_demand: read.flag(row, 'include_in_on_demand'),
+        include_in_on_demand: isOnDemand && station.hasOnDemand,
         backend_options: text('backend_options'),
         avoid_duplicates: read.flag(row, 'avoid_duplicates', true),
         schedule_items: schedules.playlists.get(sourceId) ?? []

@@ -95,19 +95,42 @@ function adviseVariables({ report }: Migration, row: SourceRow, read: Reader): v
     report.advise(
       `SMTP_URL=${mailScheme}://${user === '' ? '' : `${user}:PASSWORD@`}${address} (the password is not printed)`
     )
+    if (text('mail_sender_email') !== '') report.advise(`MAIL_FROM=${text('mail_sender_email')}`)
   }
-  for (const column of unusedSettings.filter(name => text(name) !== '' && text(name) !== '0'))
-    report.leave('settings of the installation without an equivalent', column)
+  for (const [column, defaults] of Object.entries(unusedSettings)) {
+    const value = text(column)
+    if (value !== '' && !defaults.includes(value))
+      report.leave('settings of the installation without an equivalent', column)
+  }
 }
 
-const unusedSettings = [
-  'public_custom_css',
-  'public_custom_js',
-  'internal_custom_css',
-  'hide_album_art',
-  'backup_enabled',
-  'geolite_license_key',
-  'last_fm_api_key',
-  'acme_email',
-  'acme_domains'
-]
+const off = ['0']
+const on = ['1']
+
+/** Settings that have no equivalent, with the values that mean nothing: the defaults of AzuraCast, and those of its form. */
+const unusedSettings: Readonly<Record<string, readonly string[]>> = {
+  acme_domains: [],
+  acme_email: [],
+  analytics: ['all', 'no_ip'],
+  avatar_default_url: [],
+  avatar_service: ['gravatar'],
+  backup_enabled: off,
+  check_for_updates: on,
+  enable_all_webhooks: on,
+  enable_liquidsoap_editing: on,
+  filter_local_user_urls: on,
+  geolite_license_key: [],
+  hide_album_art: off,
+  hide_product_name: off,
+  internal_custom_css: [],
+  ip_source: ['local'],
+  last_fm_api_key: [],
+  mail_sender_name: [],
+  prefer_browser_url: on,
+  public_custom_css: [],
+  public_custom_js: [],
+  sync_disabled: off,
+  use_external_album_art_in_apis: off,
+  use_external_album_art_when_processing_media: off,
+  use_radio_proxy: on
+}

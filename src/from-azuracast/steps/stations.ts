@@ -111,7 +111,8 @@ async function readStations(
       shortName,
       timezone: read.text(row, 'timezone') ?? 'UTC',
       mediaLocation: read.number(row, 'media_storage_location_id'),
-      isEnabled: read.flag(row, 'is_enabled', true)
+      isEnabled: read.flag(row, 'is_enabled', true),
+      hasOnDemand: read.flag(row, 'enable_on_demand')
     }
     stations.set(identity.id, station)
   }

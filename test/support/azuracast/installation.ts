@@ -47,7 +47,18 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         public_theme: 'dark',
         homepage_redirect_url: 'https://www.example.com/',
         default_album_art_url: 'not an address',
-        history_keep_days: 90
+        history_keep_days: 90,
+        analytics: 'none',
+        prefer_browser_url: true,
+        use_radio_proxy: true,
+        enable_liquidsoap_editing: true,
+        enable_all_webhooks: true,
+        filter_local_user_urls: true,
+        check_for_updates: true,
+        mail_enabled: true,
+        mail_smtp_host: 'mail.example.com',
+        mail_smtp_port: 465,
+        mail_sender_email: 'radio@example.com'
       }
     ],
     storage_location: range(sizes.stations * 3, id => ({
@@ -210,6 +221,7 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         station_id: 1,
         streamer_id: 1,
         timestamp_start: at(newestPlay - 60),
+        timestamp_end: null,
         recording_path: 'wren/stream.mp3'
       }
     ],
@@ -302,6 +314,9 @@ function stationRow(id: number): Row {
       crossfade_type: 'smart',
       duplicate_prevention_time_range: 90,
       live_broadcast_text: 'On air now',
+      charset: 'UTF-8',
+      dj_buffer: 5,
+      hls_segment_length: 6,
       hls_is_default: true,
       custom_config: id === 1 ? 'radio = amplify(1.1, radio)' : null
     },
@@ -314,6 +329,7 @@ function stationRow(id: number): Row {
     request_delay: 7,
     request_threshold: 30,
     enable_streamers: true,
+    enable_on_demand: id % 3 !== 0,
     enable_public_page: id % 5 !== 0,
     enable_public_api: id % 5 !== 0,
     is_enabled: true,
@@ -330,13 +346,17 @@ function stationRow(id: number): Row {
   }
 }
 
+/** AzuraCast derives the text of a song, and its id, from artist, album and title. */
+function songOf(id: number): Row {
+  const text = `Artist ${id % 900} - Album ${id % 50} - Title ${id}`
+  const song_id = createHash('md5').update(text.replaceAll(/[ -]/g, '').toLowerCase()).digest('hex')
+  return { song_id, text }
+}
+
 function mediaRow(id: number, station: number): Row {
   return {
     id,
-    song_id: createHash('md5')
-      .update(`artist${id % 900}title${id}`)
-      .digest('hex'),
-    text: `Artist ${id % 900} - Title ${id}`,
+    ...songOf(id),
     artist: `Artist ${id % 900}`,
     title: `Title ${id}`,
     album: `Album ${id % 50}`,
@@ -364,7 +384,7 @@ function playlistRow(id: number): Row {
     source: kind === 2 ? 'remote_url' : 'songs',
     playback_order: kind === 1 ? 'sequential' : 'shuffle',
     remote_url: kind === 2 ? `https://relay.example.com/stream${id}.mp3` : null,
-    remote_type: kind === 2 ? 'stream' : null,
+    remote_type: 'stream',
     remote_timeout: kind === 2 ? 10 : 0,
     is_enabled: kind !== 2,
     play_per_songs: kind === 1 ? 12 : 0,
@@ -399,15 +419,12 @@ function historyRow(id: number, { stations, songs, plays }: InstallationSizes, p
   const listeners = (id * 31) % 97
   return {
     id,
-    song_id: createHash('md5')
-      .update(`artist${mediaId % 900}title${mediaId}`)
-      .digest('hex'),
     station_id: station,
     playlist_id: station * 3 - 2,
     media_id: mediaId,
     streamer_id: station === 1 && id % 50 === 1 ? 1 : null,
     request_id: id % 40 === 1 ? 1 : null,
-    text: `Artist ${mediaId % 900} - Title ${mediaId}`,
+    ...songOf(mediaId),
     artist: `Artist ${mediaId % 900}`,
     title: `Title ${mediaId}`,
     album: `Album ${mediaId % 50}`,
