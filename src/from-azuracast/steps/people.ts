@@ -1,5 +1,6 @@
 import { globalPermissions, stationPermissions } from '../../api/auth/access.ts'
 import type { Tx } from '../../db/sql.ts'
+import type { Dialect } from '../../station/dialect.ts'
 import { insertRows } from '../insert-rows.ts'
 import { type Migration, readProgress, rowsOf, takeTable } from '../migration.ts'
 
@@ -158,7 +159,10 @@ async function readUserRoles(migration: Migration): Promise<Map<number, number[]
 const keyIdentifier = /^[0-9a-f]{16}$/
 const sha512 = /^[0-9a-f]{128}$/
 
-/** API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user. */
+/**
+ * API keys continue to work: their SHA-512 verifiers are kept. A key has the permissions of its user, and is answered in the dialect of
+ * AzuraCast, whose clients use it.
+ */
 async function takeApiKeys(migration: Migration): Promise<void> {
   const { ids, report, isDryRun, sql } = migration
   const rows: {
@@ -167,6 +171,7 @@ async function takeApiKeys(migration: Migration): Promise<void> {
     verifier: string
     permissions: string[]
     user_id: number
+    dialect: Dialect
   }[] = []
   for await (const { row, read } of rowsOf(migration, 'api_keys')) {
     const identifier = (read.text(row, 'id') ?? '').toLowerCase()
@@ -183,7 +188,8 @@ async function takeApiKeys(migration: Migration): Promise<void> {
         identifier,
         verifier: `\\x${verifier}`,
         permissions: [],
-        user_id: userId
+        user_id: userId,
+        dialect: 'azuracast'
       })
   }
   const kept = isDryRun ? rows : await leaveOutDeletedUsers(migration, rows)
