@@ -3,8 +3,9 @@ import { describe, expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
+import { createUser, password } from '../support/people.ts'
 import { startPlaying } from '../support/playing.ts'
-import { adminKey, type Answer } from '../support/program.ts'
+import { type Answer } from '../support/program.ts'
 
 const names = (body: readonly Answer[]): string[] => body.map(({ name }) => name)
 
@@ -17,8 +18,13 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const { ask } = program
     const { id, document: np } = await startPlaying(program, { songMs: 3_600_000, tracks: 4 })
     const path = `/api/station/${id}`
-    await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
+    const { email } = await createUser(program, { role: 'Administrator' })
     await page.goto(`${program.baseUrl}/#/station/${np.station.shortcode}/playlists`)
+    const signIn = page.getByRole('dialog')
+    await signIn.getByLabel('Email address').fill(email)
+    await signIn.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await signIn.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByLabel('Name').fill('rotation')
     await page.getByText('Another playlist has this name.').waitFor()

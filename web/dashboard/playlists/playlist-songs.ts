@@ -2,7 +2,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
-import { callApi } from '../api/call-api.ts'
+import { callApi, downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
 import { moveElement } from '../queue/row-order.ts'
@@ -11,7 +11,7 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
-import { downloadPlaylist, importFile } from './playlist-file.ts'
+import { importFile } from './playlist-file.ts'
 import { playlistOrderSchema, type PlaylistSong } from './playlist-record.ts'
 
 /** Songs after these are counted, but not listed. */
@@ -95,7 +95,7 @@ export class PlaylistSongs extends StationElement {
     const isBusy = this.#actions.inFlight !== null
     const download = (format: 'm3u' | 'pls') =>
       this.#actions.run('export', async () => {
-        await downloadPlaylist(this.#path, this.name, format)
+        await downloadFile(`${this.#path}/export/${format}`, `${this.name}.${format}`)
         return ''
       })
     return html`<div class="button-row playlist-actions">
