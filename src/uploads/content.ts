@@ -29,6 +29,25 @@ export async function contentPath(config: DataFolder, id: string): Promise<strin
   return join(await uploadsFolder(config), id)
 }
 
+/** The name of content that one request receives and uses, without an upload. */
+export const generateTransientId = (): string => `${transientPrefix}${randomBytes(16).toString('hex')}`
+
+const transientPrefix = 'received-'
+const transientName = new RegExp(`^${transientPrefix}[0-9a-f]{32}$`)
+/** Longer than a request may pause. */
+const transientTtlMs = 3_600_000
+
+/** Whether a file of the folder is content that a request has left behind, since nothing was written to it for an hour. */
+export async function isAbandonedTransient(config: DataFolder, name: string): Promise<boolean> {
+  if (!transientName.test(name)) return false
+  try {
+    return Date.now() - (await stat(await contentPath(config, name))).mtimeMs > transientTtlMs
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
 /** The number of bytes that were received; 0 without any. */
 export async function receivedBytes(config: DataFolder, id: string): Promise<number> {
   try {

@@ -1,7 +1,7 @@
 import { opendir } from 'node:fs/promises'
 
 import { ApiError } from '../runtime/errors.ts'
-import { removeContent, uploadsFolder } from './content.ts'
+import { isAbandonedTransient, removeContent, uploadsFolder } from './content.ts'
 import { repairMoves } from './file-moves.ts'
 import { finishUpload } from './finish.ts'
 import type { UploadServices } from './services.ts'
@@ -43,7 +43,7 @@ async function finishInterrupted(services: UploadServices, signal: AbortSignal):
   return rows.length
 }
 
-/** A row is inserted before its content is created, and deleted before it is removed. */
+/** A row is inserted before its content is created, and deleted before it is removed. Other content has no row. */
 async function removeOrphans({ sql, config }: UploadServices, signal: AbortSignal): Promise<number> {
   let removed = 0
   let seen = 0
@@ -61,6 +61,10 @@ async function removeOrphans({ sql, config }: UploadServices, signal: AbortSigna
     seen += 1
     if (signal.aborted || seen > maxFilesPerRun) break
     if (/^[0-9a-f]{32}$/.test(name)) names.push(name)
+    else if (await isAbandonedTransient(config, name)) {
+      await removeContent(config, name)
+      removed += 1
+    }
     if (names.length >= batch) await removeUnknown()
   }
   await removeUnknown()

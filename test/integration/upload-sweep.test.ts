@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect } from 'vitest'
@@ -50,11 +50,29 @@ test('expired uploads and content without an upload are removed', async ({ sql, 
   await sql`update uploads set expires_at = now() - interval '1 second' where id = ${expired ?? ''}`
   await writeFile(join(dataDir, 'uploads', '0'.repeat(32)), 'orphan')
   await writeFile(join(dataDir, 'uploads', 'readme.txt'), 'of the operator')
+  const transient = (digit: string) => `received-${digit.repeat(32)}`
+  for (const digit of ['1', '2']) await writeFile(join(dataDir, 'uploads', transient(digit)), 'half a file')
+  const longAgo = new Date(Date.now() - 2 * 3_600_000)
+  await utimes(join(dataDir, 'uploads', transient('1')), longAgo, longAgo)
   await sweepUploads(services, signal)
-  expect(new Set(await leftovers())).toEqual(new Set([current, 'readme.txt']))
+  expect(new Set(await leftovers())).toEqual(new Set([current, 'readme.txt', transient('2')]))
   expect(await head(expired ?? '')).toMatchObject({ status: 404 })
   expect((await head(current ?? '')).headers.get('upload-offset')).toBe('100')
   expect(await patch(current ?? '', 100, song.subarray(100))).toMatchObject({ status: 204 })
+})
+
+test('a file that is no song and is being received is not removed', async ({ sql, redisUrl }) => {
+  const { ask, services, leftovers } = await serveUploads(sql, redisUrl)
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const sending = ask('POST', '/fallback', { body: readable, duplex: 'half' })
+  const writer = writable.getWriter()
+  await writer.write(song.subarray(0, 100))
+  await expect.poll(leftovers).toHaveLength(1)
+  await sweepUploads(services, signal)
+  await writer.write(song.subarray(100))
+  await writer.close()
+  expect(await sending).toMatchObject({ status: 200 })
+  expect(await leftovers()).toEqual([])
 })
 
 test('a full disk of the media folder refuses a file, and nothing is left', async ({

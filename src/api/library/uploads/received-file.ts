@@ -1,8 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
-import { contentPath, openContent, removeContent, writePieces } from '../../../uploads/content.ts'
+import {
+  contentPath,
+  generateTransientId,
+  openContent,
+  removeContent,
+  writePieces
+} from '../../../uploads/content.ts'
 import { toCallerError } from '../../../uploads/media-store.ts'
 import { refuseField } from '../../core/parse.ts'
 import type { ApiRequest, BodyStream } from '../../core/route.ts'
@@ -31,7 +36,7 @@ export async function withReceivedFile<Result>(
   const { stream } = request
   if (stream === null) throw new ApiError('invalid', 'The request has no body.')
   const { config } = services
-  const id = randomBytes(16).toString('hex')
+  const id = generateTransientId()
   try {
     const { name, sizeBytes } = await receive(request, stream, services, { id, maxBytes })
     if (sizeBytes === 0) refuseField('file', 'blank', 'is empty.')
