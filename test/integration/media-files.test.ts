@@ -63,6 +63,29 @@ test('a folder is listed with its folders, and searched below', async ({ sql, re
   expect(await ask('GET', '/files/list?rowCount=1001')).toMatchObject({ status: 400 })
 })
 
+test('all folders of a folder are listed', async ({ sql, redisUrl }) => {
+  const { ask, id } = await serveSongs(sql, redisUrl, ['a.mp3'])
+  await sql`
+    insert into media (station_id, unique_id, song_id, path)
+    select ${id}, md5('u' || n), md5('s' || n), n || '/song.mp3' from generate_series(10001, 11200) n`
+  const last = await ask('GET', '/files/list?current=3&rowCount=600')
+  expect([last.body.total, names(last)]).toEqual([1_201, ['a.mp3']])
+  const rename = { file: '11200', newPath: 'z' }
+  expect(await ask('PUT', '/files/rename', rename)).toMatchObject({ status: 200 })
+  const { body } = await ask('GET', '/files/directories')
+  expect([body.rows.length, body.rows.at(-1)]).toEqual([1_200, { name: 'z', path: 'z' }])
+})
+
+test('songs that play next do so in their order', async ({ sql, redisUrl }) => {
+  const { ask, ids } = await serveSongs(sql, redisUrl, ['a.mp3', 'b.mp3', 'c.mp3'])
+  const files = ['c.mp3', 'a.mp3', 'b.mp3']
+  expect(await ask('PUT', '/files/batch', { do: 'immediate', files })).toMatchObject({ status: 200 })
+  const queue = await sql<
+    { id: number }[]
+  >`select media_id as id from queue where is_manual order by position`
+  expect(queue.map(row => row.id)).toEqual(ids)
+})
+
 test('songs are found without case, listed without folders, by playlist, and added to one', async ({
   sql,
   redisUrl

@@ -118,7 +118,8 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
         errors.push(`${song.path}: ${shown.message}`)
       }
     }
-    for (const song of songs) {
+    // Each of them is queued before the others, so that they play in their order.
+    for (const song of body.do === 'immediate' ? songs.toReversed() : songs) {
       if (!request.isOpen()) break
       await attempt(song, () => workOn(action, body.do, song, { dirs, directory, playlists }))
     }

@@ -8,7 +8,7 @@ import { folderPrefix, nameOf } from './media-paths.ts'
 
 /** The most entries of a page. */
 export const maxRows = 1_000
-const maxFolders = 1_000
+const maxFolders = 10_000
 const defaultRows = 25
 
 const sortColumns = {

@@ -44,7 +44,7 @@ export async function moveSong(
 async function moveFolder(action: FileAction, folder: string, target: string): Promise<void> {
   const { services, stationId } = action
   const prefix = folderPrefix(folder)
-  const songs = await findSongs(action, [], [folder])
+  const songs = await findSongs(action, [], [folder], 'file')
   const { count } = await services.sql`
     select from media_folders where station_id = ${stationId} and (path || '/') = ${prefix}`
   if (songs.length + count === 0) throw new ApiError('not-found')

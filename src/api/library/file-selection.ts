@@ -34,20 +34,21 @@ export async function openAction(request: ApiRequest, services: ApiServices): Pr
   return { request, services, stationId, media: await openUsableMediaStore(services, stationId) }
 }
 
-/** The songs at these paths and below these folders. Throws 400 if there are too many. */
+/** The songs at these paths and below these folders. Throws 400, at the field of the folders, if there are too many. */
 export async function findSongs(
   { services: { sql }, stationId }: FileAction,
   files: readonly string[],
-  dirs: readonly string[]
+  dirs: readonly string[],
+  field = 'dirs'
 ) {
   const prefixes = dirs.map(folderPrefix)
-  if (prefixes.includes('')) refuseField('dirs', 'invalid_format', 'must not contain the top folder.')
+  if (prefixes.includes('')) refuseField(field, 'invalid_format', 'must not contain the top folder.')
   const songs = await sql<Song[]>`
     select id, path from media m where station_id = ${stationId} and remote_playlist_id is null
       and (path = any(${[...files]}::text[])
         or exists (select from unnest(${prefixes}::text[]) p where starts_with(m.path, p)))
     order by path limit ${maxFiles + 1}`
   if (songs.length > maxFiles)
-    refuseField('dirs', 'too_many', `must contain at most ${maxFiles} songs at once.`)
+    refuseField(field, 'too_many', `must contain at most ${maxFiles} songs at once.`)
   return songs
 }

@@ -7,7 +7,7 @@ import { parseFolders } from './library-row.ts'
 const directoriesSchema = v.object({ rows: v.array(v.object({ path: v.string() })) })
 
 /** A longer list of folders is not complete. */
-const maxFolders = 1_000
+const maxFolders = 10_000
 
 /** The folder that contains a folder; '' is the top. */
 export const parentFolder = (folder: string): string => parseFolders(folder).at(-2)?.path ?? ''
