@@ -60,7 +60,8 @@ export function openS3Files(settings: S3Settings & { readonly path: string }): F
     },
     move: async (from, to) => {
       if (await find(to)) throw new FileExistsError(to)
-      const CopySource = encodeURI(`${Bucket}/${keyOf(from)}`)
+      // Unlike other keys, this one is part of a header, in which S3 reads `?` and `+` as in a URL.
+      const CopySource = `${Bucket}/${keyOf(from)}`.split('/').map(encodeURIComponent).join('/')
       await withFaults(() => client.send(new CopyObjectCommand({ Bucket, Key: keyOf(to), CopySource })))
       await withFaults(() => client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(from) })))
     },

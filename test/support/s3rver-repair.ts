@@ -1,10 +1,12 @@
 import crypto from 'node:crypto'
 import type { TransformOptions } from 'node:stream'
 
+import objects from '@20minutes/s3rver/lib/controllers/object.js'
 import signature from '@20minutes/s3rver/lib/signature/v4.js'
 
 const { createCipheriv, createDecipheriv } = crypto
 const { getStringToSign } = signature
+const { putObjectCopy } = objects
 
 /**
  * Patches s3rver 4.0.4 in this process for the tests:
@@ -13,10 +15,16 @@ const { getStringToSign } = signature
  * verifies.
  * - s3rver encrypts the last key of a page in its token with DES, which current OpenSSL does not support: AES
  * instead.
+ * - Amazon and MinIO read the source of a copy as a URL: a `+` is a blank, and a `?` begins a query. s3rver does not.
  */
 export function repairS3rver(): void {
   signature.getStringToSign = (request, signed) =>
     getStringToSign({ ...request, uri: request.uri.replace(/^\/[^/]+$/, '$&/') }, signed)
+  objects.putObjectCopy = context => {
+    const [source = ''] = (context.headers['x-amz-copy-source'] ?? '').replaceAll('+', ' ').split(/[?#]/)
+    context.headers['x-amz-copy-source'] = encodeURI(decodeURIComponent(source))
+    return putObjectCopy(context)
+  }
   Object.assign(crypto, {
     createCipheriv: (name: string, key: Buffer, iv: Buffer, options?: TransformOptions) =>
       name === 'des'

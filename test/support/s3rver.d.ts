@@ -19,3 +19,11 @@ declare module '@20minutes/s3rver/lib/signature/v4.js' {
   const signature: { getStringToSign: (request: { uri: string }, signed: unknown) => string }
   export default signature
 }
+
+declare module '@20minutes/s3rver/lib/controllers/object.js' {
+  interface Context {
+    readonly headers: Record<string, string | undefined>
+  }
+  const objects: { putObjectCopy: (context: Context) => Promise<void> }
+  export default objects
+}
