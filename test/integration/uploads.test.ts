@@ -131,6 +131,31 @@ async function cutOff(port: number, { key, path, content, offset, bytes }: CutRe
   await expect.poll(isFree).toBe(409)
 }
 
+test('an upload whose request is cut off meanwhile is ended', async ({ sql, redisUrl }) => {
+  const { begin, ask, base, key, id, leftovers } = await serveUploads(sql, redisUrl)
+  const upload = uploadOf((await begin(song.length, { path: 'a.mp3' })).headers)
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const cutting = new AbortController()
+  const sending = fetch(`${base}/api/station/${id}/files/uploads/${upload}`, {
+    method: 'PATCH',
+    body: readable,
+    duplex: 'half',
+    signal: cutting.signal,
+    headers: {
+      'X-API-Key': key,
+      'Tus-Resumable': '1.0.0',
+      'Upload-Offset': '0',
+      'Content-Type': 'application/offset+octet-stream'
+    }
+  }).catch(() => 'cut')
+  await writable.getWriter().write(song.subarray(0, 1_000))
+  await expect.poll(leftovers).toEqual([upload])
+  const ending = ask('DELETE', `/files/uploads/${upload}`, { headers: { 'Tus-Resumable': '1.0.0' } })
+  cutting.abort()
+  expect(await ending).toMatchObject({ status: 204 })
+  expect([await sending, await leftovers()]).toEqual(['cut', []])
+})
+
 test('a zip with the name of a song is refused, and nothing is left', async ({ sql, redisUrl }) => {
   const { askJson, begin, patch, head, songs, leftovers, media } = await serveUploads(sql, redisUrl)
   const zip = Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(50_000, 7)])

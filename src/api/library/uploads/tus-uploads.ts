@@ -11,7 +11,8 @@ import {
   throwFailure,
   tooLarge,
   type Upload,
-  withUpload
+  withUpload,
+  withUploadInTurn
 } from '../../../uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { parseTextId, refuseField } from '../../core/parse.ts'
@@ -170,7 +171,8 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   optionsHeaders,
   async handle(request, services): Promise<Reply> {
     const id = uploadId(request)
-    await withUpload(services, stationOf(request).id, id, () => removeUpload(services, id))
+    // A client that cancels may have cut off its last request just now.
+    await withUploadInTurn(services, stationOf(request).id, id, () => removeUpload(services, id))
     return { status: 204 }
   }
 })
