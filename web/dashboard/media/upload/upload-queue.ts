@@ -155,7 +155,14 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       update(id, { message: '', failures: 0, isTaken: false, mayReplace: true })
       wait(id)
     },
-    pauseAll: () => forEach(id => queue.pause(id)),
+    /** Pauses all at once: one after the other, each would start the next. */
+    pauseAll: (): void => {
+      for (const id of inFlight.keys()) stop(id)
+      items = items.map(item =>
+        openStates.has(item.state) ? { ...item, state: 'paused', message: '' } : item
+      )
+      onChange()
+    },
     resumeAll: () => forEach(id => queue.resume(id)),
     /** Removes a file from the queue, and what the server received of it. */
     async cancel(id: number): Promise<void> {

@@ -175,6 +175,17 @@ test('a paused file makes room for the next, and a resumed one waits for its tur
   expect(states()).toEqual(['uploading', 'uploading', 'uploading', 'done'])
 })
 
+test('all files are paused without starting the waiting ones', async () => {
+  const { queue, running, states, settle } = openControlledQueue()
+  queue.add(pick(5))
+  queue.pauseAll()
+  await settle()
+  expect(states()).toEqual(['paused', 'paused', 'paused', 'paused', 'paused'])
+  expect([...running.keys()]).toEqual(['0.mp3', '1.mp3', '2.mp3'])
+  queue.resumeAll()
+  expect(states()).toEqual(['uploading', 'uploading', 'uploading', 'waiting', 'waiting'])
+})
+
 test('temporary errors are tried again later each time, permanent ones are shown', async () => {
   const { queue, running, delayed, states, settle } = openControlledQueue()
   queue.add(pick(2))
