@@ -366,6 +366,20 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
       await page.getByRole('button', { name: 'Station', exact: true }).click()
       expect(await names()).toEqual(ascending.toReversed())
       expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
+      // More than are shown at first: those that are shown are the first of all.
+      await page.route('**/api/nowplaying', async route => {
+        const [np] = await (await route.fetch()).json()
+        const json = Array.from({ length: 400 }, (_, index) => ({
+          ...np,
+          station: { ...np.station, id: index + 1, name: `Station ${index}`, shortcode: `s${index}` },
+          listeners: { ...np.listeners, total: index }
+        }))
+        await route.fulfill({ json })
+      })
+      await page.reload()
+      await page.getByText('Station 17', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Listeners' }).click()
+      expect((await names()).slice(0, 2)).toEqual(['Station 399', 'Station 398'])
     },
     60_000
   )

@@ -43,8 +43,16 @@ export function sortStations(
 
 /** The stations in a compact table that is sorted by any of its columns. It shows the list as it was read. */
 export class StationTable extends LightElement {
-  static override properties = reactiveProperties('stations', 'isOperator', 'column', 'isDescending')
+  static override properties = reactiveProperties(
+    'stations',
+    'maxRows',
+    'isOperator',
+    'column',
+    'isDescending'
+  )
   declare stations: readonly NowPlaying[]
+  /** The number of rows that are shown, of all stations in their order. */
+  declare maxRows: number
   declare isOperator: boolean
   column: StationColumn = 'name'
   isDescending = false
@@ -60,7 +68,7 @@ export class StationTable extends LightElement {
         </thead>
         <tbody>
           ${repeat(
-            sortStations(this.stations, this.column, this.isDescending),
+            sortStations(this.stations, this.column, this.isDescending).slice(0, this.maxRows),
             ({ station }) => station.id,
             np => this.#rowView(np)
           )}

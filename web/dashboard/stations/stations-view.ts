@@ -77,7 +77,7 @@ export class StationsView extends LightElement {
     const emptyText = this.showsOnlyOffline ? 'No matching station is off the air.' : 'No station matches.'
     const moreText = `Show more of ${formatCount(found.length, 'station')}`
     const isTable = (this.layout ?? (value.length < minTabular ? 'cards' : 'table')) === 'table'
-    const shown = found.slice(0, isTable ? this.maxCards - pageSize + tablePageSize : this.maxCards)
+    const maxShown = isTable ? this.maxCards - pageSize + tablePageSize : this.maxCards
     return html`
       <header class="overview">
         <h1 class="headline" tabindex="-1">${describeStations(value)}</h1>
@@ -93,12 +93,16 @@ export class StationsView extends LightElement {
       ${error === null ? nothing : loadStateView(this.#stations)}
       ${
         isTable
-          ? html`<station-table .stations=${shown} .isOperator=${this.isOperator}></station-table>`
-          : this.#cardsView(shown, error !== null)
+          ? html`<station-table
+              .stations=${found}
+              .maxRows=${maxShown}
+              .isOperator=${this.isOperator}
+            ></station-table>`
+          : this.#cardsView(found.slice(0, maxShown), error !== null)
       }
       ${found.length === 0 && value.length > 0 ? html`<p class="quiet">${emptyText}</p>` : nothing}
       ${
-        found.length > shown.length
+        found.length > maxShown
           ? buttonView(moreText, () => (this.maxCards += isTable ? tablePageSize : pageSize))
           : nothing
       }
