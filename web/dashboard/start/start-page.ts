@@ -38,6 +38,8 @@ const nowPlayingSchema = v.object({ is_online: v.boolean(), listeners: v.object(
 const createdSchema = v.object({ id: v.number() })
 
 const intervalMs = 5_000
+/** Enough for 100,000 songs. */
+const rotationTimeoutMs = 60_000
 
 /** Leads from an empty installation to a station that is heard. Each step reads from the API if it is done. */
 class StartPage extends LightElement {
@@ -197,13 +199,14 @@ class StartPage extends LightElement {
   }
 
   async #createRotation(): Promise<string> {
-    const files = this.#stationPath('files')
     const playlists = this.#stationPath('playlists')
-    if (files === null || playlists === null) return ''
-    const songs = await callApi(v.array(createdSchema), files)
+    if (playlists === null) return ''
     const { id } = await callApi(createdSchema, playlists, { method: 'POST', body: { name: 'Rotation' } })
-    const path = this.#stationPath(`playlist/${id}/import`) ?? ''
-    return callAction(path, { method: 'POST', body: songs.map(song => song.id) }, this.#files.refresh)
+    const path = this.#stationPath(`playlist/${id}/apply-to`) ?? ''
+    // The top folder: a list of all songs would be too large for a large library.
+    const options = { method: 'PUT', body: { directories: [''] }, timeoutMs: rotationTimeoutMs } as const
+    await callAction(path, options, this.#files.refresh)
+    return 'The playlist “Rotation” has all songs.'
   }
 
   #onAirView(station: Station) {
