@@ -171,6 +171,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
 
   test('roles of a user and of the installation are changed', async ({ program, openPage }) => {
     const { email } = await createUser(program)
+    const other = await createUser(program)
     const station = await call(program, 'POST', '/api/admin/stations', {
       key: adminKey,
       body: { name: 'Night FM' }
@@ -180,10 +181,22 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
     page.setDefaultTimeout(12_000)
     await page.goto(`${siteOf(program)}/#/people`)
-    await page.getByRole('button', { name: `Change ${email}` }).click()
+    await page.getByRole('button', { name: `Change ${other.email}` }).click()
     await page.getByRole('checkbox', { name: 'DJ' }).check()
+    await page.getByLabel('Name', { exact: true }).fill('Robin')
+    // What was chosen for one user is not in the form of another.
+    await page.getByRole('button', { name: `Change ${email}` }).click()
+    await page.getByRole('heading', { name: email }).waitFor()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Anna')
+    expect(await page.getByRole('checkbox', { name: 'DJ' }).isChecked()).toBe(false)
+    await page.getByRole('checkbox', { name: 'DJ' }).check()
+    await page.getByLabel('New password (optional)').fill('short')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('must have at least 10 characters').waitFor()
+    await page.getByLabel('New password (optional)').fill('a horse that is new')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Record updated successfully.').waitFor()
+    await signIn(program, email, 'a horse that is new')
     const { body } = await call(program, 'GET', '/api/admin/users', { key: adminKey })
     const user = body.find((each: { email: string }) => each.email === email)
     expect(user.roles.map((role: { id: number }) => role.id)).toContain(dj)

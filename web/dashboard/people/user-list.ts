@@ -1,12 +1,15 @@
 import { html, nothing } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
 import * as v from 'valibot'
 
+import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
 import { selectBody } from '../forms/form-values.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
+import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
@@ -25,22 +28,30 @@ const userSchema = v.object({
 const usersSchema = v.array(userSchema)
 type User = v.InferOutput<typeof userSchema>
 
-/** What the form of a user edits. */
-const grantsOf = ({ roles, stations }: User) => ({
+/** What the form of a user edits, except for the password. */
+const editedOf = ({ name, email, roles, stations }: User) => ({
+  name,
+  email,
   roles: roles.map(({ id }) => id).toSorted(ascending),
   stations: stations.toSorted(ascending)
 })
 
 const ascending = (one: number, other: number) => one - other
-const grantTitles: Readonly<Record<string, string>> = { roles: 'Roles', stations: 'Stations' }
+const titles: Readonly<Record<string, string>> = {
+  name: 'Name',
+  email: 'Email address',
+  roles: 'Roles',
+  stations: 'Stations'
+}
 
 const intervalMs = 20_000
 
-/** The users, and the form with which the roles of one are changed. */
+/** The users, and the form with which one is changed. */
 export class UserList extends LightElement {
-  static override properties = reactiveProperties('item')
+  static override properties = reactiveProperties('item', 'problems')
   /** `user-3`: the user in the form. */
   declare item: string
+  problems: readonly FieldError[] = []
 
   readonly #actions = openActionRunner(this)
   readonly #users = pollResource(this, { schema: usersSchema, path: () => 'api/admin/users', intervalMs })
@@ -52,6 +63,7 @@ export class UserList extends LightElement {
 
   protected override willUpdate(): void {
     if (`user-${this.#edited?.id}` === this.item) return
+    this.problems = []
     this.#edited = this.#users.value?.find(({ id }) => `user-${id}` === this.item) ?? null
   }
 
@@ -72,7 +84,10 @@ export class UserList extends LightElement {
             users.map(user => this.#rowView(user))
           )}
         </div>
-        ${this.#edited === null ? nothing : this.#formView(this.#edited)}`
+        ${
+          // What was chosen for one user must not appear in the form of another.
+          this.#edited === null ? nothing : keyed(this.#edited.id, this.#formView(this.#edited))
+        }`
     )
   }
 
@@ -98,9 +113,27 @@ export class UserList extends LightElement {
   #formView(user: User) {
     const [roles, stations] = [this.#roles.value, this.#stations.value]
     if (roles === null || stations === null) return nothing
+    const { problems } = this
     return html`<form class="account-form" @submit=${(event: Event) => this.#save(event, user)}>
       <h3>${user.email}</h3>
-      ${grantsView(roles, stations, { roleIds: grantsOf(user).roles, stationIds: user.stations })}
+      ${labeledField('user', { name: 'name', label: 'Name', value: user.name, problems })}
+      ${labeledField('user', {
+        name: 'email',
+        label: 'Email address',
+        type: 'email',
+        value: user.email,
+        isRequired: true,
+        problems
+      })}
+      ${labeledField('user', {
+        name: 'new_password',
+        label: 'New password (optional)',
+        type: 'password',
+        autocomplete: 'new-password',
+        help: 'At least 10 characters. The user is signed out everywhere. Empty: the password stays.',
+        problems
+      })}
+      ${grantsView(roles, stations, { roleIds: editedOf(user).roles, stationIds: user.stations })}
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Save</button>
         ${buttonView('Cancel', closePeople)}
@@ -112,22 +145,35 @@ export class UserList extends LightElement {
     event.preventDefault()
     const form = this.querySelector('form')
     if (form === null) return
-    const record = grantsOf(user)
+    const { name = '', email = '', new_password: password = '' } = readForm(form)
+    const record = editedOf(user)
     const body = selectBody(record, {
+      name,
+      email,
       roles: checkedIn(form, 'roles').map(Number).toSorted(ascending),
       stations: checkedIn(form, 'stations').map(Number).toSorted(ascending)
     })
     const path = `api/admin/user/${user.id}`
+    this.problems = []
     await this.#actions.run('save', async () => {
-      await confirmOverwrite({
-        body,
-        record,
-        load: async () => grantsOf(await callApi(userSchema, path, { isSave: true })),
-        describe: names => names.map(name => grantTitles[name] ?? name)
-      })
-      const message = await callAction(path, { method: 'PUT', body }, this.#users.refresh)
-      closePeople()
-      return message
+      try {
+        await confirmOverwrite({
+          body,
+          record,
+          load: async () => editedOf(await callApi(userSchema, path, { isSave: true })),
+          describe: names => names.map(each => titles[each] ?? each)
+        })
+        const sent = password === '' ? body : { ...body, new_password: password }
+        const message = await callAction(path, { method: 'PUT', body: sent }, this.#users.refresh)
+        closePeople()
+        return message
+      } catch (error) {
+        const shown = new Set(['name', 'email', 'new_password'])
+        this.problems = toApiError(error).fieldErrors.filter(({ field }) => shown.has(field))
+        if (this.problems.length === 0) throw error
+        void this.updateComplete.then(() => focusProblem(this))
+        return ''
+      }
     })
   }
 
