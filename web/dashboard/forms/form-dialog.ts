@@ -1,6 +1,7 @@
-import { html, render } from 'lit'
+import { html, nothing, render } from 'lit'
 
 import { confirmAction } from '../ui/actions.ts'
+import { mayCopy } from '../ui/clipboard.ts'
 import { focusHeading } from '../ui/focus.ts'
 import { defineElements } from '../ui/light-element.ts'
 import { discardQuestion, viewChangedEvent } from '../ui/unsaved-changes.ts'
@@ -81,7 +82,11 @@ export function openSecretDialog(title: string, secret: string): void {
       <p>Copy it now: it is not shown again.</p>
       <input class="field" readonly aria-labelledby="secret-title" .value=${secret} />
       <div class="dialog-buttons">
-        <button type="button" class="button" @click=${() => void copy()}>Copy</button>
+        ${
+          mayCopy()
+            ? html`<button type="button" class="button" @click=${() => void copy()}>Copy</button>`
+            : nothing
+        }
         <button type="button" class="button" data-kind="strong" @click=${() => dialog.close()}>Done</button>
       </div>`,
     dialog
