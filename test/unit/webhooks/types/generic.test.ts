@@ -189,9 +189,12 @@ describe('a body of more than 20 KiB', () => {
 
 test('in the dialect of AzuraCast, the body has the station as AzuraCast sends it', () => {
   const place = { baseUrl: 'https://radio.example.com', dialect: 'azuracast' } as const
-  const nowPlaying = renderEventNowPlaying(aPlayingStation(), happenedAt * 1000, place)
-  expect(nowPlaying).toMatchObject({
-    ...anEvent().nowPlaying,
-    station: { requests_enabled: false, url: null }
+  const rendered = renderEventNowPlaying(aPlayingStation(), happenedAt * 1000, place)
+  const { now_playing: current, ...others } = anEvent().nowPlaying
+  const song = { ...current?.song, text: 'Nils Okada - Low Water - Paper Lanterns' }
+  expect(rendered).toMatchObject({
+    ...others,
+    station: { requests_enabled: false, url: null },
+    now_playing: { ...current, song }
   })
 })
