@@ -168,10 +168,18 @@ async function writeLocked(tx: Tx, locked: readonly UnflushedStation[]): Promise
         delta_negative = x.lost, listeners_peak = x.peak, unique_listeners = x."unique", counts_offset = x.at
       from new_plays x where h.id = x.id and h.station_id = x.station and h.counts_offset < x.at
     ), unreported as (
-      -- Plays that began and ended between two commits to Redis, which therefore had no reports.
-      update song_history h set listeners_start = x."end", listeners_end = x."end", listeners_peak = x."end"
-      from new_plays x
-      where h.station_id = x.station and h.id > x.id and h.id < x.next and h.counts_offset = 0
+      -- Plays that began and ended between two commits to Redis, which therefore had no reports. An array of ids, and an order that
+      -- only one index has: with a join, Postgres expects so many plays that it reads the whole history.
+      update song_history h set (listeners_start, listeners_end, listeners_peak) = (
+        select x."end", x."end", x."end" from new_plays x
+        where x.station = h.station_id and x.id < h.id and x.next > h.id order by x.id desc limit 1)
+      where h.counts_offset = 0 and h.id = any(array(
+        select p.id from new_plays x cross join lateral (
+          select id from song_history p
+          where (p.station_id, p.id) > (x.station, x.id) and (p.station_id, p.id) < (x.station, x.next)
+            and p.counts_offset = 0
+          order by p.station_id, p.id limit 1000
+        ) p))
     )
     insert into listener_minutes as m (station_id, minute, total, "unique", most, fewest, counts_offset)
     select station, minute, total, "unique", most, fewest, at
