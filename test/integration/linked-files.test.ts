@@ -85,12 +85,18 @@ test('a media folder that is itself a link may lead to allowed folders only', as
   expect((await download('passwd')).status).toBe(404)
 })
 
-test('a playout is not sent to files outside the media folder', async ({ program }) => {
+/** A playout, and the media folder of its station with `a.mp3` and a link `out` to another folder. */
+async function openPlayoutWithFile(program: Program) {
   const playout = await openPlayoutClient(program, { tracks: 1 })
   const folder = join(program.dataDir, 'stations', String(playout.id), 'media')
   await mkdir(folder, { recursive: true })
   await symlink('/etc', join(folder, 'out'))
   await writeFile(join(folder, 'a.mp3'), 'sound')
+  return { playout, folder }
+}
+
+test('a playout is not sent to files outside the media folder', async ({ program }) => {
+  const { playout, folder } = await openPlayoutWithFile(program)
   await symlink('a.mp3', join(folder, 'b.mp3'))
   await symlink('/etc/passwd', join(program.dataDir, 'stations', String(playout.id), 'passwd.mp3'))
   const locate = async (path: string) => {
@@ -109,11 +115,7 @@ test('a playout is not sent to files outside the media folder', async ({ program
 })
 
 test('a playout on another machine gets a link to a song of the media folder', async ({ program }) => {
-  const playout = await openPlayoutClient(program, { tracks: 1 })
-  const folder = join(program.dataDir, 'stations', String(playout.id), 'media')
-  await mkdir(folder, { recursive: true })
-  await symlink('/etc', join(folder, 'out'))
-  await writeFile(join(folder, 'a.mp3'), 'sound')
+  const { playout, folder } = await openPlayoutWithFile(program)
   const link = async (path: string) => {
     await program.sql`update media set path = ${path} where station_id = ${playout.id}`
     return (await playout.call('cp', { uri: `media:${path}`, as: 'link' })).body.uri

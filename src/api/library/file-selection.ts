@@ -34,7 +34,7 @@ export async function openAction(request: ApiRequest, services: ApiServices): Pr
   return { request, services, stationId, media: await openUsableMediaStore(services, stationId) }
 }
 
-/** The songs at these paths and below these folders. Throws 400, at the field of the folders, if there are too many. */
+/** Reads the songs at these paths and below these folders. If there are too many, throws 400, which names `field`. */
 export async function findSongs(
   { services: { sql }, stationId }: FileAction,
   files: readonly string[],

@@ -45,13 +45,16 @@ const locate = definePlayoutRoutes({
   }
 })
 
-/** Renders a link at the address at which the playout calls Cuewire, because it may not reach the public one. */
+/** Renders the link to a song. It has the host that the playout called, which may not reach the public one. */
 function linkTo(song: LinkedSong, { host }: ApiRequest, { config, songLinks }: ApiServices): string {
   const isPublicAddress = host === '' || host === new URL(config.BASE_URL).host
   const base = isPublicAddress ? config.BASE_URL : `http://${host}`
   const query = new URLSearchParams({ until: String(song.until), signature: songLinks.sign(song) })
   return `${base}/api/internal/${song.stationId}/song/${song.mediaId}?${query.toString()}`
 }
+
+/** The number in a link; 0, which is never signed, for anything else. */
+const numberOf = (value: string | null | undefined) => parseRowId(value ?? '') ?? 0
 
 const send = apiRoute('GET', '/api/internal/:station_id/song/:id', 'public', {
   id: 'getLinkedSong',
@@ -65,10 +68,11 @@ const send = apiRoute('GET', '/api/internal/:station_id/song/:id', 'public', {
   ...audioAnswer,
   async handle(request, services) {
     const { params, query } = request
-    const [stationId, mediaId, until] = [params['station_id'], params['id'], query.get('until') ?? ''].map(
-      text => parseRowId(text) ?? 0
-    )
-    const song = { stationId: stationId ?? 0, mediaId: mediaId ?? 0, until: until ?? 0 }
+    const song = {
+      stationId: numberOf(params['station_id']),
+      mediaId: numberOf(params['id']),
+      until: numberOf(query.get('until'))
+    }
     const isValid =
       services.songLinks.isSigned(song, query.get('signature') ?? '') && engineTimeMs() < song.until * 1_000
     if (!isValid) throw new ApiError('not-found')

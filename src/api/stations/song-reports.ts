@@ -52,8 +52,8 @@ const options = queryFilters({
 })
 
 /**
- * The plays of a period that listeners saw, newest first. All of them are read. The order begins with the station, and `between`
- * keeps Postgres from leaving it out: otherwise, with a long period, it walks the index of the plays of all stations.
+ * Selects the plays of a period that listeners saw, newest first. The order begins with the station, and `between` keeps
+ * Postgres from leaving the station out of it: otherwise, for a long period, it reads the plays of all stations.
  */
 const playsIn = (sql: Sql, { id }: StationRow, { startMs, endMs }: Period): Fragment => sql`
   select * from song_history

@@ -1,7 +1,6 @@
 import { html, nothing, render } from 'lit'
 
 import { confirmAction } from '../ui/actions.ts'
-import { mayCopy } from '../ui/clipboard.ts'
 import { focusHeading } from '../ui/focus.ts'
 import { defineElements } from '../ui/light-element.ts'
 import { discardQuestion, viewChangedEvent } from '../ui/unsaved-changes.ts'
@@ -83,7 +82,8 @@ export function openSecretDialog(title: string, secret: string): void {
       <input class="field" readonly aria-labelledby="secret-title" .value=${secret} />
       <div class="dialog-buttons">
         ${
-          mayCopy()
+          // Elsewhere browsers offer no clipboard.
+          isSecureContext
             ? html`<button type="button" class="button" @click=${() => void copy()}>Copy</button>`
             : nothing
         }

@@ -5,7 +5,6 @@ import { describeProblem, type FieldError, toApiError } from '../api/api-error.t
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
-import { mayCopy } from '../ui/clipboard.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
 import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
@@ -56,7 +55,7 @@ export class InvitationList extends LightElement {
           ? nothing
           : html`<p role="status">
               Send this link to the person. It works once, and is not shown again: <code>${this.link}</code>
-              ${mayCopy() ? buttonView('Copy', () => this.#copyLink(), { label: 'Copy the link' }) : nothing}
+              ${/* Elsewhere browsers offer no clipboard. */ isSecureContext ? buttonView('Copy', () => this.#copyLink(), { label: 'Copy the link' }) : nothing}
             </p>`
       }
       ${
