@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 
 import { test } from '../support/fixtures.ts'
+import { openWindow } from '../support/open-window.ts'
 import { queueOf, shownWhen, startPlaying } from '../support/playing.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
@@ -43,6 +44,7 @@ const mediaOf = async (
 const allDay = { start_time: 0, end_time: 2359, start_date: '', end_date: '', days: [], loop_once: false }
 /** A day that is over. */
 const past = { ...allDay, start_date: '2020-01-01', end_date: '2020-01-01' }
+const current = () => ({ ...allDay, ...openWindow() })
 
 describe('the queue follows the playlists', () => {
   test('songs of a playlist that is disabled leave it, and return when it is enabled', async ({
@@ -64,13 +66,13 @@ describe('the queue follows the playlists', () => {
       program.ask('PUT', `/api/station/${id}/playlist/${playlistId}`, { body: { schedule_items: [item] } })
     await schedule(past)
     expect(await queueOf(program, id)).toEqual([])
-    await schedule(allDay)
+    await schedule(current())
     expect((await queueOf(program, id)).length).toBeGreaterThan(0)
   })
 
   test('a scheduled playlist replaces the rotation', async ({ program }) => {
     const { id } = await startPlaying(program)
-    await addPlaylist(program, id, { name: 'Show', schedule_items: [allDay] }, [0, 1, 2, 3])
+    await addPlaylist(program, id, { name: 'Show', schedule_items: [current()] }, [0, 1, 2, 3])
     const queue = await queueOf(program, id)
     expect(queue.map(({ playlist }) => playlist)).toEqual(['Show', 'Show', 'Show'])
     expect(queue[0]?.log.map(({ step }: { step: string }) => step)).toEqual([
@@ -138,7 +140,7 @@ describe('a playlist that interrupts', () => {
     await addPlaylist(
       program,
       id,
-      { name: 'News', schedule_items: [allDay], backend_options: 'interrupt,single_track' },
+      { name: 'News', schedule_items: [current()], backend_options: 'interrupt,single_track' },
       [4]
     )
     const shown = await shownWhen(program, id, body => body.now_playing.playlist === 'News')

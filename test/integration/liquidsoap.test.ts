@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 
 import { songId } from '../../src/songs/song.ts'
 import { test } from '../support/fixtures.ts'
+import { openWindow } from '../support/open-window.ts'
 import { openPlayoutClient, type PlayoutClient, promptly } from '../support/playout-client.ts'
 import type { Program } from '../support/program.ts'
 import { waitFor } from '../support/wait.ts'
@@ -300,7 +301,7 @@ describe('commands', () => {
     const { body: news } = await program.ask('POST', `/api/station/${playout.id}/playlists`, {
       body: {
         name: 'News',
-        schedule_items: [{ start_time: 0, end_time: 2359 }],
+        schedule_items: [openWindow()],
         backend_options: 'interrupt,single_track'
       }
     })

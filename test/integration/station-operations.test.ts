@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
 import { seedSessions } from '../support/listener-sessions.ts'
+import { openWindow } from '../support/open-window.ts'
 
 /** A new station, and requests to its paths. */
 const test = base.extend('station', async ({ program }) => {
@@ -54,13 +55,12 @@ describe('mounts', () => {
 })
 
 test('the profile shows the station, and its managers edit some settings', async ({ program, station }) => {
-  const items = [{ start_time: 0, end_time: 2359 }]
-  await station.ask('POST', '/playlists', { name: 'All day', schedule_items: items })
+  await station.ask('POST', '/playlists', { name: 'Now', schedule_items: [openWindow()] })
   const { body } = await station.ask('GET', '/profile')
   expect(body).toMatchObject({
     station: { id: station.id, name: 'Harbour FM', shortcode: expect.stringMatching(/^harbour_fm/) },
     services: { backendRunning: true, frontendRunning: false },
-    schedule: expect.arrayContaining([expect.objectContaining({ type: 'playlist', name: 'All day' })])
+    schedule: expect.arrayContaining([expect.objectContaining({ type: 'playlist', name: 'Now' })])
   })
   const permissions = { [station.id]: ['manage station profile'] }
   const { body: made } = await program.ask('POST', '/api/v1/main/api-keys', {
