@@ -63,7 +63,7 @@ export class ApiError extends Error {
   /** An error that lists all problems. Its message is that of the first one. */
   static ofFields(
     errors: [FieldError, ...FieldError[]],
-    kind: 'invalid' | 'conflict' | 'too-large' | 'storage-full' = 'invalid'
+    kind: 'invalid' | 'not-found' | 'conflict' | 'too-large' | 'storage-full' = 'invalid'
   ): ApiError {
     return new ApiError(kind, errors[0].message, { errors })
   }

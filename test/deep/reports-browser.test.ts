@@ -46,6 +46,39 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await axeFindings(page, [])).toEqual([])
   })
 
+  test('a request that waits plays next, and one is entered for a listener', async ({
+    program,
+    openPage
+  }) => {
+    const page = await openPage({ viewport: { width: 390, height: 800 } })
+    const { id, path } = await openSection(page, program, 'queue')
+    const [waiting] = await program.sql<{ title: string }[]>`
+      with song as (
+        select m.id, m.title from media m where m.station_id = ${id}
+          and not exists (select from queue q where q.media_id = m.id) order by m.id desc limit 1
+      ), request as (
+        insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms)
+        select ${id}, id, '198.18.0.1', ${Date.now()}, ${Date.now() + 3_600_000} from song returning id, media_id
+      )
+      select song.title from request join song on song.id = request.media_id`
+    const title = waiting?.title ?? ''
+    await page.reload()
+    await page.getByRole('button', { name: `Play next: the request of “${title}”` }).click()
+    await page.getByText(new RegExp(`“${title}” plays at`)).waitFor()
+    const row = page.getByRole('region', { name: 'Table of requests' }).getByRole('row', { name: title })
+    await row.getByText('In the queue').waitFor()
+    expect(await row.getByRole('button').count()).toBe(1)
+    const next = async () => (await queued(program, path)).find(each => !each.sent_to_autodj)
+    expect(await next()).toMatchObject({ is_request: true, song: { title } })
+    await page.getByLabel('Add as the request of a listener').check()
+    await page.getByLabel('Title, artist, album or path').fill('title 7')
+    await page.getByRole('button', { name: 'Play next: “Title 7”' }).click()
+    await page.getByText(/“Title 7” plays at/).waitFor()
+    expect(await next()).toMatchObject({ is_request: true, song: { title: 'Title 7' } })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await axeFindings(page, [])).toEqual([])
+  })
+
   test('a key that cannot change the queue is offered no search', async ({ program, openPage }) => {
     const made = await program.ask('POST', '/api/v1/main/api-keys', {
       body: { name: 'viewer', permissions: ['view station management'] }

@@ -8,7 +8,7 @@ import { openStateComparison } from '../../src/playout/compare-states.ts'
 import { recordCounts } from '../../src/playout/listeners/count-listeners.ts'
 import { flushStations } from '../../src/playout/listeners/flush-counts.ts'
 import { publishStation, renewState } from '../../src/playout/publish.ts'
-import { addToQueue } from '../../src/playout/queue/manual-queue.ts'
+import { addToQueue, asUnrequested } from '../../src/playout/queue/manual-queue.ts'
 import { removeFromQueue } from '../../src/playout/queue/queue.ts'
 import { type StationFacts, lockStation } from '../../src/playout/rows.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
@@ -136,7 +136,7 @@ test('a song that is queued on a silent station starts with the next sweep, whic
   await sweep(playout, openStateComparison(playout), noTurns)
   expect(await readHistory(sql, stationId)).toHaveLength(0)
   const [media] = await sql<{ id: number }[]>`select id from media where station_id = ${stationId} limit 1`
-  await changeStation(playout, stationId, change => addToQueue(change, [media?.id ?? 0]))
+  await changeStation(playout, stationId, change => addToQueue(change, asUnrequested([media?.id ?? 0])))
   await sweep(playout, openStateComparison(playout), noTurns)
   expect(await readHistory(sql, stationId)).toMatchObject([{ endedAtMs: null }])
 })

@@ -410,28 +410,35 @@ describe('a request', () => {
   })
 })
 
+/** A song that is neither playing nor queued. */
+async function freshSong(program: Program, station: Station) {
+  const { body } = await program.ask('GET', `/api/nowplaying/${station.id}`)
+  const queue = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
+  const heard = new Set([body.now_playing.song.title, ...titles(queue)])
+  const found = station.media.find(({ title }) => !heard.has(title))
+  if (!found) throw new Error('every song is in the queue')
+  return found
+}
+
+async function openPlaying(
+  program: Program,
+  settings: Readonly<Record<string, number | boolean>> = {}
+): Promise<Station> {
+  const station = await openStation(
+    program,
+    { request_delay: 0, request_cooldown: 0, ...settings },
+    { tracks: 20 }
+  )
+  // The queue may be filled before the first song starts.
+  await shownWhen(
+    program,
+    station.id,
+    ({ is_online: isOnline, playing_next: next }) => isOnline && next !== null
+  )
+  return station
+}
+
 describe('a request that is due', () => {
-  /** A song that is neither playing nor queued. */
-  async function freshSong(program: Program, station: Station) {
-    const { body } = await program.ask('GET', `/api/nowplaying/${station.id}`)
-    const queue = (await program.ask('GET', `/api/station/${station.id}/queue`)).body
-    const heard = new Set([body.now_playing.song.title, ...titles(queue)])
-    const found = station.media.find(({ title }) => !heard.has(title))
-    if (!found) throw new Error('every song is in the queue')
-    return found
-  }
-
-  async function openPlaying(program: Program): Promise<Station> {
-    const station = await openStation(program, { request_delay: 0, request_cooldown: 0 }, { tracks: 20 })
-    // The queue may be filled before the first song starts.
-    await shownWhen(
-      program,
-      station.id,
-      ({ is_online: isOnline, playing_next: next }) => isOnline && next !== null
-    )
-    return station
-  }
-
   test('plays next, and is shown as a request everywhere', async ({ program }) => {
     const station = await openPlaying(program)
     const { id, title } = await freshSong(program, station)
@@ -465,6 +472,100 @@ describe('a request that is due', () => {
     const { body } = await program.ask('GET', `/api/station/${station.id}/queue`)
     expect(titles(body)).toEqual(before)
     await shownWhen(program, station.id, ({ playing_next: next }) => next.song.title === before[0])
+  })
+})
+
+describe('a request that an operator queues', () => {
+  const queue = (program: Program, { id }: Station, body: object) =>
+    program.ask('POST', `/api/station/${id}/queue`, { body })
+
+  const statesOf = async (program: Program, station: Station) =>
+    (await stored(program.sql, station)).map(({ state }) => state)
+
+  const errorOf = ({ status, body }: { status: number; body: Answer }) => ({
+    status,
+    errors: body.extra_data.errors.map(({ field, code }: Answer) => `${field} ${code}`)
+  })
+
+  test('plays before it is due, as a request, and can be queued once', async ({ program }) => {
+    const station = await openPlaying(program, { request_delay: 60 })
+    const { id, title } = await freshSong(program, station)
+    await submit(program, station, id)
+    const [request] = await reportOf(program, station)
+    expect(request.state).toBe('pending')
+    const body = { request_id: request.id, position: 1 }
+    const answers = await Promise.all([queue(program, station, body), queue(program, station, body)])
+    const [row, refused] = answers.toSorted((a, b) => a.status - b.status)
+    expect(row?.body).toMatchObject({
+      is_request: true,
+      song: { title },
+      log: [
+        { step: 'slot', why: 'manual' },
+        { step: 'picked', request: request.id }
+      ]
+    })
+    expect(refused && errorOf(refused)).toEqual({ status: 409, errors: ['request_id already_taken'] })
+    expect(await statesOf(program, station)).toEqual(['queued'])
+    await program.ask('POST', `/api/station/${station.id}/backend/skip`)
+    await shownWhen(program, station.id, ({ now_playing: now }) => now.is_request && now.song.title === title)
+    expect(await statesOf(program, station)).toEqual(['aired'])
+    expect(errorOf(await queue(program, station, body))).toEqual({
+      status: 409,
+      errors: ['request_id already_taken']
+    })
+  })
+
+  test('while the AutoDJ takes it is queued once', async ({ program }) => {
+    const station = await openPlaying(program, { request_delay: 60 })
+    const { id } = await freshSong(program, station)
+    await submit(program, station, id)
+    const [request] = await stored(program.sql, station)
+    await program.sql`update requests set due_at_ms = 0, skip_delay = true where id = ${request?.id ?? 0}`
+    const [byHand] = await Promise.all([
+      queue(program, station, { request_id: request?.id }),
+      program.ask('POST', `/api/station/${station.id}/reload`),
+      program.ask('POST', `/api/station/${station.id}/reload`)
+    ])
+    expect([200, 409]).toContain(byHand.status)
+    expect(await program.sql`select from queue where request_id = ${request?.id ?? 0}`).toHaveLength(1)
+    expect(await statesOf(program, station)).toEqual(['queued'])
+  })
+
+  test('is entered for a listener, unless the song is requested already', async ({ program }) => {
+    const station = await openPlaying(program, { enable_requests: false })
+    const { id } = await freshSong(program, station)
+    const { status, body } = await queue(program, station, { media_id: id, is_request: true })
+    expect([status, body.is_request]).toEqual([200, true])
+    expect(await reportOf(program, station)).toMatchObject([{ state: 'queued', media_id: id, ip: '' }])
+    expect(errorOf(await queue(program, station, { media_id: id, is_request: true }))).toEqual({
+      status: 409,
+      errors: ['media_id duplicate']
+    })
+    // A removed row cancels its request.
+    await program.ask('DELETE', new URL(body.links.self).pathname)
+    expect(await statesOf(program, station)).toEqual(['cancelled'])
+  })
+
+  test('is refused if it is unknown, cancelled or named together with a song', async ({ program }) => {
+    const station = await openPlaying(program, { request_delay: 60 })
+    const other = await openStation(program)
+    const { id } = await freshSong(program, station)
+    await submit(program, station, id)
+    const [request] = await reportOf(program, station)
+    const body = { request_id: request.id }
+    const unknown = { status: 404, errors: ['request_id not_found'] }
+    expect(errorOf(await queue(program, other, body))).toEqual(unknown)
+    for (const [more, error] of [
+      [{ media_id: id }, 'request_id duplicate'],
+      [{ media_ids: [id] }, 'request_id duplicate'],
+      [{ is_request: true }, 'is_request not_allowed']
+    ] as const)
+      expect(errorOf(await queue(program, station, { ...body, ...more }))).toEqual({
+        status: 400,
+        errors: [error]
+      })
+    await program.ask('DELETE', `/api/station/${station.id}/reports/requests/${request.id}`)
+    expect(errorOf(await queue(program, station, body))).toEqual(unknown)
   })
 })
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { appendTracks } from '../../db/media-rows.ts'
 import { changeStation } from '../../playout/change-station.ts'
-import { addToQueue } from '../../playout/queue/manual-queue.ts'
+import { addToQueue, asUnrequested } from '../../playout/queue/manual-queue.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { storedPath } from '../../storage/media-folder.ts'
@@ -189,7 +189,7 @@ async function workOn(
     case 'queue':
     case 'immediate':
       await changeStation(services, stationId, async change => {
-        await addToQueue(change, [song.id], work === 'immediate' ? 1 : null)
+        await addToQueue(change, asUnrequested([song.id]), work === 'immediate' ? 1 : null)
         await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id })
       })
       return undefined

@@ -3,11 +3,12 @@ import * as v from 'valibot'
 import type { LogEntry } from '../../autodj/log-entry.ts'
 import { customFieldListFragment, songFragment } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
-import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
+import { flag, integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
-import { changeStation } from '../../playout/change-station.ts'
-import { addToQueue, moveInQueue } from '../../playout/queue/manual-queue.ts'
+import { changeStation, type StationChange } from '../../playout/change-station.ts'
+import { addToQueue, asUnrequested, moveInQueue, type SongToQueue } from '../../playout/queue/manual-queue.ts'
 import { clearQueue, removeFromQueue } from '../../playout/queue/queue.ts'
+import { enterRequest, takeRequest } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { renderSong } from '../../station/now-playing.ts'
@@ -70,6 +71,17 @@ const position = integer({
   example: 1
 })
 
+const requestId = integer({
+  min: 1,
+  max: Number.MAX_SAFE_INTEGER,
+  about:
+    'A pending request of a listener (`id` in `reports/requests`), which is played before it is due; the response is its row.'
+})
+const asRequest = flag({
+  about: 'Whether the song of `media_id` is queued and shown as the request of a listener.',
+  fallback: false
+})
+
 const songs = v.pipe(
   v.object(
     {
@@ -82,14 +94,17 @@ const songs = v.pipe(
           v.array(mediaId.input, problemText('invalid_type', 'must be a list.')),
           v.minLength(1, problemText('too_short', 'must not be empty.'))
         )
-      )
+      ),
+      request_id: v.nullish(requestId.input),
+      is_request: v.nullish(asRequest.input, false)
     },
     problemText('invalid_type', 'must be an object.')
   ),
   v.forward(
     v.check(
-      body => typeof body.media_id === 'number' || Array.isArray(body.media_ids),
-      problemText('required', 'is required unless media_ids is sent.')
+      ({ media_id: single, media_ids: several, request_id: request }) =>
+        (single ?? several ?? request ?? null) !== null,
+      problemText('required', 'is required unless media_ids or request_id is sent.')
     ),
     ['media_id']
   ),
@@ -99,8 +114,24 @@ const songs = v.pipe(
       problemText('duplicate', 'cannot be combined with media_id.')
     ),
     ['media_ids']
+  ),
+  v.forward(
+    v.check(
+      ({ media_id: single, media_ids: several, request_id: request }) =>
+        (request ?? null) === null || (single ?? several ?? null) === null,
+      problemText('duplicate', 'cannot be combined with media_id or media_ids.')
+    ),
+    ['request_id']
+  ),
+  v.forward(
+    v.check(
+      body => !body.is_request || typeof body.media_id === 'number',
+      problemText('not_allowed', 'can be true only with media_id.')
+    ),
+    ['is_request']
   )
 )
+type Songs = v.InferOutput<typeof songs>
 
 const songsSchema: JsonSchema = {
   ...oneOf(
@@ -112,40 +143,49 @@ const songsSchema: JsonSchema = {
         minItems: 1,
         maxItems: maxSongs,
         description: 'Several songs; the response is a list of their rows in the same order.'
-      }
+      },
+      request_id: requestId.schema
     },
     {},
-    { position: position.schema }
+    { position: position.schema, is_request: asRequest.schema }
   ),
-  examples: [{ media_id: 12 }, { media_id: 12, position: 1 }]
+  examples: [{ media_id: 12 }, { media_id: 12, position: 1 }, { request_id: 7, position: 1 }]
 }
 
 const add = apiRoute('POST', path, 'manage station broadcasting', {
   id: 'addToQueue',
   tag,
-  summary: 'Add songs to the queue, before the songs that the AutoDJ chose, in the order given',
+  summary: 'Add songs or a request to the queue, before the songs that the AutoDJ chose, in the order given',
   body: songsSchema,
   answer: { oneOf: [item, arrayOf(item)] },
   async handle(request, services) {
     const { config, reads: sql } = services
     const station = stationOf(request)
-    const { media_id: single, media_ids: several, position: first = null } = parseBody(songs, request.body)
-    const mediaIds = several ?? [single ?? 0]
+    const body = parseBody(songs, request.body)
+    const isList = Array.isArray(body.media_ids)
+    const fields = [(body.request_id ?? null) === null ? 'media_id' : 'request_id']
     const ids = await changeStation(services, station.id, async change => {
-      const { tx } = change
-      await assertKnownSongs(tx, station.id, mediaIds, several !== undefined)
-      const added = await addToQueue(change, mediaIds, first)
-      await Promise.all(
-        added.map(each => recordAudit(tx, request, { record: 'QueueItem', id: each, fields: ['media_id'] }))
-      )
+      const added = await addToQueue(change, await takeSongs(change, body), body.position ?? null)
+      await Promise.all(added.map(id => recordAudit(change.tx, request, { record: 'QueueItem', id, fields })))
       return added
     })
     const rows = await sql<QueueRow[]>`
       ${selectRows(sql)} where q.id = any(${ids}::bigint[]) order by q.position`
     const items = rows.map(row => renderRow(row, station, config.BASE_URL))
-    return json(several ? items : items[0])
+    return json(isList ? items : items[0])
   }
 })
+
+/** The songs that a body names. Takes or enters their request. */
+async function takeSongs(change: StationChange, body: Songs): Promise<SongToQueue[]> {
+  const { media_id: single, media_ids: several, request_id: request } = body
+  if (typeof request === 'number') return [await takeRequest(change, request)]
+  const { tx, station } = change
+  const mediaIds = several ?? [single ?? 0]
+  await assertKnownSongs(tx, station.id, mediaIds, Array.isArray(several))
+  if (!body.is_request) return asUnrequested(mediaIds)
+  return [await takeRequest(change, await enterRequest(change, single ?? 0, engineTimeMs()))]
+}
 
 async function assertKnownSongs(tx: Tx, stationId: number, ids: readonly number[], isList: boolean) {
   const rows = await tx<{ id: number }[]>`

@@ -10,6 +10,16 @@ import { refillQueue } from './queue.ts'
 /** Maximum length: every advance reads the whole queue. */
 const rowsAtMost = 500
 
+/** A song for the queue; `requestId` is the request that it plays, which was taken before. */
+export interface SongToQueue {
+  readonly mediaId: number
+  readonly requestId: number | null
+}
+
+/** Songs that nobody has requested. */
+export const asUnrequested = (mediaIds: readonly number[]): SongToQueue[] =>
+  mediaIds.map(mediaId => ({ mediaId, requestId: null }))
+
 /**
  * Adds songs to the queue in the given order: at a place (1 is the first that was not sent), else behind rows
  * that were added manually before. Returns the ids of the rows. Throws 400 if the queue would become too
@@ -17,16 +27,17 @@ const rowsAtMost = 500
  */
 export async function addToQueue(
   change: StationChange,
-  mediaIds: readonly number[],
+  added: readonly SongToQueue[],
   place: number | null = null
 ): Promise<number[]> {
   const { tx, station } = change
   const stationId = station.id
   const [queue, songs] = await Promise.all([
     readQueues(tx, [stationId]),
-    tx<{ id: number; durationMs: number }[]>`
-      select m.id, ${onAirOf(tx)} as "durationMs"
-      from unnest(${[...mediaIds]}::bigint[]) with ordinality as wanted (id, place)
+    tx<{ id: number; requestId: number | null; durationMs: number }[]>`
+      select m.id, wanted.request_id as "requestId", ${onAirOf(tx)} as "durationMs"
+      from unnest(${added.map(each => each.mediaId)}::bigint[], ${added.map(each => each.requestId)}::bigint[])
+        with ordinality as wanted (id, request_id, place)
       join media m on m.id = wanted.id and m.station_id = ${stationId} order by wanted.place`
   ])
   if (songs.length === 0) return []
@@ -35,11 +46,13 @@ export async function addToQueue(
     throw ApiError.ofFields([{ field: '', code: 'limit_reached', message }])
   }
   const nowMs = engineTimeMs()
-  const rows = songs.map(({ id, durationMs }, index) => ({
+  const rows = songs.map(({ id, requestId, durationMs }, index) => ({
     station_id: stationId,
     seq: station.nextSeq + index,
     position: 0,
     media_id: id,
+    request_id: requestId,
+    is_request: requestId !== null,
     is_manual: true,
     // The refill that follows sets their start times.
     cued_at_ms: nowMs,
@@ -60,6 +73,8 @@ export async function addToQueue(
   await tx`
     update queue set log = jsonb_build_array(
       jsonb_build_object('step', 'slot', 'at', plays_at_ms / 1000, 'why', 'manual'))
+      || case when request_id is null then '[]'
+        else jsonb_build_array(jsonb_build_object('step', 'picked', 'request', request_id)) end
     where id = any(${ids}::bigint[])`
   return ids
 }

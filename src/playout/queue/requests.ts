@@ -4,6 +4,8 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { StationChange } from '../change-station.ts'
 import { lockStation, skipLocked } from '../rows.ts'
+import type { SongToQueue } from './manual-queue.ts'
+import { takeRequestsStatement } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
 
 const minuteMs = 60_000
@@ -61,6 +63,45 @@ export async function submitRequest(change: StationChange, request: NewRequest):
   }
   await refillQueue(change)
   return row.id
+}
+
+/**
+ * Takes a pending request for a row of the queue, before it is due if need be. Throws 404 for a request that
+ * is unknown or was cancelled, 409 for one that is queued, was played or has expired.
+ */
+export async function takeRequest({ tx, station }: StationChange, requestId: number): Promise<SongToQueue> {
+  const [request] = await tx<{ mediaId: number; state: string }[]>`
+    select media_id as "mediaId", state from requests where id = ${requestId} and station_id = ${station.id}`
+  if (!request || request.state === 'cancelled') {
+    const message = 'request_id is not a request of this station, or it was cancelled.'
+    throw ApiError.ofFields([{ field: 'request_id', code: 'not_found', message }], 'not-found')
+  }
+  // The station is locked, as it is when the AutoDJ takes a request.
+  const taken = await takeRequestsStatement(tx, request.state === 'pending' ? [requestId] : [])
+  if (taken.length > 0) return { mediaId: request.mediaId, requestId }
+  const message =
+    request.state === 'queued'
+      ? 'request_id is already in the queue: move its song there.'
+      : 'request_id was played or has expired.'
+  throw ApiError.ofFields([{ field: 'request_id', code: 'already_taken', message }], 'conflict')
+}
+
+/**
+ * Stores a request that an operator enters for a listener: without cool-down, and for any song. Returns its
+ * id. Throws 409 if the song is already requested.
+ */
+export async function enterRequest(
+  { tx, station }: StationChange,
+  mediaId: number,
+  atMs: number
+): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into requests (station_id, media_id, address, submitted_at_ms, due_at_ms, skip_delay)
+    values (${station.id}, ${mediaId}, '', ${atMs}, ${atMs}, true)
+    on conflict (station_id, media_id) where state in ('pending', 'queued') do nothing returning id`
+  if (row) return row.id
+  const message = 'media_id is requested already: send the id of that request as request_id.'
+  throw ApiError.ofFields([{ field: 'media_id', code: 'duplicate', message }], 'conflict')
 }
 
 /** Throws 429 during the cool-down. Every request counts, also cancelled ones. */

@@ -2,8 +2,9 @@ import { html, nothing } from 'lit'
 
 import { adoptStyles, defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
+import { queueChangedEvent } from './add-to-queue.ts'
 import { RequestList } from './request-list.ts'
-import { queueChangedEvent, SongSearch } from './song-search.ts'
+import { SongSearch } from './song-search.ts'
 import { StationQueue } from './station-queue.ts'
 
 import reportStyles from '../reports/reports.css' with { type: 'text' }

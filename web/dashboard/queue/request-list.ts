@@ -9,6 +9,7 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { pageSchema, pagingView, toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { isolateBidi } from '../ui/text.ts'
+import { addToQueue } from './add-to-queue.ts'
 
 const requestsSchema = pageSchema(
   v.object({
@@ -30,7 +31,7 @@ const stateTexts: Readonly<Record<string, string>> = {
   expired: 'Expired'
 }
 
-/** The requests of listeners. Those that were not played yet can be canceled. */
+/** The requests of listeners. Those that were not played yet can be canceled, waiting ones queued by hand. */
 export class RequestList extends StationElement {
   static override properties = reactiveProperties('canManage', 'type', 'page')
   declare canManage: boolean
@@ -47,7 +48,7 @@ export class RequestList extends StationElement {
   protected override render() {
     const { value } = this.#requests
     const rows = value?.rows ?? []
-    const canCancel = this.canManage && this.type === 'pending'
+    const canEdit = this.canManage && this.type === 'pending'
     const clearButton = buttonView('Cancel all', () => this.#cancelAll(), {
       style: 'link',
       isDisabled: this.#actions.inFlight !== null
@@ -58,7 +59,7 @@ export class RequestList extends StationElement {
         title: 'Requests',
         resource: this.#requests,
         emptyText: value?.rows.length === 0 ? 'There are no requests.' : '',
-        actions: canCancel && rows.length > 0 ? clearButton : nothing
+        actions: canEdit && rows.length > 0 ? clearButton : nothing
       },
       html`${filtersView(
         'requests',
@@ -83,8 +84,8 @@ export class RequestList extends StationElement {
           ? nothing
           : html`<div class="scroll" role="region" aria-label="Table of requests" tabindex="0">
               ${tableView(
-                ['Time', 'Song', ['From', 'wide'], 'State', ...(canCancel ? [''] : [])],
-                rows.map(row => this.#rowView(row, canCancel))
+                ['Time', 'Song', ['From', 'wide'], 'State', ...(canEdit ? [''] : [])],
+                rows.map(row => this.#rowView(row, canEdit))
               )}
             </div>`
       }
@@ -92,29 +93,59 @@ export class RequestList extends StationElement {
     )
   }
 
-  #rowView(request: SongRequest, canCancel: boolean) {
+  #rowView(request: SongRequest, canEdit: boolean) {
     const { song, timestamp, state, ip } = request
     const title = isolateBidi(song.title || song.text)
+    const isDisabled = this.#actions.inFlight !== null
     return html`<tr>
       <td class="row-time">${this.clock.formatTime(timestamp)}</td>
       <td class="main">
         <p class="row-title">${song.title || song.text}</p>
         <p class="row-artist">${song.artist}</p>
+        ${
+          canEdit && state === 'pending'
+            ? html`<div class="button-row">
+                ${buttonView('Play next', () => this.#queue(request, true), {
+                  style: 'link',
+                  label: `Play next: the request of “${title}”`,
+                  isDisabled
+                })}
+                ${buttonView('Add to queue', () => this.#queue(request, false), {
+                  style: 'link',
+                  label: `Add to queue: the request of “${title}”`,
+                  isDisabled
+                })}
+              </div>`
+            : nothing
+        }
       </td>
       <td class="wide quiet">${ip}</td>
       <td>${stateTexts[state] ?? state}</td>
       ${
-        canCancel
+        canEdit
           ? html`<td>
               ${buttonView('×', () => this.#cancel(request), {
                 style: 'icon-button',
                 label: `Cancel the request of “${title}”`,
-                isDisabled: this.#actions.inFlight !== null
+                isDisabled
               })}
             </td>`
           : nothing
       }
     </tr>`
+  }
+
+  #queue({ id, song }: SongRequest, playsNext: boolean): Promise<void> {
+    const { path, clock } = this
+    const title = song.title || song.text
+    return this.#actions.run('queue', async () => {
+      try {
+        return await addToQueue(this, { path, clock, body: { request_id: id }, title, playsNext })
+      } finally {
+        // Also after a refusal: the AutoDJ has taken the request meanwhile.
+        await this.#requests.refresh()
+      }
+    })
   }
 
   #cancel({ id, song }: SongRequest): Promise<void> {

@@ -2,7 +2,6 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { formatDuration } from '../../elements/time-text.ts'
-import { callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
@@ -11,6 +10,7 @@ import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { pageSchema, toQuery } from '../ui/paging.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, isolateBidi } from '../ui/text.ts'
+import { addToQueue } from './add-to-queue.ts'
 
 const maxRows = 10
 /** Results change only when the library does. */
@@ -21,15 +21,12 @@ const songsSchema = pageSchema(
 )
 type Song = v.InferOutput<typeof songsSchema>['rows'][number]
 
-const queuedSchema = v.object({ played_at: v.number() })
-
-/** Dispatched after a song was added to the queue. */
-export const queueChangedEvent = 'cuewire-queue-changed'
-
-/** Finds songs of the library, and adds them to the queue. */
+/** Finds songs of the library, and adds them to the queue, on request as requests of listeners. */
 export class SongSearch extends StationElement {
-  static override properties = reactiveProperties('text')
+  static override properties = reactiveProperties('text', 'isRequest')
   text = ''
+  /** Whether songs are added as requests of listeners. */
+  isRequest = false
 
   readonly #songs = pollResource(this, {
     schema: songsSchema,
@@ -49,7 +46,15 @@ export class SongSearch extends StationElement {
     const status = found === null || error !== null ? '' : `${formatCount(found.total, 'song')} found`
     return panelView(
       { id: 'song-search', title: 'Add a song', resource },
-      html`${filtersView(
+      html`<label
+          ><input
+            type="checkbox"
+            .checked=${this.isRequest}
+            @change=${() => (this.isRequest = !this.isRequest)}
+          />
+          Add as the request of a listener</label
+        >
+        ${filtersView(
           'song-search',
           'Search the library',
           [{ name: 'text', label: 'Title, artist, album or path', type: 'search' }],
@@ -77,20 +82,18 @@ export class SongSearch extends StationElement {
       </div>
       <span class="row-length">${song.length === 0 ? '' : formatDuration(song.length * 1_000)}</span>
       <div class="button-row">
-        ${buttonView('Play next', () => this.#add(song, 1), { label: `Play next: “${title}”`, isDisabled })}
-        ${buttonView('Add', () => this.#add(song, null), { label: `Add “${title}” to the queue`, isDisabled })}
+        ${buttonView('Play next', () => this.#add(song, true), { label: `Play next: “${title}”`, isDisabled })}
+        ${buttonView('Add', () => this.#add(song, false), { label: `Add “${title}” to the queue`, isDisabled })}
       </div>
     </li>`
   }
 
-  /** `position` 1 is right after the songs that were already sent to the playout; null: after other added songs. */
-  #add(song: Song, position: number | null): Promise<void> {
-    return this.#actions.run('add', async () => {
-      const body = { media_id: song.id, ...(position === null ? {} : { position }) }
-      const row = await callApi(queuedSchema, `${this.path}/queue`, { method: 'POST', body })
-      this.dispatchEvent(new Event(queueChangedEvent, { bubbles: true }))
-      return `“${isolateBidi(titleOf(song))}” plays at ${this.clock.formatTime(row.played_at)}.`
-    })
+  #add(song: Song, playsNext: boolean): Promise<void> {
+    const { path, clock, isRequest } = this
+    const body = { media_id: song.id, ...(isRequest ? { is_request: true } : {}) }
+    return this.#actions.run('add', () =>
+      addToQueue(this, { path, clock, body, title: titleOf(song), playsNext })
+    )
   }
 }
 

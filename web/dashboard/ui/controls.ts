@@ -35,7 +35,7 @@ export interface Chip {
 /** The tone is a mark as well as a color. */
 export const chipView = ({ text, tone }: Chip) => html`<span class="chip" data-tone=${tone}>${text}</span>`
 
-/** A table. A column is its title, or its title and CSS class; `rows` are `tr` elements. */
+/** A table. A column is its title, '' for buttons, or its title and CSS class; `rows` are `tr` elements. */
 export const tableView = (
   columns: readonly (string | readonly [title: string, style: string])[],
   rows: unknown
@@ -45,7 +45,9 @@ export const tableView = (
       <tr>
         ${columns.map(column => {
           const [title, style] = typeof column === 'string' ? [column, ''] : column
-          return html`<th scope="col" class=${style}>${title}</th>`
+          return title === ''
+            ? html`<td class=${style}></td>`
+            : html`<th scope="col" class=${style}>${title}</th>`
         })}
       </tr>
     </thead>
