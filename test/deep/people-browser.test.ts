@@ -186,6 +186,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     await page.getByLabel('Name', { exact: true }).fill('Robin')
     // What was chosen for one user is not in the form of another.
     await page.getByRole('button', { name: `Change ${email}` }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('heading', { name: email }).waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Anna')
     expect(await page.getByRole('checkbox', { name: 'DJ' }).isChecked()).toBe(false)
@@ -214,6 +215,44 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     const made = roles.body.find((role: { name: string }) => role.name === 'Night shift')
     expect(made.permissions.station).toMatchObject([{ id: station.body.id }])
     expect(made.permissions.station[0].permissions.length).toBeGreaterThan(0)
+  }, 60_000)
+
+  test('forms of people and of the account ask before changes are lost', async ({ program, openPage }) => {
+    const { email } = await createUser(program, { role: 'Administrator' })
+    const page = await openPage()
+    page.setDefaultTimeout(12_000)
+    await page.goto(siteOf(program))
+    await fillSignIn(page, email)
+    await isSignedIn(page)
+    const dialog = page.getByRole('dialog', { name: 'Discard the changes?' })
+    const main = page.getByRole('main')
+    const leave = () => page.evaluate(`location.hash = '#/system'`)
+    const forms = [
+      ['people/user-1', () => main.getByRole('checkbox', { name: 'Read-only' })],
+      ['people/invitation-new', () => main.getByLabel('Name (optional)')],
+      ['people/role-new', () => main.getByLabel('Name', { exact: true })],
+      ['account', () => main.getByLabel('New password')]
+    ] as const
+    for (const [address, find] of forms) {
+      await page.goto(`${siteOf(program)}/#/${address}`)
+      const field = find()
+      await field.waitFor()
+      // A form without changes does not ask.
+      await leave()
+      await page.getByRole('heading', { name: 'System', level: 1 }).waitFor()
+      await page.goBack()
+      await field.waitFor()
+      if (address === 'people/user-1') await field.check()
+      else await field.fill('a new text')
+      await leave()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      expect(page.url()).toContain(address)
+      if (address === 'people/user-1') expect(await field.isChecked()).toBe(true)
+      else expect(await field.inputValue()).toBe('a new text')
+      await leave()
+      await dialog.getByRole('button', { name: 'Discard' }).click()
+      await page.getByRole('heading', { name: 'System', level: 1 }).waitFor()
+    }
   }, 60_000)
 
   test('changes of a form outlast the session, and are saved after signing in again', async ({

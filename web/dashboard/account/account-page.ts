@@ -7,10 +7,11 @@ import { pollResource } from '../api/poll-resource.ts'
 import { signedInEvent } from '../shell/sign-in.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
-import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
+import { focusProblem, isEdited, labeledField, readForm } from '../ui/labeled-field.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView, panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
 import { createPasskey } from './new-passkey.ts'
 import { canUsePasskeys } from './passkeys.ts'
 
@@ -53,6 +54,11 @@ class AccountPage extends LightElement {
   readonly #passkeys = this.#poll('passkeys', passkeysSchema)
   readonly #sessions = this.#poll('sessions', sessionsSchema)
   readonly #keys = this.#poll('api-keys', keysSchema)
+
+  constructor() {
+    super()
+    guardChanges(this, () => Array.from(this.querySelectorAll('form')).some(isEdited))
+  }
 
   #poll<Schema extends v.GenericSchema>(name: string, schema: Schema) {
     return pollResource(this, {

@@ -6,10 +6,12 @@ import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
-import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
+import { focusProblem, isEdited, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
 import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
+import { closePeople, openPeople } from './people-address.ts'
 
 const invitationSchema = v.object({
   id: v.number(),
@@ -25,15 +27,19 @@ const createdSchema = v.object({ link: v.string() })
 type Invitation = v.InferOutput<typeof invitationSchema>
 
 const intervalMs = 20_000
+const newInvitation = 'invitation-new'
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** The invitations, and the form for a new one. */
 export class InvitationList extends LightElement {
-  static override properties = reactiveProperties('link', 'problems', 'isOpen')
+  static override properties = reactiveProperties('item', 'link', 'problems')
+  /** `invitation-new`: the form is open. */
+  declare item: string
   /** The link of an invitation that was created now, which is shown once. */
   link = ''
   problems: readonly FieldError[] = []
-  isOpen = false
+  /** Whether the invitation in the form was created. */
+  #isSaved = false
 
   readonly #actions = openActionRunner(this)
   readonly #invitations = pollResource(this, {
@@ -44,12 +50,23 @@ export class InvitationList extends LightElement {
   readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
   readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
 
+  constructor() {
+    super()
+    guardChanges(this, () => !this.#isSaved && isEdited(this.querySelector('form')))
+  }
+
+  protected override willUpdate(changed: Map<string, unknown>): void {
+    if (!changed.has('item')) return
+    this.problems = []
+    this.#isSaved = false
+  }
+
   protected override render() {
     const rows = this.#invitations.value ?? []
-    const invite = buttonView('Invite a person', () => (this.isOpen = true))
+    const invite = buttonView('Invite a person', () => openPeople(newInvitation))
     return panelView(
       { id: 'invitations', title: 'Invitations', resource: this.#invitations, actions: invite },
-      html`${this.isOpen ? this.#formView() : nothing}
+      html`${this.item === newInvitation ? this.#formView() : nothing}
       ${
         this.link === ''
           ? nothing
@@ -122,7 +139,7 @@ export class InvitationList extends LightElement {
       </select>
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Create the link</button>
-        ${buttonView('Cancel', () => (this.isOpen = false))}
+        ${buttonView('Cancel', closePeople)}
       </div>
     </form>`
   }
@@ -144,7 +161,8 @@ export class InvitationList extends LightElement {
       try {
         const { link } = await callApi(createdSchema, 'api/admin/invitations', { method: 'POST', body })
         this.link = link
-        this.isOpen = false
+        this.#isSaved = true
+        closePeople()
         await this.#invitations.refresh()
       } catch (error) {
         this.problems = toApiError(error).fieldErrors

@@ -1,6 +1,6 @@
 import { installationLink } from '../ui/route.ts'
 
-/** Opens the form of a user or role: `user-3`, `role-2`, `role-new`. */
+/** Opens a form: `user-3`, `invitation-new`, `role-2`, `role-new`. */
 export function openPeople(item: string): void {
   location.hash = installationLink('people', item)
 }

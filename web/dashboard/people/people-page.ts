@@ -10,12 +10,12 @@ import { UserList } from './user-list.ts'
 /** Users, invitations and roles. */
 class PeoplePage extends LightElement {
   static override properties = reactiveProperties('item')
-  /** The user or the role in the form: `user-3`, `role-2`, `role-new`. */
+  /** What the form shows: `user-3`, `invitation-new`, `role-2`, `role-new`. */
   declare item: string
 
   protected override render() {
     return html`<div class="stack">
-      <user-list .item=${this.item}></user-list><invitation-list></invitation-list
+      <user-list .item=${this.item}></user-list><invitation-list .item=${this.item}></invitation-list
       ><role-list .item=${this.item}></role-list>
     </div>`
   }

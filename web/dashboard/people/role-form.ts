@@ -4,11 +4,12 @@ import * as v from 'valibot'
 import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
-import { type ApiRecord, selectBody } from '../forms/form-values.ts'
+import { type ApiRecord, isSame, selectBody } from '../forms/form-values.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
 import { presetsOf, type Role, roleSchema, type Station } from './grants.ts'
 import { permissionChoices } from './permission-choices.ts'
 import { type StationGrant, stationGrantsView } from './station-grants.ts'
@@ -41,6 +42,13 @@ async function saveRole({ id, name, permissions }: Role, edited: ApiRecord): Pro
 const toOptions = (permissions: Permissions['global']) =>
   permissions.map(({ id, name }) => ({ value: id, label: name }))
 
+// The order in which permissions are chosen is no change.
+const sorted = (names: readonly string[]) => names.toSorted()
+const sortedGrant = ({ station, permissions }: StationGrant) => ({
+  station,
+  permissions: sorted(permissions)
+})
+
 /** The form of a role: its permissions for all stations, and for single ones. */
 export class RoleForm extends LightElement {
   static override properties = reactiveProperties(
@@ -66,6 +74,24 @@ export class RoleForm extends LightElement {
   readonly #actions = openActionRunner(this)
   /** The role as it was when the form was opened. */
   #start: Role | null = null
+  #isSaved = false
+
+  constructor() {
+    super()
+    guardChanges(this, () => !this.#isSaved && this.#hasChanges)
+  }
+
+  get #hasChanges(): boolean {
+    const { global, station } = this.#start?.permissions ?? { global: [], station: [] }
+    const stored = station.map(({ id, permissions }) => ({ station: id, permissions }))
+    const startName = this.#start?.name ?? ''
+    const name = this.querySelector<HTMLInputElement>('input[name=name]')?.value.trim() ?? startName
+    return (
+      name !== startName ||
+      !isSame(sorted(this.global), sorted(global)) ||
+      !isSame(this.grants.map(sortedGrant), stored.map(sortedGrant))
+    )
+  }
 
   protected override willUpdate(): void {
     // What is chosen stays while the roles are read again.
@@ -136,6 +162,8 @@ export class RoleForm extends LightElement {
       }
     })
     // Its notice must be dispatched before it is removed.
-    if (isSaved) this.close(true)
+    if (!isSaved) return
+    this.#isSaved = true
+    this.close(true)
   }
 }

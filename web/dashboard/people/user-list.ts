@@ -9,10 +9,11 @@ import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
 import { selectBody } from '../forms/form-values.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
-import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
+import { focusProblem, isEdited, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
 import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
 import { closePeople, openPeople } from './people-address.ts'
 
@@ -60,10 +61,18 @@ export class UserList extends LightElement {
 
   /** The user in the form, as it was when the form was opened. */
   #edited: User | null = null
+  /** Whether the changes in the form were saved. */
+  #isSaved = false
+
+  constructor() {
+    super()
+    guardChanges(this, () => this.#edited !== null && !this.#isSaved && isEdited(this.querySelector('form')))
+  }
 
   protected override willUpdate(): void {
     if (`user-${this.#edited?.id}` === this.item) return
     this.problems = []
+    this.#isSaved = false
     this.#edited = this.#users.value?.find(({ id }) => `user-${id}` === this.item) ?? null
   }
 
@@ -165,6 +174,7 @@ export class UserList extends LightElement {
         })
         const sent = password === '' ? body : { ...body, new_password: password }
         const message = await callAction(path, { method: 'PUT', body: sent }, this.#users.refresh)
+        this.#isSaved = true
         closePeople()
         return message
       } catch (error) {

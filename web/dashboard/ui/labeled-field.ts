@@ -54,6 +54,20 @@ export function readForm(form: HTMLFormElement): Record<string, string> {
   return Object.fromEntries(entries)
 }
 
+/**
+ * Whether a form differs from how it was opened. The current password does not count, since browsers fill it
+ * in by themselves.
+ */
+export function isEdited(form: HTMLFormElement | null): boolean {
+  return Array.from(form?.elements ?? []).some(field => {
+    if (field instanceof HTMLSelectElement)
+      return Array.from(field.options).some(each => each.selected !== each.defaultSelected)
+    if (!(field instanceof HTMLInputElement)) return false
+    if (field.type === 'checkbox') return field.checked !== field.defaultChecked
+    return field.autocomplete !== 'current-password' && field.value !== field.defaultValue
+  })
+}
+
 /** Puts the focus on the first field with a problem. */
 export function focusProblem(root: ParentNode): void {
   root.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
