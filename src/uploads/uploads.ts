@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../db/sql.ts'
 import { ApiError, type ErrorKind, fieldError, TooManyRequests } from '../runtime/errors.ts'
 import { readFreeBytes } from '../storage/local.ts'
-import { removeContent, uploadsFolder } from './content.ts'
+import { receivedBytes, removeContent, uploadsFolder } from './content.ts'
 import { type MediaStore, openUsableMediaStore, toCallerError } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 
@@ -38,6 +38,8 @@ const columns = (sql: Sql) => sql`id, station_id as "stationId", path, size_byte
 
 /** How long an upload waits for its next request, or for a storage that is broken. */
 const expiry = '24 hours'
+/** How long one of which nothing was received does: its client may never have got the address. */
+const emptyExpiry = '15 minutes'
 /** How long the result of a finished upload can be read. */
 const resultExpiry = '1 hour'
 const leaseSeconds = 60
@@ -59,6 +61,8 @@ export interface NewUpload {
   readonly playlistIds: readonly number[]
   /** The name that the client gave it; a second upload with it is the same. */
   readonly clientKey?: string
+  /** Whether the content comes with later requests, by the address that the client is sent. */
+  readonly isResumable?: boolean
   /** What errors about the size name; `file` by default. */
   readonly sizeField?: string
 }
@@ -70,7 +74,7 @@ export interface NewUpload {
  */
 export async function createUpload(services: UploadServices, given: NewUpload) {
   const { sql, config } = services
-  const { stationId, path, playlistIds, clientKey = null, sizeField = 'file' } = given
+  const { stationId, path, playlistIds, clientKey = null, isResumable = false, sizeField = 'file' } = given
   const maxBytes = maxUploadBytes(services)
   const sizeBytes = given.sizeBytes ?? 0
   if (sizeBytes > maxBytes) throw tooLarge(services, sizeField)
@@ -99,7 +103,7 @@ export async function createUpload(services: UploadServices, given: NewUpload) {
   const [upload] = await sql<Upload[]>`
     insert into uploads (id, station_id, path, size_bytes, playlist_ids, client_key, expires_at)
     select ${randomBytes(16).toString('hex')}, id, ${path}, ${sizeBytes}, ${[...playlistIds]}::bigint[], ${clientKey},
-      now() + ${expiry}::interval
+      now() + ${isResumable ? emptyExpiry : expiry}::interval
     from stations where id = ${stationId} and deleted_at is null for key share
     on conflict (station_id, client_key) do update set expires_at = excluded.expires_at
     returning ${columns(sql)}`
@@ -133,15 +137,17 @@ export async function findUpload(sql: Sql, stationId: number, id: string): Promi
  * a process that was killed expires after a minute.
  */
 export async function withUpload<Result>(
-  { sql, log }: UploadServices,
+  services: UploadServices,
   stationId: number,
   id: string,
   work: (upload: Upload) => Promise<Result>
 ): Promise<Result> {
+  const { sql, log } = services
   const lease = randomBytes(8).toString('hex')
   const until = sql`now() + make_interval(secs => ${leaseSeconds})`
   const [upload] = await sql<Upload[]>`
-    update uploads set lease = ${lease}, leased_until = ${until}
+    update uploads set lease = ${lease}, leased_until = ${until},
+      expires_at = case state when 'receiving' then now() + ${expiry}::interval else expires_at end
     where id = ${id} and station_id = ${stationId} and leased_until < now() and expires_at > now()
     returning ${columns(sql)}`
   if (!upload) {
@@ -157,12 +163,23 @@ export async function withUpload<Result>(
     return await work(upload)
   } finally {
     clearInterval(timer)
+    const isEmpty = upload.state === 'receiving' && (await isWithoutContent(services, id))
     await sql`
       update uploads set leased_until = '-infinity', expires_at = case state
-        when 'receiving' then now() + ${expiry}::interval
+        when 'receiving' then now() + ${isEmpty ? emptyExpiry : expiry}::interval
         when 'storing' then expires_at
         else now() + ${resultExpiry}::interval end
       where id = ${id} and lease = ${lease}`
+  }
+}
+
+/** Whether nothing was received; false if that cannot be read. */
+async function isWithoutContent({ config, log }: UploadServices, id: string): Promise<boolean> {
+  try {
+    return (await receivedBytes(config, id)) === 0
+  } catch (error) {
+    log.warn({ err: error, upload: id }, 'content of an upload not read')
+    return false
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
+import { tusRoutes } from '../../src/api/library/uploads/tus-uploads.ts'
 import { finishUpload } from '../../src/uploads/finish.ts'
 import { sweepUploads } from '../../src/uploads/sweep.ts'
 import { withUpload } from '../../src/uploads/uploads.ts'
@@ -59,6 +60,61 @@ test('expired uploads and content without an upload are removed', async ({ sql, 
   expect(await head(expired ?? '')).toMatchObject({ status: 404 })
   expect((await head(current ?? '')).headers.get('upload-offset')).toBe('100')
   expect(await patch(current ?? '', 100, song.subarray(100))).toMatchObject({ status: 204 })
+})
+
+test('an upload of which nothing was received expires within minutes', async ({ sql, redisUrl }) => {
+  const { begin, patch, head, id, services } = await serveUploads(sql, redisUrl)
+  const minutesLeft = async (upload: string) => {
+    const expires = (await head(upload)).headers.get('upload-expires') ?? ''
+    return Math.round((Date.parse(expires) - Date.now()) / 60_000)
+  }
+  const upload = uploadOf((await begin(song.length, { path: 'a.mp3' })).headers)
+  expect(await minutesLeft(upload)).toBe(15)
+  expect(await patch(upload, 5, song.subarray(5))).toMatchObject({ status: 409 })
+  expect(await minutesLeft(upload)).toBe(15)
+  // While a request sends it, its room remains reserved however long that takes.
+  await withUpload(services, id, upload, async () => expect(await minutesLeft(upload)).toBe(24 * 60))
+  expect(await minutesLeft(upload)).toBe(15)
+  await patch(upload, 0, song.subarray(0, 100))
+  expect(await minutesLeft(upload)).toBe(24 * 60)
+})
+
+test('an upload whose client disconnects before it gets the address is removed', async ({
+  sql,
+  redisUrl
+}) => {
+  const { services, id } = await serveUploads(sql, redisUrl)
+  const create = tusRoutes.find(({ method }) => method === 'POST')
+  const sendBegin = (isOpen: boolean) =>
+    create?.handle(
+      {
+        method: 'POST',
+        path: `/api/station/${id}/files/uploads`,
+        params: {},
+        query: new URLSearchParams(),
+        body: undefined,
+        stream: null,
+        headers: {
+          'tus-resumable': '1.0.0',
+          'upload-length': String(song.length),
+          'upload-metadata': `path ${Buffer.from('a.mp3').toString('base64')}`
+        },
+        apiKey: '',
+        host: '',
+        address: '',
+        userAgent: '',
+        caller: { key: null, station: { id, shortName: 'a' } },
+        dialect: 'documented',
+        isOpen: () => isOpen,
+        onSettled: () => {}
+      },
+      services
+    )
+  const count = async () => (await sql`select from uploads`).length
+  await sendBegin(false)
+  expect(await count()).toBe(0)
+  await sendBegin(true)
+  expect(await count()).toBe(1)
 })
 
 test('a file that is no song and is being received is not removed', async ({ sql, redisUrl }) => {

@@ -79,19 +79,30 @@ const create = apiRoute('POST', path, access, {
     )
     await assertPlaylists(services.sql, stationId, playlistIds)
     if (!mayReplace) await assertFree(services, stationId, target, targetField)
-    const given = { stationId, path: target, sizeBytes, sizeField: lengthField, playlistIds }
-    const { upload } = await createUpload(services, given)
+    const { upload } = await createUpload(services, {
+      stationId,
+      path: target,
+      sizeBytes,
+      sizeField: lengthField,
+      playlistIds,
+      isResumable: true
+    })
     const headers = {
       Location: `${request.path}/${upload.id}`,
       'Upload-Expires': new Date(upload.expiresAtMs).toUTCString()
     }
-    const { stream } = request
-    if (stream === null || stream.size === 0) return { status: 201, headers }
-    checkPieceType(request)
-    const received = await withUpload(services, stationId, upload.id, held =>
-      append(request, services, { upload: held, stream, offset: 0 })
-    )
-    return { status: 201, headers: { ...headers, ...received } }
+    try {
+      const { stream } = request
+      if (stream === null || stream.size === 0) return { status: 201, headers }
+      checkPieceType(request)
+      const received = await withUpload(services, stationId, upload.id, held =>
+        append(request, services, { upload: held, stream, offset: 0 })
+      )
+      return { status: 201, headers: { ...headers, ...received } }
+    } finally {
+      // The client has disconnected, so it does not get the address.
+      if (!request.isOpen()) await removeUpload(services, upload.id)
+    }
   }
 })
 

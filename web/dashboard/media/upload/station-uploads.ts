@@ -35,10 +35,7 @@ export function getStationUploads(station: string): UploadQueue {
         onProgress,
         signal
       }),
-    discard: async picked => {
-      const { signal } = new AbortController()
-      await discardUpload({ fingerprint: fingerprintOf(picked), send: sendByXhr, addresses, signal })
-    },
+    discard: picked => discardUpload({ fingerprint: fingerprintOf(picked), send: sendByXhr, addresses }),
     onChange: () => document.dispatchEvent(new CustomEvent(uploadsChangedEvent, { detail: station }))
   })
   queues.set(station, queue)

@@ -61,6 +61,8 @@ interface UploadOptions {
 
 /** A part of a file per request: so much is sent again at most if a proxy forgets what it received. */
 const partBytes = 16 * 1024 * 1024
+/** The time for a request that creates an upload or ends it. */
+const shortTimeoutMs = 30_000
 const tusHeaders = { 'Tus-Resumable': '1.0.0' }
 /** Statuses after which the same request may succeed: conflicts of offsets, locks, limits. */
 const temporaryStatuses = new Set([0, 408, 409, 423, 425, 429, 500, 502, 503, 504])
@@ -70,13 +72,14 @@ const temporaryStatuses = new Set([0, 408, 409, 423, 425, 429, 500, 502, 503, 50
  * `signal`.
  */
 export async function uploadFile(file: File, options: UploadOptions): Promise<void> {
-  const { addresses, fingerprint, onProgress } = options
+  const { addresses, fingerprint, onProgress, signal } = options
   const known = addresses.get(fingerprint)
   let url = known
   let offset = url === null ? null : await findOffset(url, options)
   if (url === null || offset === null) {
     url = await createUpload(file, options)
     addresses.set(fingerprint, url)
+    signal.throwIfAborted()
     offset = 0
   }
   onProgress(offset)
@@ -88,24 +91,35 @@ export async function uploadFile(file: File, options: UploadOptions): Promise<vo
 
 /** Removes what was received of an upload. */
 export async function discardUpload(
-  options: Pick<UploadOptions, 'addresses' | 'fingerprint' | 'send' | 'signal'>
+  options: Pick<UploadOptions, 'addresses' | 'fingerprint' | 'send'>
 ): Promise<void> {
-  const { addresses, fingerprint, send, signal } = options
+  const { addresses, fingerprint, send } = options
+  const signal = AbortSignal.timeout(shortTimeoutMs)
   const url = addresses.get(fingerprint)
   addresses.delete(fingerprint)
   if (url !== null) await send({ method: 'DELETE', url, headers: tusHeaders, signal })
 }
 
+/**
+ * Returns the address of a new upload. Not cut off by the signal of the upload: without the address it could not
+ * be ended, and its room would remain reserved.
+ */
 async function createUpload(
   file: File,
   { endpoint, metadata, send, signal }: UploadOptions
 ): Promise<string> {
+  signal.throwIfAborted()
   const headers = {
     ...tusHeaders,
     'Upload-Length': String(file.size),
     'Upload-Metadata': renderMetadata(metadata)
   }
-  const response = await send({ method: 'POST', url: endpoint, headers, signal })
+  const response = await send({
+    method: 'POST',
+    url: endpoint,
+    headers,
+    signal: AbortSignal.timeout(shortTimeoutMs)
+  })
   const location = response.header('Location')
   if (response.status === 409) throw new UploadError(response.message, { isTaken: true })
   if (response.status !== 201 || location === null) throw toError(response)

@@ -58,6 +58,8 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
   let items: readonly UploadItem[] = []
   let lastId = 0
   const inFlight = new Map<number, AbortController>()
+  /** Attempts that have not ended. One that was aborted ends once the server has responded. */
+  const attempts = new Map<number, Promise<void>>()
 
   const find = (id: number) => items.find(item => item.id === id)
 
@@ -80,12 +82,17 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
     const onProgress = (sentBytes: number) => {
       if (!aborter.signal.aborted) update(id, { sentBytes, failures: 0 })
     }
+    const start = () => upload({ file, path, mayReplace }, onProgress, aborter.signal)
+    const attempt = attempts.get(id)?.then(start) ?? start()
+    const ended = attempt.catch(() => {})
+    attempts.set(id, ended)
     try {
-      await upload({ file, path, mayReplace }, onProgress, aborter.signal)
+      await attempt
       if (!aborter.signal.aborted) update(id, { state: 'done', sentBytes: file.size, message: '' })
     } catch (error) {
       if (!aborter.signal.aborted) fail(id, error, (find(id)?.failures ?? failures) + 1)
     }
+    if (attempts.get(id) === ended) attempts.delete(id)
     if (inFlight.get(id) === aborter) inFlight.delete(id)
     startNext()
   }
@@ -172,6 +179,7 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
       items = items.filter(each => each.id !== id)
       onChange()
       startNext()
+      await attempts.get(id)
       if (item.state !== 'done') await discard(item)
     },
     /** Removes finished files from the queue. */

@@ -108,11 +108,47 @@ test('an upload that the server forgot starts again, and a refused one is not co
 test('a discarded upload is removed from the server', async () => {
   const server = scriptedServer({ cuts: [10] })
   const addresses = memoryAddresses()
-  const options = { fingerprint: 'one', addresses, send: server.send, signal }
-  await uploadFile(song, { ...options, endpoint, metadata: {}, onProgress: () => {} }).catch(() => {})
+  const options = { fingerprint: 'one', addresses, send: server.send }
+  await uploadFile(song, { ...options, endpoint, metadata: {}, onProgress: () => {}, signal }).catch(() => {})
   expect(server.uploads.size).toBe(1)
   await discardUpload(options)
   expect([server.uploads.size, addresses.stored.size]).toEqual([0, 0])
+})
+
+test('a file that is canceled or paused while it is being created leaves no upload behind', async () => {
+  const server = scriptedServer()
+  const addresses = memoryAddresses()
+  const created: (() => void)[] = []
+  const send: SendUploadRequest = async request => {
+    const response = await server.send(request)
+    if (request.method === 'POST') await new Promise<void>(resolve => created.push(resolve))
+    request.signal.throwIfAborted()
+    return response
+  }
+  const queue = openUploadQueue({
+    upload: ({ file, path }, onProgress, uploadSignal) =>
+      uploadFile(file, {
+        endpoint,
+        metadata: { path },
+        fingerprint: path,
+        send,
+        addresses,
+        onProgress,
+        signal: uploadSignal
+      }),
+    discard: ({ path }) => discardUpload({ fingerprint: path, addresses, send }),
+    onChange: () => {}
+  })
+  queue.add(pick(2))
+  await expect.poll(() => created.length).toBe(2)
+  const canceled = queue.cancel(1)
+  queue.pause(2)
+  queue.resume(2)
+  for (const respond of created) respond()
+  await canceled
+  await expect.poll(() => queue.items.map(({ state }) => state)).toEqual(['done'])
+  expect(server.requests).toEqual(['POST', 'POST', 'DELETE', 'HEAD', 'PATCH'])
+  expect([...server.uploads.values()]).toEqual([{ length: 1_000, received: 1_000 }])
 })
 
 test('metadata are base64 of UTF-8', () => {
