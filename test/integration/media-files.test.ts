@@ -115,6 +115,70 @@ test('songs are found without case, listed without folders, by playlist, and add
   expect(await ask('GET', '/files/list?flat=true&current=9')).toMatchObject({ body: { total: 3, rows: [] } })
 })
 
+test('folders of any size are changed in parts', async ({ sql, redisUrl }) => {
+  const { ask, media, playlistId } = await serveSongs(sql, redisUrl, [
+    'x/a.mp3',
+    'x/b.mp3',
+    'x/c.mp3',
+    'x2.mp3'
+  ])
+  const paths = async () =>
+    (await sql<{ path: string }[]>`select path from media order by path`).map(({ path }) => path)
+  const send = (method: 'rename' | 'batch', body: object) => ask('PUT', `/files/${method}`, body)
+  const add = { do: 'add', dirs: ['x'], playlists: [playlistId], limit: 2 }
+  expect(await send('batch', { ...add, after: '' })).toMatchObject({
+    body: { success: true, files: ['x/a.mp3', 'x/b.mp3'], next: 'x/b.mp3' }
+  })
+  expect(await send('batch', { ...add, after: 'x/b.mp3' })).toMatchObject({
+    body: { success: true, files: ['x/c.mp3'], next: null }
+  })
+  const rename = { file: 'x', newPath: 'z', limit: 2 }
+  expect(await send('rename', { ...rename, after: '' })).toMatchObject({ body: { next: 'x/b.mp3' } })
+  expect(await paths()).toEqual(['x/c.mp3', 'x2.mp3', 'z/a.mp3', 'z/b.mp3'])
+  expect(await send('rename', { ...rename, after: '' })).toMatchObject({
+    status: 409,
+    body: { extra_data: { errors: [{ field: 'newPath', code: 'duplicate' }] } }
+  })
+  // Continued after the response was lost.
+  expect(await send('rename', { ...rename, after: 'x' })).toMatchObject({ body: { next: null } })
+  expect(await paths()).toEqual(['x2.mp3', 'z/a.mp3', 'z/b.mp3', 'z/c.mp3'])
+  expect(existsSync(join(media, 'x'))).toBe(false)
+  const remove = { do: 'delete', dirs: ['z'], limit: 2 }
+  expect(await send('batch', { ...remove, after: '' })).toMatchObject({ body: { next: 'z/b.mp3' } })
+  expect(existsSync(join(media, 'z'))).toBe(true)
+  expect(await send('batch', { ...remove, after: 'z/b.mp3' })).toMatchObject({
+    body: { success: true, directories: ['z'], next: null }
+  })
+  expect([await paths(), existsSync(join(media, 'z'))]).toEqual([['x2.mp3'], false])
+  for (const [more, field] of [
+    [{}, 'limit'],
+    [{ after: '', files: ['x2.mp3'] }, 'after'],
+    [{ after: '', do: 'queue' }, 'after'],
+    [{ after: '', do: 'move', dirs: ['x'], directory: 'x/y' }, 'directory']
+  ] as const)
+    expect(await send('batch', { ...remove, ...more })).toMatchObject({
+      status: 400,
+      body: { extra_data: { errors: [{ field }] } }
+    })
+})
+
+test('a folder with too many songs for one request is changed in parts only', async ({ sql, redisUrl }) => {
+  const { ask, id } = await serveSongs(sql, redisUrl, [])
+  await sql`
+    insert into media (station_id, unique_id, song_id, path)
+    select ${id}, md5('u' || n), md5('s' || n), 'x/' || n || '.mp3' from generate_series(10001, 12001) n`
+  const rename = { file: 'x', newPath: 'z' }
+  expect(await ask('PUT', '/files/rename', rename)).toMatchObject({
+    status: 400,
+    body: { extra_data: { errors: [{ field: 'file', code: 'too_many' }] } }
+  })
+  expect(await ask('PUT', '/files/rename', { ...rename, after: '', limit: 3 })).toMatchObject({
+    body: { next: 'x/10003.mp3' }
+  })
+  const [left] = await sql`select count(*)::integer as count from media where path like 'x/%'`
+  expect(left).toEqual({ count: 1_998 })
+})
+
 test('songs are moved, renamed and deleted with their files', async ({ sql, redisUrl }) => {
   const { ask, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3', 'x/c.mp3'])
   expect(await ask('PUT', '/files/rename', { file: 'a.mp3', newPath: 'n/a2.mp3' })).toMatchObject({

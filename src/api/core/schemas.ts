@@ -84,10 +84,11 @@ const problem = exactly({
   message: string
 })
 
-const actionResult = { success: boolean, message: string, formatted_message: html }
+/** The fields of an action result. */
+export const actionProperties = { success: boolean, message: string, formatted_message: html }
 /** The schema of an action result with more fields. */
 export const actionSchema = (fields: Readonly<Record<string, JsonSchema>>) =>
-  exactly({ ...actionResult, ...fields })
+  exactly({ ...actionProperties, ...fields })
 const updated = 'Record updated successfully.'
 const notFound = 'Record not found.'
 
@@ -106,7 +107,7 @@ export const nowPlayingFields = {
 /** The schemas of records that belong to no resource, by name. */
 export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
-    ...exactly(actionResult),
+    ...exactly(actionProperties),
     examples: [{ success: true, message: updated, formatted_message: updated }]
   },
   PlaylistImport: actionSchema({

@@ -16,7 +16,20 @@ import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 import { createPlaylist } from '../playlists/playlists.ts'
 import { clearCuePoints } from './extra-metadata.ts'
 import { moveSong } from './file-renames.ts'
-import { type FileAction, findSongs, maxFiles, openAction, pathText, type Song } from './file-selection.ts'
+import {
+  type FileAction,
+  findSongs,
+  maxFiles,
+  nextSchema,
+  openAction,
+  parsePart,
+  type Part,
+  partFields,
+  partSchemas,
+  pathText,
+  type Song,
+  workThrough
+} from './file-selection.ts'
 import { deleteRow } from './files.ts'
 import { forgetEmptyFolders, isFolder } from './media-folders.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
@@ -46,8 +59,10 @@ const batchBody = v.object({
   dirs: paths,
   playlists: v.nullish(v.pipe(v.array(playlistId), v.maxLength(500, 'must have at most 500 entries.')), []),
   new_playlist_name: v.nullish(pathText, ''),
-  directory: v.nullish(pathText, '')
+  directory: v.nullish(pathText, ''),
+  ...partFields
 })
+type BatchBody = v.InferOutput<typeof batchBody>
 
 const batchProperties = {
   success: { type: 'boolean' },
@@ -77,7 +92,8 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
           'For playlist: all playlists that the songs get; for add: more of them. new: one that is created.'
       },
       new_playlist_name: { ...string, description: 'The name of the playlist that is created.' },
-      directory: { ...string, description: 'For move: the target.' }
+      directory: { ...string, description: 'For move: the target.' },
+      ...partSchemas
     },
     required: ['do']
   },
@@ -85,7 +101,8 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
     ...batchResult,
     properties: {
       ...batchProperties,
-      record: { ...exactly({ id: int64, name: string }), description: 'The playlist that was created.' }
+      record: { ...exactly({ id: int64, name: string }), description: 'The playlist that was created.' },
+      next: nextSchema
     }
   },
   errors: [507],
@@ -94,18 +111,30 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
     const action = await openAction(request, services)
     const files = body.files ?? []
     const dirs = (body.dirs ?? []).map(dir => dir.replace(/^\/+|\/+$/g, ''))
+    const part = partOf(body)
     if (body.do === 'delete') assertMayDelete(request)
     const { playlists, record } = await preparePlaylists(action, body)
     const directory = body.directory ?? ''
     if (body.do === 'move' && directory !== '') parseTarget(directory, 'directory')
-    const songs = await findSongs(action, files, dirs)
-    const found = new Set(songs.map(({ path }) => path))
+    // The next part would move what this one has moved.
+    if (
+      body.do === 'move' &&
+      part !== null &&
+      dirs.some(dir => `${directory}/`.startsWith(folderPrefix(dir)))
+    )
+      refuseField('directory', 'invalid_format', 'must not be in a folder that is moved.')
+    const selected = await findSongs(action, { files, dirs, part })
+    const found = new Set(selected.songs.map(({ path }) => path))
     const missing = files.filter(path => !found.has(path))
     const folders: string[] = []
-    for (const dir of dirs) {
-      const list = (await isFolder(action, dir)) ? folders : missing
-      list.push(dir)
-    }
+    // A former part may have emptied a folder.
+    const isContinued = part !== null && part.after !== ''
+    if (isContinued) folders.push(...dirs)
+    else
+      for (const dir of dirs) {
+        const list = (await isFolder(action, dir)) ? folders : missing
+        list.push(dir)
+      }
     const errors = missing.map(path => `${path}: Record not found.`)
     const done: string[] = []
     const attempt = async (song: Song, work: () => Promise<void>) => {
@@ -119,20 +148,42 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       }
     }
     // Each of them is queued before the others, so that they play in their order.
-    for (const song of body.do === 'immediate' ? songs.toReversed() : songs) {
-      if (!request.isOpen()) break
-      await attempt(song, () => workOn(action, body.do, song, { dirs, directory, playlists }))
-    }
-    if (body.do === 'delete' || body.do === 'move') await forgetEmptyFolders(action, folders)
-    const result = { success: errors.length === 0, files: done, directories: folders, errors }
-    return json(record ? { ...result, record } : result)
+    const songs = body.do === 'immediate' ? selected.songs.toReversed() : selected.songs
+    const given = { dirs, directory, playlists }
+    const next = await workThrough({ ...selected, songs }, { part, isOpen: request.isOpen }, song =>
+      attempt(song, () => workOn(action, body.do, song, given))
+    )
+    if (next === null && (body.do === 'delete' || body.do === 'move'))
+      await forgetEmptyFolders(action, folders)
+    return json({
+      success: errors.length === 0,
+      files: done,
+      directories: folders,
+      errors,
+      ...(record ? { record } : {}),
+      ...(part === null ? {} : { next })
+    })
   }
 })
+
+/** The part that a body asks for. Throws 400 if its action is not done in parts. */
+function partOf(body: BatchBody): Part | null {
+  const part = parsePart(body)
+  if (part === null) return null
+  if ((body.files ?? []).length > 0) refuseField('after', 'not_allowed', 'cannot be combined with files.')
+  // A folder that is too large for one request is longer than a queue.
+  if (body.do === 'queue' || body.do === 'immediate')
+    refuseField('after', 'not_allowed', `cannot be combined with do=${body.do}.`)
+  // Each part would create one.
+  if (body.playlists?.includes('new'))
+    refuseField('after', 'not_allowed', 'cannot be combined with a new playlist.')
+  return part
+}
 
 /** The ids of the playlists of a request, and the one that was created for it. Throws 400 for unknown ones. */
 async function preparePlaylists(
   { request, services, stationId }: FileAction,
-  { do: work, playlists, new_playlist_name: newName }: v.InferOutput<typeof batchBody>
+  { do: work, playlists, new_playlist_name: newName }: BatchBody
 ): Promise<{ readonly playlists: readonly number[]; readonly record: object | null }> {
   const ids = (playlists ?? []).filter(id => id !== 'new')
   if (work !== 'playlist' && work !== 'add') return { playlists: ids, record: null }

@@ -6,15 +6,27 @@ import { storedPath } from '../../storage/media-folder.ts'
 import { toCallerError } from '../../uploads/media-store.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
-import { actionReply, apiRoute } from '../core/route.ts'
-import { ref, string } from '../core/schemas.ts'
-import { type FileAction, findSongs, openAction, pathText, type Song } from './file-selection.ts'
+import { actionFields, apiRoute, json } from '../core/route.ts'
+import { actionProperties, actionSchema, string } from '../core/schemas.ts'
+import {
+  type FileAction,
+  findSongs,
+  nextSchema,
+  openAction,
+  parsePart,
+  type Part,
+  partFields,
+  partSchemas,
+  pathText,
+  type Song,
+  workThrough
+} from './file-selection.ts'
 import { forgetMovedFolder, isFolder, makeFolder } from './media-folders.ts'
 import { folderPrefix } from './media-paths.ts'
 import { moveWithFile } from './song-files.ts'
 import { parseTarget } from './uploads/upload-target.ts'
 
-const renameBody = v.object({ file: pathText, newPath: pathText })
+const renameBody = v.object({ file: pathText, newPath: pathText, ...partFields })
 
 /** Moves a song and its file. Throws 409 if another song has the path. */
 export async function moveSong(
@@ -40,20 +52,54 @@ export async function moveSong(
   })
 }
 
-/** Moves all songs below a folder, then the folder itself. Throws 404 if it does not exist. */
-async function moveFolder(action: FileAction, folder: string, target: string): Promise<void> {
-  const { services, stationId } = action
+/**
+ * Moves the songs below a folder, all or a part of them, and after the last one the folder itself. Returns the path of the last
+ * song if there are more, else null. Throws 404 if the folder does not exist.
+ */
+async function moveFolder(
+  action: FileAction,
+  folder: string,
+  target: string,
+  part: Part | null
+): Promise<string | null> {
+  const { services, stationId, request } = action
   const prefix = folderPrefix(folder)
-  const songs = await findSongs(action, [], [folder], 'file')
+  const selected = await findSongs(action, { dirs: [folder], part, field: 'file' })
   const { count } = await services.sql`
     select from media_folders where station_id = ${stationId} and (path || '/') = ${prefix}`
-  if (songs.length + count === 0) throw new ApiError('not-found')
+  if (selected.songs.length + count === 0) throw new ApiError('not-found')
   if (`${target}/`.startsWith(prefix))
     refuseField('newPath', 'invalid_format', 'must not be in the folder that is moved.')
-  if (await isFolder(action, target)) throw new ApiError('conflict', `There is a folder ${target} already.`)
-  for (const song of songs) await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
+  // The first part has made it.
+  const isContinued = part !== null && part.after !== ''
+  if (!isContinued && (await isFolder(action, target)))
+    throw ApiError.ofFields(
+      [{ field: 'newPath', code: 'duplicate', message: `There is a folder ${target} already.` }],
+      'conflict'
+    )
+  let moved = 0
+  // A whole move goes on after the client has disconnected.
+  const isOpen = () => part === null || request.isOpen()
+  const next = await workThrough(selected, { part, isOpen }, async song => {
+    try {
+      await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
+    } catch (error) {
+      throw moved === 0 ? error : withCount(toCallerError(error), moved)
+    }
+    moved += 1
+  })
+  if (next !== null || !isOpen()) return next
   await makeFolder(action, target)
   await forgetMovedFolder(action, folder)
+  return null
+}
+
+/** Says in an error how many songs were moved before it. */
+function withCount(error: unknown, moved: number): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { kind, message, extraData, retryAfterSeconds } = error
+  const songs = moved === 1 ? '1 song was' : `${moved} songs were`
+  return new ApiError(kind, `${message} Before that, ${songs} moved.`, extraData, retryAfterSeconds)
 }
 
 /** The route that renames or moves a song or a folder. */
@@ -61,21 +107,26 @@ export const renameFile = apiRoute('PUT', '/api/station/:station_id/files/rename
   id: 'renameFile',
   tag: 'Files',
   summary: 'Rename or move a song or a folder with its songs',
-  body: { type: 'object', properties: { file: string, newPath: string }, required: ['file', 'newPath'] },
-  answer: ref('ActionResult'),
+  body: {
+    type: 'object',
+    properties: { file: string, newPath: string, ...partSchemas },
+    required: ['file', 'newPath']
+  },
+  answer: { ...actionSchema({}), properties: { ...actionProperties, next: nextSchema } },
   errors: [404, 507],
   async handle(request, services) {
-    const { file, newPath } = parseBody(renameBody, request.body)
+    const body = parseBody(renameBody, request.body)
+    const { file, newPath } = body
+    const part = parsePart(body)
     const target = parseTarget(newPath, 'newPath')
     const action = await openAction(request, services)
     try {
-      const [song] = await findSongs(action, [file], [])
-      if (song) {
-        await moveSong(action, song, target)
-        return actionReply('Record updated successfully.')
-      }
-      await moveFolder(action, file, target)
-      return actionReply('Record updated successfully.')
+      const [song] = (await findSongs(action, { files: [file] })).songs
+      let next: string | null = null
+      if (song) await moveSong(action, song, target)
+      else next = await moveFolder(action, file, target, part)
+      const message = next === null ? 'Record updated successfully.' : 'A part of the songs was moved.'
+      return json({ ...actionFields(message), ...(part === null ? {} : { next }) })
     } catch (error) {
       throw toCallerError(error)
     }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import type { JsonSchema } from '../../fields/field.ts'
 import { type MediaStore, openUsableMediaStore } from '../../uploads/media-store.ts'
 import { refuseField } from '../core/parse.ts'
 import { type ApiRequest, stationOf } from '../core/route.ts'
@@ -8,12 +9,66 @@ import { folderPrefix } from './media-paths.ts'
 
 /** The most songs that one action may change. */
 export const maxFiles = 2_000
+/** After this time a part of an action ends: less than a request may take, also if the storage is slow. */
+const partMs = 10_000
 
 /** A path or a name in a body. */
 export const pathText = v.pipe(
   v.string('must be text.'),
   v.check(value => !value.includes('\0'), 'is not valid.')
 )
+const limitText = `must be a whole number from 1 to ${maxFiles}.`
+
+/** The fields of an action on folders that is done in parts. */
+export const partFields = {
+  after: v.nullish(pathText),
+  limit: v.nullish(
+    v.pipe(
+      v.number(limitText),
+      v.integer(limitText),
+      v.minValue(1, limitText),
+      v.maxValue(maxFiles, limitText)
+    )
+  )
+}
+
+/** The schemas of these fields, and of what a response has for them. */
+export const partSchemas: Readonly<Record<'after' | 'limit', JsonSchema>> = {
+  after: {
+    type: 'string',
+    description: `Does a part of the action: songs of the folders whose path follows this one, "" at first, for some ${partMs / 1000} seconds at most. Send the next request with \`next\` of the response.`
+  },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: maxFiles,
+    default: maxFiles,
+    description: 'With after: the most songs of the part.'
+  }
+}
+export const nextSchema: JsonSchema = {
+  type: ['string', 'null'],
+  description: 'With after: the path of the last song that was tried; null at the end.'
+}
+
+interface PartBody {
+  readonly after?: string | null | undefined
+  readonly limit?: number | null | undefined
+}
+
+/** A part of an action: of the songs behind a path, at most `limit`. */
+export interface Part {
+  readonly after: string
+  readonly limit: number
+}
+
+/** The part that a body asks for; null: the whole action. Throws 400 for a limit without `after`. */
+export function parsePart({ after = null, limit = null }: PartBody): Part | null {
+  if (after !== null) return { after, limit: limit ?? maxFiles }
+  if (limit !== null) refuseField('limit', 'not_allowed', 'can be sent only with after.')
+  return null
+}
+
 /** A song of the library that an action changes. */
 export interface Song {
   readonly id: number
@@ -34,21 +89,58 @@ export async function openAction(request: ApiRequest, services: ApiServices): Pr
   return { request, services, stationId, media: await openUsableMediaStore(services, stationId) }
 }
 
-/** Reads the songs at these paths and below these folders. If there are too many, throws 400, which names `field`. */
+interface SelectionOptions {
+  readonly files?: readonly string[]
+  readonly dirs?: readonly string[]
+  /** Null: all songs. */
+  readonly part?: Part | null
+  /** The field that names the folders. */
+  readonly field?: string
+}
+
+/**
+ * Reads the songs at these paths and below these folders, in the order of their paths. If there are too many, and no part was
+ * asked for, throws 400, which names `field`.
+ */
 export async function findSongs(
   { services: { sql }, stationId }: FileAction,
-  files: readonly string[],
-  dirs: readonly string[],
-  field = 'dirs'
-) {
+  { files = [], dirs = [], part = null, field = 'dirs' }: SelectionOptions
+): Promise<{ readonly songs: readonly Song[]; readonly hasMore: boolean }> {
   const prefixes = dirs.map(folderPrefix)
   if (prefixes.includes('')) refuseField(field, 'invalid_format', 'must not contain the top folder.')
+  const limit = part?.limit ?? maxFiles
   const songs = await sql<Song[]>`
     select id, path from media m where station_id = ${stationId} and remote_playlist_id is null
       and (path = any(${[...files]}::text[])
         or exists (select from unnest(${prefixes}::text[]) p where starts_with(m.path, p)))
-    order by path limit ${maxFiles + 1}`
-  if (songs.length > maxFiles)
-    refuseField(field, 'too_many', `must contain at most ${maxFiles} songs at once.`)
-  return songs
+      ${part === null || part.after === '' ? sql`` : sql`and path > ${part.after}`}
+    order by path limit ${limit + 1}`
+  const hasMore = songs.length > limit
+  if (hasMore && part === null)
+    refuseField(
+      field,
+      'too_many',
+      `must contain at most ${maxFiles} songs at once; send after to change more in parts.`
+    )
+  return { songs: songs.slice(0, limit), hasMore }
+}
+
+/**
+ * Works on songs one after the other, as long as `isOpen`, a part of them for a limited time. Returns the path of the last one
+ * if there are more, else null.
+ */
+export async function workThrough(
+  { songs, hasMore }: { readonly songs: readonly Song[]; readonly hasMore: boolean },
+  { part, isOpen }: { readonly part: Part | null; readonly isOpen: () => boolean },
+  work: (song: Song) => Promise<void>
+): Promise<string | null> {
+  const endMs = part === null ? Infinity : performance.now() + partMs
+  let last: Song | null = null
+  for (const song of songs) {
+    if (last !== null && performance.now() > endMs) return last.path
+    if (!isOpen()) return last?.path ?? null
+    await work(song)
+    last = song
+  }
+  return hasMore ? (last?.path ?? null) : null
 }

@@ -14,10 +14,15 @@ export type BatchAction =
 const resultSchema = v.object({
   files: v.optional(v.array(v.string()), []),
   directories: v.optional(v.array(v.string()), []),
-  errors: v.optional(v.array(v.string()), [])
+  errors: v.optional(v.array(v.string()), []),
+  next: v.nullish(v.string(), null)
 })
 
 const timeoutMs = 120_000
+/** Songs of a folder per request. */
+const songsPerPart = 500
+/** A queue is shorter than a folder may be. */
+const wholeActions: ReadonlySet<BatchAction['do']> = new Set(['queue', 'immediate'])
 const errorsShown = 3
 
 interface BatchOptions {
@@ -25,7 +30,8 @@ interface BatchOptions {
   readonly path: string
   readonly folder: string
   readonly keys: ReadonlySet<string>
-  readonly onProgress: (done: number) => void
+  /** Called with the items that are done, and the songs of them and of the folder in progress. */
+  readonly onProgress: (done: number, songs: number) => void
 }
 
 /**
@@ -38,12 +44,21 @@ export async function runBatch(
 ): Promise<string> {
   const errors: string[] = []
   let done = 0
+  let songs = 0
   for (const request of splitBatch(keys)) {
-    const body = { ...action, currentDirectory: folder, ...request }
-    const result = await callApi(resultSchema, `${path}/files/batch`, { method: 'PUT', body, timeoutMs })
-    errors.push(...result.errors)
+    const isInParts = request.dirs.length > 0 && !wholeActions.has(action.do)
+    let after: string | null = isInParts ? '' : null
+    do {
+      const part = after === null ? {} : { after, limit: songsPerPart }
+      const body = { ...action, currentDirectory: folder, ...request, ...part }
+      const result = await callApi(resultSchema, `${path}/files/batch`, { method: 'PUT', body, timeoutMs })
+      errors.push(...result.errors)
+      songs += result.files.length
+      after = result.next
+      if (after !== null) onProgress(done, songs)
+    } while (after !== null)
     done += request.files.length + request.dirs.length
-    onProgress(done)
+    onProgress(done, songs)
   }
   if (errors.length === 0) return `${formatCount(keys.size, 'item')} ${resultTexts[action.do]}.`
   const more = errors.length > errorsShown ? ` And ${errors.length - errorsShown} more errors.` : ''
@@ -59,6 +74,9 @@ const resultTexts: Readonly<Record<BatchAction['do'], string>> = {
   reprocess: 'read again'
 }
 
-/** `1,200 of 5,000` */
-export const describeProgress = (done: number, total: number): string =>
-  done === 0 || done === total ? '' : `${formatNumber(done)} of ${formatNumber(total)}`
+/** `1,200 of 5,000`; for a single folder, `1,200 songs`. */
+export function describeProgress(done: number, total: number, songs: number): string {
+  if (done === total) return ''
+  if (total === 1) return songs === 0 ? '' : formatCount(songs, 'song')
+  return done === 0 ? '' : `${formatNumber(done)} of ${formatNumber(total)}`
+}

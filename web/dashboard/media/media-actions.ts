@@ -12,6 +12,7 @@ import { askPlaylists, askText } from './media-dialogs.ts'
 import type { MediaPlaylist } from './media-record.ts'
 import { saveMediaFile } from './media-request.ts'
 import { describeSelection } from './media-toolbars.ts'
+import { renamePath } from './rename-path.ts'
 import type { Selection } from './selection.ts'
 
 /** More folders are not counted before a deletion. */
@@ -62,7 +63,7 @@ export function openMediaActions(
       path: path(),
       folder: folder(),
       keys,
-      onProgress: (done: number) => showProgress(describeProgress(done, keys.size))
+      onProgress: (done: number, songs: number) => showProgress(describeProgress(done, keys.size, songs))
     }
     return runner.run(action.do, async () => {
       try {
@@ -90,9 +91,30 @@ export function openMediaActions(
   }
 
   /** Changes a file or folder, and notifies the operator. */
-  async function act(subpath: string, method: 'PUT' | 'POST', body: unknown, done: string): Promise<void> {
-    await callAction(`${path()}/${subpath}`, { method, body }, async () => onChanged(false))
+  async function act(subpath: string, body: unknown, done: string): Promise<void> {
+    await callAction(`${path()}/${subpath}`, { method: 'POST', body }, async () => onChanged(false))
     notify(host, { text: done, isError: false })
+  }
+
+  async function rename(file: string, newPath: string, name: string): Promise<void> {
+    const confirmMerge = () =>
+      confirmAction({
+        title: `Move the songs into “${name}”?`,
+        text: 'There is a folder of this name already, possibly because the folder was renamed in part before.',
+        verb: 'Move the songs'
+      })
+    try {
+      const isRenamed = await renamePath({
+        path: path(),
+        file,
+        newPath,
+        confirmMerge,
+        onPart: () => onChanged(false)
+      })
+      if (isRenamed) notify(host, { text: `Renamed to ${name}.`, isError: false })
+    } finally {
+      onChanged(false)
+    }
   }
 
   return {
@@ -142,8 +164,7 @@ export function openMediaActions(
         async submit(renamed) {
           if (renamed === name) return
           const newPath = parent === '' ? renamed : `${parent}/${renamed}`
-          const done = `Renamed to ${isolateBidi(renamed)}.`
-          await unlessGone(row, () => act('files/rename', 'PUT', { file, newPath }, done))
+          await unlessGone(row, () => rename(file, newPath, isolateBidi(renamed)))
         }
       })
     },
@@ -154,7 +175,7 @@ export function openMediaActions(
         label: 'Name',
         verb: 'Create',
         value: '',
-        submit: name => act('files/mkdir', 'POST', { currentDirectory, name }, 'Folder created.')
+        submit: name => act('files/mkdir', { currentDirectory, name }, 'Folder created.')
       })
     },
     download(row: LibraryRow): Promise<void> {
