@@ -21,7 +21,8 @@ export const momentSchema = (about: string) => ({
 export function parseMoment(query: URLSearchParams, name: string): Moment | null {
   const text = query.get(name)?.trim() ?? ''
   if (text === '') return null
-  if (/^\d{1,12}$/.test(text)) return { seconds: Number(text) }
+  const [, seconds] = /^@?(\d{1,12})$/.exec(text) ?? []
+  if (seconds !== undefined) return { seconds: Number(seconds) }
   // The calendar of Postgres has no year 0.
   const extended = expandIso(text)
   if (isDateOrEmpty(extended) && !extended.startsWith('0000')) return { day: extended }
@@ -30,18 +31,27 @@ export function parseMoment(query: URLSearchParams, name: string): Moment | null
   return refuseField(name, 'invalid_format', 'must be a day (YYYY-MM-DD), an ISO 8601 time or Unix seconds.')
 }
 
-/** Rewrites the other dates of ISO 8601 and its basic format (`2026W274`, `2026189T120000Z`) in the extended one. */
+/**
+ * Rewrites the other dates of ISO 8601 and its basic format (`2026W274`, `2026189T120000Z`, `2026-07`) in the extended one, and
+ * dates with slashes or without zeros (`2026/7/8`).
+ */
 function expandIso(text: string): string {
   const [, date = '', time = ''] =
-    /^(\d{8}(?=[T ])|\d{4}-?\d{3}|\d{4}-?W\d{2}-?[1-7]|\d{4}-\d{2}-\d{2})([T ].*)?$/i.exec(text) ?? []
+    /^(\d{8}(?=[T ])|\d{4}-?\d{3}|\d{4}-?W\d{2}(?:-?[1-7])?|\d{4}-\d{1,2}(?:-\d{1,2})?|\d{4}(?:\/\d{1,2}){2})([T ].*)?$/i.exec(
+      text
+    ) ?? []
   const day = expandDate(date)
   if (day === '') return text
-  return (
-    day +
-    time.replace(/^(.\d{2})(\d{2})(\d{2})?(?!\d)/, (_, hour: string, minute: string, second = '') =>
+  return day + expandTime(time)
+}
+
+/** Adds the colons of the basic format, and the minutes of a time that has only its hour. */
+function expandTime(time: string): string {
+  return time
+    .replace(/^(.\d{2})(\d{2})(\d{2})?(?!\d)/, (_, hour: string, minute: string, second = '') =>
       [hour, minute, ...(second === '' ? [] : [second])].join(':')
     )
-  )
+    .replace(/^.\d{2}(?=$|[z+ -])/i, '$&:00')
 }
 
 const dayMs = 86_400_000
@@ -49,6 +59,9 @@ const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
 /** A calendar date for one by its parts, by its week or by its number in the year; empty for other text. */
 function expandDate(date: string): string {
+  const [, named = '', month = '', monthDay = '1'] =
+    /^(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?$/.exec(date) ?? []
+  if (named !== '') return [named, month.padStart(2, '0'), monthDay.padStart(2, '0')].join('-')
   const digits = date.replaceAll('-', '')
   const year = digits.slice(0, 4)
   const firstMs = Date.parse(`${year}-01-01T00:00:00Z`)
@@ -57,7 +70,7 @@ function expandDate(date: string): string {
     const day = toDay(firstMs + (Number(digits.slice(4)) - 1) * dayMs)
     return day.startsWith(year) ? day : ''
   }
-  const [, week, weekday] = /^\d{4}W(\d{2})(\d)$/i.exec(digits) ?? []
+  const [, week, weekday = '1'] = /^\d{4}W(\d{2})(\d)?$/i.exec(digits) ?? []
   if (week === undefined || Number(week) < 1 || Number(week) > 53) return ''
   // The first week is that of the fourth of January; weeks begin on Monday.
   const fourthMs = firstMs + 3 * dayMs
