@@ -12,9 +12,8 @@ import { ApiError, Overloaded } from '../runtime/errors.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { type Agent, parseAgent } from './agent-family.ts'
 import { findVariants } from './hls/hls-streams.ts'
-import { selectStreams } from './polls/poll-findings.ts'
 import { readStationServers } from './polls/poll-rows.ts'
-import { allowedNetworks, openServer } from './polls/poll-servers.ts'
+import { allowedNetworks, fetchFromServer } from './polls/poll-servers.ts'
 import { StreamingServerError } from './stream.ts'
 import { fetchListeners } from './streaming-servers.ts'
 
@@ -116,10 +115,11 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
 
   async function readServer(server: StationServer, signal: AbortSignal): Promise<ListenerSource> {
     const isLocal = server.remoteId === null
-    const { streams, problem } = await fetchListeners(
-      { kind: server.kind, ...openServer(server, deps.secrets) },
-      found => selectStreams(server, found),
-      { allowed: isLocal ? networks.station : networks.remote, signal }
+    const { streams, problem } = await fetchFromServer(server, deps.secrets, (opened, select) =>
+      fetchListeners({ kind: server.kind, ...opened }, select, {
+        allowed: isLocal ? networks.station : networks.remote,
+        signal
+      })
     )
     const hasPassword = server.password !== ''
     return {

@@ -33,7 +33,10 @@ export function selectStreams(poll: PolledServer, streams: readonly Stream[]): S
   return matchStreams(poll, streams).filter(stream => stream !== null)
 }
 
-/** Finds the stream behind a listener URL. Shoutcast URLs may hold the stream id: `/stream/2/`, `/?sid=2`. */
+/**
+ * Finds the stream behind a listener URL. Shoutcast URLs may hold the stream id: `/stream/2/`, `/?sid=2`. An Icecast without a mount
+ * is its first stream.
+ */
 function findRemoteStream(
   kind: LeasedPoll['kind'],
   url: string,
@@ -41,7 +44,8 @@ function findRemoteStream(
 ): Stream | undefined {
   const path = mountPathOf(url)
   const byPath = streams.find(stream => stream.path === path)
-  if (kind === 'icecast' || byPath) return byPath
+  if (byPath) return byPath
+  if (kind === 'icecast') return path === '/' ? streams[0] : undefined
   const id = /[?&]sid=(\d+)|\/stream\/(\d+)/.exec(url)?.slice(1).find(Boolean) ?? '1'
   return streams.find(stream => stream.id === Number(id))
 }

@@ -1,8 +1,10 @@
 import { sealingPurpose } from '../../fields/field.ts'
+import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../outbound/networks.ts'
 import type { Secrets } from '../../security/secrets.ts'
-import { StreamingServerError } from '../stream.ts'
-import type { LeasedPoll } from './poll-rows.ts'
+import { type Stream, StreamingServerError } from '../stream.ts'
+import { selectStreams } from './poll-findings.ts'
+import type { PolledServer } from './poll-rows.ts'
 
 /**
  * Private networks in which the servers of stations may be: administrators set their addresses. Not those of
@@ -16,20 +18,67 @@ export const allowedNetworks = (alsoAllowed: readonly string[]) => ({
   remote: toNetworkList(alsoAllowed)
 })
 
+interface OpenedServer {
+  readonly url: string
+  readonly password: string
+}
+
+/** Fetches those of a server's streams that `select` returns, which are a part of its argument. */
+type FetchFromServer<Found> = (
+  server: OpenedServer,
+  select: (streams: readonly Stream[]) => readonly Stream[]
+) => Promise<Found>
+
 /**
- * Returns the address and the opened password of a server. A remote's URL is a stream; its server is at the root.
- * Throws `StreamingServerError`.
+ * Fetches the streams that a poll is about. A remote's URL is a stream: its server is at the root, or below a folder of the
+ * path, which a proxy removes. The streams of such a server are returned with that folder. Throws `StreamingServerError`.
  */
-export function openServer(
-  { remoteId, url, password }: Pick<LeasedPoll, 'remoteId' | 'url' | 'password'>,
-  secrets: Pick<Secrets, 'open'>
-): { readonly url: string; readonly password: string } {
-  const [address, purpose] =
+export async function fetchFromServer<
+  Found extends { readonly streams: readonly { readonly path: string }[] }
+>(polled: PolledServer, secrets: Pick<Secrets, 'open'>, fetchFrom: FetchFromServer<Found>): Promise<Found> {
+  const password = openPassword(polled, secrets)
+  let first: Found | undefined
+  let problem: StreamingServerError | FetchFault | undefined
+  for (const { url, folder } of findPlaces(polled)) {
+    const inFolder = <Named extends { readonly path: string }>(stream: Named) =>
+      folder === '' ? stream : { ...stream, path: folder + stream.path }
+    const select = (streams: readonly Stream[]) => {
+      const originals = new Map(streams.map(stream => [inFolder(stream), stream]))
+      return selectStreams(polled, [...originals.keys()]).map(stream => originals.get(stream) ?? stream)
+    }
+    try {
+      const found = await fetchFrom({ url, password }, select)
+      if (found.streams.length > 0) return { ...found, streams: found.streams.map(inFolder) }
+      first ??= found
+    } catch (error) {
+      const isElsewhere =
+        error instanceof StreamingServerError || (error instanceof FetchFault && error.word === 'redirect')
+      if (!isElsewhere) throw error
+      problem ??= error
+    }
+  }
+  if (first) return first
+  throw problem ?? new StreamingServerError('The address is not that of a stream.')
+}
+
+const maxFolders = 2
+
+/** Where the server of a poll may be. Without folders in the path, there is one place. */
+function findPlaces({ remoteId, url }: PolledServer): readonly { url: string; folder: string }[] {
+  if (remoteId === null) return [{ url, folder: '' }]
+  const { origin, pathname } = new URL(url)
+  const names = pathname.split('/').slice(1, -1).slice(0, maxFolders)
+  const folders = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
+  return ['', ...folders].map(folder => ({ url: origin + folder, folder }))
+}
+
+function openPassword({ remoteId, password }: PolledServer, secrets: Pick<Secrets, 'open'>): string {
+  const purpose =
     remoteId === null
-      ? [url, sealingPurpose('stations', 'frontend_admin_password')]
-      : [new URL(url).origin, sealingPurpose('remotes', 'admin_password')]
+      ? sealingPurpose('stations', 'frontend_admin_password')
+      : sealingPurpose('remotes', 'admin_password')
   try {
-    return { url: address, password: password === '' ? '' : secrets.open(password, purpose) }
+    return password === '' ? '' : secrets.open(password, purpose)
   } catch {
     throw new StreamingServerError('The stored password cannot be decrypted: enter it again.')
   }

@@ -4,11 +4,11 @@ import { FetchFault } from '../../outbound/guarded-fetch.ts'
 import { writeServerEvent } from '../../playout/triggers.ts'
 import { withAbortTimeout } from '../../runtime/deadline.ts'
 import type { Secrets } from '../../security/secrets.ts'
-import { type Stream, StreamingServerError } from '../stream.ts'
+import { StreamingServerError } from '../stream.ts'
 import type { FetchedStreams, FetchStreams, StreamingServer } from '../streaming-servers.ts'
-import { interpretStreams, selectStreams } from './poll-findings.ts'
+import { interpretStreams } from './poll-findings.ts'
 import { type LeasedPoll, pollAlertName, type PollResult } from './poll-rows.ts'
-import { openServer } from './poll-servers.ts'
+import { fetchFromServer } from './poll-servers.ts'
 import { type StoreDeps, storeFindings } from './store-findings.ts'
 
 export interface PollDeps extends StoreDeps {
@@ -62,10 +62,11 @@ async function fetchStreams(
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal }
 ): Promise<FetchedStreams | { fault: string }> {
   const fetchFrom = poll.remoteId === null ? deps.fetchFromStation : deps.fetchFromRemote
-  const select = (streams: readonly Stream[]) => selectStreams(poll, streams)
   try {
-    const server = { kind, ...openServer(poll, deps.secrets) }
-    const run = (limit: AbortSignal) => fetchFrom(server, select, { nowMs, signal: limit })
+    const run = (limit: AbortSignal) =>
+      fetchFromServer(poll, deps.secrets, (server, select) =>
+        fetchFrom({ kind, ...server }, select, { nowMs, signal: limit })
+      )
     return await withAbortTimeout(signal, timeoutMs, run, () => new FetchFault('timeout'))
   } catch (error) {
     signal.throwIfAborted()
