@@ -16,11 +16,17 @@ export function renderCopyLine(values: readonly (string | number | boolean | nul
   return `${line}\n`
 }
 
-const special = /[\\\t\n\r]/
+// oxlint-disable-next-line no-control-regex -- Postgres stores no NUL
+const special = /[\0\\\t\n\r]/
 
 function escapeCopy(text: string): string {
   if (!special.test(text)) return text
-  return text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
+  return text
+    .replaceAll('\0', '')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\t', '\\t')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
 }
 
 const linesPerChunk = 1_000

@@ -5,7 +5,7 @@ export type NewRow = Readonly<Record<string, unknown>>
 
 /**
  * Inserts rows with the same columns, with their ids. Returns how many were new. Leaves out rows that refer to records that
- * do not exist any more: `references` are the tables of columns.
+ * do not exist any more: `references` are the tables of columns. Leaves out NUL in text, which Postgres does not store.
  */
 export async function insertRows(
   tx: Tx,
@@ -26,8 +26,11 @@ export async function insertRows(
   )
   const { count } = await tx`
     insert into ${tx(table)} (${columns}) overriding system value
-    select ${columns} from jsonb_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::jsonb) r
+    select ${columns} from jsonb_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows, withoutNul)}::text::jsonb) r
     where true ${exist.reduce((all, each) => tx`${all} ${each}`, tx``)}
     on conflict do nothing`
   return count
 }
+
+const withoutNul = (_name: string, value: unknown) =>
+  typeof value === 'string' ? value.replaceAll('\0', '') : value
