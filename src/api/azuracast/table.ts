@@ -9,7 +9,7 @@ import { queueItem } from './records/library/queue-item.ts'
 import { listSchedule } from './records/library/schedule.ts'
 import { listRequests, songRequest } from './records/library/song-request.ts'
 import { withSong } from './records/library/song.ts'
-import { broadcast } from './records/people/broadcast.ts'
+import { broadcast, streamerBroadcast } from './records/people/broadcast.ts'
 import { listPermissions, role } from './records/people/role.ts'
 import { sftpUser } from './records/people/sftp-user.ts'
 import { streamer } from './records/people/streamer.ts'
@@ -46,6 +46,7 @@ export const records: Readonly<Record<string, RecordDialect>> = {
   SftpUser: sftpUser,
   Streamer: streamer,
   Broadcast: broadcast,
+  StreamerBroadcast: streamerBroadcast,
   Webhook: webhook,
   QueueItem: queueItem,
   PlayedItem: playedItem,

@@ -33,6 +33,22 @@ export const broadcast: RecordDialect<BroadcastRow> = {
   }
 }
 
+type StreamerBroadcastRow = {
+  readonly timestampStart: string
+  readonly timestampEnd: string | null
+}
+
+/** A broadcast in the list of its streamer, who is not named there. Local times have their offset. */
+export const streamerBroadcast: RecordDialect<StreamerBroadcastRow> = {
+  render: rows =>
+    rows.map(row => ({
+      ...row,
+      timestampStart: toIsoTime(Date.parse(row.timestampStart) / 1000),
+      timestampEnd: row.timestampEnd === null ? null : toIsoTime(Date.parse(row.timestampEnd) / 1000),
+      streamer: null
+    }))
+}
+
 const streamerOf = (row: BroadcastRow, id: number) => ({
   id,
   streamer_username: row.username,
