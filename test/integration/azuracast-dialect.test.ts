@@ -614,6 +614,13 @@ test('times without an offset are those of the station, and pictures may be sent
   expect(await plays('start=2026-07-08T12:00:00&end=2026-07-08T12:00:00')).toBe(1)
   expect(await plays('start=2026-07-08T12:00:01&end=2026-07-08T13:00:00')).toBe(0)
   expect(await plays('start=2026-07-08T10:00:00Z&end=2026-07-08T10:00:00%2B00:00')).toBe(1)
+  expect(await plays('start=2026-07-08T12&end=2026-07-08T12')).toBe(1)
+  const dayMs = 86_400_000
+  await program.sql`
+    insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
+    select ${made.id}, md5('ab'), x, x + 1000 from unnest(${[16, 13, 1].map(days => Date.now() - days * dayMs)}::bigint[]) x`
+  // Without a period, those of two weeks.
+  expect([await plays(''), await plays('start=2026-01-01')]).toEqual([2, 4])
 
   const { body: streamer } = await ask('POST', `${path}/streamers`, { streamer_username: 'wren' })
   const form = new FormData()

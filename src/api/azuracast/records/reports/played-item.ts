@@ -1,3 +1,5 @@
+import { dayMs, formatDay } from '../../../../autodj/zone.ts'
+import { engineTimeMs } from '../../../../runtime/engine-time.ts'
 import { type OperationDialect, omitMembers, type RecordDialect } from '../../record-dialect.ts'
 import { openSongRenderer, type SongRow } from '../library/song.ts'
 
@@ -16,4 +18,13 @@ export const playedItem: RecordDialect<PlayedRow> = {
   }
 }
 
-export const listHistory: OperationDialect = { query: query => query.set('detailed', '1') }
+const defaultDays = 14
+
+/** Without a period, AzuraCast lists the plays of the last two weeks. */
+export const listHistory: OperationDialect = {
+  query(query) {
+    query.set('detailed', '1')
+    const isUnset = ['start', 'end'].every(name => (query.get(name) ?? '') === '')
+    if (isUnset) query.set('start', formatDay(Math.floor(engineTimeMs() / dayMs) - defaultDays))
+  }
+}
