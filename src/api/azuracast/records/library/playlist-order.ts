@@ -19,21 +19,24 @@ interface OrderedSong {
 export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
   async reply(songs, { sql, request, stationLink }) {
     const facts = await readFacts(sql, Number(request.params['id']))
-    return songs.flatMap(({ media_id: id, position, ...song }) => {
+    return songs.flatMap(({ media_id: id, path, artist, title, length }) => {
       const found = facts.get(id)
       // It was removed meanwhile.
       if (!found) return []
-      const { isQueued, lastPlayed, artHash, cues, ...media } = found
+      const { weight, isQueued, lastPlayed, artHash, cues, ...media } = found
       return {
         id,
-        weight: position,
+        weight,
         is_queued: isQueued,
         last_played: lastPlayed,
         media: {
           id,
           ...media,
-          ...song,
-          text: renderAzuracastText({ ...song, album: media.album }),
+          path,
+          artist,
+          title,
+          length,
+          text: renderAzuracastText({ artist, title, album: media.album }),
           album: orNull(media.album),
           genre: orNull(media.genre),
           isrc: orNull(media.isrc),
@@ -53,6 +56,7 @@ function omitUnset(metadata: object): object | null {
 }
 
 interface OrderFacts {
+  readonly weight: number
   readonly isQueued: boolean
   readonly lastPlayed: number
   readonly artHash: string | null
@@ -69,7 +73,7 @@ interface OrderFacts {
 /** Lyrics are left out: a playlist may have 100,000 songs. */
 async function readFacts(sql: Sql, playlistId: number): Promise<Map<number, OrderFacts>> {
   const found = await sql<({ id: number } & OrderFacts)[]>`
-    select m.id, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
+    select m.id, t.position as weight, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
       m.artwork_hash as "artHash", ${cuesOf(sql)} as cues, m.unique_id, m.song_id, m.album, m.genre, m.isrc,
       m.modified_ms / 1000 as mtime, floor(extract(epoch from m.created_at))::int as uploaded_at
     from playlist_tracks t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
