@@ -36,7 +36,7 @@ import { type ApiRequest, stationOf } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** Returns the canonical spelling of an IANA time zone; null for other text and for offsets (`+01:00`). */
-function parseTimezone(name: string): string | null {
+export function parseTimezone(name: string): string | null {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return null
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()

@@ -1,9 +1,7 @@
+import { dayMs, hourMs, minuteMs, openZone } from '../../autodj/zone.ts'
 import type { Tx } from '../../db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
-
-const minutesPerDay = 1_440
-const minuteMs = 60_000
 
 type ListenerMinute = {
   readonly station_id: number
@@ -16,7 +14,7 @@ type ListenerMinute = {
 
 /**
  * Takes the listener counts over time. AzuraCast keeps those of hours for two weeks and those of days forever: the days before
- * the first hour of a station are taken, and all hours.
+ * the first hour of a station are taken, and all hours. Their times are what the clock of the station showed.
  */
 export async function takeListenerMinutes(migration: Migration): Promise<void> {
   const { isDryRun, stations, sql } = migration
@@ -27,7 +25,7 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
     if (read.text(row, 'type') === 'hour' && atMs !== null)
       firstHours.set(stationId, Math.min(firstHours.get(stationId) ?? Infinity, atMs))
   }
-  const lastMinutes = new Map<number, number>()
+  const ends = new Map<number, number[]>()
   let hasNew = false
   await takeTable<ListenerMinute>(migration, {
     table: 'analytics',
@@ -40,11 +38,12 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
       const isDay = read.text(row, 'type') === 'day'
       const firstHourMs = firstHours.get(sourceStation) ?? Infinity
       // The hours of this day are known.
-      if (isDay && atMs + minutesPerDay * minuteMs > firstHourMs) return null
+      if (isDay && atMs + dayMs > firstHourMs) return null
       const most = Math.max(0, read.number(row, 'number_max'))
       const total = Math.max(0, Math.round(read.number(row, 'number_avg')))
-      const minute = Math.floor(atMs / minuteMs)
-      lastMinutes.set(station.id, Math.max(lastMinutes.get(station.id) ?? 0, minute))
+      const minute = toMinute(station.timezone, atMs)
+      const end = toMinute(station.timezone, atMs + (isDay ? dayMs : hourMs))
+      if (total > 0) getOrAdd(ends, station.id).push(end)
       return {
         station_id: station.id,
         minute,
@@ -61,20 +60,28 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
   })
   if (!hasNew || isDryRun) return
   await sql.begin(async tx => {
-    for (const { id, sourceId } of stations.values())
-      await endCounts(tx, id, firstHours.get(sourceId) ?? Infinity, lastMinutes.get(id) ?? 0)
+    for (const [stationId, minutes] of ends) await endCounts(tx, stationId, minutes)
   })
 }
 
+function getOrAdd(ends: Map<number, number[]>, stationId: number): number[] {
+  const known = ends.get(stationId) ?? []
+  ends.set(stationId, known)
+  return known
+}
+
+/** The minute (UTC) of a local time, which is given as if it were UTC. An hour that the clock skips is the next one. */
+export function toMinute(timezone: string, localMs: number): number {
+  const day = Math.floor(localMs / dayMs)
+  const minutes = Math.floor((localMs - day * dayMs) / minuteMs)
+  const hhmm = Math.floor(minutes / 60) * 100 + (minutes % 60)
+  return Math.floor(openZone(timezone).instant(day, hhmm, 'first') / minuteMs)
+}
+
 /** A count holds until the next one, so one that none follows in time is followed by 0. */
-async function endCounts(tx: Tx, stationId: number, firstHourMs: number, lastMinute: number): Promise<void> {
-  const firstHour = Number.isFinite(firstHourMs) ? Math.floor(firstHourMs / minuteMs) : lastMinute + 1
+async function endCounts(tx: Tx, stationId: number, minutes: readonly number[]): Promise<void> {
   await tx`
     insert into listener_minutes (station_id, minute, total, "unique", most, fewest)
-    select ${stationId}, minute + length, 0, 0, 0, 0 from (
-      select minute, total, lead(minute) over (order by minute) as next,
-        case when minute < ${firstHour}::integer then ${minutesPerDay}::integer else 60 end as length
-      from listener_minutes where station_id = ${stationId}
-    ) m where minute <= ${lastMinute} and total > 0 and (next is null or next > minute + length)
+    select ${stationId}, minute, 0, 0, 0, 0 from unnest(${[...minutes]}::int[]) minute
     on conflict do nothing`
 }

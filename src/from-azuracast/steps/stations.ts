@@ -1,3 +1,4 @@
+import { parseTimezone } from '../../api/stations/stations.ts'
 import { addMissingPollRows } from '../../broadcast/polls/poll-rows.ts'
 import { storeFormerName } from '../../db/former-names.ts'
 import { raiseSharedCount } from '../../playout/all-stations.ts'
@@ -109,7 +110,7 @@ async function readStations(
       id,
       name: identity.name,
       shortName,
-      timezone: read.text(row, 'timezone') ?? 'UTC',
+      timezone: parseTimezone(read.text(row, 'timezone') ?? '') ?? 'UTC',
       mediaLocation: read.number(row, 'media_storage_location_id'),
       isEnabled: read.flag(row, 'is_enabled', true),
       hasOnDemand: read.flag(row, 'enable_on_demand')

@@ -6,6 +6,7 @@ import { openReport } from '../../../src/from-azuracast/report.ts'
 import { parseTime, readerOf } from '../../../src/from-azuracast/source.ts'
 import { folderHash } from '../../../src/from-azuracast/steps/covers.ts'
 import { peakOf } from '../../../src/from-azuracast/steps/history.ts'
+import { toMinute } from '../../../src/from-azuracast/steps/listener-minutes.ts'
 import { mapCues } from '../../../src/from-azuracast/steps/media.ts'
 import { copiedPath, proposeRoot } from '../../../src/from-azuracast/steps/storage.ts'
 import { findRemoteStream } from '../../../src/from-azuracast/steps/streams.ts'
@@ -40,12 +41,22 @@ test('a value of a column that the release does not have is unset', () => {
 
 test.each([
   [{ type: 'icecast', url: 'http://a:8000/', mount: 'main.mp3' }, 'http://a:8000/main.mp3', 'icecast'],
+  [{ type: 'icecast', url: 'https://a/radio/', mount: '/main.mp3' }, 'https://a/radio/main.mp3', 'icecast'],
   [{ type: 'shoutcast2', url: 'http://a:8000', mount: '2' }, 'http://a:8000/?sid=2', 'shoutcast2'],
   [{ type: 'shoutcast1', url: 'http://a:8000', mount: '' }, 'http://a:8000', ''],
   [{ type: 'icecast', url: 'http://a', mount: '/m', custom_listen_url: 'https://b/m' }, 'https://b/m', '']
 ])('the stream of the remote %j', (remote, url, type) => {
   const columns = Object.keys(remote)
   expect(findRemoteStream(readerOf({ columns }), Object.values(remote))).toEqual({ url, type })
+})
+
+test.each([
+  ['2026-07-08T12:00:00Z', '2026-07-08T10:00:00Z'],
+  ['2026-01-08T00:00:00Z', '2026-01-07T23:00:00Z'],
+  // The clock skips this hour.
+  ['2026-03-29T02:00:00Z', '2026-03-29T01:00:00Z']
+])('the hour %s of a clock in Berlin is %s', (shown, at) => {
+  expect(toMinute('Europe/Berlin', Date.parse(shown))).toBe(Date.parse(at) / 60_000)
 })
 
 const extra = (value: object) => ({ extra_metadata: JSON.stringify(value) })
@@ -88,7 +99,7 @@ test.each([
 })
 
 test('small conversions', () => {
-  expect(renderCopyLine(['a\tb\\c\nd', null, 5, true, ''])).toBe('a\\tb\\\\c\\nd\t\\N\t5\tt\t\n')
+  expect(renderCopyLine(['a\tb\\c\0\nd', null, 5, true, ''])).toBe('a\\tb\\\\c\\nd\t\\N\t5\tt\t\n')
   expect(peakOf('[3, 17, 5]', 4)).toBe(17)
   expect(peakOf(null, 4)).toBe(4)
   // The MD5 of `.` and of `a/b`.
