@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { describe, expect } from 'vitest'
 
+import { readKnownAnswers } from '../contract/azuracast-reads.ts'
 import {
   fillIn,
   type Known,
@@ -148,7 +149,7 @@ describe('what is written in the dialect of AzuraCast is read back:', () => {
   })
 })
 
-test('every list and report that docs/azuracast.md lists as valid answers', async ({
+test('every list and report that docs/azuracast.md lists as valid answers, with what is known', async ({
   program,
   world: { known, keys }
 }) => {
@@ -156,14 +157,22 @@ test('every list and report that docs/azuracast.md lists as valid answers', asyn
     .map(call => call.replace('GET ', '').replace('{station_id}', '{station}'))
     .filter(path => /^[^{]*(?:\{station\}[^{]*)?$/.test(path) && !needsMore.test(path))
   expect(paths.length).toBeGreaterThan(60)
+  const answers = new Map<string, Answer>()
   const wrong = await Promise.all(
     paths.map(async path => {
       const caller = path.startsWith('/frontend/account/') ? { cookie: keys.cookie } : { key: keys.admin }
-      const { status, type } = await send(program, 'GET', fillPath(path, known), caller)
+      const { status, type, body } = await send(program, 'GET', fillPath(path, known), caller)
+      answers.set(path, body)
       return status === 200 || (status === 302 && path.endsWith('/art')) ? [] : [`${path}: ${status} ${type}`]
     })
   )
   expect(wrong.flat()).toEqual([])
+  const { global, station } = answers.get('/admin/permissions')
+  for (const list of [global, station])
+    list.sort((a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id))
+  const expected = await readKnownAnswers(program.sql, Number(known['station']))
+  for (const [path, part] of Object.entries(expected))
+    expect({ path, body: answers.get(path) }).toMatchObject({ path, body: part })
 })
 
 /** Reads that need a streaming server with listeners, or the path of a file. */
