@@ -1,4 +1,4 @@
-import { dayMs, hourMs, openZone, type Zone } from '../../autodj/zone.ts'
+import { formatDay, hourMs, openZone, type Zone } from '../../autodj/zone.ts'
 import type { Sql } from '../../db/sql.ts'
 import { choice } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
@@ -22,11 +22,20 @@ type ChartType = 'average' | 'unique'
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const unit = 'Listeners'
 
+/** What hours have in common with others: a day, a weekday or an hour of the day. */
+type Totals = Omit<HourCounts, 'hour'>
+
+const none: Totals = { minutes: 0, totals: 0, unique: 0 }
+
+const add = (sum: Totals, { minutes, totals, unique }: Totals): Totals => ({
+  minutes: sum.minutes + minutes,
+  totals: sum.totals + totals,
+  unique: Math.max(sum.unique, unique)
+})
+
 /** The value of hours: the average over their minutes, or the highest unique count. */
-function valueOf(type: ChartType, hours: readonly HourCounts[]): number {
-  if (type === 'unique') return hours.reduce((most, { unique }) => Math.max(most, unique), 0)
-  const minutes = hours.reduce((sum, hour) => sum + hour.minutes, 0)
-  const totals = hours.reduce((sum, hour) => sum + hour.totals, 0)
+function valueOf(type: ChartType, { minutes, totals, unique }: Totals): number {
+  if (type === 'unique') return unique
   return minutes === 0 ? 0 : Math.round((totals / minutes) * 100) / 100
 }
 
@@ -38,27 +47,29 @@ function localHour(zone: Zone, hour: number) {
 
 /** Renders the charts by day, day of the week and hour, in the time zone of the station. */
 export function renderCharts(type: ChartType, zone: Zone, hours: readonly HourCounts[]) {
-  const located = hours.map(counts => ({ ...localHour(zone, counts.hour), counts }))
-  const valueWhere = (isIncluded: (each: (typeof located)[number]) => boolean) =>
-    valueOf(
-      type,
-      located.filter(isIncluded).map(({ counts }) => counts)
-    )
-  const days = [...new Set(located.map(({ day }) => day))].toSorted((a, b) => a - b)
-  const daily = days.map(day => ({
-    x: zone.instant(day, 0, 'first'),
-    date: new Date(day * dayMs).toISOString().slice(0, 10),
-    y: valueWhere(each => each.day === day)
-  }))
-  const byWeekday = weekdays.map((name, index): ChartRow => [
-    name,
-    valueWhere(each => each.weekday === index)
-  ])
-  const byHour = (weekday: number | null) =>
-    Array.from({ length: 24 }, (_, hour): ChartRow => [
-      `${hour}:00`,
-      valueWhere(each => each.hourOfDay === hour && (weekday === null || each.weekday === weekday))
-    ])
+  const byDay = new Map<number, Totals>()
+  const byWeekday = weekdays.map(() => none)
+  const byHour = weekdays.map(() => Array.from({ length: 24 }, () => none))
+  for (const counts of hours) {
+    const { day, weekday, hourOfDay } = localHour(zone, counts.hour)
+    byDay.set(day, add(byDay.get(day) ?? none, counts))
+    byWeekday[weekday] = add(byWeekday[weekday] ?? none, counts)
+    const ofWeekday = byHour[weekday]
+    if (ofWeekday) ofWeekday[hourOfDay] = add(ofWeekday[hourOfDay] ?? none, counts)
+  }
+  const daily = [...byDay]
+    .toSorted(([a], [b]) => a - b)
+    .map(([day, totals]) => ({
+      x: zone.instant(day, 0, 'first'),
+      date: formatDay(day),
+      y: valueOf(type, totals)
+    }))
+  const weekdayRows = weekdays.map((name, index): ChartRow => [name, valueOf(type, byWeekday[index] ?? none)])
+  const hourRows = (weekday: number | null) =>
+    Array.from({ length: 24 }, (_, hour): ChartRow => {
+      const chosen = weekday === null ? byHour : byHour.slice(weekday, weekday + 1)
+      return [`${hour}:00`, valueOf(type, chosen.map(each => each[hour] ?? none).reduce(add, none))]
+    })
   const categories = [null, 0, 1, 2, 3, 4, 5, 6]
   return {
     daily: {
@@ -77,11 +88,11 @@ export function renderCharts(type: ChartType, zone: Zone, hours: readonly HourCo
         }
       ]
     },
-    day_of_week: renderBars('Listeners by Day of Week', byWeekday),
+    day_of_week: renderBars('Listeners by Day of Week', weekdayRows),
     hourly: Object.fromEntries(
       categories.map(weekday => [
         weekday === null ? 'all' : `day${weekday}`,
-        renderBars('Listeners by Hour', byHour(weekday))
+        renderBars('Listeners by Hour', hourRows(weekday))
       ])
     )
   }
