@@ -3,6 +3,9 @@ import type { Tx } from '../../db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 
+/** The default of `LISTENER_RETENTION_DAYS`. */
+const retentionDays = 400
+
 type ListenerMinute = {
   readonly station_id: number
   readonly minute: number
@@ -42,6 +45,10 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
       const most = Math.max(0, read.number(row, 'number_max'))
       const total = Math.max(0, Math.round(read.number(row, 'number_avg')))
       const minute = toMinute(station.timezone, atMs)
+      if (atMs < Date.now() - retentionDays * dayMs)
+        migration.report.advise(
+          `LISTENER_RETENTION_DAYS=0 (listener counts of more than ${retentionDays} days ago are removed otherwise)`
+        )
       const end = toMinute(station.timezone, atMs + (isDay ? dayMs : hourMs))
       if (total > 0) getOrAdd(ends, station.id).push(end)
       return {

@@ -3,6 +3,8 @@ import { type Migration, rowsOf, takeTable } from '../migration.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
+/** The default of `REQUEST_RETENTION_DAYS`. */
+const retentionDays = 30
 
 interface MappedRequest {
   readonly sourceId: number
@@ -11,7 +13,7 @@ interface MappedRequest {
 
 /** Takes requests of listeners. Those that were not played within a day have expired. */
 export async function takeRequests(migration: Migration): Promise<void> {
-  const { ids, stations } = migration
+  const { ids, report, stations } = migration
   const nowMs = Date.now()
   const delays = new Map<number, number>()
   for await (const { row, read } of rowsOf(migration, 'station'))
@@ -28,6 +30,10 @@ export async function takeRequests(migration: Migration): Promise<void> {
       if (!station || mediaId === null || submittedAtMs === null) return null
       const playedAtMs = read.time(row, 'played_at')
       const isOld = submittedAtMs < nowMs - dayMs
+      if (submittedAtMs < nowMs - retentionDays * dayMs)
+        report.advise(
+          `REQUEST_RETENTION_DAYS=0 (requests of more than ${retentionDays} days ago are removed otherwise)`
+        )
       const skipsDelay = read.flag(row, 'skip_delay')
       return {
         sourceId,
