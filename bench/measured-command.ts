@@ -28,8 +28,8 @@ export async function runMeasured(
   return { seconds: (performance.now() - startedMs) / 1_000, peakMb }
 }
 
-/** 0 after the end of the process. */
-function readPeakMb(pid: number): number {
+/** Reads the peak memory of a process in MB; 0 after its end. */
+export function readPeakMb(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_000
   } catch {

@@ -72,13 +72,15 @@ export const test = withBrowser
 
 /**
  * Like `test`, with a program and a stage that are shared only within one file. A file may override
- * `serverVariables`, additional environment variables of the server.
+ * `serverVariables` and `workersVariables`, additional environment variables of the server and the workers.
  */
 export const isolatedTest = withBrowser
   // oxlint-disable-next-line no-empty-pattern
   .extend('serverVariables', { scope: 'file' }, async ({}): Promise<Record<string, string>> => ({}))
-  .extend('program', { scope: 'file' }, async ({ serverVariables }, { onCleanup }) =>
-    use(openProgram(inject('templateUrl'), serverVariables), onCleanup)
+  // oxlint-disable-next-line no-empty-pattern
+  .extend('workersVariables', { scope: 'file' }, async ({}): Promise<Record<string, string>> => ({}))
+  .extend('program', { scope: 'file' }, async ({ serverVariables, workersVariables }, { onCleanup }) =>
+    use(openProgram(inject('templateUrl'), serverVariables, workersVariables), onCleanup)
   )
   // oxlint-disable-next-line no-empty-pattern
   .extend('stage', { scope: 'file' }, async ({}, { onCleanup }) => use(openStageWithServer(), onCleanup))

@@ -21,13 +21,14 @@ interface PlacedProgram extends RunningProgram, Place {}
 /** Starts a program with its own database and Redis. */
 export async function openProgram(
   templateUrl: string,
-  variables: Readonly<Record<string, string>>
+  variables: Readonly<Record<string, string>>,
+  workersVariables: Readonly<Record<string, string>> = {}
 ): Promise<Opened<PlacedProgram>> {
   const redis = await openRedisServer()
   const databases = openDatabases(templateUrl)
   const database = await databases.take()
   const folder = await openTempFolder()
-  const program = await startProgram(database.url, redis.value, folder.path, variables)
+  const program = await startProgram(database.url, redis.value, folder.path, variables, workersVariables)
   const close = async () => {
     await program[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()

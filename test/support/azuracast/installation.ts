@@ -10,6 +10,8 @@ export interface InstallationSizes {
   readonly plays: number
   /** Days with listener counts: by the hour for the last 14, by the day before. */
   readonly days: number
+  /** The days for which the installation keeps plays, by default 90; 0: forever. */
+  readonly keptDays?: number
 }
 
 /** Unix seconds of the end of the newest play. */
@@ -31,6 +33,9 @@ export const mediaFolderOf = (station: number): string =>
   `/var/azuracast/stations/${shortNameOf(station)}/media`
 export const shortNameOf = (station: number): string => `station_${station}`
 
+/** When a request was made that is not played yet. */
+const aMinuteAgo = new Date(Date.now() - 60_000)
+
 type Row = Readonly<Record<string, DumpValue>>
 
 /** Generates the rows of an installation. The same sizes give the same rows. */
@@ -47,7 +52,7 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         public_theme: 'dark',
         homepage_redirect_url: 'https://www.example.com/',
         default_album_art_url: 'not an address',
-        history_keep_days: 90,
+        history_keep_days: sizes.keptDays ?? 90,
         analytics: 'none',
         prefer_browser_url: true,
         use_radio_proxy: true,
@@ -121,14 +126,7 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
       field_value: `mood "${id}"`
     })),
     station_playlists: range(sizes.stations * 3, playlistRow),
-    station_playlist_media: range(sizes.songs, id => ({
-      id,
-      playlist_id: (stationOf(id) - 1) * 3 + 1,
-      media_id: id,
-      weight: sizes.songs - id,
-      is_queued: id % 2 === 0,
-      last_played: id % 2 === 0 ? 0 : newestPlay - id
-    })),
+    station_playlist_media: playlistSongs(sizes, stationOf),
     station_playlist_folders: [{ id: 1, station_id: 1, playlist_id: 1, path: 'Various/New' }],
     station_schedules: [
       { id: 7, playlist_id: 2, start_time: 900, end_time: 1730, days: '1,2,3', loop_once: true },
@@ -262,7 +260,7 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
         played_at: at(newestPlay - 8_000),
         ip: '203.0.113.7'
       },
-      { id: 2, station_id: 1, track_id: 2, timestamp: new Date(Date.now() - 60_000), ip: '203.0.113.8' }
+      { id: 2, station_id: 1, track_id: 2, timestamp: aMinuteAgo, ip: '203.0.113.8' }
     ],
     station_queue: [
       queueRow(11, { is_played: true }),
@@ -270,7 +268,7 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
       queueRow(13, { media_id: 2, request_id: 2 }),
       queueRow(14, { text: 'Stream - Only' })
     ],
-    song_history: range(sizes.plays, id => historyRow(id, sizes, perStation)),
+    song_history: range(sizes.plays, id => playRow(id, sizes)),
     analytics: analyticsRows(sizes),
     podcast: [{ id: '00000000-0000-4000-9000-000000000001', storage_location_id: 3, title: 'Talk' }],
     audit_log: [
@@ -396,12 +394,32 @@ function playlistRow(id: number): Row {
   }
 }
 
+/** The songs of all rotations, and then the last song of each station in `Mornings`, before the one ahead of it. */
+function* playlistSongs({ songs }: InstallationSizes, stationOf: (song: number) => number): Generator<Row> {
+  const entry = (id: number, media_id: number, place: number): Row => ({
+    id,
+    playlist_id: (stationOf(media_id) - 1) * 3 + place,
+    media_id,
+    weight: songs - media_id,
+    is_queued: media_id % 2 === 0,
+    last_played: media_id % 2 === 0 ? 0 : newestPlay - media_id
+  })
+  yield* range(songs, id => entry(id, id, 1))
+  let id = songs
+  for (let song = 1; song <= songs; song++) {
+    const isLast = song === songs || stationOf(song + 1) !== stationOf(song)
+    if (!isLast || song === 1 || stationOf(song - 1) !== stationOf(song)) continue
+    for (const each of [song, song - 1]) yield entry((id += 1), each, 2)
+  }
+}
+
 function queueRow(id: number, row: Row): Row {
   return {
     id,
     station_id: 1,
     song_id: 'x',
     timestamp_cued: at(newestPlay),
+    timestamp_played: at(newestPlay + 60),
     duration: 181.5,
     is_visible: true,
     ...row
@@ -410,7 +428,9 @@ function queueRow(id: number, row: Row): Row {
 
 const playSeconds = 200
 
-function historyRow(id: number, { stations, songs, plays }: InstallationSizes, perStation: number): Row {
+/** A row of `song_history`: the stations take turns. */
+export function playRow(id: number, { stations, songs, plays }: InstallationSizes): Row {
+  const perStation = Math.ceil(songs / stations)
   const station = ((id - 1) % stations) + 1
   const mediaId = Math.min(songs, (station - 1) * perStation + ((id * 7_919) % perStation) + 1)
   const step = Math.floor((plays - id) / stations)
@@ -450,13 +470,13 @@ function* analyticsRows({ stations, days }: InstallationSizes): Generator<Row> {
     for (const station of [null, ...Array.from({ length: stations }, (_, index) => index + 1)]) {
       const start = today - day * 86_400
       const counts = (number: number) => ({
-        number_min: number,
-        number_max: number + 9,
+        number_min: Math.floor(number),
+        number_max: Math.ceil(number) + 9,
         number_avg: number + 4.4,
-        number_unique: number + 2
+        number_unique: Math.ceil(number) + 2
       })
       id += 1
-      yield { id, station_id: station, type: 'day', moment: at(start), ...counts(day) }
+      yield { id, station_id: station, type: 'day', moment: at(start), ...counts(day > 14 ? day : 11.5) }
       if (day > 14) continue
       for (let hour = 0; hour < 24; hour++) {
         id += 1
