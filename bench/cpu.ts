@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs'
 
 import { readProcess, readProcessTree } from '../test/support/process-tree.ts'
 
-/** Returns the CPU seconds of a process and its descendants so far, by role. Linux only. */
+/** Returns the CPU seconds of a process and its descendants so far, by role. One that has ended has that of its parent. Linux only. */
 export function readCpuByRole(rootPid: number): Record<string, number> {
   const totals: Record<string, number> = {}
-  for (const { command, seconds } of readProcessTree(rootPid)) {
+  for (const { command, seconds, endedSeconds } of readProcessTree(rootPid)) {
     const role = parseRole(command)
-    totals[role] = (totals[role] ?? 0) + seconds
+    totals[role] = (totals[role] ?? 0) + seconds + endedSeconds
   }
   return totals
 }
 
 /** Returns the CPU seconds (user and system) of a process and its descendants so far. Linux only. */
 export function readCpuSeconds(pid: number): number {
-  return readProcessTree(pid).reduce((sum, { seconds }) => sum + seconds, 0)
+  return readProcessTree(pid).reduce((sum, { seconds, endedSeconds }) => sum + seconds + endedSeconds, 0)
 }
 
 /**

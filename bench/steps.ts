@@ -20,7 +20,8 @@ import { printTable } from './table.ts'
  * `rate`: the highest rate with a p99 of the lateness under 100 ms. Groups of stations begin to play one after
  * the other, so the rate grows by 100 steps a second with each group.
  *
- * `TRACKS` sets the number of songs of a station. `PORT` sets the port, so that two versions can be measured at
+ * `PERIODS` sets how many periods are measured of each run (default 1), because 100,000 stations take half an hour
+ * to begin. `TRACKS` sets the number of songs of a station. `PORT` sets the port, so that two versions can be measured at
  * the same time.
  */
 const stationsOf = {
@@ -49,12 +50,13 @@ export async function steps(): Promise<void> {
 }
 
 const stepsPerSecond = positiveInteger('RATE', 200)
+const periods = positiveInteger('PERIODS', 1)
 const roles = ['workers', 'server', 'Postgres', 'Redis'] as const
 
-/** Returns the CPU of a step of each run. */
+/** Returns the CPU of a step of each run and period. */
 async function measureCosts(stations: number): Promise<number[]> {
   const measured: Cost[] = []
-  for (let run = 0; run < runs; run++) measured.push(await measureStepCost(stations))
+  for (let run = 0; run < runs; run++) measured.push(...(await withSteps(stations, {}, measurePeriods)))
   const cpuMs = measured.map(cost => Object.values(cost.cpuMs).reduce((sum, each) => sum + each, 0))
   const column = (value: (cost: Cost) => number, digits = 0) => formatSpread(measured.map(value), digits)
   printTable(
@@ -74,8 +76,20 @@ async function measureCosts(stations: number): Promise<number[]> {
 
 /** Measures the steps of one run, by default at `RATE` steps a second. */
 export function measureStepCost(stations: number, options: CostOptions = {}): Promise<Cost> {
-  const { stepsPerSecond: perSecond = stepsPerSecond, ...rest } = options
-  return withStations({ stations, songMs: Math.round((stations / perSecond) * 1_000), ...rest }, measureCost)
+  return withSteps(stations, options, measureCost)
+}
+
+/** Starts stations, and calls `measure` when every station has played a song of this process, so its library is in memory. */
+function withSteps<Result>(
+  stations: number,
+  { stepsPerSecond: perSecond = stepsPerSecond, ...rest }: CostOptions,
+  measure: (running: RunningStations) => Promise<Result>
+): Promise<Result> {
+  const songMs = Math.round((stations / perSecond) * 1_000)
+  return withStations({ stations, songMs, ...rest }, async running => {
+    await wait(songMs)
+    return measure(running)
+  })
 }
 
 interface CostOptions {
@@ -93,9 +107,13 @@ export interface Cost {
   readonly lateness: readonly number[]
 }
 
-async function measureCost({ sql, pid, listener, songMs }: RunningStations): Promise<Cost> {
-  // Every station has played a song of this process, so its library is in memory.
-  await wait(songMs)
+async function measurePeriods(running: RunningStations): Promise<Cost[]> {
+  const costs: Cost[] = []
+  for (let period = 0; period < periods; period++) costs.push(await measureCost(running))
+  return costs
+}
+
+async function measureCost({ sql, pid, listener }: RunningStations): Promise<Cost> {
   const before = readCpuByRole(pid)
   const fromMs = Date.now()
   await wait(seconds * 1_000)
@@ -108,7 +126,7 @@ async function measureCost({ sql, pid, listener, songMs }: RunningStations): Pro
   return { count, rate: (count / (toMs - fromMs)) * 1_000, cpuMs, lateness }
 }
 
-const rates = [200, 300, 400, 500, 600, 700, 800, 900, 1_000] as const
+const rates = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000] as const
 const highestRate = 1_000
 const mostLateMs = 100
 /** Above this lateness the program is overloaded, and higher rates are not tried. */
@@ -116,12 +134,8 @@ const overloadedMs = 1_000
 
 async function measureRates(stations: number): Promise<void> {
   const songMs = (stations / highestRate) * 1_000
-  const groups = rates.length + 1
   // Stations of a group are spread evenly, because the ends of their first songs are in order of their ids.
-  const delaysMs = Array.from(
-    { length: stations },
-    (_, index) => Math.max(0, (index % groups) - 1) * levelMs(songMs)
-  )
+  const delaysMs = Array.from({ length: stations }, (_, index) => (index % rates.length) * levelMs(songMs))
   const measured: ReadonlyMap<number, number>[] = []
   for (let run = 0; run < runs; run++)
     measured.push(await withStations({ stations, songMs, delaysMs }, measureRate))
