@@ -119,6 +119,48 @@ describe.skipIf(whyWithout('chromium') !== null)('the list of 50,000 files', () 
     await selectedCount(page).filter({ hasText: '1 selected' }).waitFor()
   }, 60_000)
 
+  test('a folder of any size is renamed, also after an interruption, and deleted', async ({
+    program,
+    openPage
+  }) => {
+    const page = await openPage({ viewport: { width: 1280, height: 900 } })
+    const { id } = await openMedia(page, program)
+    await program.sql`
+      insert into media (station_id, unique_id, song_id, path, title)
+      select ${id}, md5(${id} || 'u' || n), md5(n::text), 'big/' || n || '.mp3', 'Title'
+      from generate_series(10001, 10601) n`
+    const count = async (folder: string) => {
+      const [row] = await program.sql<{ count: number }[]>`
+        select count(*)::integer as count from media where station_id = ${id} and starts_with(path, ${`${folder}/`})`
+      return row?.count
+    }
+    await page.reload()
+    let requests = 0
+    await page.route('**/files/rename', route => {
+      requests += 1
+      return requests === 2 ? route.abort() : route.continue()
+    })
+    const row = (name: string) => page.locator('.media-row').filter({ hasText: name })
+    await row('big').focus()
+    await page.keyboard.press('F2')
+    await page.getByLabel('New name').fill('large')
+    await page.keyboard.press('Enter')
+    await page.getByText('The server cannot be reached.').waitFor({ timeout: 30_000 })
+    expect([await count('big'), await count('large')]).toEqual([101, 500])
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    await page.getByRole('button', { name: 'Move the songs' }).click()
+    await page.getByText('Renamed to large.').waitFor({ timeout: 30_000 })
+    expect([await count('big'), await count('large')]).toEqual([0, 601])
+    await row('large').focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Delete')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('601 songs').waitFor()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('1 item deleted.').waitFor({ timeout: 60_000 })
+    expect(await count('large')).toBe(0)
+  }, 120_000)
+
   test('is used with the keyboard', async ({ program, openPage }) => {
     const page = await openPage({ viewport: { width: 1280, height: 900 } })
     await mockList(page)
