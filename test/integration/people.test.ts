@@ -239,6 +239,48 @@ describe('invitations', () => {
     }
   })
 
+  test('an invitation gives no more than its maker may give when it is accepted', async ({ program }) => {
+    const administrator = await roleId(program, 'Administrator')
+    const dj = await roleId(program, 'DJ')
+    const { cookie, id } = await signedIn(program, { role: 'Administrator' })
+    const { token, invitation } = await invite(program, {}, '', cookie)
+    expect(invitation).toMatchObject({ roles: [{ name: 'DJ' }], exceeds_inviter: false })
+    const made = await call(program, 'POST', '/api/v1/main/api-keys', {
+      key: adminKey,
+      body: { name: anyEmail(), permissions: ['administer all'] }
+    })
+    const byKey = await invite(program, {}, made.body.key)
+    const isListedAsValid = async () => {
+      const { body } = await call(program, 'GET', '/api/admin/invitations', { key: adminKey })
+      return body.find((each: Answer) => each.id === invitation.id).exceeds_inviter === false
+    }
+    const change = (body: object) => call(program, 'PUT', `/api/admin/user/${id}`, { key: adminKey, body })
+    const expectRefused = async (each: string) => {
+      for (const path of ['invitation', 'join', 'join/passkey']) {
+        const body = { token: each, email: anyEmail(), password }
+        const answer = await call(program, 'POST', `${account}/${path}`, { body })
+        expect([path, answer.status, answer.body.message]).toEqual([
+          path,
+          404,
+          expect.stringContaining('may not give these permissions any more')
+        ])
+      }
+    }
+    await change({ roles: [dj] })
+    await expectRefused(token)
+    expect(await isListedAsValid()).toBe(false)
+    await change({ roles: [administrator] })
+    expect(await isListedAsValid()).toBe(true)
+    expect((await call(program, 'POST', `${account}/invitation`, { body: { token } })).status).toBe(200)
+    await call(program, 'DELETE', `/api/admin/user/${id}`, { key: adminKey })
+    await expectRefused(token)
+    expect(await isListedAsValid()).toBe(false)
+    await call(program, 'POST', `/api/v1/main/api-keys/revoke/${made.body.key.split(':')[0]}`, {
+      key: adminKey
+    })
+    await expectRefused(byKey.token)
+  })
+
   test('of concurrent uses one succeeds', async ({ program }) => {
     const { token } = await invite(program)
     const statuses = await Promise.all(Array.from({ length: 4 }, () => join(program, token)))

@@ -13,7 +13,8 @@ import { listRoute } from '../core/list-route.ts'
 import { likePattern } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { exceedsInviter, inviterColumns, inviterOf, type InviterRow } from './inviters.ts'
 import { checkRegistration, insertPasskey, offerRegistration, optionalPasskeyField } from './passkeys.ts'
 import {
   access,
@@ -64,6 +65,11 @@ export const invitationSchema = exactly({
   name: string,
   ...grantSchemas,
   invited_by: string,
+  exceeds_inviter: {
+    ...boolean,
+    description:
+      'Whether it gives more than its maker may give now: it cannot be accepted until that has changed.'
+  },
   created_at: unixSeconds,
   expires_at: unixSeconds,
   accepted_at: { ...unixSeconds, description: 'Unix seconds; 0: not accepted.' },
@@ -79,8 +85,12 @@ const selectInvitations = (sql: Sql | Tx) => sql`
     floor(extract(epoch from created_at))::bigint as created_at,
     floor(extract(epoch from expires_at))::bigint as expires_at,
     coalesce(floor(extract(epoch from accepted_at)), 0)::bigint as accepted_at,
-    coalesce(floor(extract(epoch from revoked_at)), 0)::bigint as revoked_at
+    coalesce(floor(extract(epoch from revoked_at)), 0)::bigint as revoked_at, ${inviterColumns(sql)}
   from invitations`
+
+function renderInvitation({ hasInviter, inviterUser, inviterKey, given, ...row }: InviterRow) {
+  return { ...row, exceeds_inviter: exceedsInviter({ hasInviter, inviterUser, inviterKey, given }) }
+}
 
 const list = listRoute('/api/admin/invitations', access, {
   id: 'listInvitations',
@@ -92,7 +102,8 @@ const list = listRoute('/api/admin/invitations', access, {
     const where = sql`where email ilike ${pattern} or name ilike ${pattern}`
     return {
       select: sql`${selectInvitations(sql)} ${where} order by id desc`,
-      matching: sql`select from invitations ${where}`
+      matching: sql`select from invitations ${where}`,
+      render: (rows: readonly InviterRow[]) => rows.map(renderInvitation)
     }
   }
 })
@@ -110,21 +121,23 @@ const create = apiRoute('POST', '/api/admin/invitations', access, {
     const token = generateToken()
     const parsed = parseToken(token)
     if (!parsed) throw new Error('malformed token')
+    const inviter = inviterOf(request)
     return changePeople(sql, async tx => {
       const { stations } = await readNewGrants(tx, request, values)
       const [made] = await tx<{ id: number }[]>`
-        insert into invitations (identifier, verifier, email, name, roles, stations, invited_by, expires_at)
+        insert into invitations (identifier, verifier, email, name, roles, stations, invited_by,
+          inviter_user_id, inviter_key_id, expires_at)
         select ${parsed.identifier}, ${parsed.verifier}, ${values.email}, ${values.name}, ${tx.json(values.roles)}::jsonb,
           ${stations === null ? null : tx.json([...stations])}::jsonb, ${request.caller?.key?.name ?? ''},
-          now() + make_interval(hours => ${values.expires_in_hours})
+          ${inviter.userId}::bigint, ${inviter.keyId}::bigint, now() + make_interval(hours => ${values.expires_in_hours})
         where (select count(*) from invitations
           where accepted_at is null and revoked_at is null and expires_at > now()) < ${maxOpen}
         returning id`
       if (!made) throw new ApiError('conflict', `There are ${maxOpen} open invitations: revoke some first.`)
       await recordAudit(tx, request, { record: 'Invitation', id: made.id, fields: Object.keys(values) })
-      const [invitation] = await tx`${selectInvitations(tx)} where id = ${made.id}`
+      const [row] = await tx<InviterRow[]>`${selectInvitations(tx)} where id = ${made.id}`
       return {
-        ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation }),
+        ...json({ link: `${config.BASE_URL}/#/join/${token}`, invitation: row && renderInvitation(row) }),
         headers: { 'Cache-Control': 'no-store' }
       }
     })
@@ -171,17 +184,22 @@ const readRoles = (tx: Tx, { roles }: StoredInvitation) => tx<
   select id, name, permissions, station_permissions as "stationPermissions" from roles
   where id = any(${[...roles]}::bigint[]) order by id`
 
-/** Finds and locks an open invitation. Throws 404 for any other token. */
+/** Finds and locks an open invitation. Throws 404 for any other token, and if it gives more than its maker may give now. */
 async function findOpen(tx: Tx, token: string): Promise<StoredInvitation> {
   const parsed = parseToken(token)
   const [row] = parsed
-    ? await tx<(StoredInvitation & { readonly verifier: Uint8Array })[]>`
-        select id, email, name, roles, stations, verifier from invitations
+    ? await tx<(StoredInvitation & InviterRow & { readonly verifier: Uint8Array })[]>`
+        select id, email, name, roles, stations, verifier, ${inviterColumns(tx)} from invitations
         where identifier = ${parsed.identifier} and accepted_at is null and revoked_at is null and expires_at > now()
         for update`
     : []
   if (!row || !parsed || !timingSafeEqual(row.verifier, parsed.verifier))
     throw new ApiError('not-found', 'This invitation is not valid: it was used, revoked, or has expired.')
+  if (exceedsInviter(row))
+    throw new ApiError(
+      'not-found',
+      'This invitation is no longer valid: the person who made it may not give these permissions any more. Ask for a new one.'
+    )
   return row
 }
 

@@ -20,6 +20,7 @@ const invitationSchema = v.object({
   roles: v.array(v.object({ name: v.string() })),
   stations: v.array(v.number()),
   expires_at: v.number(),
+  exceeds_inviter: v.boolean(),
   accepted_at: v.number(),
   revoked_at: v.number()
 })
@@ -108,10 +109,13 @@ export class InvitationList extends LightElement {
       <td class="wide">${roleNames}</td>
       <td class="wide">${nameStations(stations, this.#stations.value ?? [])}</td>
       <td class="wide">${time.format(expiresAt * 1_000)}</td>
-      <td>${chipView(chip)}</td>
+      <td>
+        ${chipView(chip)}
+        ${chip.text === notValid ? html`<p class="quiet">Who made it may not give these permissions any more.</p>` : nothing}
+      </td>
       <td class="row-actions">
         ${
-          chip.text === 'Open'
+          chip.text === 'Open' || chip.text === notValid
             ? buttonView('Revoke', () => this.#revoke(id), {
                 style: 'link',
                 label: `Revoke the invitation of ${person}`
@@ -187,9 +191,12 @@ export class InvitationList extends LightElement {
   }
 }
 
-function stateChip({ accepted_at, revoked_at, expires_at }: Invitation): Chip {
+const notValid = 'Not valid'
+
+function stateChip({ accepted_at, revoked_at, expires_at, exceeds_inviter }: Invitation): Chip {
   if (accepted_at > 0) return { text: 'Accepted', tone: 'good' }
   if (revoked_at > 0) return { text: 'Revoked', tone: 'neutral' }
   if (expires_at * 1_000 < Date.now()) return { text: 'Expired', tone: 'neutral' }
+  if (exceeds_inviter) return { text: notValid, tone: 'bad' }
   return { text: 'Open', tone: 'warning' }
 }
