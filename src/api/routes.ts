@@ -70,6 +70,7 @@ import { calendarEventSchema, calendarRoutes } from './playlists/calendars.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistCopyRoutes } from './playlists/playlist-copies.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
+import { playlistFolderRoutes } from './playlists/playlist-folders.ts'
 import { playlistQueueRoutes, playlistQueueSchema } from './playlists/playlist-queue.ts'
 import { playlistRoutes, playlists } from './playlists/playlists.ts'
 import { scheduleSimulationRoutes } from './playlists/schedule-simulation.ts'
@@ -178,6 +179,7 @@ const documented: readonly ApiRoute[] = [
   ...scheduleSimulationRoutes,
   ...playlistActionRoutes,
   ...playlistCopyRoutes,
+  ...playlistFolderRoutes,
   ...playlistQueueRoutes,
   ...calendarRoutes,
   queuePreviewRoute,

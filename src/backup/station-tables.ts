@@ -24,6 +24,7 @@ export interface StationTable {
 }
 
 const ofStation = 't.station_id = $ID'
+const ofPlaylist = 't.playlist_id in (select id from playlists where station_id = $ID)'
 const ofMedia = 't.media_id in (select id from media where station_id = $ID)'
 
 const newScheduleItems = `(
@@ -111,8 +112,22 @@ export const stationTables: readonly StationTable[] = [
   },
   { name: 'media_folders', where: ofStation, references: { station_id: 'stations' } },
   {
+    name: 'playlist_folders',
+    where: ofPlaylist,
+    // The paths of songs change likewise.
+    exportedAs: {
+      path: `case when starts_with(t.path || '/', $FOLDER) then rtrim(substr(t.path || '/', length($FOLDER) + 1), '/') else t.path end`
+    },
+    references: { playlist_id: 'playlists' }
+  },
+  {
     name: 'playlist_tracks',
-    where: 't.playlist_id in (select id from playlists where station_id = $ID)',
+    where: ofPlaylist,
+    // Songs outside of the folder get other paths, in none of the folders of playlists.
+    exportedAs: {
+      is_from_folder: `t.is_from_folder and not ($MEDIA and exists (
+        select from media m where m.id = t.media_id and starts_with(m.path, '/') and not starts_with(m.path, $FOLDER)))`
+    },
     references: { playlist_id: 'playlists', media_id: 'media' }
   },
   {

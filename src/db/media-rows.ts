@@ -4,6 +4,7 @@ import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
+import { applyFolders } from './playlist-folders.ts'
 import type { Sql, Tx } from './sql.ts'
 
 /** A cover of songs; its key is `hash`. */
@@ -57,10 +58,10 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
 
 /**
  * Inserts songs with distinct paths and updates those whose path is known, except cue points that an operator
- * set. Returns the numbers.
+ * set. New ones are added to the playlists of their folders. Returns the numbers; `joined` is that of the tracks.
  */
 export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong[]) {
-  if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0 }
+  if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0, joined: 0 }
   const rows = songs.map(song => ({
     station_id: stationId,
     unique_id: randomBytes(12).toString('hex'),
@@ -81,7 +82,7 @@ export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong
     ...cuesToRow(song.cues),
     tag_version: tagVersion
   }))
-  const written = await tx<{ is_new: boolean }[]>`
+  const written = await tx<{ id: number; isNew: boolean }[]>`
     insert into media ${tx(rows)}
     on conflict (station_id, path) where remote_playlist_id is null do update set
       song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys,
@@ -97,9 +98,15 @@ export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong
       (excluded.song_id, excluded.artist, excluded.title, excluded.album, excluded.genre, excluded.isrc,
        excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms,
        excluded.tag_version, ${tx.unsafe(importedCues.map(({ value }) => value).join(', '))})
-    returning media.xmax = 0 as is_new`
-  const added = written.filter(row => row.is_new).length
-  return { added, updated: written.length - added, unchanged: songs.length - written.length }
+    returning id, media.xmax = 0 as "isNew"`
+  const mediaIds = written.filter(({ isNew }) => isNew).map(({ id }) => id)
+  const { added: joined } = await applyFolders(tx, { stationId, mediaIds })
+  return {
+    added: mediaIds.length,
+    updated: written.length - mediaIds.length,
+    unchanged: songs.length - written.length,
+    joined
+  }
 }
 
 /** The columns of cue points, and the values that an import stores. */
@@ -133,9 +140,16 @@ export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Pr
   return songs.map(song => song.id)
 }
 
-/** Appends songs with distinct ids to a playlist, in this order. Songs that are in it keep their place. */
+/**
+ * Appends songs with distinct ids to a playlist, in this order. Songs that are in it keep their place; those of a folder
+ * will remain without it.
+ */
 export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): Promise<void> {
   await tx`
+    with kept as (
+      update playlist_tracks set is_from_folder = false
+      where playlist_id = ${playlistId} and media_id = any(${ids}::bigint[]) and is_from_folder
+    )
     insert into playlist_tracks (playlist_id, media_id, position)
     select ${playlistId}::bigint, new.media_id, last.position + new.place
     from unnest(${ids}::bigint[]) with ordinality as new (media_id, place), (

@@ -189,14 +189,14 @@ async function commit(
     const [held] = await tx`
       select from uploads where id = ${id} and lease = ${lease} and state = 'storing' for update`
     if (!held) throw new ApiError('not-found')
-    const { mediaId, isNew } = await writeSong(change, path, { song, stored, cover })
+    const { mediaId, isNew, hasJoined } = await writeSong(change, path, { song, stored, cover })
     const playlists = await tx<{ id: number }[]>`
       select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
         and source = 'songs' order by id`
     for (const playlist of playlists) await appendTracks(tx, playlist.id, [mediaId])
     await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
     await options.recordAudit?.(tx, mediaId)
-    if (!isNew || playlists.length > 0) await refillQueue(change)
+    if (!isNew || hasJoined || playlists.length > 0) await refillQueue(change)
     return mediaId
   })
 }

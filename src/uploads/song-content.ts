@@ -15,22 +15,24 @@ export interface SongContent {
 
 /**
  * Writes the song of a file, and what shows it; the caller refills the queue. Cue points that an operator set are
- * kept. Returns the id of the media, and whether it is new.
+ * kept. Returns the id of the media, and whether it is new and was added to playlists of its folder.
  */
 export async function writeSong(
   change: StationChange,
   path: string,
   { stored, song, cover, otherCoverHash = null }: SongContent
-): Promise<{ readonly mediaId: number; readonly isNew: boolean }> {
+): Promise<{ readonly mediaId: number; readonly isNew: boolean; readonly hasJoined: boolean }> {
   const { tx, station } = change
   const [known] = await mediaIdsOf(tx, station.id, [path])
   if (cover) await insertArtwork(tx, [cover])
-  await upsertMedia(tx, station.id, [{ ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }])
+  const { joined } = await upsertMedia(tx, station.id, [
+    { ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }
+  ])
   const [mediaId] = await mediaIdsOf(tx, station.id, [path])
   if (mediaId === undefined) throw new Error('the media was not stored')
   if (known !== undefined) {
     await updateQueuedDurations(tx, station.id, mediaId)
     await markPartsOf(change, mediaId)
   }
-  return { mediaId, isNew: known === undefined }
+  return { mediaId, isNew: known === undefined, hasJoined: joined > 0 }
 }

@@ -213,6 +213,15 @@ describe('a backup', () => {
         { media_id: 20, position: 40, last_pass: 0, last_aired_ms: null },
         { media_id: 19, position: 41, last_pass: 1, last_aired_ms: (newestPlay - 19) * 1_000 }
       ])
+      const [folders] = await program.sql`
+        select (select array_agg(playlist_id || ' ' || path order by path) from playlist_folders) as folders,
+          (select array_agg(path order by path) from media_folders) as kept,
+          (select array_agg(media_id) from playlist_tracks where is_from_folder) as songs`
+      expect(folders).toEqual({
+        folders: ['1 Album 3', '1 Various/New'],
+        kept: ['Album 3', 'Various/New'],
+        songs: [3]
+      })
       expect(await read('/api/station/1/hls_streams')).toMatchObject([
         {
           id: 1,

@@ -74,6 +74,11 @@ describe('a copy of a station', () => {
   test('has the chosen parts, without passwords, and its songs in its playlists', async ({ program }) => {
     const { ask, sql } = program
     const { id, roleId } = await openStation(program)
+    await sql`
+      insert into playlist_folders (playlist_id, path) select id, 'Jazz' from playlists where station_id = ${id} and source = 'songs'`
+    await sql`
+      update playlist_tracks t set is_from_folder = true from media m
+      where m.id = t.media_id and m.station_id = ${id} and m.title = 'Title 2'`
     const { status, body } = await ask('POST', `/api/admin/station/${id}/clone`, {
       body: { name: 'The copy', description: 'As well.', clone: parts }
     })
@@ -96,6 +101,11 @@ describe('a copy of a station', () => {
     const rotation = playlists.find(({ name }: Answer) => name === 'Rotation')
     const order = await list(`playlist/${rotation.id}/order`)
     expect(named(order, 'title')).toEqual(['Title 1', 'Title 2', 'Title 3'])
+    expect(await list(`playlist/${rotation.id}/folders`)).toEqual([{ id: expect.any(Number), path: 'Jazz' }])
+    const fromFolder = await sql`
+      select m.title from playlist_tracks t join media m on m.id = t.media_id
+      where t.playlist_id = ${rotation.id} and t.is_from_folder`
+    expect([...fromFolder]).toEqual([{ title: 'Title 2' }])
     const [own, others] = await Promise.all([list('files'), list('files', id)])
     expect(named(own, 'path').toSorted()).toEqual(named(others, 'path').toSorted())
     const ids = new Set(named(others, 'unique_id'))

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { appendTracks } from '../../db/media-rows.ts'
+import { applyFolders } from '../../db/playlist-folders.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue, asUnrequested } from '../../playout/queue/manual-queue.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
@@ -17,6 +18,7 @@ import { createPlaylist } from '../playlists/playlists.ts'
 import { clearCuePoints } from './extra-metadata.ts'
 import { moveSong } from './file-renames.ts'
 import {
+  assertInner,
   type FileAction,
   findSongs,
   maxFiles,
@@ -31,6 +33,7 @@ import {
   workThrough
 } from './file-selection.ts'
 import { deleteRow } from './files.ts'
+import { copyFolders, setFolderPlaylists } from './folder-playlists.ts'
 import { forgetEmptyFolders, isFolder } from './media-folders.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 import { deleteWithFile } from './song-files.ts'
@@ -89,7 +92,7 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
         ...arrayOf({ anyOf: [int64, { ...string, pattern: '^([1-9][0-9]{0,14}|new)$' }] }),
         maxItems: 500,
         description:
-          'For playlist: all playlists that the songs get; for add: more of them. new: one that is created.'
+          'For playlist: all playlists of the songs beside those of their folders, and all to which the folders are assigned, with the songs that they get later; for add: more playlists of the songs. new: one that is created.'
       },
       new_playlist_name: { ...string, description: 'The name of the playlist that is created.' },
       directory: { ...string, description: 'For move: the target.' },
@@ -123,7 +126,10 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       dirs.some(dir => `${directory}/`.startsWith(folderPrefix(dir)))
     )
       refuseField('directory', 'invalid_format', 'must not be in a folder that is moved.')
-    const selected = await findSongs(action, { files, dirs, part })
+    // Folders are assigned to playlists; all else is done with their songs.
+    const isAssigning = body.do === 'playlist'
+    assertInner(dirs)
+    const selected = await findSongs(action, { files, dirs: isAssigning ? [] : dirs, part })
     const found = new Set(selected.songs.map(({ path }) => path))
     const missing = files.filter(path => !found.has(path))
     const folders: string[] = []
@@ -137,24 +143,36 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       }
     const errors = missing.map(path => `${path}: Record not found.`)
     const done: string[] = []
-    const attempt = async (song: Song, work: () => Promise<void>) => {
+    const attempt = async (path: string, work: () => Promise<void>) => {
       try {
         await work()
-        done.push(song.path)
+        return true
       } catch (error) {
         const shown = toCallerError(error)
         if (!(shown instanceof ApiError)) throw shown
-        errors.push(`${song.path}: ${shown.message}`)
+        errors.push(`${path}: ${shown.message}`)
+        return false
       }
     }
+    const targets: string[] = []
+    if (body.do === 'move')
+      for (const folder of folders) {
+        const target = joinFolder(directory, nameOf(folder))
+        if (target === folder) continue
+        await copyFolders(action, folder, target)
+        targets.push(target)
+      }
     // Each of them is queued before the others, so that they play in their order.
     const songs = body.do === 'immediate' ? selected.songs.toReversed() : selected.songs
     const given = { dirs, directory, playlists }
-    const next = await workThrough({ ...selected, songs }, { part, isOpen: request.isOpen }, song =>
-      attempt(song, () => workOn(action, body.do, song, given))
-    )
+    const next = await workThrough({ ...selected, songs }, { part, isOpen: request.isOpen }, async song => {
+      if (await attempt(song.path, () => workOn(action, body.do, song, given))) done.push(song.path)
+    })
+    if (isAssigning)
+      for (const folder of folders) await attempt(folder, () => setFolderPlaylists(action, folder, playlists))
+    const isNothingMoved = !isContinued && songs.length > 0 && done.length === 0
     if (next === null && (body.do === 'delete' || body.do === 'move'))
-      await forgetEmptyFolders(action, folders)
+      await forgetEmptyFolders(action, isNothingMoved ? targets : folders)
     return json({
       success: errors.length === 0,
       files: done,
@@ -229,10 +247,11 @@ async function workOn(
         const { tx } = change
         if (work === 'playlist')
           await tx`
-          delete from playlist_tracks where media_id = ${song.id}
+          delete from playlist_tracks where media_id = ${song.id} and not is_from_folder
             and playlist_id in (select id from playlists where station_id = ${stationId} and source = 'songs')
             and playlist_id <> all(${[...given.playlists]}::bigint[])`
         for (const id of given.playlists) await appendTracks(tx, id, [song.id])
+        await applyFolders(tx, { stationId, mediaIds: [song.id] })
         await recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['playlists'] })
         await refillQueue(change)
       })

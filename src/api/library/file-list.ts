@@ -1,3 +1,4 @@
+import { readFolderPlaylists } from '../../db/playlist-folders.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { likePattern } from '../core/list.ts'
 import { parseQueryInteger, refuseField } from '../core/parse.ts'
@@ -42,7 +43,17 @@ export const fileRowSchema = exactly({
   timestamp: unixSeconds,
   size: int64,
   media: { oneOf: [ref('StationFile'), { type: 'null' }] },
-  dir: { oneOf: [exactly({ playlists: arrayOf(int64) }), { type: 'null' }] },
+  dir: {
+    oneOf: [
+      exactly({
+        playlists: {
+          ...arrayOf(int64),
+          description: 'Those to which the folder, or one above it, is assigned.'
+        }
+      }),
+      { type: 'null' }
+    ]
+  },
   links: exactly({ download: string, play: string })
 })
 
@@ -147,7 +158,11 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
         last: link(pages)
       },
       rows: [
-        ...shownFolders.map(folder => renderFolder(place.prefix + folder)),
+        ...(await renderFolders(
+          sql,
+          station.id,
+          shownFolders.map(folder => place.prefix + folder)
+        )),
         ...records.map(record => renderMedia(record, base))
       ]
     })
@@ -217,7 +232,13 @@ export async function findFolders(
   return rows.map(({ name }) => name.slice(0, -1)).filter(name => name !== '')
 }
 
-const renderFolder = (path: string) => ({
+async function renderFolders(sql: Sql, stationId: number, paths: readonly string[]) {
+  if (paths.length === 0) return []
+  const playlists = await readFolderPlaylists(sql, stationId, paths)
+  return paths.map(path => renderFolder(path, [...new Set(playlists.get(path)?.map(({ id }) => id))]))
+}
+
+const renderFolder = (path: string, playlists: readonly number[]) => ({
   path,
   path_short: nameOf(path),
   text: nameOf(path),
@@ -225,7 +246,7 @@ const renderFolder = (path: string) => ({
   timestamp: 0,
   size: 0,
   media: null,
-  dir: { playlists: [] },
+  dir: { playlists },
   links: { download: '', play: '' }
 })
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 
+import { applyFolders } from '../../db/playlist-folders.ts'
 import { changeStation } from '../../playout/change-station.ts'
+import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
 import { storedPath } from '../../storage/media-folder.ts'
 import { toCallerError } from '../../uploads/media-store.ts'
@@ -21,7 +23,8 @@ import {
   type Song,
   workThrough
 } from './file-selection.ts'
-import { forgetMovedFolder, isFolder, makeFolder } from './media-folders.ts'
+import { copyFolders, removeEmptyFolders } from './folder-playlists.ts'
+import { forgetEmptyFolders, forgetMovedFolder, isFolder, makeFolder } from './media-folders.ts'
 import { folderPrefix } from './media-paths.ts'
 import { moveWithFile } from './song-files.ts'
 import { parseTarget } from './uploads/upload-target.ts'
@@ -39,11 +42,14 @@ export async function moveSong(
   if (inner === null) throw new ApiError('conflict', 'The file is not in the media storage.')
   if (inner === target) return
   await moveWithFile({ services, stationId, media, song }, target, async () => {
-    const move = changeStation(services, stationId, async ({ tx }) => {
+    const move = changeStation(services, stationId, async change => {
+      const { tx } = change
       const { count } = await tx`
         update media set path = ${target} where id = ${id} and station_id = ${stationId} and path = ${path}`
       if (count === 0) throw new ApiError('not-found')
       await recordAudit(tx, request, { record: 'StationFile', id, fields: ['path'] })
+      const { added, removed } = await applyFolders(tx, { stationId, mediaIds: [id] })
+      if (added + removed > 0) await refillQueue(change)
     })
     await move.catch((error: unknown) => {
       if (codeOf(error) !== '23505') throw error
@@ -77,10 +83,11 @@ async function moveFolder(
       [{ field: 'newPath', code: 'duplicate', message: `There is a folder ${target} already.` }],
       'conflict'
     )
+  await copyFolders(action, folder, target)
   let moved = 0
   // A whole move goes on after the client has disconnected.
   const isOpen = () => part === null || request.isOpen()
-  const next = await workThrough(selected, { part, isOpen }, async song => {
+  const moving = workThrough(selected, { part, isOpen }, async song => {
     try {
       await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
     } catch (error) {
@@ -88,9 +95,13 @@ async function moveFolder(
     }
     moved += 1
   })
+  const next = await moving.finally(async () => {
+    if (moved === 0 && selected.songs.length > 0) await forgetEmptyFolders(action, [target])
+  })
   if (next !== null || !isOpen()) return next
   await makeFolder(action, target)
   await forgetMovedFolder(action, folder)
+  await removeEmptyFolders(action, [folder])
   return null
 }
 

@@ -107,7 +107,7 @@ export async function findSongs(
   { files = [], dirs = [], part = null, field = 'dirs' }: SelectionOptions
 ): Promise<{ readonly songs: readonly Song[]; readonly hasMore: boolean }> {
   const prefixes = dirs.map(folderPrefix)
-  if (prefixes.includes('')) refuseField(field, 'invalid_format', 'must not contain the top folder.')
+  assertInner(dirs, field)
   const limit = part?.limit ?? maxFiles
   const songs = await sql<Song[]>`
     select id, path from media m where station_id = ${stationId} and remote_playlist_id is null
@@ -143,4 +143,10 @@ export async function workThrough(
     last = song
   }
   return hasMore ? (last?.path ?? null) : null
+}
+
+/** Throws 400 with this field if one of the folders is the top folder. */
+export function assertInner(dirs: readonly string[], field = 'dirs'): void {
+  if (dirs.map(folderPrefix).includes(''))
+    refuseField(field, 'invalid_format', 'must not contain the top folder.')
 }

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 
 import { cuesOf } from '../../db/cue-columns.ts'
+import { applyFolders } from '../../db/playlist-folders.ts'
 import { artIdFragment } from '../../db/snapshots.ts'
+import type { Tx } from '../../db/sql.ts'
 import { custom, readOnly, integer, listOf, maskedAddress, problemText, text } from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import {
@@ -70,7 +72,7 @@ const playlistId = v.pipe(
 const playlistIds = listOf<number>(playlistId, {
   max: 500,
   items: playlistIdSchema,
-  about: 'The ids of its playlists; a list in a body replaces all.'
+  about: 'The ids of its playlists; a list in a body replaces all, and must have those of its folders.'
 })
 const optional = { fallback: '', isTrimmed: true }
 
@@ -245,14 +247,19 @@ async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>):
   return findUnknown(values.playlists, known, 'playlists.', 'is not a playlist of the station.')
 }
 
-/** Moves a song from the playlists `before` to the playlists `after`. Returns whether they differ. */
+/**
+ * Moves a song from the playlists `before` to the playlists `after` and to those of its folder. Returns whether any changed.
+ * Throws 409 if it cannot leave one because of its folder.
+ */
 async function movePlaylists(change: StationChange, mediaId: number, before: number[], after: number[]) {
-  const { tx } = change
+  const { tx, station } = change
   const left = before.filter(id => !after.includes(id))
   const joined = after.filter(id => !before.includes(id))
   if (left.length > 0) {
     await removeQueuedMedia(change, mediaId, left)
-    await tx`delete from playlist_tracks where media_id = ${mediaId} and playlist_id = any(${left}::bigint[])`
+    await tx`
+      delete from playlist_tracks
+      where media_id = ${mediaId} and playlist_id = any(${left}::bigint[]) and not is_from_folder`
   }
   if (joined.length > 0)
     await tx`
@@ -261,7 +268,19 @@ async function movePlaylists(change: StationChange, mediaId: number, before: num
         coalesce((select max(position) from playlist_tracks t where t.playlist_id = p.id), 0) + 1
       from unnest(${joined}::bigint[]) as p (id)
       on conflict (playlist_id, media_id) do nothing`
-  return left.length + joined.length > 0
+  const { added, removed } = await applyFolders(tx, { stationId: station.id, mediaIds: [mediaId] })
+  if (left.length > 0) await assertLeft(tx, mediaId, left)
+  return left.length + joined.length + added + removed > 0
+}
+
+/** Throws 409 if a song is in one of these playlists because of its folder. */
+async function assertLeft(tx: Tx, mediaId: number, left: readonly number[]): Promise<void> {
+  const [kept] = await tx<{ id: number; name: string }[]>`
+    select p.id, p.name from playlist_tracks t join playlists p on p.id = t.playlist_id
+    where t.media_id = ${mediaId} and p.id = any(${[...left]}::bigint[]) order by p.id limit 1`
+  if (!kept) return
+  const sentence = `must contain ${kept.id}: the playlist "${kept.name}" has the song because of its folder.`
+  throw ApiError.ofFields([fieldError('playlists', 'in_use', sentence)], 'conflict')
 }
 
 /** Reads records of songs. */

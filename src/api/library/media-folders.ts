@@ -5,6 +5,7 @@ import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute } from '../core/route.ts'
 import { ref, string } from '../core/schemas.ts'
 import { type FileAction, openAction, pathText } from './file-selection.ts'
+import { removeEmptyFolders } from './folder-playlists.ts'
 import { folderPrefix } from './media-paths.ts'
 import { joinFolder, parseTarget } from './uploads/upload-target.ts'
 
@@ -15,7 +16,10 @@ import { joinFolder, parseTarget } from './uploads/upload-target.ts'
 const mkdirBody = v.object({ currentDirectory: v.nullish(pathText, ''), name: pathText })
 
 /** Whether there is a folder, with songs or without. */
-export async function isFolder({ services: { sql }, stationId }: FileAction, path: string): Promise<boolean> {
+export async function isFolder(
+  { services: { sql }, stationId }: Pick<FileAction, 'services' | 'stationId'>,
+  path: string
+): Promise<boolean> {
   const found = await sql`
     select from media_folders where station_id = ${stationId} and path = ${path}
     union all
@@ -45,11 +49,11 @@ export async function forgetMovedFolder(
   await media.files.removeFolder(folder)
 }
 
-/** Removes those of the folders, and of the folders in them, that are empty now. */
-export async function forgetEmptyFolders(
-  { services: { sql }, stationId, media }: FileAction,
-  dirs: readonly string[]
-) {
+/** Removes those of the folders, and of the folders in them, that are empty now, also from playlists. */
+export async function forgetEmptyFolders(action: FileAction, dirs: readonly string[]): Promise<void> {
+  const { services, stationId, media } = action
+  const { sql } = services
+  if (dirs.length > 0) await removeEmptyFolders(action, dirs)
   for (const dir of dirs) {
     const prefix = folderPrefix(dir)
     await sql`

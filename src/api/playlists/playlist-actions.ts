@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { applyFolders } from '../../db/playlist-folders.ts'
 import type { Tx } from '../../db/sql.ts'
 import { custom, integer, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
@@ -47,7 +48,7 @@ export async function changePlaylist(
     const { tx } = stationChange
     const [playlist] = await tx<Playlist[]>`
       select id, is_enabled as "isEnabled" from playlists
-      where id = ${id} and station_id = ${stationId} for update`
+      where id = ${id} and station_id = ${stationId} for no key update`
     if (!playlist) throw new ApiError('not-found')
     const result = await change(tx, playlist, stationChange)
     await refillQueue(stationChange)
@@ -91,13 +92,16 @@ const reshuffle = playlistAction('PUT', 'reshuffle', {
 
 const empty = playlistAction('DELETE', 'empty', {
   id: 'emptyPlaylist',
-  summary: 'Remove all songs from a playlist; they remain in the library',
+  summary: 'Remove all songs from a playlist, except those of its folders; they remain in the library',
   handle: (request, services) =>
-    changePlaylist(request, services, 'tracks', async (tx, { id }) => {
+    changePlaylist(request, services, 'tracks', async (tx, { id }, { station }) => {
       await tx`
         delete from playlist_tracks t using media m
-        where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null`
-      return 'Playlist emptied.'
+        where t.playlist_id = ${id} and m.id = t.media_id and m.remote_playlist_id is null and not t.is_from_folder`
+      await applyFolders(tx, { stationId: station.id, playlistId: id })
+      const [kept] =
+        await tx`select from playlist_tracks where playlist_id = ${id} and is_from_folder limit 1`
+      return kept ? 'Playlist emptied, except for the songs of its folders.' : 'Playlist emptied.'
     })
 })
 

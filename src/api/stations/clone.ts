@@ -247,7 +247,7 @@ async function copySongs(tx: Tx, { from, to }: Stations): Promise<void> {
     insert into media_folders (station_id, path) select ${to}::bigint, path from media_folders where station_id = ${from}`
 }
 
-/** Copies playlists with the entries of remote ones, and with the songs that the copy has. */
+/** Copies playlists with their folders, the entries of remote ones, and the songs that the copy has. */
 async function copyPlaylists(tx: Tx, ids: Stations): Promise<void> {
   const { from, to } = ids
   const copies = await copyRows(tx, 'playlists', ids, {
@@ -270,8 +270,11 @@ async function copyPlaylists(tx: Tx, ids: Stations): Promise<void> {
     tx`remote_playlist_id in (select p."from" from ${mapping})`
   )
   await tx`
-    insert into playlist_tracks (playlist_id, media_id, position)
-    select p."to", new.id, t.position
+    insert into playlist_folders (playlist_id, path)
+    select p."to", f.path from ${mapping} join playlist_folders f on f.playlist_id = p."from"`
+  await tx`
+    insert into playlist_tracks (playlist_id, media_id, position, is_from_folder)
+    select p."to", new.id, t.position, t.is_from_folder
     from ${mapping} join playlist_tracks t on t.playlist_id = p."from"
       join media old on old.id = t.media_id
       join media new on new.station_id = ${to} and new.path = old.path

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
 import { cueColumns } from '../../db/cue-columns.ts'
-import type { Tx } from '../../db/sql.ts'
 import type { CuePoint } from '../../songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { maxPathBytes } from '../../songs/library-path.ts'
@@ -17,7 +16,7 @@ import {
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { stationsByLocation } from '../media-folders.ts'
-import { type MigratedStation, type Migration, rowsOf, takeTable } from '../migration.ts'
+import { type MigratedStation, type Migration, takeTable } from '../migration.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
 
 interface MappedMedia {
@@ -210,25 +209,4 @@ async function readCopies({ sql, ids, installation }: Migration): Promise<Map<nu
     copies.set(first, [...(copies.get(first) ?? []), id])
   }
   return copies
-}
-
-/** Folders that playlists follow are created, as they may be empty. */
-export async function takeFolders(migration: Migration): Promise<void> {
-  const { report, stations, isDryRun, sql } = migration
-  const rows: { station_id: number; path: string }[] = []
-  const names = new Map<number, string>()
-  for await (const { row, read } of rowsOf(migration, 'station_playlists'))
-    names.set(read.number(row, 'id'), read.text(row, 'name') ?? '')
-  for await (const { row, read } of rowsOf(migration, 'station_playlist_folders')) {
-    const station = stations.get(read.number(row, 'station_id'))
-    const path = (read.text(row, 'path') ?? '').replace(/^\/+|\/+$/g, '')
-    if (!station || path === '') continue
-    rows.push({ station_id: station.id, path })
-    const playlist = names.get(read.number(row, 'playlist_id')) ?? ''
-    report.leave(
-      'folders whose new files are not added to a playlist any more (their songs are in it)',
-      `${station.name}: ${playlist}, ${path}`
-    )
-  }
-  if (!isDryRun) await sql.begin(async (tx: Tx) => insertRows(tx, 'media_folders', rows))
 }

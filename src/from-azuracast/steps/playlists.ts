@@ -12,6 +12,7 @@ import { acceptRecord, openClamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import { textOf } from '../source.ts'
+import { folderPath, folderTable } from './playlist-folders.ts'
 
 /** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
 export interface Schedules {
@@ -151,6 +152,7 @@ interface MappedTrack {
   readonly mediaId: number
   readonly position: number
   readonly isQueued: boolean
+  readonly isFromFolder: boolean
   readonly lastPlayedMs: number | null
 }
 
@@ -162,6 +164,9 @@ export async function takeTracks(migration: Migration): Promise<void> {
     const station = stations.get(read.number(row, 'station_id'))
     if (station) stationOf.set(read.number(row, 'id'), station.id)
   }
+  const folderIds = new Set<number>()
+  for await (const { row, read } of rowsOf(migration, folderTable))
+    if (folderPath(row, read) !== '') folderIds.add(read.number(row, 'id'))
   const seen = new Set<string>()
   await takeTable<MappedTrack>(migration, {
     table: 'station_playlist_media',
@@ -188,6 +193,7 @@ export async function takeTracks(migration: Migration): Promise<void> {
         mediaId,
         position: read.number(row, 'weight'),
         isQueued: read.flag(row, 'is_queued', true),
+        isFromFolder: folderIds.has(read.number(row, 'folder_id')),
         lastPlayedMs: read.time(row, 'last_played')
       }
     },
@@ -197,15 +203,18 @@ export async function takeTracks(migration: Migration): Promise<void> {
         'track',
         tracks.map(({ sourceId }) => ({ id: sourceId }))
       )
-      const rows = tracks.map(({ playlistId, mediaId, position, isQueued, lastPlayedMs }, index) => ({
-        id: newIds[index],
-        playlist_id: playlistId,
-        media_id: mediaId,
-        position,
-        // AzuraCast removes songs from its queue of a pass when they were played.
-        last_pass: isQueued ? 0 : 1,
-        last_aired_ms: lastPlayedMs
-      }))
+      const rows = tracks.map(
+        ({ playlistId, mediaId, position, isQueued, isFromFolder, lastPlayedMs }, index) => ({
+          id: newIds[index],
+          playlist_id: playlistId,
+          media_id: mediaId,
+          position,
+          // AzuraCast removes songs from its queue of a pass when they were played.
+          last_pass: isQueued ? 0 : 1,
+          last_aired_ms: lastPlayedMs,
+          is_from_folder: isFromFolder
+        })
+      )
       await insertRows(tx, 'playlist_tracks', rows, { playlist_id: 'playlists', media_id: 'media' })
     }
   })

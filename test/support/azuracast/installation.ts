@@ -127,7 +127,11 @@ export function generateInstallation(sizes: InstallationSizes): DumpRows {
     })),
     station_playlists: range(sizes.stations * 3, playlistRow),
     station_playlist_media: playlistSongs(sizes, stationOf),
-    station_playlist_folders: [{ id: 1, station_id: 1, playlist_id: 1, path: 'Various/New' }],
+    station_playlist_folders: [
+      { id: 1, station_id: 1, playlist_id: 1, path: 'Various/New' },
+      { id: 2, station_id: 1, playlist_id: 1, path: 'Album 3' },
+      { id: 3, station_id: 1, playlist_id: 1, path: '' }
+    ],
     station_schedules: [
       { id: 7, playlist_id: 2, start_time: 900, end_time: 1730, days: '1,2,3', loop_once: true },
       { id: 9, streamer_id: 1, start_time: 2200, end_time: 100, start_date: '2026-01-01', days: '' }
@@ -401,6 +405,7 @@ function* playlistSongs({ songs }: InstallationSizes, stationOf: (song: number) 
     playlist_id: (stationOf(media_id) - 1) * 3 + place,
     media_id,
     weight: songs - media_id,
+    folder_id: media_id === 3 && place === 1 ? 2 : null,
     is_queued: media_id % 2 === 0,
     last_played: media_id % 2 === 0 ? 0 : newestPlay - media_id
   })

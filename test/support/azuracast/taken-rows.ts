@@ -13,6 +13,7 @@ const tables = [
   'media_custom_fields',
   'playlists',
   'playlist_tracks',
+  'playlist_folders',
   'media_folders',
   'streamers',
   'sftp_users',

@@ -63,12 +63,18 @@ export class PlaylistList extends StationElement {
       </section>
       ${
         record?.source === 'songs'
-          ? html`<playlist-songs
-              .station=${this.station}
-              .playlistId=${record.id}
-              .name=${record.name}
-              .canManage=${this.canManage}
-            ></playlist-songs>`
+          ? html`<playlist-folders
+                .station=${this.station}
+                .playlistId=${record.id}
+                .canManage=${this.canManage}
+              ></playlist-folders>
+              <playlist-songs
+                .station=${this.station}
+                .playlistId=${record.id}
+                .name=${record.name}
+                .canManage=${this.canManage}
+                .refreshKey=${String(this.songChanges)}
+              ></playlist-songs>`
           : nothing
       }
     </div>`
@@ -185,7 +191,7 @@ export class PlaylistList extends StationElement {
       () => callAction(`${this.path}/playlist/${id}/empty`, { method: 'DELETE' }, this.#playlists.refresh),
       {
         title: `Empty “${isolateBidi(name)}”?`,
-        text: `${formatCount(count, 'song')} are removed from the playlist, with their order. They remain in the library.`,
+        text: `${formatCount(count, 'song')} are removed from the playlist, with their order, except those of its folders. They remain in the library.`,
         verb: 'Empty'
       }
     )

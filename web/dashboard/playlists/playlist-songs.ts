@@ -47,7 +47,8 @@ export class PlaylistSongs extends StationElement {
   readonly #songs = pollResource(this, {
     schema: playlistOrderSchema,
     path: () => `${this.#path}/order`,
-    intervalMs: 60_000
+    intervalMs: 60_000,
+    refreshKey: () => this.refreshKey
   })
   readonly #actions = openActionRunner(this)
   readonly #drag = openRowDrag(

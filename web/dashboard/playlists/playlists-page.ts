@@ -2,6 +2,7 @@ import { html } from 'lit'
 
 import { adoptStyles, defineElements } from '../ui/light-element.ts'
 import { StationPage } from '../ui/station-page.ts'
+import { PlaylistFolders } from './playlist-folders.ts'
 import { PlaylistForm } from './playlist-form.ts'
 import { PlaylistList } from './playlist-list.ts'
 import { PlaylistSongs } from './playlist-songs.ts'
@@ -21,6 +22,7 @@ class PlaylistsPage extends StationPage {
 
 adoptStyles(styles)
 defineElements({
+  'playlist-folders': PlaylistFolders,
   'playlist-form': PlaylistForm,
   'playlist-songs': PlaylistSongs,
   'playlist-list': PlaylistList,

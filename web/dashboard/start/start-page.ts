@@ -206,7 +206,7 @@ class StartPage extends LightElement {
     // The top folder: a list of all songs would be too large for a large library.
     const options = { method: 'PUT', body: { directories: [''] }, timeoutMs: rotationTimeoutMs } as const
     await callAction(path, options, this.#files.refresh)
-    return 'The playlist “Rotation” has all songs.'
+    return 'The playlist “Rotation” has all songs, also those that are added later.'
   }
 
   #onAirView(station: Station) {

@@ -1,9 +1,12 @@
+import { readFolderPlaylists } from '../../../../db/playlist-folders.ts'
 import { maxRows } from '../../../library/file-list.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
-import { file, type FileRecord } from './file.ts'
+import { file, type FileRecord, renderPlaylist } from './file.ts'
 
 type FolderEntry = {
+  readonly path: string
   readonly media: FileRecord | null
+  readonly dir: { readonly playlists: readonly number[] } | null
   readonly links: { readonly download: string; readonly play: string }
 }
 
@@ -12,7 +15,16 @@ export const fileRow: RecordDialect<FolderEntry> = {
   async render(rows, context) {
     const media = rows.flatMap(row => row.media ?? [])
     const rendered = ((await file.render?.(media, context)) ?? []).values()
-    return rows.map(row => ({ ...row, media: row.media && rendered.next().value }))
+    const folders = rows.filter(({ dir }) => dir !== null && dir.playlists.length > 0).map(({ path }) => path)
+    const playlists =
+      folders.length === 0
+        ? new Map<string, never[]>()
+        : await readFolderPlaylists(context.sql, context.stationId, folders)
+    return rows.map(row => ({
+      ...row,
+      media: row.media && rendered.next().value,
+      dir: row.dir && { playlists: (playlists.get(row.path) ?? []).map(renderPlaylist) }
+    }))
   }
 }
 

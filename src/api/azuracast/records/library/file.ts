@@ -1,4 +1,11 @@
-import { isJsonBody, orNull, type RecordDialect } from '../../record-dialect.ts'
+import { isInFolder } from '../../../../db/playlist-folders.ts'
+import {
+  type DialectContext,
+  isJsonBody,
+  type JsonBody,
+  orNull,
+  type RecordDialect
+} from '../../record-dialect.ts'
 import { artVersion } from './art-version.ts'
 import { shortNameOf } from './playlist.ts'
 
@@ -18,13 +25,14 @@ export type FileRecord = {
 
 export const file: RecordDialect<FileRecord> = {
   computed: ['length_text', 'uploaded_at', 'art_updated_at', 'links'],
-  async render(rows, { sql, stationLink }) {
+  async render(rows, { sql, stationId, stationLink }) {
     const found = await sql<FileFacts[]>`
       select m.id, floor(extract(epoch from m.created_at))::int as "uploadedAt",
         m.artwork_hash as "artHash",
-        coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name) order by p.id)
-          from playlists p where exists (
-            select from playlist_tracks t where t.playlist_id = p.id and t.media_id = m.id)), '[]') as playlists
+        coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name, 'folder', case when t.is_from_folder then (
+            select min(f.path) from playlist_folders f where f.playlist_id = p.id and ${isInFolder(sql, stationId)}
+          ) end) order by p.id)
+          from playlist_tracks t join playlists p on p.id = t.playlist_id where t.media_id = m.id), '[]') as playlists
       from media m where m.id = any(${rows.map(({ id }) => id)}::bigint[])`
     const facts = new Map(found.map(each => [each.id, each]))
     return rows.map(row => {
@@ -45,13 +53,7 @@ export const file: RecordDialect<FileRecord> = {
         custom_fields: Object.fromEntries(
           Object.entries(row.custom_fields).filter(([, value]) => value !== '')
         ),
-        playlists: playlists.map(({ id, name }) => ({
-          id,
-          name,
-          short_name: shortNameOf(name),
-          folder: null,
-          count: 1
-        })),
+        playlists: playlists.map(renderPlaylist),
         links: {
           self: stationLink(`file/${row.id}`),
           play: stationLink(`file/${row.id}/play`),
@@ -64,7 +66,9 @@ export const file: RecordDialect<FileRecord> = {
   },
   // A playlist as it is shown; its id counts.
   fields: { playlists: {} },
-  async parse(body, { sql }) {
+  async parse(sent, context) {
+    const { sql } = context
+    const body = { ...sent, ...(await keepFolderPlaylists(sent, context)) }
     const { custom_fields: values } = body
     if (!isJsonBody(values)) return body
     const fields = await sql<{ id: number; name: string }[]>`select id, short_name as name from custom_fields`
@@ -79,11 +83,41 @@ export const file: RecordDialect<FileRecord> = {
   }
 }
 
+/** A playlist of a file or a folder. `folder` is where it comes from; null: from itself. */
+export const renderPlaylist = ({ id, name, folder }: FilePlaylist) => ({
+  id,
+  name,
+  short_name: shortNameOf(name),
+  folder,
+  count: 1
+})
+
+/** AzuraCast leaves songs in the playlists of their folders, whatever a body says. */
+async function keepFolderPlaylists(
+  { playlists }: JsonBody,
+  { request, sql, stationId }: DialectContext
+): Promise<JsonBody> {
+  const id = request.params['id'] ?? ''
+  if (!Array.isArray(playlists) || !/^\d{1,15}$/.test(id)) return {}
+  const kept = await sql<{ id: number }[]>`
+    select p.id from media m join playlists p on p.station_id = m.station_id
+      join playlist_tracks t on t.playlist_id = p.id and t.media_id = m.id
+    where m.id = ${id}::bigint and m.station_id = ${stationId} and t.is_from_folder`
+  const sent: unknown[] = playlists
+  return { playlists: [...sent, ...kept.map(playlist => playlist.id)] }
+}
+
+interface FilePlaylist {
+  readonly id: number
+  readonly name: string
+  readonly folder: string | null
+}
+
 interface FileFacts {
   readonly id: number
   readonly uploadedAt: number
   readonly artHash: string | null
-  readonly playlists: readonly { readonly id: number; readonly name: string }[]
+  readonly playlists: readonly FilePlaylist[]
 }
 
 /** The facts of a file that was deleted meanwhile. */

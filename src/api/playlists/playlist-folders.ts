@@ -1,0 +1,171 @@
+import * as v from 'valibot'
+
+import { lockImports } from '../../db/media-rows.ts'
+import { applyFolders, maxFoldersOfPlaylist, toFolderPath } from '../../db/playlist-folders.ts'
+import type { Sql } from '../../db/sql.ts'
+import { custom, flag, limitElements, problemText, text } from '../../fields/field.ts'
+import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { ApiError, type FieldError, fieldError } from '../../runtime/errors.ts'
+import { redactedLocation } from '../../webhooks/redact.ts'
+import { maySeeWholeUrls } from '../auth/access.ts'
+import { assertNoProblems } from '../core/accept.ts'
+import { parseBody, parseId, refuseField } from '../core/parse.ts'
+import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
+import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
+import { findFolders } from '../library/file-list.ts'
+import { assignToPlaylist } from '../library/folder-playlists.ts'
+import { isFolder } from '../library/media-folders.ts'
+import { changePlaylist, path as playlistPath, playlistAction } from './playlist-actions.ts'
+import { copyPlaylist } from './playlist-copies.ts'
+
+const maxFolders = 100
+const maxFolderDepth = 10
+const maxListed = 2_000
+
+const readFolders = apiRoute('GET', `${playlistPath}/apply-to`, 'view station management', {
+  id: 'listPlaylistFolders',
+  tag: 'Playlists',
+  summary: `The folders whose songs may be added to the playlist, at most ${maxListed}`,
+  answer: exactly({
+    playlist: exactly({ id: int64, name: string }),
+    directories: arrayOf(exactly({ path: string, name: string }))
+  }),
+  async handle(request, { reads: sql }) {
+    const { id: stationId } = stationOf(request)
+    const playlist = await findPlaylist(sql, request)
+    const found: string[] = []
+    let level = ['']
+    for (let depth = 0; depth < maxFolderDepth && level.length > 0 && found.length < maxListed; depth++) {
+      const next: string[] = []
+      for (const prefix of level) {
+        if (found.length + next.length >= maxListed) break
+        const names = await findFolders(sql, { stationId, prefix })
+        next.push(...names.map(name => prefix + name))
+      }
+      found.push(...next)
+      level = next.map(folder => `${folder}/`)
+    }
+    return json({
+      playlist,
+      directories: [
+        { path: '', name: '/ (Base Directory)' },
+        ...found
+          .toSorted()
+          .slice(0, maxListed)
+          .map(folder => ({ path: folder, name: `/${folder}` }))
+      ]
+    })
+  }
+})
+
+const folder = text({ max: 1_000, about: 'folder' })
+const applyFields = {
+  directories: custom(
+    v.pipe(
+      v.unknown(),
+      limitElements(maxFolders),
+      v.array(folder.input, problemText('invalid_type', 'must be a list.'))
+    ),
+    {
+      schema: { type: 'array', items: { type: 'string' }, maxItems: maxFolders },
+      about: `Folders; a playlist has at most ${maxFoldersOfPlaylist}. "": the whole library.`,
+      example: ['Jazz']
+    }
+  ),
+  copyPlaylist: flag({ fallback: false, about: 'Whether each folder gets a copy of the playlist instead.' })
+}
+const applyValidator = bodyValidator(applyFields)
+
+const applyToFolders = playlistAction('PUT', 'apply-to', {
+  id: 'applyPlaylistToFolders',
+  summary:
+    'Assign folders to the playlist: it gets the songs that are in and below them now, and those that arrive there later',
+  body: bodySchema(applyFields),
+  async handle(request, services) {
+    const { directories, copyPlaylist: isCopied } = parseBody(applyValidator, request.body)
+    const paths = await findPaths(request, services, directories)
+    return changePlaylist(request, services, 'folders', async (tx, { id }, change) => {
+      const [settings] = await tx<{ name: string; source: string }[]>`
+        select name, source from playlists where id = ${id}`
+      if (settings?.source !== 'songs')
+        throw new ApiError('conflict', 'The playlist has no songs of the library.')
+      await lockImports(tx, change.station.id)
+      if (!isCopied) await assignToPlaylist(change, id, paths, 'directories')
+      for (const folderPath of isCopied ? paths : []) {
+        const name = `${settings.name} - ${folderPath || '/'}`
+        if (name.length > 200) refuseField('directories', 'too_long', 'are too long for the names of copies.')
+        const copyId = await copyPlaylist(change, request, id, { name, hasSchedule: true, hasSongs: false })
+        await assignToPlaylist(change, copyId, [folderPath], 'directories')
+      }
+      return 'Playlist applied to folders.'
+    })
+  }
+})
+
+/**
+ * Returns folders as they are stored. A slash before them is ignored, unless there is an absolute one. Throws 400 for those that
+ * the library does not have; it always has the top folder.
+ */
+async function findPaths(
+  request: ApiRequest,
+  services: ApiServices,
+  directories: readonly string[]
+): Promise<string[]> {
+  const place = { services, stationId: stationOf(request).id }
+  const problems: FieldError[] = []
+  const paths = new Set<string>()
+  for (const [index, directory] of directories.entries()) {
+    const whole = toFolderPath(directory)
+    const inner = whole.replace(/^\/+/, '')
+    const path = inner !== whole && (await isFolder(place, whole)) ? whole : inner
+    if (path !== '' && !(await isFolder(place, path)))
+      problems.push(fieldError(`directories.${index}`, 'not_found', 'is not a folder of the library.'))
+    paths.add(path)
+  }
+  assertNoProblems(problems)
+  return [...paths]
+}
+
+async function findPlaylist(sql: Sql, request: ApiRequest) {
+  const [playlist] = await sql<{ id: number; name: string }[]>`
+    select id, name from playlists
+    where id = ${parseId(request.params['id'])} and station_id = ${stationOf(request).id}`
+  if (!playlist) throw new ApiError('not-found')
+  return playlist
+}
+
+const listAssigned = apiRoute('GET', `${playlistPath}/folders`, 'view station management', {
+  id: 'listFoldersOfPlaylist',
+  tag: 'Playlists',
+  summary: 'The folders that are assigned to the playlist',
+  answer: arrayOf(exactly({ id: int64, path: { ...string, description: 'Empty: the whole library.' } })),
+  async handle(request, { reads: sql }) {
+    const { id } = await findPlaylist(sql, request)
+    const folders = await sql<{ id: number; path: string }[]>`
+      select id, path from playlist_folders where playlist_id = ${id} order by path`
+    const isWhole = maySeeWholeUrls(
+      request.caller?.key ?? null,
+      'manage station media',
+      stationOf(request).id
+    )
+    return json(folders.map(each => (isWhole ? each : { ...each, path: redactedLocation(each.path) })))
+  }
+})
+
+const removeAssigned = playlistAction('DELETE', 'folder/:folder_id', {
+  id: 'removeFolderOfPlaylist',
+  summary: 'Remove a folder from the playlist, with the songs that are in it only because of the folder',
+  handle(request, services) {
+    const folderId = parseId(request.params['folder_id'])
+    return changePlaylist(request, services, 'folders', async (tx, { id }, { station }) => {
+      await lockImports(tx, station.id)
+      const { count } = await tx`delete from playlist_folders where id = ${folderId} and playlist_id = ${id}`
+      if (count === 0) throw new ApiError('not-found')
+      await applyFolders(tx, { stationId: station.id, playlistId: id })
+      return 'Record deleted successfully.'
+    })
+  }
+})
+
+export const playlistFolderRoutes = [readFolders, applyToFolders, listAssigned, removeAssigned]

@@ -1,0 +1,144 @@
+import type { Fragment, Sql, Tx } from './sql.ts'
+
+/*
+ * Folders that are assigned to playlists. A song in a folder or below it is in the playlist: by hand, or with
+ * `is_from_folder`. Whatever adds or moves songs, or changes folders of playlists, calls `applyFolders` in its
+ * transaction. So that none misses the other, songs are written with `lockImports` or in a change of their station,
+ * and folders with both.
+ */
+
+/** The most folders of a playlist. */
+export const maxFoldersOfPlaylist = 500
+
+/** SQL: the folder of a local storage location of a station, with its slash; null if there is none. */
+const mediaRoot = (sql: Sql | Tx, stationId: number) => sql`(
+  select rtrim(l.path, '/') || '/' from stations s join storage_locations l on l.id = s.media_storage_location_id
+  where s.id = ${stationId} and l.adapter = 'local')`
+
+/**
+ * SQL: what the paths of songs in a folder `f` begin with, and its other form or null: imports store absolute paths, uploads
+ * those that are relative to the storage location.
+ */
+function prefixesOf(sql: Sql | Tx, stationId: number): readonly [Fragment, Fragment] {
+  const root = mediaRoot(sql, stationId)
+  return [
+    sql`case f.path when '' then '' else f.path || '/' end`,
+    sql`case when starts_with(f.path, ${root}) then substr(f.path, length(${root}) + 1) || '/'
+      when f.path <> '' and not starts_with(f.path, '/') then ${root} || f.path || '/' end`
+  ]
+}
+
+/** SQL: whether a folder `f` contains a song `m` of a station. */
+export function isInFolder(sql: Sql | Tx, stationId: number): Fragment {
+  const [prefix, other] = prefixesOf(sql, stationId)
+  return sql`(starts_with(m.path, ${prefix}) or starts_with(m.path, ${other}))`
+}
+
+/** The songs, or the playlist, whose tracks are compared with the folders. */
+type FolderScope =
+  | { readonly stationId: number; readonly mediaIds: readonly number[] }
+  | { readonly stationId: number; readonly playlistId: number }
+
+/** How many tracks were added and removed. */
+export interface AppliedFolders {
+  readonly added: number
+  readonly removed: number
+}
+
+/**
+ * Appends songs to the playlists of their folders, by path, and removes those that were added in this way and are no longer
+ * in one. Songs that were added by hand keep their place.
+ */
+export async function applyFolders(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
+  const { stationId } = scope
+  if ('mediaIds' in scope && scope.mediaIds.length === 0) return { added: 0, removed: 0 }
+  const [prefix, other] = prefixesOf(tx, stationId)
+  // Songs are looked up by their ids, or in the index by folder.
+  const [ofSongs, ofTracks] =
+    'mediaIds' in scope
+      ? [
+          tx`m.id = any(${[...scope.mediaIds]}::bigint[]) and starts_with(m.path, x.prefix)`,
+          tx`t.media_id = any(${[...scope.mediaIds]}::bigint[])`
+        ]
+      : [
+          tx`p.id = ${scope.playlistId} and (media_folder(m.path) collate "C") >= x.prefix
+            and (media_folder(m.path) collate "C") < x.prefix || ${'\u{10FFFF}'}`,
+          tx`t.playlist_id = ${scope.playlistId}`
+        ]
+  const [applied] = await tx<AppliedFolders[]>`
+    with wanted as materialized (
+      select distinct p.id as playlist_id, m.id as media_id, m.path
+      from playlists p join playlist_folders f on f.playlist_id = p.id
+        cross join lateral (values (${prefix}), (${other})) as x (prefix)
+        join media m on m.station_id = ${stationId} and m.remote_playlist_id is null
+      where p.station_id = ${stationId} and ${ofSongs}
+    ), removed as (
+      delete from playlist_tracks t where t.is_from_folder and ${ofTracks}
+        and not exists (select from wanted w where w.playlist_id = t.playlist_id and w.media_id = t.media_id)
+      returning t.id
+    ), missing as (
+      select * from wanted w where not exists (
+        select from playlist_tracks t where t.playlist_id = w.playlist_id and t.media_id = w.media_id)
+    ), last as (
+      select playlist_id, max(position) as position from playlist_tracks
+      where playlist_id in (select playlist_id from missing) group by playlist_id
+    ), added as (
+      insert into playlist_tracks (playlist_id, media_id, position, is_from_folder)
+      select m.playlist_id, m.media_id,
+        coalesce(last.position, 0) + row_number() over (partition by m.playlist_id order by m.path, m.media_id), true
+      from missing m left join last on last.playlist_id = m.playlist_id
+      on conflict (playlist_id, media_id) do nothing
+      returning id
+    )
+    select (select count(*) from added)::integer as added, (select count(*) from removed)::integer as removed`
+  return applied ?? { added: 0, removed: 0 }
+}
+
+/** A folder without slashes at its end, as it is stored. */
+export const toFolderPath = (path: string): string => path.replace(/\/+$/, '')
+
+/** Assigns folders to a playlist of songs, which gets their songs. The folders remain while they are empty. */
+export async function assignFolders(
+  tx: Tx,
+  { stationId, playlistId }: { readonly stationId: number; readonly playlistId: number },
+  paths: readonly string[]
+): Promise<AppliedFolders> {
+  await tx`
+    insert into playlist_folders (playlist_id, path) select ${playlistId}::bigint, unnest(${[...paths]}::text[])
+    on conflict do nothing`
+  await keepFolders(tx, stationId, paths)
+  return applyFolders(tx, { stationId, playlistId })
+}
+
+/** Keeps folders while they are empty, as far as they are in the media folder. */
+async function keepFolders(tx: Tx, stationId: number, paths: readonly string[]): Promise<void> {
+  const inner = paths.filter(path => path !== '' && !/^(\/|https?:\/\/)/i.test(path))
+  await tx`
+    insert into media_folders (station_id, path) select ${stationId}::bigint, unnest(${inner}::text[])
+    on conflict do nothing`
+}
+
+/** A playlist to which a folder is assigned; `folder` is the one above that is, null: itself. */
+export interface FolderPlaylist {
+  readonly id: number
+  readonly name: string
+  readonly folder: string | null
+}
+
+/** Reads to which playlists folders, or those above them, are assigned. Folders without any are absent. */
+export async function readFolderPlaylists(
+  sql: Sql,
+  stationId: number,
+  paths: readonly string[]
+): Promise<ReadonlyMap<string, readonly FolderPlaylist[]>> {
+  const rows = await sql<{ path: string; playlists: FolderPlaylist[] }[]>`
+    select x.path, jsonb_agg(
+        jsonb_build_object('id', p.id, 'name', p.name, 'folder', nullif(f.path, x.path))
+        order by f.path <> x.path, p.id, f.path
+      ) as playlists
+    from unnest(${[...paths]}::text[]) as x (path) cross join lateral (select x.path || '/' as path) m
+      join playlists p on p.station_id = ${stationId}
+      join playlist_folders f on f.playlist_id = p.id and ${isInFolder(sql, stationId)}
+    group by x.path`
+  return new Map(rows.map(({ path, playlists }) => [path, playlists]))
+}

@@ -1,0 +1,138 @@
+import { html, nothing } from 'lit'
+import * as v from 'valibot'
+
+import { callAction } from '../api/call-api.ts'
+import { pollResource } from '../api/poll-resource.ts'
+import { openActionRunner } from '../ui/actions.ts'
+import { buttonView } from '../ui/controls.ts'
+import { reactiveProperties, StationElement } from '../ui/light-element.ts'
+import { panelView } from '../ui/panel.ts'
+import { formatNumber, isolateBidi } from '../ui/text.ts'
+import { songsChangedEvent } from './playlist-songs.ts'
+
+const foldersSchema = v.array(v.object({ id: v.number(), path: v.string() }))
+type PlaylistFolder = v.InferOutput<typeof foldersSchema>[number]
+
+const choicesSchema = v.object({ directories: v.array(v.object({ path: v.string() })) })
+
+/** All songs of a large library are added within this time. */
+const timeoutMs = 60_000
+
+const wholeLibrary = '/'
+const nameOf = (path: string) => path || 'Whole library'
+
+/** The folders that are assigned to a playlist. Their songs are in it, also those that arrive later. */
+export class PlaylistFolders extends StationElement {
+  static override properties = reactiveProperties('playlistId', 'canManage')
+  declare playlistId: number
+  declare canManage: boolean
+
+  readonly #folders = pollResource(this, {
+    schema: foldersSchema,
+    path: () => `${this.#path}/folders`,
+    intervalMs: 60_000
+  })
+  readonly #choices = pollResource(this, {
+    schema: choicesSchema,
+    path: () => (this.canManage ? `${this.#path}/apply-to` : null),
+    intervalMs: 600_000
+  })
+  readonly #actions = openActionRunner(this)
+
+  get #path(): string {
+    return `${this.path}/playlist/${this.playlistId}`
+  }
+
+  protected override render() {
+    const folders = this.#folders.value ?? []
+    return panelView(
+      {
+        id: 'folders',
+        title: `Folders (${formatNumber(folders.length)})`,
+        resource: this.#folders,
+        emptyText:
+          this.#folders.value !== null && folders.length === 0
+            ? 'No folder is assigned. Songs of an assigned folder are in the playlist, also those that arrive later.'
+            : ''
+      },
+      html`<ul class="playlist-folders">
+          ${folders.map(folder => this.#folderView(folder))}
+        </ul>
+        ${this.canManage ? this.#formView(folders) : nothing}`
+    )
+  }
+
+  #folderView(folder: PlaylistFolder) {
+    const name = nameOf(folder.path)
+    return html`<li>
+      <bdi>${name}</bdi>
+      ${
+        this.canManage
+          ? buttonView('Remove', () => this.#remove(folder), {
+              style: 'link',
+              label: `Remove the folder “${isolateBidi(name)}”`,
+              isDisabled: this.#actions.inFlight !== null
+            })
+          : nothing
+      }
+    </li>`
+  }
+
+  #formView(folders: readonly PlaylistFolder[]) {
+    const assigned = new Set(folders.map(({ path }) => path))
+    const choices = (this.#choices.value?.directories ?? []).filter(({ path }) => !assigned.has(path))
+    return html`<form class="button-row" @submit=${(event: SubmitEvent) => this.#add(event)}>
+      <label class="visually-hidden" for="new-folder">Folder</label>
+      <input
+        id="new-folder"
+        class="field"
+        name="folder"
+        dir="auto"
+        autocomplete="off"
+        list="folder-choices"
+        placeholder="Folder, or / for the whole library"
+        required
+      />
+      <datalist id="folder-choices">
+        ${choices.map(({ path }) => html`<option value=${path || wholeLibrary}></option>`)}
+      </datalist>
+      <button class="button" aria-busy=${this.#actions.inFlight === 'add'}>Add folder</button>
+    </form>`
+  }
+
+  #add(event: SubmitEvent): void {
+    event.preventDefault()
+    const { currentTarget: form } = event
+    if (!(form instanceof HTMLFormElement)) return
+    const entered = new FormData(form).get('folder')
+    const folder = typeof entered === 'string' ? entered.trim() : ''
+    void this.#actions.run('add', async () => {
+      const body = { directories: [folder === wholeLibrary ? '' : folder] }
+      await callAction(`${this.#path}/apply-to`, { method: 'PUT', body, timeoutMs }, this.#folders.refresh)
+      form.reset()
+      this.#dispatchChange()
+      return 'The folder was added.'
+    })
+  }
+
+  #remove({ id, path }: PlaylistFolder): void {
+    void this.#actions.run(
+      'remove',
+      async () => {
+        const options = { method: 'DELETE', timeoutMs } as const
+        await callAction(`${this.#path}/folder/${id}`, options, this.#folders.refresh)
+        this.#dispatchChange()
+        return 'The folder was removed.'
+      },
+      {
+        title: `Remove the folder “${isolateBidi(nameOf(path))}”?`,
+        text: 'Its songs leave the playlist, except those that were added in another way. They remain in the library.',
+        verb: 'Remove'
+      }
+    )
+  }
+
+  #dispatchChange(): void {
+    this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
+  }
+}
