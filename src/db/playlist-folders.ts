@@ -45,25 +45,42 @@ export interface AppliedFolders {
   readonly removed: number
 }
 
+/** Tracks that one statement adds or removes, so that it ends within its timeout. */
+const tracksAtOnce = 20_000
+
 /**
  * Appends songs to the playlists of their folders, by path, and removes those that were added in this way and are no longer
  * in one. Songs that were added by hand keep their place.
  */
 export async function applyFolders(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
-  const { stationId } = scope
   if ('mediaIds' in scope && scope.mediaIds.length === 0) return { added: 0, removed: 0 }
+  const total = { added: 0, removed: 0 }
+  for (;;) {
+    const { added, removed } = await applyOnce(tx, scope)
+    total.added += added
+    total.removed += removed
+    if (added < tracksAtOnce && removed < tracksAtOnce) return total
+  }
+}
+
+/**
+ * The plan must not depend on the numbers of tracks and songs, of which Postgres may know nothing: so tracks are compared
+ * with songs by grouping, and looked up by their ids.
+ */
+async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
+  const { stationId } = scope
   const [prefix, other] = prefixesOf(tx, stationId)
   // Songs are looked up by their ids, or in the index by folder.
   const [ofSongs, ofTracks] =
     'mediaIds' in scope
       ? [
           tx`m.id = any(${[...scope.mediaIds]}::bigint[]) and starts_with(m.path, x.prefix)`,
-          tx`t.media_id = any(${[...scope.mediaIds]}::bigint[])`
+          tx`media_id = any(${[...scope.mediaIds]}::bigint[])`
         ]
       : [
           tx`p.id = ${scope.playlistId} and (media_folder(m.path) collate "C") >= x.prefix
             and (media_folder(m.path) collate "C") < x.prefix || ${'\u{10FFFF}'}`,
-          tx`t.playlist_id = ${scope.playlistId}`
+          tx`playlist_id = ${scope.playlistId}`
         ]
   const [applied] = await tx<AppliedFolders[]>`
     with wanted as materialized (
@@ -72,21 +89,27 @@ export async function applyFolders(tx: Tx, scope: FolderScope): Promise<AppliedF
         cross join lateral (values (${prefix}), (${other})) as x (prefix)
         join media m on m.station_id = ${stationId} and m.remote_playlist_id is null
       where p.station_id = ${stationId} and ${ofSongs}
+    ), unwanted as (
+      select max(id) as id from (
+        select id, playlist_id, media_id from playlist_tracks where is_from_folder and ${ofTracks}
+        union all select null, playlist_id, media_id from wanted
+      ) t
+      group by playlist_id, media_id having count(*) = 1 and max(id) is not null
+      ${tx.unsafe(`limit ${tracksAtOnce}`)}
     ), removed as (
-      delete from playlist_tracks t where t.is_from_folder and ${ofTracks}
-        and not exists (select from wanted w where w.playlist_id = t.playlist_id and w.media_id = t.media_id)
-      returning t.id
+      delete from playlist_tracks where id = any(array(select id from unwanted)) returning id
     ), missing as (
-      select * from wanted w where not exists (
+      select w.* from wanted w where not exists (
         select from playlist_tracks t where t.playlist_id = w.playlist_id and t.media_id = w.media_id)
-    ), last as (
-      select playlist_id, max(position) as position from playlist_tracks
-      where playlist_id in (select playlist_id from missing) group by playlist_id
+      order by w.path, w.media_id ${tx.unsafe(`limit ${tracksAtOnce}`)}
     ), added as (
       insert into playlist_tracks (playlist_id, media_id, position, is_from_folder)
       select m.playlist_id, m.media_id,
-        coalesce(last.position, 0) + row_number() over (partition by m.playlist_id order by m.path, m.media_id), true
-      from missing m left join last on last.playlist_id = m.playlist_id
+        last.position + row_number() over (partition by m.playlist_id order by m.path, m.media_id), true
+      from (select distinct playlist_id from missing) p
+        cross join lateral (
+          select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = p.playlist_id) last
+        join missing m on m.playlist_id = p.playlist_id
       on conflict (playlist_id, media_id) do nothing
       returning id
     )
