@@ -392,7 +392,7 @@ test('an exported station is imported with new ids and without credentials, and 
     select id, unnest(array['Jazz', ${`${stationFolder}/Rock`}]) from playlists where station_id = ${stationId}`
   await sql`
     update playlist_tracks t set is_from_folder = true from media m
-    where m.id = t.media_id and m.station_id = ${stationId} and m.path in (${imported}, 'song-2.mp3')`
+    where m.id = t.media_id and m.station_id = ${stationId} and m.path in (${imported}, 'test:2')`
 
   const file = join(folder, 'station.tar.gz')
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder }
@@ -443,7 +443,7 @@ test('an exported station is imported with new ids and without credentials, and 
         select array_agg(m.path) from playlist_tracks t join media m on m.id = t.media_id
         where m.station_id = ${id} and t.is_from_folder) as songs
     from playlists p join playlist_folders f on f.playlist_id = p.id where p.station_id = ${id}`
-  expect(folders).toEqual({ paths: ['Jazz', 'Rock'], songs: ['song-2.mp3'] })
+  expect(folders).toEqual({ paths: ['Jazz', 'Rock'], songs: ['test:2'] })
   const [rows] = await program.sql`
     select count(*) as plays, count(h.media_id) as songs from song_history h join media m on m.id = h.media_id
     where h.station_id = ${id} and m.station_id = ${id} and h.ended_at_ms < 1000000000`
