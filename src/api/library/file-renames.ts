@@ -87,17 +87,19 @@ async function moveFolder(
   let moved = 0
   // A whole move goes on after the client has disconnected.
   const isOpen = () => part === null || request.isOpen()
-  const moving = workThrough(selected, { part, isOpen }, async song => {
-    try {
-      await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
-    } catch (error) {
-      throw moved === 0 ? error : withCount(toCallerError(error), moved)
-    }
-    moved += 1
-  })
-  const next = await moving.finally(async () => {
+  let next: string | null
+  try {
+    next = await workThrough(selected, { part, isOpen }, async song => {
+      try {
+        await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
+      } catch (error) {
+        throw moved === 0 ? error : withCount(toCallerError(error), moved)
+      }
+      moved += 1
+    })
+  } finally {
     if (moved === 0 && selected.songs.length > 0) await forgetEmptyFolders(action, [target])
-  })
+  }
   if (next !== null || !isOpen()) return next
   await makeFolder(action, target)
   await forgetMovedFolder(action, folder)
