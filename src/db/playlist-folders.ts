@@ -53,14 +53,21 @@ const tracksAtOnce = 20_000
  * in one. Songs that were added by hand keep their place.
  */
 export async function applyFolders(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
-  if ('mediaIds' in scope && scope.mediaIds.length === 0) return { added: 0, removed: 0 }
   const total = { added: 0, removed: 0 }
+  // Most stations have no folders, and then no tracks of folders.
+  if ('mediaIds' in scope && (scope.mediaIds.length === 0 || !(await hasFolders(tx, scope)))) return total
   for (;;) {
     const { added, removed } = await applyOnce(tx, scope)
     total.added += added
     total.removed += removed
     if (added < tracksAtOnce && removed < tracksAtOnce) return total
   }
+}
+
+async function hasFolders(tx: Tx, { stationId }: FolderScope): Promise<boolean> {
+  const [found] = await tx`
+    select from playlists p join playlist_folders f on f.playlist_id = p.id where p.station_id = ${stationId} limit 1`
+  return found !== undefined
 }
 
 /**

@@ -182,7 +182,8 @@ const hooks: ResourceHooks<FileFields> = {
     const isRetimed = isResized || changedCues.some(name => timingCues.has(name))
     if (before && isRetimed) await updateQueuedDurations(tx, station.id, id)
     await updateCustomFieldValues(tx, id, before?.custom_fields ?? {}, values.custom_fields)
-    const isMoved = await movePlaylists(change, id, before?.playlists ?? [], values.playlists)
+    const hasMoved = before?.path !== values.path
+    const isMoved = await movePlaylists(change, { id, hasMoved }, before?.playlists ?? [], values.playlists)
     if (before) await renameOpenPlay(tx, station.id, id)
     if (before) await markPartsOf(change, id)
     if (isMoved || (before && isRetimed)) await refillQueue(change)
@@ -251,7 +252,12 @@ async function findUnknownPlaylists({ tx, station, values }: Write<FileFields>):
  * Moves a song from the playlists `before` to the playlists `after` and to those of its folder. Returns whether any changed.
  * Throws 409 if it cannot leave one because of its folder.
  */
-async function movePlaylists(change: StationChange, mediaId: number, before: number[], after: number[]) {
+async function movePlaylists(
+  change: StationChange,
+  { id: mediaId, hasMoved }: { readonly id: number; readonly hasMoved: boolean },
+  before: number[],
+  after: number[]
+) {
   const { tx, station } = change
   const left = before.filter(id => !after.includes(id))
   const joined = after.filter(id => !before.includes(id))
@@ -268,7 +274,8 @@ async function movePlaylists(change: StationChange, mediaId: number, before: num
         coalesce((select max(position) from playlist_tracks t where t.playlist_id = p.id), 0) + 1
       from unnest(${joined}::bigint[]) as p (id)
       on conflict (playlist_id, media_id) do nothing`
-  const { added, removed } = await applyFolders(tx, { stationId: station.id, mediaIds: [mediaId] })
+  const mediaIds = hasMoved || left.length > 0 ? [mediaId] : []
+  const { added, removed } = await applyFolders(tx, { stationId: station.id, mediaIds })
   if (left.length > 0) await assertLeft(tx, mediaId, left)
   return left.length + joined.length + added + removed > 0
 }
