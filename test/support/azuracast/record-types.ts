@@ -329,13 +329,13 @@ export const recordTypes: readonly RecordType[] = [
       })),
     names: broadcastNames
   },
+  // The address of a request is removed within a minute after the cool-down.
   {
     table: 'station_requests',
     lists: ofStations('reports/requests?type=history', 'station_requests', {
       isListed: isPlayed,
       expand: expandRequest
     }),
-    // The address of a past request is removed within a minute.
     hidden: ['ip'],
     inside: insideTrack,
     innerTable: 'station_media'
@@ -346,6 +346,7 @@ export const recordTypes: readonly RecordType[] = [
       isListed: row => !isPlayed(row) && isRecent(row),
       expand: expandRequest
     }),
+    hidden: ['ip'],
     inside: insideTrack,
     innerTable: 'station_media'
   },
