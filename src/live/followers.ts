@@ -10,8 +10,8 @@ import { followsNothing, type Session } from './session.ts'
 export type Followers = ReturnType<typeof openFollowers>
 
 /**
- * Counts the clients of this process that follow each station, by transport. `maxPerStation`: how many a
- * station may have; 0: any number. A session counts once for each station that it was shown.
+ * Counts the clients of this process that follow each station, by transport. A station may have at most
+ * `maxPerStation` of them; 0 is no limit. A session counts once for each station that it was shown.
  */
 export function openFollowers(maxPerStation = 0) {
   const byStation = new Map<number, Record<FollowerTransport, number>>()

@@ -59,8 +59,8 @@ export async function moveSong(
 }
 
 /**
- * Moves the songs below a folder, all or a part of them, and after the last one the folder itself. Returns the path of the last
- * song if there are more, else null. Throws 404 if the folder does not exist.
+ * Moves a folder: its songs or a part of them, and then the folder itself if none are left. Returns the path of the last song that
+ * was moved if there are more, else null. Throws 404 if the folder does not exist.
  */
 async function moveFolder(
   action: FileAction,

@@ -99,8 +99,8 @@ interface SelectionOptions {
 }
 
 /**
- * Reads the songs at these paths and below these folders, in the order of their paths. If there are too many, and no part was
- * asked for, throws 400, which names `field`.
+ * Reads the songs at these paths and below these folders, ordered by path. Without `part`, throws 400 for more than `maxFiles`
+ * songs; the error names `field`.
  */
 export async function findSongs(
   { services: { sql }, stationId }: FileAction,
