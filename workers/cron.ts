@@ -27,6 +27,7 @@ import { expireRequests, removeRequestAddresses } from '../src/playout/queue/req
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations, removeOldTombstones } from '../src/playout/station-removal.ts'
+import { openStationRotation } from '../src/playout/station-rotation.ts'
 import { removeOldSchemaStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
@@ -82,20 +83,25 @@ const tasks: readonly Task[] = [
     at: '47 * * * *',
     run: (_sql, _nowMs, _days, services) => removeOldTombstones(services)
   },
-  {
+  { name: 'web hook alerts', at: '*/10 * * * * *', jitterMs: 1_000, run: raiseFailureAlerts }
+]
+
+/** Opened per process, since a run checks what has changed since the one before. */
+function openSilenceAlerts(): Task {
+  const rotation = openStationRotation()
+  return {
     name: 'silence alerts',
     at: '*/10 * * * * *',
     jitterMs: 1_000,
-    run: (sql, nowMs) => raiseSilenceAlerts(sql, nowMs, process.uptime() * 1_000)
-  },
-  { name: 'web hook alerts', at: '*/10 * * * * *', jitterMs: 1_000, run: raiseFailureAlerts }
-]
+    run: (sql, nowMs) => raiseSilenceAlerts(sql, nowMs, process.uptime() * 1_000, rotation)
+  }
+}
 
 /** Starts the scheduled tasks. All processes run them: each task is idempotent. */
 export function startCron(services: PlayoutServices, days: RetentionDays) {
   const { sql, log } = services
   const logger = openCronLogger(log)
-  const started = tasks.map(({ name, at, jitterMs = 60_000, run }) => {
+  const started = [...tasks, openSilenceAlerts()].map(({ name, at, jitterMs = 60_000, run }) => {
     const runLogged = logOutcome(name, () => run(sql, engineTimeMs(), days, services), log)
     return schedule(at, runLogged, {
       name,

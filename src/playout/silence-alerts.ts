@@ -1,5 +1,6 @@
 import { formatMinute, raiseAlert } from '../db/notifications.ts'
 import type { Sql } from '../db/sql.ts'
+import { openStationRotation } from './station-rotation.ts'
 
 const silentAfterMs = 15_000
 /** A playout polls for commands every ten seconds. */
@@ -8,6 +9,9 @@ const unseenAfterMs = 18_000
 const settledAfterMs = 30_000
 /** Maximum number of alerts per run. */
 const maxAlerts = 500
+/** A station that went silent has changed within this time before its alert is due. Runs are ten seconds apart. */
+const changedMs = 45_000
+const maxChanged = 50_000
 
 const prefix = 'station-silent:'
 
@@ -32,10 +36,15 @@ const alerts = {
 
 /**
  * Notifies operators once of each station that was on air and is silent, or whose playout does not call any more, and
- * resolves the alerts of those that play again. `upForMs`: how long this process has been running. Returns the number of
- * alerts.
+ * resolves the alerts of those that play again. `upForMs`: how long this process has been running. `rotation` chooses the
+ * stations that are checked. Returns the number of alerts.
  */
-export async function raiseSilenceAlerts(sql: Sql, nowMs: number, upForMs: number): Promise<number> {
+export async function raiseSilenceAlerts(
+  sql: Sql,
+  nowMs: number,
+  upForMs: number,
+  rotation = openStationRotation()
+): Promise<number> {
   const hasOpenPlay = sql`exists (select from song_history h where h.station_id = s.id and h.ended_at_ms is null)`
   const isUnseen = sql`s.backend = 'liquidsoap' and exists (
     select from playouts p where p.station_id = s.id and p.takes_commands and p.left_at_ms is null
@@ -45,13 +54,20 @@ export async function raiseSilenceAlerts(sql: Sql, nowMs: number, upForMs: numbe
     delete from open_facts f where starts_with(f.fact, ${prefix}) and not exists (
       select from stations s where f.fact = ${prefix} || s.id and s.is_enabled and s.backend <> 'none'
         and (not ${hasOpenPlay} or ${isUnseen}))`
+  const { isChosen, complete } = await rotation.begin(
+    sql,
+    sql`(
+      select id from stations
+      where revision > (extract(epoch from statement_timestamp()) * 1000)::bigint - ${changedMs}::bigint
+      order by revision desc ${sql.unsafe(`limit ${maxChanged}`)})`
+  )
   const found = await sql<{ id: number; name: string; problem: keyof typeof alerts; sinceMs: number }[]>`
     select s.id, s.name, last.ended_at_ms as "sinceMs",
       case s.backend when 'liquidsoap' then 'playoutSilent' else 'silent' end as problem
     from stations s cross join lateral (
       select ended_at_ms from song_history h
       where h.station_id = s.id and h.ended_at_ms is not null order by ended_at_ms desc limit 1) last
-    where s.is_enabled and s.backend <> 'none' and last.ended_at_ms < ${nowMs - silentAfterMs}
+    where ${isChosen} and s.is_enabled and s.backend <> 'none' and last.ended_at_ms < ${nowMs - silentAfterMs}
       and not ${hasOpenPlay} and not exists (select from open_facts f where f.fact = ${prefix} || s.id)
     union all
     select s.id, s.name, (select seen_at_ms from playouts p where p.station_id = s.id), 'playoutUnseen'
@@ -71,5 +87,6 @@ export async function raiseSilenceAlerts(sql: Sql, nowMs: number, upForMs: numbe
     })
     if (isNew) raised++
   }
+  if (found.length < maxAlerts) complete()
   return raised
 }

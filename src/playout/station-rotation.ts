@@ -7,7 +7,8 @@ const lateCommitMs = 5_000
 /** Number of stations in a run. */
 const chunk = 2_000
 
-const maxBigint = '9223372036854775807'
+/** If more libraries changed, all stations are checked. */
+const maxChanged = 5_000
 
 export type StationRotation = ReturnType<typeof openStationRotation>
 
@@ -22,11 +23,23 @@ export function openStationRotation() {
   /** The last station of that run in turn. */
   let lastId = 0
 
-  /** The last id of the next stations in turn; null if they are the last ones. */
-  async function findEnd(sql: Sql): Promise<number | null> {
-    const [end] = await sql<{ id: number }[]>`
-      select id from stations where id > ${lastId} order by id offset ${chunk - 1} limit 1`
-    return end?.id ?? null
+  /**
+   * Their ids are read by themselves, since Postgres plans statements without knowing the values: it would expect a
+   * third of all libraries to have changed, and read every station. Each limit is a literal, so that an index is used.
+   */
+  async function choose(sql: Sql, sinceMs: number, others: Fragment) {
+    const rows = await sql<{ id: number; reason: 'changed' | 'in turn' | 'other' }[]>`
+      (select station_id as id, 'changed' as reason from libraries where version > ${sinceMs - lateCommitMs}
+        order by version desc ${sql.unsafe(`limit ${maxChanged}`)})
+      union all (
+        select id, 'in turn' from stations where id > ${lastId} order by id ${sql.unsafe(`limit ${chunk}`)})
+      union all select id, 'other' from (${others}) o`
+    const idsOf = (reason: string) => rows.flatMap(row => (row.reason === reason ? [row.id] : []))
+    const inTurn = idsOf('in turn')
+    return {
+      ids: idsOf('changed').length < maxChanged ? rows.map(({ id }) => id) : null,
+      endId: inTurn.length < chunk ? 0 : (inTurn.at(-1) ?? 0)
+    }
   }
 
   return {
@@ -36,18 +49,12 @@ export function openStationRotation() {
      */
     begin: async (sql: Sql, others: Fragment): Promise<{ isChosen: Fragment; complete: () => void }> => {
       const beganMs = engineTimeMs()
-      const sinceMs = completeMs
-      const endId = sinceMs === null ? null : await findEnd(sql)
-      const isChosen =
-        sinceMs === null
-          ? sql`true`
-          : sql`s.id in (
-              select station_id from libraries where version > ${sinceMs - lateCommitMs}
-              union all select id from stations where id > ${lastId} and id <= ${endId ?? maxBigint}
-              union all ${others})`
+      const { ids, endId } =
+        completeMs === null ? { ids: null, endId: 0 } : await choose(sql, completeMs, others)
+      const isChosen = ids === null ? sql`true` : sql`s.id = any(${ids}::bigint[])`
       const complete = () => {
         completeMs = beganMs
-        lastId = endId ?? 0
+        lastId = endId
       }
       return { isChosen, complete }
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished } from 'vitest'
 
-import { resources } from '../../src/api/routes.ts'
+import { resources } from '../../src/api/openapi-document.ts'
 import { runScheduledBackup } from '../../src/backup/scheduled-backup.ts'
 import type { FileStore } from '../../src/storage/file-store.ts'
 import { openRemoteFiles, type RemoteLocation } from '../../src/storage/remote-files.ts'

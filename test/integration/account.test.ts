@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config.ts'
 import { raiseAlert, resolveAlert } from '../../src/db/notifications.ts'
 import { removeOldAudit, removeOldNotifications } from '../../src/db/retention.ts'
 import { raiseSilenceAlerts } from '../../src/playout/silence-alerts.ts'
+import { openStationRotation } from '../../src/playout/station-rotation.ts'
 import { raiseFailureAlerts } from '../../src/webhooks/deliveries/failure-alerts.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import type { Answer, Program } from '../support/program.ts'
@@ -543,6 +544,20 @@ describe('alerts', () => {
     expect(await raise(nowMs + 10 * minute)).toBe(0)
     expect(await raise(nowMs + 12 * minute)).toBe(1)
     expect(await sql`select from notifications`).toHaveLength(2)
+  })
+
+  test('a station that goes silent is found before its turn', async ({ sql }) => {
+    const rotation = openStationRotation()
+    const nowMs = Date.now()
+    const raise = () => raiseSilenceAlerts(sql, nowMs, 60_000, rotation)
+    await sql`
+      insert into stations (name, short_name) select 'Station ' || n, 'station_' || n from generate_series(1, 2000) n`
+    expect(await raise()).toBe(0)
+    const id = await seedStation(sql)
+    await sql`
+      insert into song_history (station_id, song_id, started_at_ms, ended_at_ms)
+      values (${id}, md5('x'), 0, ${nowMs - 15_001})`
+    expect([await raise(), await raise()]).toEqual([1, 0])
   })
 
   test('a playout that no longer calls raises one alert, which is resolved when it calls again', async ({

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 
-import { resources } from '../../src/api/routes.ts'
+import { resources } from '../../src/api/openapi-document.ts'
 import { sealedColumns } from '../../src/backup/sealed-values.ts'
 import { columnOf } from '../../src/fields/field.ts'
 import { test } from '../support/fixtures.ts'

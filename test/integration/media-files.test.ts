@@ -162,6 +162,34 @@ test('folders of any size are changed in parts', async ({ sql, redisUrl }) => {
     })
 })
 
+test('a folder that is moved in parts stays in its playlists', async ({ sql, redisUrl }) => {
+  const { ask, media, playlistId } = await serveSongs(sql, redisUrl, ['x/a.mp3', 'x/b.mp3', 'x/c.mp3'])
+  const listed = async (list: 'folders' | 'order') =>
+    (await ask('GET', `/playlist/${playlistId}/${list}`)).body.map(({ path }: { path: string }) => path)
+  await ask('PUT', `/playlist/${playlistId}/apply-to`, { directories: ['x'] })
+  // A file that is no song prevents the move of the first one.
+  await mkdir(join(media, 'y'))
+  await writeFile(join(media, 'y/a.mp3'), song)
+  expect(await ask('PUT', '/files/rename', { file: 'x', newPath: 'y', limit: 2, after: '' })).toMatchObject({
+    status: 409
+  })
+  expect(await listed('folders')).toEqual(['x'])
+
+  const rename = { file: 'x', newPath: 'z', limit: 2 }
+  expect(await ask('PUT', '/files/rename', { ...rename, after: '' })).toMatchObject({
+    body: { next: 'x/b.mp3' }
+  })
+  expect(await listed('folders')).toEqual(['x', 'z'])
+  for (const path of ['x/d.mp3', 'z/e.mp3'])
+    await ask('POST', '/files', { path, file: song.toString('base64') })
+  expect(await listed('order')).toEqual(['z/a.mp3', 'z/b.mp3', 'x/c.mp3', 'x/d.mp3', 'z/e.mp3'])
+  expect(await ask('PUT', '/files/rename', { ...rename, after: 'x/b.mp3' })).toMatchObject({
+    body: { next: null }
+  })
+  expect(await listed('folders')).toEqual(['z'])
+  expect(await listed('order')).toEqual(['z/a.mp3', 'z/b.mp3', 'z/c.mp3', 'z/d.mp3', 'z/e.mp3'])
+})
+
 test('a folder with too many songs for one request is changed in parts only', async ({ sql, redisUrl }) => {
   const { ask, id } = await serveSongs(sql, redisUrl, [])
   await sql`
