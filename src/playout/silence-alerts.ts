@@ -10,7 +10,7 @@ const settledAfterMs = 30_000
 /** Maximum number of alerts per run. */
 const maxAlerts = 500
 /** A station that went silent has changed within this time before its alert is due. Runs are ten seconds apart. */
-const changedMs = 45_000
+const changedMs = 30_000
 const maxChanged = 50_000
 
 const prefix = 'station-silent:'

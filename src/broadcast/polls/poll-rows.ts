@@ -15,11 +15,13 @@ export const pollAlertName = (id: number): string => `poll:${id}`
 
 /** Adds missing polls, of all stations or one; returns their number. Unneeded ones are deleted when due. */
 export async function addMissingPollRows(sql: Sql | Tx, stationId: number | null = null): Promise<number> {
+  // The first two conditions are those of the index `stations_polled`.
   const { count } = await sql`
     insert into polls (station_id, remote_id)
     select w.station_id, w.remote_id from (
       select s.id as station_id, null::bigint as remote_id from stations s
-      where ${ownServerKindFragment(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})
+      where s.is_enabled and s.frontend_url <> '' and ${ownServerKindFragment(sql)} is not null
+        and (${stationId}::bigint is null or s.id = ${stationId})
       union all
       select s.id, r.id from remotes r join stations s on s.id = r.station_id
       where ${remoteServerKind(sql)} is not null and (${stationId}::bigint is null or s.id = ${stationId})

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Sql } from '../../db/sql.ts'
 import { readStationsUnlocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { cacheLibrary, findCachedLibrary } from './libraries.ts'
@@ -26,8 +25,8 @@ export async function preloadLibraries(
   nowMs: number,
   signal?: AbortSignal
 ): Promise<void> {
-  const { sql, libraries } = services
-  const stationIds = await findNextStations(sql, nowMs + aheadMs)
+  const { libraries } = services
+  const stationIds = await findNextStations(services, nowMs + aheadMs)
   let bytes = 0
   for (let start = 0; start < stationIds.length; start += stationsPerBatch) {
     signal?.throwIfAborted()
@@ -40,13 +39,18 @@ export async function preloadLibraries(
   }
 }
 
-/** The stations whose plays end before a time, the first one first. */
-async function findNextStations(sql: Sql, beforeMs: number): Promise<number[]> {
-  const rows = await sql<{ id: number }[]>`
-    select s.id from song_history h join stations s on s.id = h.station_id
-    where h.ended_at_ms is null and h.due_at_ms < ${beforeMs} and s.is_enabled and s.backend <> 'none'
-    order by h.due_at_ms ${sql.unsafe(`limit ${stationsAtMost}`)}`
-  return rows.map(({ id }) => id)
+/** The stations with an AutoDJ whose plays end before a time, the first one first. */
+async function findNextStations({ sql, libraries }: PreloadServices, beforeMs: number): Promise<number[]> {
+  const next = await sql<{ id: number }[]>`
+    select station_id as id from song_history where ended_at_ms is null and due_at_ms < ${beforeMs}
+    order by due_at_ms ${sql.unsafe(`limit ${stationsAtMost}`)}`
+  // In the same statement, Postgres would read every station.
+  const unknown = next.flatMap(({ id }) => (findCachedLibrary(libraries, id) ? [] : [id]))
+  if (unknown.length === 0) return next.map(({ id }) => id)
+  const others = await sql<{ id: number }[]>`
+    select id from stations where id = any(${unknown}::bigint[]) and (not is_enabled or backend = 'none')`
+  const isOther = new Set(others.map(({ id }) => id))
+  return next.flatMap(({ id }) => (isOther.has(id) ? [] : [id]))
 }
 
 /**
