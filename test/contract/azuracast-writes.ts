@@ -548,6 +548,13 @@ export const writeGroups: Readonly<Record<string, readonly WriteStep[]>> = {
       shows: ({ pendingRequest }) => withoutRow({ id: pendingRequest })
     },
     { call: `POST ${at}/reports/requests/clear`, read: `${inside}/reports/requests`, shows: shown([]) },
+    {
+      // The AutoDJ plans anew meanwhile.
+      call: `GET ${at}/queue`,
+      read: `${inside}/queue`,
+      finds: ([next]) => ({ queue: next.links.self.split('/').at(-1) }),
+      shows: shown(expect.any(Array))
+    },
     { call: `DELETE ${at}/queue/{id}`, read: `${inside}/queue/{queue}`, shows: gone }
   ],
   'a stream that sends its titles': [

@@ -44,7 +44,6 @@ async function makeKnown(program: Program, userId: number): Promise<Known> {
     insert into passkeys (user_id, credential_id, public_key, counter, name)
     values (${userId}, ${`contract-${userId}`}, 'key', 0, 'Contract') returning id`
   const [rotation] = await ask('GET', `/station/${station}/playlists`)
-  const queue = await ask('GET', `/station/${station}/queue`)
   const requestable = await ask('GET', `/station/${station}/requests`)
   return {
     station,
@@ -57,8 +56,7 @@ async function makeKnown(program: Program, userId: number): Promise<Known> {
     broadcast: broadcasts[0]?.id ?? 0,
     otherBroadcast: broadcasts[1]?.id ?? 0,
     passkey: passkey?.id ?? 0,
-    requestable: requestable.at(-1).request_id,
-    queue: queue.at(-1).links.self.split('/').at(-1)
+    requestable: requestable.at(-1).request_id
   }
 }
 
