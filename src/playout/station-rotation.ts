@@ -38,7 +38,7 @@ export function openStationRotation() {
     const inTurn = idsOf('in turn')
     return {
       ids: idsOf('changed').length < maxChanged ? rows.map(({ id }) => id) : null,
-      endId: inTurn.length < chunk ? 0 : (inTurn.at(-1) ?? 0)
+      endId: inTurn.length < chunk ? 0 : Math.max(...inTurn)
     }
   }
 

@@ -118,7 +118,7 @@ export function mayGrantAll(caller: Grants, { permissions, stationPermissions: b
   )
 }
 
-/** Whether a caller has any permission for a station, and so may see it although it is private. */
+/** Whether a caller may see a private station: any permission for it is enough. */
 export function maySeePrivate(grants: Grants, stationId: number): boolean {
   return (
     grants.permissions.some(isStationPermission) ||
