@@ -80,7 +80,7 @@ const optionNames: ReadonlySet<string> = new Set(options)
 const isOption = (name: string): name is PlaylistOption => optionNames.has(name)
 
 /** A play of the history. */
-export interface PastPlay extends PlayOrRow {
+export interface PastPlay extends Omit<PlayOrRow, 'overlapMs'> {
   readonly stationId: number
   readonly id: number
 }

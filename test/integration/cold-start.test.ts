@@ -176,7 +176,7 @@ describe('libraries are loaded ahead', () => {
       Array.from({ length: 20 }, (_, index) => index)
     )
     const one = playout.libraries.bytes / ids.length
-    const small = { ...playout, libraries: openLibraryCache(20 * one) }
+    const small = { ...playout, libraries: openLibraryCache({ bytesAtMost: 20 * one }) }
     await preloadLibraries(small, Date.now())
     const loaded = [...small.libraries.copies.keys()]
     expect(loaded).toEqual(ids.slice(0, loaded.length))

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { readPlays } from '../../src/db/library.ts'
 import type { Sql, Tx } from '../../src/db/sql.ts'
 import {
+  cacheLibrary,
   findCachedLibrary,
   type LibraryCache,
   newestCachedPlayId,
@@ -166,9 +167,9 @@ class Rollback extends Error {}
 test('a library that is updated from changes equals one that is read again', async ({ sql }) => {
   const numRuns = sized({ quick: 25, deep: 200, soak: 2_000 })
   await fc.assert(
-    fc.asyncProperty(transactions, async list => {
+    fc.asyncProperty(transactions, fc.boolean(), async (list, isPacked) => {
       const stationId = await seedPlaylists(sql)
-      const libraries = openLibraryCache()
+      const libraries = openLibraryCache(isPacked ? { unpackedAtMost: 0 } : {})
       const check = async () =>
         expect(await read(sql, stationId, libraries)).toEqual(await read(sql, stationId, null))
       await check()
@@ -186,7 +187,13 @@ test('a library that is updated from changes equals one that is read again', asy
         await check()
       }
     }),
-    { numRuns, examples: [[[playWithChange]], [overlapThatNoLongerFits]] }
+    {
+      numRuns,
+      examples: [false, true].flatMap(isPacked => [
+        [[playWithChange], isPacked],
+        [overlapThatNoLongerFits, isPacked]
+      ])
+    }
   )
 })
 
@@ -266,7 +273,8 @@ describe('a cached library', () => {
     expect(restored).toEqual(await read(sql, stationId, null))
     expect(restored.version).toBe(version)
     // A process that still has the lost version meets a newer one.
-    const stale = { ...openLibraryCache(), copies: new Map([[stationId, { library: lost, bytes: 1 }]]) }
+    const stale = openLibraryCache()
+    cacheLibrary(stale, stationId, lost)
     await edit(1)
     expect(findCachedLibrary(stale, stationId)?.version).toBe(lost.version)
     expect(await read(sql, stationId, stale)).toEqual(await read(sql, stationId, null))

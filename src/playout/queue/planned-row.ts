@@ -2,7 +2,7 @@ import { findPlannedStart, type PlannedStart } from '../../autodj/planned-start.
 import type { StationChange } from '../change-station.ts'
 import { markStart } from '../plays/plays.ts'
 import type { UnplayedRow } from '../rows.ts'
-import { findCachedLibrary } from './libraries.ts'
+import { hasCachedLibrary } from './libraries.ts'
 
 /**
  * The first queued row, if the library of the station is not cached and the row can start without it. The
@@ -14,7 +14,7 @@ export function findPlannedRow(
   startMs: number
 ): PlannedStart<UnplayedRow> | null {
   const isFilled = station.filledVersion === station.libraryVersion
-  if (!play || !isFilled || isPulledBack || findCachedLibrary(services.libraries, station.id)) return null
+  if (!play || !isFilled || isPulledBack || hasCachedLibrary(services.libraries, station.id)) return null
   return findPlannedStart(queue, startMs, station.overlapMs)
 }
 

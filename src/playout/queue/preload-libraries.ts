@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { readStationsUnlocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { cacheLibrary, findCachedLibrary } from './libraries.ts'
+import { cacheLibrary, hasCachedLibrary } from './libraries.ts'
 import { loadLibraries } from './read-library.ts'
 
 export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries'>
@@ -45,7 +45,7 @@ async function findNextStations({ sql, libraries }: PreloadServices, beforeMs: n
     select station_id as id from song_history where ended_at_ms is null and due_at_ms < ${beforeMs}
     order by due_at_ms ${sql.unsafe(`limit ${stationsAtMost}`)}`
   // In the same statement, Postgres would read every station.
-  const unknown = next.flatMap(({ id }) => (findCachedLibrary(libraries, id) ? [] : [id]))
+  const unknown = next.flatMap(({ id }) => (hasCachedLibrary(libraries, id) ? [] : [id]))
   if (unknown.length === 0) return next.map(({ id }) => id)
   const others = await sql<{ id: number }[]>`
     select id from stations where id = any(${unknown}::bigint[]) and (not is_enabled or backend = 'none')`
@@ -62,7 +62,7 @@ export async function loadMissingLibraries(
   stationIds: readonly number[],
   nowMs: number
 ): Promise<boolean> {
-  const missing = stationIds.filter(id => !findCachedLibrary(libraries, id))
+  const missing = stationIds.filter(id => !hasCachedLibrary(libraries, id))
   if (missing.length === 0) return false
   const loaded = await sql.begin('isolation level repeatable read read only', async tx => {
     const stations = await readStationsUnlocked(tx, missing)
@@ -75,7 +75,7 @@ export async function loadMissingLibraries(
   for (const id of missing) {
     const library = loaded.get(id)
     // One that was cached meanwhile is newer.
-    if (library && !findCachedLibrary(libraries, id)) cacheLibrary(libraries, id, library)
+    if (library && !hasCachedLibrary(libraries, id)) cacheLibrary(libraries, id, library)
   }
   return true
 }

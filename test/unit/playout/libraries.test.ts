@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { cacheLibrary, openLibraryCache, type StationLibrary } from '../../../src/playout/queue/libraries.ts'
+import {
+  cacheLibrary,
+  findCachedLibrary,
+  openLibraryCache,
+  type StationLibrary
+} from '../../../src/playout/queue/libraries.ts'
 import { aPlaylist } from '../../support/autodj/library.ts'
 
 const aLibrary = (tracks: number): StationLibrary => ({
@@ -24,7 +29,7 @@ test('the cache never exceeds its limit, except with a single larger library, an
   const most = sizeOf(50)
   fc.assert(
     fc.property(uses, list => {
-      const libraries = openLibraryCache(most)
+      const libraries = openLibraryCache({ bytesAtMost: most, unpackedAtMost: 2 })
       for (const [stationId, tracks] of list) {
         cacheLibrary(libraries, stationId, aLibrary(tracks))
         const sizes = [...libraries.copies.values()].map(({ bytes }) => bytes)
@@ -36,8 +41,23 @@ test('the cache never exceeds its limit, except with a single larger library, an
   )
 })
 
+test('libraries that were not used lately are packed, and found as they were cached', () => {
+  const libraries = openLibraryCache({ unpackedAtMost: 2 })
+  const cached = [1, 2, 3, 4].map(id => aLibrary(10 * id))
+  for (const [index, library] of cached.entries()) cacheLibrary(libraries, index + 1, library)
+  expect([...libraries.unpacked]).toEqual([3, 4])
+  expect(cached.map((_, index) => findCachedLibrary(libraries, index + 1))).toEqual(cached)
+  expect(findCachedLibrary(libraries, 4)).toBe(cached[3])
+  expect([...libraries.copies.values()].map(({ content }) => content instanceof Uint8Array)).toEqual([
+    true,
+    true,
+    false,
+    false
+  ])
+})
+
 test('the least recently used library is evicted first', () => {
-  const libraries = openLibraryCache(3 * sizeOf(30))
+  const libraries = openLibraryCache({ bytesAtMost: 3 * sizeOf(30) })
   for (const id of [1, 2, 3]) cacheLibrary(libraries, id, aLibrary(30))
   cacheLibrary(libraries, 1, aLibrary(30))
   cacheLibrary(libraries, 4, aLibrary(30))
