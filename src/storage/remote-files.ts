@@ -32,7 +32,7 @@ const timeoutMs = 60_000
 const runInThread = openThreadTasks<RemoteFileThread>('src/storage/remote-files-thread.js', {
   idleMs: 30_000,
   // What the client of S3 leaves behind per piece of a file is then collected soon; it is no slower.
-  resourceLimits: { maxYoungGenerationSizeMb: 1 }
+  resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 128 }
 })
 
 async function run(location: RemoteLocation, work: RemoteFileWork): Promise<RemoteFileValue> {
