@@ -1,11 +1,14 @@
-import type { HttpResponse } from 'uWebSockets.js'
-
 import type { BodyStream } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { abortedError } from './body.ts'
 
 /** Above this, the connection is not read until the handler has taken the bytes. */
 const maxBufferedBytes = 512 * 1024
+/**
+ * Above this, the connection is closed. uWebSockets.js reads a connection again as long as its 512 KB of memory are
+ * filled at once, even if it is paused, so a sender on a fast network could fill the memory.
+ */
+const maxUnreadBytes = 32 * 1024 * 1024
 const blockBytes = 256 * 1024
 /** Blocks that are kept for later bodies: 16 MiB. A body that is faster than its handler holds up to five. */
 const maxIdleBlocks = 64
@@ -32,8 +35,17 @@ function giveBack(block: Block): void {
   if (idleBlocks.length < maxIdleBlocks) idleBlocks.push(block)
 }
 
+/** The connection on which a body arrives: a response of uWebSockets.js. */
+export interface BodyConnection {
+  readonly onData: (handler: (chunk: ArrayBuffer, isLast: boolean) => void) => unknown
+  readonly pause: () => unknown
+  readonly resume: () => unknown
+  /** Closes it, and calls `abort` of the stream. */
+  readonly close: () => unknown
+}
+
 export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
-  /** The client has left. */
+  /** The client has left. What has arrived can still be read. */
   readonly abort: () => void
   /**
    * Reads the rest and drops it, up to a limit. Returns whether the body is complete; otherwise the connection must be
@@ -47,11 +59,11 @@ export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
  * first bytes are lost. `onEnd` is called when the last byte was received.
  */
 export function openIncomingStream(
-  res: HttpResponse,
+  res: BodyConnection,
   size: number | null,
   onEnd: () => void
 ): IncomingStream {
-  let blocks: Block[] = []
+  const blocks: Block[] = []
   /** The block that the handler works on. */
   let lent: Block | null = null
   let bufferedBytes = 0
@@ -87,6 +99,7 @@ export function openIncomingStream(
       isPaused = true
       res.pause()
     }
+    if (!isLast && !isDone && bufferedBytes > maxUnreadBytes) res.close()
     wake?.()
   })
 
@@ -120,9 +133,9 @@ export function openIncomingStream(
     if (lent !== null) giveBack(lent)
     lent = null
     for (;;) {
-      if (isAborted) throw abortedError()
       const [first] = blocks
       if (first !== undefined) return take(first)
+      if (isAborted) throw abortedError()
       if (isEnded) return null
       if (!(await untilMore(timeoutMs)))
         throw new ApiError('invalid', `No content was sent for ${timeoutMs / 1000} seconds.`)
@@ -135,8 +148,6 @@ export function openIncomingStream(
     abort: () => {
       isAborted = true
       isDone = true
-      for (const block of blocks) giveBack(block)
-      blocks = []
       wake?.()
     },
     discard: async () => {

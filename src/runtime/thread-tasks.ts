@@ -92,11 +92,12 @@ export function openThreadTasks<Protocol extends ThreadProtocol>(
   }
 }
 
+/** Threads of this process that run. */
 let threads = 0
 
 /**
- * While threads run, V8 lets less garbage wait in the old generations of the whole process: a server with uploads
- * to a bucket takes 30 MB less. Otherwise it does not, because requests would cost more.
+ * While threads run, V8 collects the garbage of the whole process earlier: a server with uploads to a bucket takes 30
+ * MB less. Not otherwise, because requests would cost more.
  */
 function countThread(change: 1 | -1): void {
   threads += change

@@ -12,7 +12,7 @@ export interface StationLibrary {
 
 /** Maximum size of all cached libraries. */
 const bytesAtMost = 400_000_000
-/** The libraries that were used last are kept as they are. The others are packed, all of them if memory is full. */
+/** Libraries above this number are packed, the least recently used ones first; all of them if the memory is full. */
 const unpackedAtMost = 1_000
 
 /** Sizes in memory, as measured: columns of 56 bytes per track, and the objects around them. */
