@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { request } from 'node:http'
+import { type ClientRequest, request } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
 const concurrency = 4
@@ -15,6 +16,8 @@ export interface UploadRun {
   readonly apiKey: string
   readonly files: number
   readonly sizeBytes: number
+  /** Of each of the four connections; null: as fast as possible. */
+  readonly bytesPerSecond: number | null
 }
 
 export interface UploadResult {
@@ -66,7 +69,8 @@ async function upload(run: UploadRun, number: number, content: Buffer, times: nu
     if (head.status === 200 && offset === sizeBytes) return cut
     const isCut = cut < times
     const rest = content.subarray(offset, isCut ? offset + randomInt(1, sizeBytes - offset) : sizeBytes)
-    const status = await send(url, { ...headers, 'Upload-Offset': String(offset) }, rest, sizeBytes - offset)
+    const body = { piece: rest, length: sizeBytes - offset, bytesPerSecond: run.bytesPerSecond }
+    const status = await send(url, { ...headers, 'Upload-Offset': String(offset) }, body)
     if (status === 204) return cut
     if (status === null) cut += 1
     // The server may not have seen the end of the last connection yet.
@@ -76,8 +80,15 @@ async function upload(run: UploadRun, number: number, content: Buffer, times: nu
   throw new Error(`file ${number} was not stored after ${retries} attempts`)
 }
 
-/** Sends a piece of a body of `length` bytes; cuts the connection if it is not all. Returns the status, or null without a response. */
-function send(url: string, headers: Record<string, string>, piece: Buffer, length: number) {
+/** The beginning of a body of `length` bytes, or all of it. */
+interface Body {
+  readonly piece: Buffer
+  readonly length: number
+  readonly bytesPerSecond: number | null
+}
+
+/** Sends a body; cuts the connection if it is not all. Returns the status, or null without a response. */
+function send(url: string, headers: Record<string, string>, { piece, length, bytesPerSecond }: Body) {
   return new Promise<number | null>(resolve => {
     const type = 'application/offset+octet-stream'
     const sent = request(url, {
@@ -92,10 +103,26 @@ function send(url: string, headers: Record<string, string>, piece: Buffer, lengt
     })
     sent.on('error', () => resolve(null))
     sent.on('timeout', () => sent.destroy(new Error('no response')))
-    if (piece.length === length) sent.end(piece)
-    else sent.write(piece, () => sent.destroy())
     sent.on('close', () => resolve(null))
+    if (bytesPerSecond !== null && piece.length === length) void sendSlowly(sent, piece, bytesPerSecond)
+    else if (piece.length === length) sent.end(piece)
+    else sent.write(piece, () => sent.destroy())
   })
+}
+
+const sliceMs = 5
+
+/** Sends a body at a constant rate, as a network does. Errors are those of the request. */
+async function sendSlowly(sent: ClientRequest, piece: Buffer, bytesPerSecond: number): Promise<void> {
+  const startedMs = performance.now()
+  const sliceBytes = Math.ceil((bytesPerSecond * sliceMs) / 1_000)
+  async function* slices() {
+    for (let offset = 0; offset < piece.length; offset += sliceBytes) {
+      yield piece.subarray(offset, offset + sliceBytes)
+      await wait(Math.max(0, startedMs + (offset / bytesPerSecond) * 1_000 - performance.now()))
+    }
+  }
+  await pipeline(slices, sent).catch(() => {})
 }
 
 /** A header of 16-bit samples in mono at 44.1 kHz. */

@@ -18,13 +18,14 @@ const sockets = 200
 const polls = { connections: 10, rate: 100 }
 const helperMs = 60_000
 const uploadMs = 3_600_000
+const bytesPerSecond = 'MBIT' in process.env ? positiveInteger('MBIT', 1) * 125_000 : null
 
 const stores = ['disk', 'bucket'] as const
 
 /**
  * Uploads files with tus, four at a time, while a poller polls, 200 sockets get pushes, and connections are cut:
- * `npm run bench -- uploads`. `FILES` and `MB` change the files, `PARTS=disk,bucket` where they are stored. Exits
- * with 1 if a file is not there once.
+ * `npm run bench -- uploads`. `FILES` and `MB` change the files, `PARTS=disk,bucket` where they are stored, `MBIT` the
+ * rate of each connection in megabits a second (default: as fast as possible). Exits with 1 if a file is not there once.
  */
 export async function uploads(): Promise<void> {
   const rows: string[][] = []
@@ -60,7 +61,7 @@ async function measure(store: (typeof stores)[number]): Promise<string[]> {
     const [quietPolls, quietPushes] = await Promise.all([quietPolling, pushes.measure(quietPolling)])
     const before = readMegabytes(program.serverPid(), 'VmRSS')
     const { baseUrl, apiKey } = program
-    const run: UploadRun = { baseUrl, apiKey, files, sizeBytes }
+    const run: UploadRun = { baseUrl, apiKey, files, sizeBytes, bytesPerSecond }
     const uploading = messageOf<UploadResult>(startHelper('uploader.ts', [JSON.stringify(run)]), uploadMs)
     const polling = pollUntil(url, uploading)
     const [{ seconds, cutCount }, busyPolls, busyPushes] = await Promise.all([
