@@ -94,17 +94,21 @@ async function readOpenedPath(handle: FileHandle, path: string): Promise<string>
   return real
 }
 
+const maxResolutions = 3
+
 /** Returns the real path of the longest existing part plus the rest; null if it cannot be resolved. */
-export async function resolveExisting(path: string): Promise<string | null> {
+export async function resolveExisting(path: string, resolutions = 1): Promise<string | null> {
   try {
     return await realpath(path)
   } catch (error) {
-    // A dangling link exists although it has no real path.
+    if (codeOf(error) !== 'ENOENT') return null
     const exists = await lstat(path).then(
       () => true,
       failure => codeOf(failure) !== 'ENOENT'
     )
-    if (codeOf(error) !== 'ENOENT' || exists || path === dirname(path)) return null
+    // Somebody has created it since, or it is a dangling link, which exists although it has no real path.
+    if (exists) return resolutions < maxResolutions ? resolveExisting(path, resolutions + 1) : null
+    if (path === dirname(path)) return null
     const parent = await resolveExisting(dirname(path))
     return parent === null ? null : join(parent, relative(dirname(path), path))
   }

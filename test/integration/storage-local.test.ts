@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
@@ -91,6 +92,18 @@ test('an unreadable folder is skipped, unless it is the location itself', async 
     expect(await resolveInside(join(closed, 'x'), [folder.path])).toBeNull()
   })
   await Promise.all([chmod(closed, 0o700), chmod(namesOnly, 0o700)])
+})
+
+test('a folder that is created meanwhile does not lead out of its roots', async () => {
+  await using folder = await openTempFolder()
+  for (let round = 0; round < sized({ quick: 300, deep: 3_000 }); round++) {
+    const path = join(folder.path, `${round}`)
+    const files = Array.from({ length: 8 }, (_, index) => join(path, `${index}.mp3`))
+    const resolving = Promise.all(files.map(file => resolveInside(file, [folder.path])))
+    for (let turn = 0; turn < round % 8; turn++) await nextTurn()
+    await mkdir(path)
+    expect(await resolving).toEqual(files)
+  }
 })
 
 test('files that vanish are not counted', async () => {
