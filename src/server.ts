@@ -154,6 +154,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
     addressOf,
     sessionCookie,
+    bodyBytesPerSecond: config.UPLOAD_MAX_MBIT * 125_000,
     log,
     slowLog: stores.slowLog
   })

@@ -105,9 +105,20 @@ function send(url: string, headers: Record<string, string>, { piece, length, byt
     sent.on('timeout', () => sent.destroy(new Error('no response')))
     sent.on('close', () => resolve(null))
     if (bytesPerSecond !== null && piece.length === length) void sendSlowly(sent, piece, bytesPerSecond)
-    else if (piece.length === length) sent.end(piece)
+    else if (piece.length === length) void sendFast(sent, piece)
     else sent.write(piece, () => sent.destroy())
   })
+}
+
+const fastSliceBytes = 64 * 1024
+
+/** Sends a body as fast as possible, but in small pieces: one large write would occupy the core of those that measure. */
+async function sendFast(sent: ClientRequest, piece: Buffer): Promise<void> {
+  function* slices() {
+    for (let offset = 0; offset < piece.length; offset += fastSliceBytes)
+      yield piece.subarray(offset, offset + fastSliceBytes)
+  }
+  await pipeline(slices, sent).catch(() => {})
 }
 
 const sliceMs = 5

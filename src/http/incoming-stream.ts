@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 import type { BodyStream } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { abortedError } from './body.ts'
+import type { Pace } from './pace.ts'
 
 /** Above this, the connection is not read until the handler has taken the bytes. */
 const maxBufferedBytes = 512 * 1024
@@ -54,14 +57,20 @@ export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
   readonly discard: () => Promise<boolean>
 }
 
+export interface IncomingStreamOptions {
+  readonly pace: Pace
+  /** Called when the last byte was received, and again when it was read. */
+  readonly onEnd: () => void
+}
+
 /**
- * Receives a body in pieces, as fast as they are read. Must be called before the uWebSockets.js handler returns, or the
- * first bytes are lost. `onEnd` is called when the last byte was received.
+ * Receives a body in pieces, as fast as they are read and `pace` allows. Must be called before the uWebSockets.js handler
+ * returns, or the first bytes are lost.
  */
 export function openIncomingStream(
   res: BodyConnection,
   size: number | null,
-  onEnd: () => void
+  { pace, onEnd }: IncomingStreamOptions
 ): IncomingStream {
   const blocks: Block[] = []
   /** The block that the handler works on. */
@@ -103,9 +112,14 @@ export function openIncomingStream(
     wake?.()
   })
 
-  const resume = () => {
-    if (isPaused && !isDone) res.resume()
+  /**
+   * Not if the body is complete: the client would have to send something within 10 seconds, but it waits for the response. The
+   * end of `discard` resumes the connection for the next request.
+   */
+  const resumeBody = () => {
+    if (!isPaused || isEnded || isDone) return
     isPaused = false
+    res.resume()
   }
 
   const take = (block: Block): Uint8Array => {
@@ -113,7 +127,7 @@ export function openIncomingStream(
     lent = block
     bufferedBytes -= block.length
     // Not inside the callback that paused it, where microtasks run as well.
-    if (isPaused && blocks.length === 0) setImmediate(resume)
+    if (isPaused && blocks.length === 0) setImmediate(resumeBody)
     return block.memory.subarray(0, block.length)
   }
 
@@ -144,7 +158,13 @@ export function openIncomingStream(
 
   return {
     size,
-    read: () => read(),
+    read: async () => {
+      const bytes = await read()
+      if (bytes === null) return null
+      if (!isAborted) await pace(bytes.length)
+      if (isEnded && blocks.length === 0) onEnd()
+      return bytes
+    },
     abort: () => {
       isAborted = true
       isDone = true
@@ -158,6 +178,10 @@ export function openIncomingStream(
         const bytes = isTooLong ? null : await read(discardTimeoutMs).catch(() => null)
         if (bytes === null) break
         discarded += bytes.length
+      }
+      if (isPaused && isEnded) {
+        await nextTurn()
+        if (!isAborted) res.resume()
       }
       isDone = true
       return isEnded

@@ -23,7 +23,8 @@ import {
 } from './exchange.ts'
 import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
-import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
+import { type IncomingStream, type IncomingStreamOptions, openIncomingStream } from './incoming-stream.ts'
+import { openPace } from './pace.ts'
 import { compilePaths } from './paths.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
@@ -45,6 +46,8 @@ export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log
   readonly corsOrigins: readonly string[]
   readonly maxBodyBytes?: number
   readonly bodyTimeoutMs?: number
+  /** At which all bodies together are read by handlers that read them in pieces; 0, the default: as fast as they come. */
+  readonly bodyBytesPerSecond?: number
   /** For authorization and handler together. */
   readonly handlerTimeoutMs?: number
 }
@@ -62,6 +65,7 @@ export function serveRoutes<Services>(
   const { sessionCookie = '', dialect = 'documented', findDialect = async () => null } = options
   const server = { log, isDraining, inFlight, slowLog: options.slowLog }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
+  const pace = openPace(options.bodyBytesPerSecond ?? 0)
   const match = compilePaths(routes)
   const groups = new Map(routes.map(route => [route, groupOf(route.operation?.tag)]))
   const cors = buildCors(options.corsOrigins)
@@ -178,7 +182,7 @@ export function serveRoutes<Services>(
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
     const body = openBody(res, req, { method, route, onEnd })
-    const stream = route.isStreamed ? openStream(res, req, onEnd) : null
+    const stream = route.isStreamed ? openStream(res, req, { pace, onEnd }) : null
     const authorized = authorize(request, route)
     const needsKey = hasChoice && authorized === undefined && apiKey !== ''
     const withCaller = async (): Promise<ApiRequest> => {
@@ -344,7 +348,7 @@ async function readBody<Services>(
   throw new ApiError('wrong-media-type')
 }
 
-function openStream(res: HttpResponse, req: HttpRequest, onEnd: () => void): IncomingStream {
+function openStream(res: HttpResponse, req: HttpRequest, options: IncomingStreamOptions): IncomingStream {
   const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
-  return openIncomingStream(res, size, onEnd)
+  return openIncomingStream(res, size, options)
 }

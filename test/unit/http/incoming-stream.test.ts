@@ -1,29 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 import { expect, test } from 'vitest'
 
 import { openIncomingStream } from '../../../src/http/incoming-stream.ts'
+import { openPace } from '../../../src/http/pace.ts'
 
 const chunk = new ArrayBuffer(512 * 1024)
 
 /** A body whose connection calls back `receive`, also while it is paused, as uWebSockets.js does. */
-function openBody() {
+function openBody(pace = openPace(0)) {
   let receive: (chunk: ArrayBuffer, isLast: boolean) => void = () => {}
   let isClosed = false
+  const calls: string[] = []
   const stream = openIncomingStream(
     {
       onData: handler => {
         receive = handler
       },
-      pause: () => {},
-      resume: () => {},
+      pause: () => calls.push('pause'),
+      resume: () => calls.push('resume'),
       close: () => {
         isClosed = true
         stream.abort()
       }
     },
     null,
-    () => {}
+    { pace, onEnd: () => {} }
   )
-  return { stream, receive: (isLast: boolean) => receive(chunk, isLast), isClosed: () => isClosed }
+  return { stream, receive: (isLast: boolean) => receive(chunk, isLast), isClosed: () => isClosed, calls }
 }
 
 test('a sender that is faster than the reader is cut off above 32 MiB, and what has arrived can be read', async () => {
@@ -45,4 +49,48 @@ test('a body that is read as it comes has no limit', async () => {
   }
   expect(await stream.read()).toBeNull()
   expect(isClosed()).toBe(false)
+})
+
+test('each piece is read at the pace, and what is dropped is not', async () => {
+  const paced: number[] = []
+  const { stream, receive } = openBody(async bytes => void paced.push(bytes))
+  receive(false)
+  receive(true)
+  const first = await stream.read()
+  expect(paced).toEqual([first?.length])
+  expect(await stream.discard()).toBe(true)
+  expect(paced).toEqual([first?.length])
+})
+
+test('a body is resumed when it was read', async () => {
+  const { stream, receive, calls } = openBody()
+  receive(false)
+  receive(false)
+  expect(calls).toEqual(['pause'])
+  for (let read = 0; read < 2 * chunk.byteLength;) read += (await stream.read())?.length ?? Number.NaN
+  await nextTurn()
+  expect(calls).toEqual(['pause', 'resume'])
+})
+
+test('a whole body is not resumed before the response, because its client may be silent for ten seconds then', async () => {
+  const { stream, receive, calls } = openBody()
+  receive(false)
+  receive(false)
+  receive(true)
+  while ((await stream.read()) !== null);
+  await nextTurn()
+  expect(calls).toEqual(['pause'])
+  expect(await stream.discard()).toBe(true)
+  expect(calls).toEqual(['pause', 'resume'])
+})
+
+test('a client that has left is not resumed', async () => {
+  const { stream, receive, calls } = openBody()
+  receive(false)
+  receive(false)
+  receive(true)
+  const discarded = stream.discard()
+  stream.abort()
+  await discarded
+  expect(calls).toEqual(['pause'])
 })
