@@ -31,6 +31,29 @@ interface Block {
 
 const idleBlocks: Block[] = []
 
+/** While the bodies of all connections have more unread bytes, no paused connection is resumed and all that send are paused. */
+const maxUnreadOfAll = 32 * 1024 * 1024
+let unreadOfAll = 0
+/** Bodies that are to be resumed, in turn: each can send megabytes at once. */
+const toResume = new Set<() => void>()
+let isResuming = false
+
+/** Resumes one body per turn of the event loop, so that what it sends is counted before the next one. */
+function resumeInTurn(): void {
+  if (isResuming || toResume.size === 0 || unreadOfAll > maxUnreadOfAll) return
+  isResuming = true
+  // Not inside the callback that paused it, where microtasks run as well.
+  setImmediate(() => {
+    isResuming = false
+    const [resume] = toResume
+    if (resume !== undefined) {
+      toResume.delete(resume)
+      resume()
+    }
+    resumeInTurn()
+  })
+}
+
 const takeBlock = (): Block => idleBlocks.pop() ?? { memory: Buffer.allocUnsafeSlow(blockBytes), length: 0 }
 
 function giveBack(block: Block): void {
@@ -96,6 +119,7 @@ export function openIncomingStream(
       offset += copied
     }
     bufferedBytes += chunk.length
+    unreadOfAll += chunk.length
   }
 
   res.onData((chunk, isLast) => {
@@ -104,8 +128,10 @@ export function openIncomingStream(
       isEnded = true
       onEnd()
     }
-    if (!isLast && !isPaused && bufferedBytes > maxBufferedBytes) {
+    const isMuch = bufferedBytes > maxBufferedBytes || unreadOfAll > maxUnreadOfAll
+    if (!isLast && (isPaused || isMuch)) {
       isPaused = true
+      // Again with each chunk: it has set a timeout of 10 seconds, which only this removes.
       res.pause()
     }
     if (!isLast && !isDone && bufferedBytes > maxUnreadBytes) res.close()
@@ -126,8 +152,9 @@ export function openIncomingStream(
     blocks.shift()
     lent = block
     bufferedBytes -= block.length
-    // Not inside the callback that paused it, where microtasks run as well.
-    if (isPaused && blocks.length === 0) setImmediate(resumeBody)
+    unreadOfAll -= block.length
+    if (isPaused && blocks.length === 0) toResume.add(resumeBody)
+    resumeInTurn()
     return block.memory.subarray(0, block.length)
   }
 
@@ -184,6 +211,11 @@ export function openIncomingStream(
         if (!isAborted) res.resume()
       }
       isDone = true
+      unreadOfAll -= bufferedBytes
+      bufferedBytes = 0
+      blocks.splice(0).forEach(giveBack)
+      toResume.delete(resumeBody)
+      resumeInTurn()
       return isEnded
     }
   }

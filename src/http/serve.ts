@@ -182,8 +182,9 @@ export function serveRoutes<Services>(
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
     const body = openBody(res, req, { method, route, onEnd })
-    const stream = route.isStreamed ? openStream(res, req, { pace, onEnd }) : null
     const authorized = authorize(request, route)
+    // After what may throw: a stream must be discarded.
+    const stream = route.isStreamed ? openStream(res, req, { pace, onEnd }) : null
     const needsKey = hasChoice && authorized === undefined && apiKey !== ''
     const withCaller = async (): Promise<ApiRequest> => {
       const caller = (await authorized) ?? null
