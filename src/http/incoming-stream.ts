@@ -16,6 +16,8 @@ const blockBytes = 256 * 1024
 /** Blocks that are kept for later bodies: 16 MiB. A body that is faster than its handler holds up to five. */
 const maxIdleBlocks = 64
 const idleTimeoutMs = 30_000
+/** Small bodies do not wait for uploads. */
+const unpacedBytes = 64 * 1024
 /** What a refused client may still send: one that is cut off never sees the response. */
 const maxDiscardedBytes = 16 * 1024 * 1024
 const discardTimeoutMs = 5_000
@@ -99,9 +101,11 @@ export function openIncomingStream(
   /** The block that the handler works on. */
   let lent: Block | null = null
   let bufferedBytes = 0
+  let readBytes = 0
   let isEnded = size === 0
   let isAborted = false
   let isPaused = false
+  let isDiscarding = false
   /** The client has left, or the response follows: the connection must not be used. */
   let isDone = false
   let wake: (() => void) | null = null
@@ -128,8 +132,8 @@ export function openIncomingStream(
       isEnded = true
       onEnd()
     }
-    const isMuch = bufferedBytes > maxBufferedBytes || unreadOfAll > maxUnreadOfAll
-    if (!isLast && (isPaused || isMuch)) {
+    const isMuch = bufferedBytes > maxBufferedBytes || (!isDiscarding && unreadOfAll > maxUnreadOfAll)
+    if (!isLast && !isDone && (isPaused || isMuch)) {
       isPaused = true
       // Again with each chunk: it has set a timeout of 10 seconds, which only this removes.
       res.pause()
@@ -148,12 +152,20 @@ export function openIncomingStream(
     res.resume()
   }
 
+  /** What is dropped takes no memory, so it does not wait for its turn. */
+  const requestResume = () => {
+    if (!isPaused) return
+    if (isDiscarding) return void setImmediate(resumeBody)
+    toResume.add(resumeBody)
+    resumeInTurn()
+  }
+
   const take = (block: Block): Uint8Array => {
     blocks.shift()
     lent = block
     bufferedBytes -= block.length
     unreadOfAll -= block.length
-    if (isPaused && blocks.length === 0) toResume.add(resumeBody)
+    if (blocks.length === 0) requestResume()
     resumeInTurn()
     return block.memory.subarray(0, block.length)
   }
@@ -178,7 +190,11 @@ export function openIncomingStream(
       if (first !== undefined) return take(first)
       if (isAborted) throw abortedError()
       if (isEnded) return null
-      if (!(await untilMore(timeoutMs)))
+      // The first chunk can be empty, and paused as well.
+      requestResume()
+      // The client cannot send while it waits for its turn.
+      const isWaiting = isPaused && !isDiscarding
+      if (!(await untilMore(timeoutMs)) && !isWaiting)
         throw new ApiError('invalid', `No content was sent for ${timeoutMs / 1000} seconds.`)
     }
   }
@@ -188,7 +204,9 @@ export function openIncomingStream(
     read: async () => {
       const bytes = await read()
       if (bytes === null) return null
-      if (!isAborted) await pace(bytes.length)
+      readBytes += bytes.length
+      const paced = pace(bytes.length)
+      if (!isAborted && readBytes > unpacedBytes) await paced
       if (isEnded && blocks.length === 0) onEnd()
       return bytes
     },
@@ -198,6 +216,7 @@ export function openIncomingStream(
       wake?.()
     },
     discard: async () => {
+      isDiscarding = true
       const isTooLong = size !== null && size > maxDiscardedBytes
       let discarded = 0
       const endMs = performance.now() + discardTimeoutMs

@@ -38,7 +38,7 @@ export function isInsideRoots(path: string, roots: readonly string[]): boolean {
  */
 export async function resolveInside(path: string, roots: readonly string[]): Promise<string | null> {
   if (!isInsideRoots(path, roots)) return null
-  const [real, ...realRoots] = await Promise.all([path, ...roots].map(resolveExisting))
+  const [real, ...realRoots] = await Promise.all([path, ...roots].map(each => resolveExisting(each)))
   const known = realRoots.filter(root => root !== null)
   return real !== undefined && real !== null && isInsideRoots(real, known) ? real : null
 }

@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
@@ -110,8 +109,6 @@ export function answerTasks<Protocol extends ThreadProtocol>(
   concurrency: number,
   answer: (task: Protocol['task']) => Promise<Protocol['answer']>
 ): void {
-  // The event loop goes first if there are too few cores. On Linux, 0 is this thread; elsewhere it is the whole process.
-  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW)
   const waiting: { id: number; task: Protocol['task'] }[] = []
   let running = 0
 

@@ -1,3 +1,5 @@
+import { constants, getPriority, setPriority } from 'node:os'
+
 import { answerTasks } from '../runtime/thread-tasks.ts'
 import { StorageFault } from './fault.ts'
 import { FileExistsError, type FileStore } from './file-store.ts'
@@ -48,6 +50,10 @@ async function perform(store: FileStore, work: RemoteFileWork): Promise<RemoteFi
       return work satisfies never
   }
 }
+
+// The event loop goes first if there are too few cores. On Linux, 0 is this thread; elsewhere it is the whole process.
+const priority = constants.priority.PRIORITY_BELOW_NORMAL
+if (process.platform === 'linux' && getPriority(0) < priority) setPriority(0, priority)
 
 answerTasks<RemoteFileThread>(concurrency, async ({ location, work }) => {
   try {

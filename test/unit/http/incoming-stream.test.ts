@@ -28,7 +28,13 @@ function openBody(pace = openPace(0)) {
     null,
     { pace, onEnd: () => {} }
   )
-  return { stream, receive: (isLast: boolean) => receive(chunk, isLast), isClosed: () => isClosed, calls }
+  return {
+    stream,
+    receive: (isLast: boolean) => receive(chunk, isLast),
+    receiveEmpty: () => receive(new ArrayBuffer(0), false),
+    isClosed: () => isClosed,
+    calls
+  }
 }
 
 test('a sender that is faster than the reader is cut off above 32 MiB, and what has arrived can be read', async () => {
@@ -124,4 +130,32 @@ test('a chunk that arrives although the body is paused pauses it again, because 
   openIncomingStream(res, null, { pace: openPace(0), onEnd: () => {} })
   for (let sent = 0; sent < 4; sent++) receive(chunk, false)
   expect(pauses).toBe(3)
+})
+
+test('an empty chunk that is paused because others are unread is resumed in turn', async () => {
+  const large = Array.from({ length: 3 }, () => openBody())
+  for (const { receive } of large) for (let sent = 0; sent < 24; sent++) receive(false)
+  const small = openBody()
+  small.receiveEmpty()
+  expect(small.calls).toEqual(['pause'])
+  const read = small.stream.read()
+  for (const { stream, receive } of large) {
+    receive(true)
+    await stream.discard()
+  }
+  await expect.poll(() => small.calls).toEqual(['pause', 'resume'])
+  small.receive(true)
+  expect((await read)?.length).toBeGreaterThan(0)
+  await small.stream.discard()
+})
+
+test('a chunk after the response does not use the connection', async () => {
+  const { stream, receive, calls } = openBody()
+  const discarded = stream.discard()
+  receive(true)
+  await discarded
+  receive(false)
+  receive(false)
+  receive(false)
+  expect(calls).toEqual([])
 })
