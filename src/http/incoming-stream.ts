@@ -155,7 +155,10 @@ export function openIncomingStream(
   /** What is dropped takes no memory, so it does not wait for its turn. */
   const requestResume = () => {
     if (!isPaused) return
-    if (isDiscarding) return void setImmediate(resumeBody)
+    if (isDiscarding) {
+      setImmediate(resumeBody)
+      return
+    }
     toResume.add(resumeBody)
     resumeInTurn()
   }
