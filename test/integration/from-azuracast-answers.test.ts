@@ -43,7 +43,9 @@ test(
     expect(await run(env, backup)).toMatchObject({ code: 0 })
     const comparison = await compareAnswers(program, openWorld(sizes))
     const judgment = await judgeDifferences(comparison)
-    expect(judgment).toEqual({ lines: expect.any(Number), unknown: [], missing: [] })
+    expect(judgment.unknown).toEqual([])
+    // Whether the AutoDJ plans other songs than AzuraCast depends on the time of day.
+    expect(judgment.missing.filter(name => !name.startsWith('station_queue.'))).toEqual([])
     expect(judgment.lines).toBeLessThanOrEqual(maxLines)
     expect(comparison.types).toHaveLength(recordTypes.length)
     expect(comparison.types.filter(({ records, values }) => records === 0 || values === 0)).toEqual([])
