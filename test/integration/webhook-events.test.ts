@@ -106,7 +106,8 @@ describe('a song', () => {
 
 test('events that are written while a web hook is deleted are not lost', async ({ playout }) => {
   const { id, hookId } = await openStation(playout)
-  const deleted = playout.sql`delete from webhooks where id = ${hookId}`
+  // As the API does: locked, so that it cannot lock rows in another order than the events.
+  const deleted = changeStation(playout, id, ({ tx }) => tx`delete from webhooks where id = ${hookId}`)
   await Promise.all([deleted, ...[1, 2, 3, 4, 5].map(total => count(playout, id, total)), skip(playout, id)])
   const readListeners = async () => {
     // It leaves the station to the next run while the flush in the background has locked it.
