@@ -67,6 +67,8 @@ export interface Exchange {
   startedAtMs: number | null
   isOpen: boolean
   isDeferred: boolean
+  /** The rest of the body is not read, so the response must end the connection. */
+  mustClose: boolean
   /** Headers of every response of the path. */
   pathHeaders: HeaderList
   /** Fields of the body that were ignored, for `X-Ignored-Fields`; empty if none. */
@@ -231,7 +233,7 @@ function writeCorked(
   const { res, head, group, startedAtMs } = exchange
   responses.inc({ group, status: String(status) })
   if (startedAtMs !== null) measure(exchange, performance.now() - startedAtMs, status)
-  const mustClose = close || exchange.server.isDraining()
+  const mustClose = close || exchange.mustClose || exchange.server.isDraining()
   const { pathHeaders, ignoredFields } = exchange
   const ownHeaders = pathHeaders.length === 0 ? headers : [...headers, ...pathHeaders]
   const allHeaders: HeaderList =

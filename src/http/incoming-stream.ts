@@ -4,6 +4,7 @@ import type { BodyStream } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { abortedError } from './body.ts'
 import type { Pace } from './pace.ts'
+import { countUnread, isTooMuchUnread, leaveTurn, resumeInTurn } from './unread-bytes.ts'
 
 /** Above this, the connection is not read until the handler has taken the bytes. */
 const maxBufferedBytes = 512 * 1024
@@ -32,29 +33,6 @@ interface Block {
 }
 
 const idleBlocks: Block[] = []
-
-/** While the bodies of all connections have more unread bytes, no paused connection is resumed and all that send are paused. */
-const maxUnreadOfAll = 32 * 1024 * 1024
-let unreadOfAll = 0
-/** Bodies that are to be resumed, in turn: each can send megabytes at once. */
-const toResume = new Set<() => void>()
-let isResuming = false
-
-/** Resumes one body per turn of the event loop, so that what it sends is counted before the next one. */
-function resumeInTurn(): void {
-  if (isResuming || toResume.size === 0 || unreadOfAll > maxUnreadOfAll) return
-  isResuming = true
-  // Not inside the callback that paused it, where microtasks run as well.
-  setImmediate(() => {
-    isResuming = false
-    const [resume] = toResume
-    if (resume !== undefined) {
-      toResume.delete(resume)
-      resume()
-    }
-    resumeInTurn()
-  })
-}
 
 const takeBlock = (): Block => idleBlocks.pop() ?? { memory: Buffer.allocUnsafeSlow(blockBytes), length: 0 }
 
@@ -89,8 +67,8 @@ export interface IncomingStreamOptions {
 }
 
 /**
- * Receives a body in pieces, as fast as they are read and `pace` allows. Must be called before the uWebSockets.js handler
- * returns, or the first bytes are lost.
+ * Receives a body in pieces, as fast as the handler reads them and `pace` allows. Must be called before the handler of
+ * uWebSockets.js returns, because the first bytes may arrive then. `discard` must be called in the end.
  */
 export function openIncomingStream(
   res: BodyConnection,
@@ -103,7 +81,7 @@ export function openIncomingStream(
   let bufferedBytes = 0
   let readBytes = 0
   let isEnded = size === 0
-  let isAborted = false
+  const aborted = new AbortController()
   let isPaused = false
   let isDiscarding = false
   /** The client has left, or the response follows: the connection must not be used. */
@@ -123,7 +101,7 @@ export function openIncomingStream(
       offset += copied
     }
     bufferedBytes += chunk.length
-    unreadOfAll += chunk.length
+    countUnread(chunk.length)
   }
 
   res.onData((chunk, isLast) => {
@@ -132,10 +110,10 @@ export function openIncomingStream(
       isEnded = true
       onEnd()
     }
-    const isMuch = bufferedBytes > maxBufferedBytes || (!isDiscarding && unreadOfAll > maxUnreadOfAll)
+    const isMuch = bufferedBytes > maxBufferedBytes || (!isDiscarding && isTooMuchUnread())
     if (!isLast && !isDone && (isPaused || isMuch)) {
       isPaused = true
-      // Again with each chunk: it has set a timeout of 10 seconds, which only this removes.
+      // Also if it is paused: the chunk has started a timeout of 10 seconds, which only this call ends.
       res.pause()
     }
     if (!isLast && !isDone && bufferedBytes > maxUnreadBytes) res.close()
@@ -143,8 +121,8 @@ export function openIncomingStream(
   })
 
   /**
-   * Not if the body is complete: the client would have to send something within 10 seconds, but it waits for the response. The
-   * end of `discard` resumes the connection for the next request.
+   * Does nothing once the body is complete. Its client waits for the response, but uWebSockets.js closes a resumed connection that
+   * sends nothing for 10 seconds. `discard` resumes it for the next request.
    */
   const resumeBody = () => {
     if (!isPaused || isEnded || isDone) return
@@ -152,24 +130,19 @@ export function openIncomingStream(
     res.resume()
   }
 
-  /** What is dropped takes no memory, so it does not wait for its turn. */
   const requestResume = () => {
     if (!isPaused) return
-    if (isDiscarding) {
-      setImmediate(resumeBody)
-      return
-    }
-    toResume.add(resumeBody)
-    resumeInTurn()
+    // Not inside the callback that paused it, where microtasks run as well. What is dropped takes no memory.
+    if (isDiscarding) setImmediate(resumeBody)
+    else resumeInTurn(resumeBody)
   }
 
   const take = (block: Block): Uint8Array => {
     blocks.shift()
     lent = block
     bufferedBytes -= block.length
-    unreadOfAll -= block.length
+    countUnread(-block.length)
     if (blocks.length === 0) requestResume()
-    resumeInTurn()
     return block.memory.subarray(0, block.length)
   }
 
@@ -191,13 +164,13 @@ export function openIncomingStream(
     for (;;) {
       const [first] = blocks
       if (first !== undefined) return take(first)
-      if (isAborted) throw abortedError()
+      if (aborted.signal.aborted) throw abortedError()
       if (isEnded) return null
-      // The first chunk can be empty, and paused as well.
+      // A first chunk without bytes may have been paused.
       requestResume()
-      // The client cannot send while it waits for its turn.
-      const isWaiting = isPaused && !isDiscarding
-      if (!(await untilMore(timeoutMs)) && !isWaiting)
+      // A client that waits for its turn cannot send.
+      const maySend = !isPaused || isDiscarding
+      if (!(await untilMore(timeoutMs)) && maySend)
         throw new ApiError('invalid', `No content was sent for ${timeoutMs / 1000} seconds.`)
     }
   }
@@ -208,13 +181,13 @@ export function openIncomingStream(
       const bytes = await read()
       if (bytes === null) return null
       readBytes += bytes.length
-      const paced = pace(bytes.length)
-      if (!isAborted && readBytes > unpacedBytes) await paced
+      const paced = pace(bytes.length, aborted.signal)
+      if (readBytes > unpacedBytes) await paced
       if (isEnded && blocks.length === 0) onEnd()
       return bytes
     },
     abort: () => {
-      isAborted = true
+      aborted.abort()
       isDone = true
       wake?.()
     },
@@ -230,14 +203,13 @@ export function openIncomingStream(
       }
       if (isPaused && isEnded) {
         await nextTurn()
-        if (!isAborted) res.resume()
+        if (!aborted.signal.aborted) res.resume()
       }
       isDone = true
-      unreadOfAll -= bufferedBytes
+      countUnread(-bufferedBytes)
       bufferedBytes = 0
       blocks.splice(0).forEach(giveBack)
-      toResume.delete(resumeBody)
-      resumeInTurn()
+      leaveTurn(resumeBody)
       return isEnded
     }
   }

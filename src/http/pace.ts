@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits until `bytes` more may be received. */
-export type Pace = (bytes: number) => Promise<void>
+/** Waits until `bytes` more may be received, or the signal aborts. */
+export type Pace = (bytes: number, signal?: AbortSignal) => Promise<void>
 
 /** What may be received at once after a pause. */
 const burstMs = 1_000
@@ -14,9 +14,10 @@ export function openPace(bytesPerSecond: number): Pace {
   if (bytesPerSecond === 0) return async () => {}
   /** When all that has passed would have been received at the rate. */
   let receivedAtMs = 0
-  return async bytes => {
+  return async (bytes, signal) => {
     const nowMs = performance.now()
     receivedAtMs = Math.max(receivedAtMs, nowMs - burstMs) + (bytes / bytesPerSecond) * 1_000
-    if (receivedAtMs > nowMs) await sleep(receivedAtMs - nowMs)
+    if (receivedAtMs <= nowMs) return
+    await sleep(receivedAtMs - nowMs, undefined, signal && { signal }).catch(() => {})
   }
 }

@@ -98,6 +98,7 @@ export function serveRoutes<Services>(
       startedAtMs: performance.now(),
       isOpen: true,
       isDeferred: false,
+      mustClose: false,
       pathHeaders: noHeaders,
       ignoredFields: '',
       onDisconnect: null,
@@ -251,11 +252,11 @@ export function serveRoutes<Services>(
     defer(exchange)
     try {
       const reply = await withDeadline(streamedTimeoutMs, 'the response', work)
-      await stream.discard()
+      exchange.mustClose = !(await stream.discard())
       deliver(exchange, reply, true)
     } catch (error) {
-      const isComplete = await stream.discard()
-      sendError(exchange, error, { close: !isComplete })
+      exchange.mustClose = !(await stream.discard())
+      sendError(exchange, error)
     }
   }
 

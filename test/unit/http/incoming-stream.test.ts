@@ -159,3 +159,19 @@ test('a chunk after the response does not use the connection', async () => {
   receive(false)
   expect(calls).toEqual([])
 })
+
+test('a refused body does not wait for the turn of others', async () => {
+  const large = Array.from({ length: 3 }, () => openBody())
+  for (const { receive } of large) for (let sent = 0; sent < 24; sent++) receive(false)
+  const refused = openBody()
+  refused.receiveEmpty()
+  expect(refused.calls).toEqual(['pause'])
+  const discarded = refused.stream.discard()
+  await expect.poll(() => refused.calls).toEqual(['pause', 'resume'])
+  refused.receive(true)
+  expect(await discarded).toBe(true)
+  for (const { stream, receive } of large) {
+    receive(true)
+    await stream.discard()
+  }
+})

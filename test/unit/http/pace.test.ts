@@ -54,3 +54,12 @@ test('callers take turns', async () => {
   await Promise.all([send('a'), send('b')])
   expect(order).toEqual(['a', 'b', 'a', 'b', 'a', 'b'])
 })
+
+test('a caller that leaves no longer waits', async () => {
+  const pace = openPace(1)
+  const left = new AbortController()
+  const waiting = pace(1e9, left.signal)
+  left.abort()
+  await expect(waiting).resolves.toBeUndefined()
+  await expect(pace(1e9, AbortSignal.abort())).resolves.toBeUndefined()
+})
