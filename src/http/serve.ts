@@ -1,15 +1,13 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
-import { parseRecordForm } from '../api/core/record-form.ts'
-import { type ApiRequest, type Caller, formContentType, type Reply, type Route } from '../api/core/route.ts'
+import { type ApiRequest, type Caller, type Reply, type Route } from '../api/core/route.ts'
 import { groupOf, noGroup } from '../metrics/http.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
 import type { Dialect } from '../station/dialect.ts'
 import { isTracing, traced } from '../tracing/tracing.ts'
-import { abortedError, closeAmbiguous, collectBody, type IncomingBody, isChunked } from './body.ts'
+import { abortedError, closeAmbiguous, collectBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
@@ -21,11 +19,11 @@ import {
   sendReply,
   whenSettled
 } from './exchange.ts'
-import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, type IncomingStreamOptions, openIncomingStream } from './incoming-stream.ts'
 import { openPace } from './pace.ts'
 import { compilePaths } from './paths.ts'
+import { type Body, readBody } from './read-body.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
   readonly log: ServerContext['log']
@@ -317,38 +315,6 @@ const noHeaders: HeaderList = []
 
 /** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
 const streamedTimeoutMs = 24 * 3_600_000
-
-interface Body {
-  readonly contentType: string
-  readonly incoming: IncomingBody
-}
-
-/** Parses a body. `form`: the schema of the record that a form may contain; null: forms of records are refused. */
-async function readBody<Services>(
-  { contentType, incoming }: Body,
-  { textTypes = [], takesForm = false, byteTypes }: Route<Services>,
-  form: Route<Services>['azuracastBody'] | null
-): Promise<unknown> {
-  const [typeName = ''] = contentType.toLowerCase().split(';')
-  const type = typeName.trim()
-  if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
-    const parts = await parseMultipart(await incoming.bytes, contentType)
-    if (takesForm) return Object.fromEntries(parts.fields)
-    return byteTypes ? fileOf(parts) : decodeText(fileOf(parts))
-  }
-  if (byteTypes) {
-    if (byteTypes.includes(type)) return incoming.bytes
-    throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
-  }
-  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
-  if (textTypes.includes(type)) return decodeText(await incoming.bytes)
-  if (takesForm && type === formContentType)
-    return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
-  if (form && isMultipart(contentType))
-    return parseRecordForm(await encodeForm(await incoming.bytes, contentType), form)
-  if (form && type === formContentType) return parseRecordForm(decodeText(await incoming.bytes), form)
-  throw new ApiError('wrong-media-type')
-}
 
 function openStream(res: HttpResponse, req: HttpRequest, options: IncomingStreamOptions): IncomingStream {
   const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0

@@ -1,0 +1,39 @@
+import { parseRecordForm } from '../api/core/record-form.ts'
+import { formContentType, type Route } from '../api/core/route.ts'
+import { ApiError } from '../runtime/errors.ts'
+import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
+import type { IncomingBody } from './body.ts'
+import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
+
+/** The body of a request that is read as a whole. */
+export interface Body {
+  readonly contentType: string
+  readonly incoming: IncomingBody
+}
+
+/** Parses a body. `form`: the schema of the record that a form may contain; null: forms of records are refused. */
+export async function readBody<Services>(
+  { contentType, incoming }: Body,
+  { textTypes = [], takesForm = false, byteTypes }: Route<Services>,
+  form: Route<Services>['azuracastBody'] | null
+): Promise<unknown> {
+  const [typeName = ''] = contentType.toLowerCase().split(';')
+  const type = typeName.trim()
+  if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
+    const parts = await parseMultipart(await incoming.bytes, contentType)
+    if (takesForm) return Object.fromEntries(parts.fields)
+    return byteTypes ? fileOf(parts) : decodeText(fileOf(parts))
+  }
+  if (byteTypes) {
+    if (byteTypes.includes(type)) return incoming.bytes
+    throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
+  }
+  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
+  if (textTypes.includes(type)) return decodeText(await incoming.bytes)
+  if (takesForm && type === formContentType)
+    return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
+  if (form && isMultipart(contentType))
+    return parseRecordForm(await encodeForm(await incoming.bytes, contentType), form)
+  if (form && type === formContentType) return parseRecordForm(decodeText(await incoming.bytes), form)
+  throw new ApiError('wrong-media-type')
+}
