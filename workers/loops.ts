@@ -5,6 +5,7 @@ import { addMissingPollRows } from '../src/broadcast/polls/poll-rows.ts'
 import { openPoller, type PollServices } from '../src/broadcast/polls/poller.ts'
 import type { CoverSource } from '../src/covers/find-cover.ts'
 import { lookUpNextCover } from '../src/covers/look-up-next.ts'
+import { runUpgradeStep } from '../src/db/upgrade-steps.ts'
 import { lastSweep, sweepAge } from '../src/metrics/engine.ts'
 import { openStateComparison } from '../src/playout/compare-states.ts'
 import { flushCounts } from '../src/playout/listeners/flush-counts.ts'
@@ -72,6 +73,20 @@ export function startStorageScan(parts: StorageDeps) {
     await measureDue(parts, storageConcurrency, signal)
   }
   return repeat(run, { pauseMs: 1_000, log: parts.log, failure: 'measuring storage failed' })
+}
+
+const upgradeStepsMs = 60_000
+/** Leaves most of Postgres to others. */
+const betweenBatchesMs = 250
+
+/** Brings stored rows up to date once no older release runs, in batches. */
+export function startUpgradeSteps({ sql, log }: Pick<PlayoutServices, 'sql' | 'log'>) {
+  const run = async () => {
+    const step = await runUpgradeStep(sql)
+    if (step?.rows === 0) log.info({ step: step.name }, 'upgrade step done')
+    return step ? betweenBatchesMs : upgradeStepsMs
+  }
+  return repeat(run, { pauseMs: upgradeStepsMs, log, failure: 'an upgrade step failed' })
 }
 
 const uploadsMs = 60_000

@@ -28,6 +28,7 @@ import {
   startRemoteLists,
   startStorageScan,
   startSweep,
+  startUpgradeSteps,
   startUploadSweep
 } from './loops.ts'
 import { startWaveforms } from './waveforms.ts'
@@ -51,6 +52,7 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   stopLater('count flush', startCountFlush(services))
   stopLater('preload', startPreload(services))
   stopLater('refills', startRefills(services))
+  stopLater('upgrade steps', startUpgradeSteps(services))
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('uploads', startUploadSweep({ ...services, config, secrets }))
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))

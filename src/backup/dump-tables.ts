@@ -13,9 +13,17 @@ import {
 } from './contents.ts'
 
 /**
- * Rows of these describe running processes or files that are still being uploaded, or are salts, which must not outlive their days.
+ * Rows of these describe running processes or files that are still being uploaded, say what was done to this
+ * database, or are salts, which must not outlive their days.
  */
-const leftOut = ['migrations', 'processes', 'uploads', 'cover_lookup_lease', 'listener_salts']
+export const tablesLeftOut = [
+  'migrations',
+  'processes',
+  'uploads',
+  'cover_lookup_lease',
+  'listener_salts',
+  'upgrade_steps'
+]
 
 /** Rows are collected to entries of this size. */
 const entryBytes = 4 * 1024 * 1024
@@ -108,7 +116,7 @@ export async function readTables(tx: Tx): Promise<(TableToDump & { readonly esti
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
         order by a.attnum) as columns
     from pg_class c
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all(${leftOut})
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all(${tablesLeftOut})
       and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype = 'e')
     order by c.relname`
 }

@@ -2,6 +2,7 @@ import { addMissingPollRows } from '../broadcast/polls/poll-rows.ts'
 import { openCopyIn } from '../db/copy-in.ts'
 import { listMigrations } from '../db/migrate.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { repeatUpgradeSteps } from '../db/upgrade-steps.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import type { BackupHeader } from './contents.ts'
 import { headerPath, manifestPath } from './contents.ts'
@@ -47,6 +48,8 @@ export async function importStation(
     const [row] = await tx<{ id: number }[]>`select new as id from new_ids_stations`
     if (row === undefined) throw new OperatorError('the file has no station')
     await addMissingPollRows(tx, row.id)
+    // The station may come from an installation where they were not done.
+    await repeatUpgradeSteps(tx)
     const [hooks] = await tx<{ count: number }[]>`
       select count(*) as count from webhooks where station_id = ${row.id} and config @> '[{"value": ""}]' and not is_enabled`
     return { id: row.id, disabledHooks: hooks?.count ?? 0 }

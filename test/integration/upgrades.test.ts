@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { migrateCommand } from '../../src/db/migrate-command.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { registerProcess, removeOldProcesses } from '../../src/db/processes.ts'
+import { runUpgradeStep } from '../../src/db/upgrade-steps.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { removeOldSchemaStates } from '../../src/redis/state-schema.ts'
 import { commandRunner } from '../support/command.ts'
@@ -28,6 +29,41 @@ test('a new state format is used once no process with an older one was seen for 
   const later = await registerProcess(sql, self, silentLog)
   expect(later.schema()).toBe(4)
   for (const each of [alone, older, concurrent, later]) each.stop()
+})
+
+test('stored rows are brought up to date once no older release runs, and again after one ran', async ({
+  sql
+}) => {
+  let left = 3
+  const step = {
+    name: 'test',
+    run: async () => {
+      const rows = Math.min(left, 2)
+      left -= rows
+      return rows
+    }
+  }
+  const done = { name: 'other', run: async () => 0 }
+  const run = async () => runUpgradeStep(sql, [step, done])
+  const heartbeat = async (minutesAgo: number) => sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema, seen_at)
+    values ('00000000-0000-0000-0000-000000000001', 'workers', '0.2.0', '{3}', 3, clock_timestamp() - make_interval(mins => ${minutesAgo}))
+    on conflict (id) do update set seen_at = excluded.seen_at`
+  await heartbeat(4)
+  expect(await run()).toBeNull()
+  await heartbeat(6)
+  const ran = [await run(), await run(), await run(), await run(), await run()]
+  expect(ran.map(result => result?.rows ?? null)).toEqual([2, 1, 0, 0, null])
+  expect(ran[3]).toEqual({ name: 'other', rows: 0 })
+  // The older process was frozen, and wrote again.
+  left = 1
+  await heartbeat(0)
+  expect(await run()).toBeNull()
+  await heartbeat(6)
+  expect([await run(), await run()]).toEqual([
+    { name: 'test', rows: 1 },
+    { name: 'test', rows: 0 }
+  ])
 })
 
 test('ended processes are removed after a day', async ({ sql }) => {
