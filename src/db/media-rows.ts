@@ -31,7 +31,7 @@ export function createArtwork(bytes: Buffer, contentType: string): Artwork {
 /** Finds the songs of a station at these paths, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
   const songs = await sql<KnownSong[]>`
-    select path, artist, title, album, genre, isrc, lyrics, duration_ms as "durationMs", ${cuesOf(sql)} as cues,
+    select path, artist, '{}'::text[] as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs", ${cuesOf(sql)} as cues,
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs",
       tag_version = ${tagVersion} as "hasCuesRead"
     from media m where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`

@@ -19,9 +19,12 @@ import { cleanLine, cleanLines, maxLengths, type SongTags, toDurationMs } from '
 import { readCueTags } from './cue-tags.ts'
 import { type AudioSource, FileTokenizer } from './file-tokenizer.ts'
 import { outsideReason } from './scan.ts'
+import { readNamedTags } from './tags/named-tags.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
 export interface AudioFile extends SongTags {
+  /** All texts of the file by the name of their tag; see `readNamedTags`. */
+  readonly tags: ReadonlyMap<string, string>
   cover: Artwork | null
   cues: CuePoints
 }
@@ -90,7 +93,8 @@ async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> 
   const durationMs = await findDurationMs(tokenizer, format)
   if (durationMs === 0) throw new UnusableFileError('its duration is zero or unknown')
   const cues = readCueTags(native, durationMs)
-  return { ...readTags(common, path), durationMs, cues, cover: chooseCover(common.picture ?? []) }
+  const tags = readNamedTags(native)
+  return { ...readTags(common, path), tags, durationMs, cues, cover: chooseCover(common.picture ?? []) }
 }
 
 async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMetadata> {
@@ -124,6 +128,7 @@ function readTags(common: ICommonTagsResult, path: string): Omit<SongTags, 'dura
   const { artist = '', title = '', album = '', genre = [], isrc = [] } = common
   return {
     artist: cleanLine(artist, maxLengths.artist),
+    artists: [],
     title: cleanLine(title, maxLengths.title) || cleanLine(basename(path, extname(path)), maxLengths.title),
     album: cleanLine(album, maxLengths.album),
     genre: cleanLine(genre.slice(0, 20).join(', '), maxLengths.genre),

@@ -62,7 +62,7 @@ function toSong({ path, title, length }: (typeof catalogue.tracks)[number]): Imp
   const { artist, album, genre } = catalogue
   const [minutes = 0, seconds = 0] = length.split(':').map(Number)
   const durationMs = (minutes * 60 + seconds) * 1_000
-  const tags = { artist, title, album, genre, isrc: '', lyrics: '', durationMs }
+  const tags = { artist, artists: [], title, album, genre, isrc: '', lyrics: '', durationMs }
   return { path, ...tags, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
 }
 

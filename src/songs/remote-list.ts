@@ -45,6 +45,7 @@ export function buildRemoteSong(entry: PlaylistEntry, known: ImportedSong | unde
 
 const noTags: Omit<ImportedSong, 'path' | 'title'> = {
   artist: '',
+  artists: [],
   album: '',
   genre: '',
   isrc: '',

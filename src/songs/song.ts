@@ -6,7 +6,13 @@ import type { CuePoints } from './cue-points.ts'
 
 /** The tags of a song. Texts are clean and truncated; empty: unknown. */
 export interface SongTags {
+  /** The displayed text. */
   artist: string
+  /**
+   * All artists of the song as its file lists them, clean, without repeats, at most 20. Empty: the file lists none, or one
+   * text; then `artist` is the text.
+   */
+  artists: readonly string[]
   title: string
   album: string
   genre: string

@@ -27,10 +27,14 @@ describe('a tagged file', () => {
     ['m4a', '', 'La la', true],
     ['wav', '', '', false]
   ] as const)('%s', async ([kind, isrc, lyrics, hasCover]) => {
-    const { cover, durationMs, cues, ...tags } = await readAudioFile(
-      new URL(`tagged.${kind}`, folder).pathname,
-      ['/']
-    )
+    const {
+      cover,
+      durationMs,
+      cues,
+      artists,
+      tags: named,
+      ...tags
+    } = await readAudioFile(new URL(`tagged.${kind}`, folder).pathname, ['/'])
     expect(tags).toEqual({
       artist: 'Test Tones',
       title: 'Middle A',
@@ -39,6 +43,8 @@ describe('a tagged file', () => {
       isrc,
       lyrics
     })
+    expect(artists).toEqual([])
+    expect(named.get('album')).toBe('Sines')
     expect(durationMs).toBeGreaterThanOrEqual(1_000)
     expect(durationMs).toBeLessThan(1_600)
     expect(cover?.contentType).toBe(hasCover ? 'image/png' : undefined)
