@@ -1,3 +1,4 @@
+import { decodeForeignText } from '../runtime/foreign-text.ts'
 import { cleanLine, maxLengths, songText, type SongTags, toDurationMs } from './song.ts'
 
 /** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */
@@ -21,12 +22,12 @@ const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
 
 /**
- * Parses M3U, M3U8 or PLS in UTF-16 with a byte order mark, UTF-8 or windows-1252. Never throws: a file that
- * is not a playlist has no entries and one problem.
+ * Parses M3U, M3U8 or PLS in any encoding that `decodeForeignText` detects. Never throws: a file that is not a
+ * playlist has no entries and one problem.
  */
 export function parsePlaylist(bytes: Uint8Array): ParsedPlaylist {
   if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')
-  const text = decode(bytes)
+  const text = decodeForeignText(bytes)
   if (text.trim() === '') return reject('it is empty')
   if (text.includes('\0')) return reject('it is not a playlist (not a text file)')
   if (/^#EXT-X-/m.test(text)) return reject('it is an HLS stream, not a list of songs')
@@ -53,22 +54,6 @@ interface Line {
 }
 
 const reject = (problem: string): ParsedPlaylist => ({ entries: [], problems: [problem] })
-
-function decode(bytes: Uint8Array): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    const latin = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-    return latin.replace(/[\u0080-\u009F]/g, char => windows1252[char.charCodeAt(0) - 0x80] ?? char)
-  }
-}
-
-/** 0x80 to 0x9F. Node 20 decodes windows-1252 as Latin-1, where these are control characters. */
-const windows1252 =
-  '\u20AC\u0081\u201A\u0192\u201E\u2026\u2020\u2021\u02C6\u2030\u0160\u2039\u0152\u008D\u017D\u008F' +
-  '\u0090\u2018\u2019\u201C\u201D\u2022\u2013\u2014\u02DC\u2122\u0161\u203A\u0153\u009D\u017E\u0178'
 
 function readLines(text: string, problems: string[]): Line[] {
   const lines: Line[] = []
@@ -189,6 +174,7 @@ const line = ({ artist, title }: ListedSong) =>
  */
 function locationText(path: string): string {
   const isPlain =
-    cleanLine(path, path.length) === path && !/^#|^\[playlist\]$|^file\d+\s*=|[\u2028\u2029]/iu.test(path)
-  return isPlain ? path : path.replace(/[%\\:#=[\]\s\p{Cc}]/gu, char => encodeURIComponent(char))
+    cleanLine(path, path.length) === path &&
+    !/^#|^\[playlist\]$|^file\d+\s*=|[\u2028\u2029\uFFFD]/iu.test(path)
+  return isPlain ? path : path.replace(/[%\\:#=[\]\s\p{Cc}\uFFFD]/gu, char => encodeURIComponent(char))
 }

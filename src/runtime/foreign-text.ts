@@ -1,0 +1,132 @@
+/**
+ * Decodes text from outside, whose encoding is unknown or named wrongly. The first of these that fits wins: a
+ * byte order mark (UTF-8, UTF-16, UTF-32), UTF-16 that is evident from its NULs, UTF-8, the named charset
+ * (a label of the Encoding Standard or a usual alias; ignored if unknown), UTF-8 that was truncated within a
+ * character, and windows-1252, whose undefined bytes become control characters, as in browsers. Never returns
+ * U+FFFD: it says that text was lost elsewhere, and is removed.
+ */
+export function decodeForeignText(bytes: Uint8Array, charset: string | null = null): string {
+  return withoutReplacementCharacters(decode(bytes, charset))
+}
+
+/** Removes U+FFFD, and lone surrogates, which would be encoded as U+FFFD. */
+export const withoutReplacementCharacters = (text: string): string => text.replace(/[\uFFFD\p{Cs}]/gu, '')
+
+function decode(bytes: Uint8Array, charset: string | null): string {
+  const marked = marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))
+  if (marked) return marked.decode(bytes.subarray(marked.mark.length), charset)
+  const named = charset === null ? null : findEncoding(charset)
+  const evident = evidentUtf16(bytes, named?.startsWith('utf-16') ? 1 : 4)
+  if (evident !== null) return new TextDecoder(evident).decode(bytes)
+
+  const utf8 = decodeIfValid(bytes, 'utf-8')
+  // These write characters as ASCII bytes, with control characters among them.
+  const isDisguised = /^(utf-16|iso-2022)/.test(named ?? '') && utf8 !== null && /[^\P{Cc}\t\r\n]/u.test(utf8)
+  if (utf8 !== null && !isDisguised) return utf8
+  const text = named === null || named === 'utf-8' ? null : decodeIfValid(bytes, named)
+  return text ?? utf8 ?? decodeTruncatedUtf8(bytes) ?? decodeWindows1252(bytes)
+}
+
+interface Mark {
+  readonly mark: readonly number[]
+  readonly decode: (rest: Uint8Array, charset: string | null) => string
+}
+
+/** Byte order marks. Those of UTF-32 come first, because one of them starts with one of UTF-16. */
+const marks: readonly Mark[] = [
+  { mark: [0xff, 0xfe, 0, 0], decode: rest => decodeUtf32(rest, true) },
+  { mark: [0, 0, 0xfe, 0xff], decode: rest => decodeUtf32(rest, false) },
+  { mark: [0xff, 0xfe], decode: rest => new TextDecoder('utf-16le').decode(rest) },
+  { mark: [0xfe, 0xff], decode: rest => new TextDecoder('utf-16be').decode(rest) },
+  // Editors prepend it to text in other encodings, too.
+  { mark: [0xef, 0xbb, 0xbf], decode }
+]
+
+function decodeUtf32(bytes: Uint8Array, isLittleEndian: boolean): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  let text = ''
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const code = view.getUint32(at, isLittleEndian)
+    if (code <= 0x10ffff) text += String.fromCodePoint(code)
+  }
+  return text
+}
+
+/** UTF-16 without a mark is evident if one byte of more than half of the pairs is NUL, and never the other one. */
+function evidentUtf16(bytes: Uint8Array, minNuls: number): string | null {
+  const first = bytes.indexOf(0)
+  if (first < 0 || bytes.length % 2 !== 0) return null
+  let nuls = 0
+  for (let at = first; at < bytes.length; at += 1) {
+    if (bytes[at] !== 0) continue
+    if ((at - first) % 2 !== 0) return null
+    nuls += 1
+  }
+  if (nuls < minNuls || nuls * 4 <= bytes.length) return null
+  return first % 2 === 0 ? 'utf-16be' : 'utf-16le'
+}
+
+/** Decodes text that fits an encoding of the Encoding Standard; null if it does not. */
+function decodeIfValid(bytes: Uint8Array, encoding: string): string | null {
+  if (encoding === 'windows-1252') return decodeWindows1252(bytes)
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** Sources truncate titles at a number of bytes. Requires a whole character that is not ASCII before the end. */
+function decodeTruncatedUtf8(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    return /[^\p{ASCII}]/u.test(text) ? text : null
+  } catch {
+    return null
+  }
+}
+
+/** Node 20 decodes windows-1252 as Latin-1, in which 0x80 to 0x9F are control characters. */
+function decodeWindows1252(bytes: Uint8Array): string {
+  const text = new TextDecoder('windows-1252').decode(bytes)
+  return text.replace(/[\u0080-\u009F]/g, char => windows1252[char.charCodeAt(0) - 0x80] ?? char)
+}
+
+/** 0x80 to 0x9F. */
+const windows1252 =
+  '\u20AC\u0081\u201A\u0192\u201E\u2026\u2020\u2021\u02C6\u2030\u0160\u2039\u0152\u008D\u017D\u008F' +
+  '\u0090\u2018\u2019\u201C\u201D\u2022\u2013\u2014\u02DC\u2122\u0161\u203A\u0153\u009D\u017E\u0178'
+
+/** The encoding of a label, also of one in a usual spelling like `ISO8859_2` or `cp1251`; null if it is unknown. */
+function findEncoding(label: string): string | null {
+  const bare = label.toLowerCase().replace(/[^a-z0-9]/g, '')
+  const page = /^(?:cp|ms|windows|xcp|ibm)(\d+)$/.exec(bare)?.[1] ?? ''
+  const spellings = [
+    label,
+    bare,
+    bare.replace(/^iso8859/, 'iso-8859-').replace(/^(utf|koi8|euc|shift|windows)/, '$1-'),
+    codePages[page] ?? `windows-${page}`,
+    page
+  ]
+  return spellings.map(encodingOf).find(encoding => encoding !== null) ?? null
+}
+
+/** Code pages of Windows that the Encoding Standard knows by another name. */
+const codePages: Readonly<Record<string, string>> = {
+  '932': 'shift_jis',
+  '936': 'gbk',
+  '949': 'euc-kr',
+  '950': 'big5',
+  '20866': 'koi8-r',
+  '28591': 'iso-8859-1',
+  '28592': 'iso-8859-2',
+  '65001': 'utf-8'
+}
+
+function encodingOf(label: string): string | null {
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    return null
+  }
+}
