@@ -3,9 +3,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
+import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
 import { applyFolders } from './playlist-folders.ts'
 import type { Sql, Tx } from './sql.ts'
+import { assignTagFields } from './tag-fields.ts'
 
 /** A cover of songs; its key is `hash`. */
 export interface Artwork {
@@ -16,12 +18,12 @@ export interface Artwork {
 
 /** A song of the library. */
 export interface KnownSong extends ImportedSong {
-  /** Whether its import read cue points, fades and gain. */
-  readonly hasCuesRead: boolean
+  /** Whether an import of this release read its file. */
+  readonly isRead: boolean
 }
 
-/** The tags that imports read. */
-const tagVersion = 1
+/** What imports have read: 1: cue points, fades and gain too; 2: and `operator_cues` lists all that a person set. */
+const tagVersion = 2
 
 /** A cover with its key, the hash of the bytes. */
 export function createArtwork(bytes: Buffer, contentType: string): Artwork {
@@ -31,9 +33,10 @@ export function createArtwork(bytes: Buffer, contentType: string): Artwork {
 /** Finds the songs of a station at these paths, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
   const songs = await sql<KnownSong[]>`
-    select path, artist, '{}'::text[] as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs", ${cuesOf(sql)} as cues,
+    select path, artist, '{}'::text[] as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
+      null as tags, ${cuesOf(sql)} as cues,
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs",
-      tag_version = ${tagVersion} as "hasCuesRead"
+      tag_version = ${tagVersion} as "isRead"
     from media m where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths}::text[])`
   return new Map(songs.map(song => [song.path, song]))
 }
@@ -57,12 +60,19 @@ export async function lockImports(tx: Tx, stationId: number): Promise<void> {
 }
 
 /**
- * Inserts songs with distinct paths and updates those whose path is known, except cue points that an operator
- * set. New ones are added to the playlists of their folders. Returns the numbers; `joined` is that of the tracks.
+ * Inserts songs with distinct paths and updates those whose path is known, except what a person set. Stores their custom
+ * fields that are read from tags. New ones are added to the playlists of their folders. Returns the numbers; `joined` is
+ * that of the tracks.
  */
-export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong[]) {
+export async function upsertMedia(
+  tx: Tx,
+  stationId: number,
+  songs: readonly ImportedSong[],
+  replacement = { replacesCorrections: false }
+) {
   if (songs.length === 0) return { added: 0, updated: 0, unchanged: 0, joined: 0 }
-  const rows = songs.map(song => ({
+  const corrected = await keepCorrections(tx, stationId, songs, replacement)
+  const rows = corrected.map(song => ({
     station_id: stationId,
     unique_id: randomBytes(12).toString('hex'),
     path: song.path,
@@ -80,6 +90,7 @@ export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong
     size_bytes: song.sizeBytes,
     modified_ms: song.modifiedMs,
     ...cuesToRow(song.cues),
+    operator_cues: [...song.corrected],
     tag_version: tagVersion
   }))
   const written = await tx<{ id: number; isNew: boolean }[]>`
@@ -88,17 +99,18 @@ export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong
       song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys,
       artist = excluded.artist, title = excluded.title, album = excluded.album, genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
       artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms,
-      ${tx.unsafe(importedCues.map(({ column, value }) => `${column} = ${value}`).join(', '))},
-      tag_version = excluded.tag_version
+      ${tx.unsafe(cueColumnNames.map(column => `${column} = excluded.${column}`).join(', '))},
+      operator_cues = excluded.operator_cues, tag_version = excluded.tag_version
     where
       (media.song_id, media.artist, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,
-       media.artwork_hash, media.size_bytes, media.modified_ms, media.tag_version,
-       ${tx.unsafe(importedCues.map(({ column }) => `media.${column}`).join(', '))})
+       media.artwork_hash, media.size_bytes, media.modified_ms, media.operator_cues, media.tag_version,
+       ${tx.unsafe(cueColumnNames.map(column => `media.${column}`).join(', '))})
       is distinct from
       (excluded.song_id, excluded.artist, excluded.title, excluded.album, excluded.genre, excluded.isrc,
        excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms,
-       excluded.tag_version, ${tx.unsafe(importedCues.map(({ value }) => value).join(', '))})
+       excluded.operator_cues, excluded.tag_version, ${tx.unsafe(cueColumnNames.map(column => `excluded.${column}`).join(', '))})
     returning id, media.xmax = 0 as "isNew"`
+  await assignTagFields(tx, stationId, songs, replacement)
   const mediaIds = written.filter(({ isNew }) => isNew).map(({ id }) => id)
   const { added: joined } = await applyFolders(tx, { stationId, mediaIds })
   return {
@@ -109,11 +121,7 @@ export async function upsertMedia(tx: Tx, stationId: number, songs: ImportedSong
   }
 }
 
-/** The columns of cue points, and the values that an import stores. */
-const importedCues = Object.values(cueColumns).map(column => ({
-  column,
-  value: `case when '${column}' = any(media.operator_cues) then media.${column} else excluded.${column} end`
-}))
+const cueColumnNames = Object.values(cueColumns)
 
 /** Finds the station's first playlist of this name, or creates it. */
 export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {

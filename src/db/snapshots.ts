@@ -108,7 +108,7 @@ export function customFieldListFragment(sql: Sql | Tx) {
 /** The custom field values of a media, by field id. Skips the lookup if no fields are defined. */
 export function mediaFieldValuesFragment(sql: Sql | Tx) {
   return sql`case when exists (select from custom_fields) then coalesce((
-    select json_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id), '{}')
+    select json_object_agg(f.field_id, f.value) from media_custom_fields f where f.media_id = m.id and f.value <> ''), '{}')
     else '{}' end`
 }
 

@@ -63,7 +63,7 @@ function toSong({ path, title, length }: (typeof catalogue.tracks)[number]): Imp
   const [minutes = 0, seconds = 0] = length.split(':').map(Number)
   const durationMs = (minutes * 60 + seconds) * 1_000
   const tags = { artist, artists: [], title, album, genre, isrc: '', lyrics: '', durationMs }
-  return { path, ...tags, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+  return { path, ...tags, tags: null, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
 }
 
 /** Imports a folder into the station's playlist `Rotation`, in the background. Errors are logged. */

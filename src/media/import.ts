@@ -112,11 +112,9 @@ async function readItem(
   if (item.type === 'remote') return { path, song: buildRemoteSong(item.entry, old) }
   const { sizeBytes, modifiedMs } = item
   const isSame = old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs
-  if (isSame && old.hasCuesRead) return { path, song: null }
+  if (isSame && old.isRead) return { path, song: null }
   try {
     const { cover, ...tags } = await readAudioFile(path, realRoots)
-    // Of a file that an earlier release imported, only the cue points are new. An operator may have changed the rest.
-    if (isSame) return { path, song: { ...old, cues: tags.cues } }
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
     return { path, song, cover }
   } catch (error) {

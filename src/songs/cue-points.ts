@@ -20,6 +20,10 @@ export const noCuePoints: CuePoints = {
   amplifyDb: null
 }
 
+const isCuePoint = (name: string): name is CuePoint => name in noCuePoints
+
+export const cueNames: readonly CuePoint[] = Object.keys(noCuePoints).filter(isCuePoint)
+
 /** A cue after those that decide whether it fits. */
 const byDependence = ['cueOutMs', 'cueInMs', 'startNextMs', 'fadeInMs', 'fadeOutMs', 'amplifyDb'] as const
 

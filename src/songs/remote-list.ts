@@ -51,6 +51,7 @@ const noTags: Omit<ImportedSong, 'path' | 'title'> = {
   isrc: '',
   lyrics: '',
   durationMs: 0,
+  tags: null,
   cues: noCuePoints,
   coverHash: null,
   sizeBytes: 0,

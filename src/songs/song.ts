@@ -25,6 +25,8 @@ export interface SongTags {
 /** A song of a station's library. Its key is `path`: a real path, URL or catalog name. */
 export interface ImportedSong extends SongTags {
   path: string
+  /** All texts of its file by the lower-case name of their tag; null if it was not read from a file. */
+  tags: ReadonlyMap<string, string> | null
   cues: CuePoints
   /** The key of its cover in the artwork table. */
   coverHash: string | null

@@ -21,15 +21,16 @@ interface StoredSong {
   readonly song: { readonly id: number; readonly path: string }
   /** The path of its file in the media storage. */
   readonly file: string
+  readonly replacesCorrections: boolean
 }
 
 /**
- * Reads tags, length, cue points and cover of a stored file again, and writes them to its song, which keeps its cover if the
- * file has none. Throws 404 if there is no such file, and 409 if it is no longer usable.
+ * Reads tags, length, cue points and cover of a stored file again, and writes them to its song. Texts and cover replace those
+ * that a person set only with `replacesCorrections`. The song keeps its cover if the file has none. Throws 404 if there is no such file, and 409 if it is no longer usable.
  */
 export async function reprocessSong(
   services: UploadServices,
-  { stationId, media, song: { id, path }, file }: StoredSong,
+  { stationId, media, song: { id, path }, file, replacesCorrections }: StoredSong,
   recordAudit: (tx: Tx) => Promise<void>
 ): Promise<void> {
   const stored = await media.files.stat(file)
@@ -41,7 +42,13 @@ export async function reprocessSong(
       select artwork_hash as "coverHash" from media
       where id = ${id} and station_id = ${stationId} and path = ${path} for update`
     if (!found) throw new ApiError('not-found')
-    await writeSong(change, path, { stored, song, cover, otherCoverHash: found.coverHash })
+    await writeSong(change, path, {
+      stored,
+      song,
+      cover,
+      otherCoverHash: found.coverHash,
+      replacesCorrections
+    })
     await renameOpenPlay(tx, stationId, id)
     await recordAudit(tx)
     await refillQueue(change)

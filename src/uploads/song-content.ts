@@ -11,23 +11,23 @@ export interface SongContent {
   readonly cover: Artwork | null
   /** The cover of a song whose file has none. */
   readonly otherCoverHash?: string | null
+  /** Whether the tags replace what a person set; false by default. */
+  readonly replacesCorrections?: boolean
 }
 
 /**
- * Writes the song of a file, and what shows it; the caller refills the queue. Cue points that an operator set are
- * kept. Returns the id of the media, and whether it is new and was added to playlists of its folder.
+ * Writes the song of a file, and what shows it; the caller refills the queue. What a person set is kept. Returns the id of the media, and whether it is new and was added to playlists of its folder.
  */
 export async function writeSong(
   change: StationChange,
   path: string,
-  { stored, song, cover, otherCoverHash = null }: SongContent
+  { stored, song, cover, otherCoverHash = null, replacesCorrections = false }: SongContent
 ): Promise<{ readonly mediaId: number; readonly isNew: boolean; readonly hasJoined: boolean }> {
   const { tx, station } = change
   const [known] = await mediaIdsOf(tx, station.id, [path])
   if (cover) await insertArtwork(tx, [cover])
-  const { joined } = await upsertMedia(tx, station.id, [
-    { ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }
-  ])
+  const row = { ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }
+  const { joined } = await upsertMedia(tx, station.id, [row], { replacesCorrections })
   const [mediaId] = await mediaIdsOf(tx, station.id, [path])
   if (mediaId === undefined) throw new Error('the media was not stored')
   if (known !== undefined) {

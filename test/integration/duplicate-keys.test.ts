@@ -38,7 +38,7 @@ test('songs that are imported have keys, and others when they are imported under
 }) => {
   const stationId = await seedStation(sql, { tracks: 0 })
   const nothing = { artists: [], album: '', genre: '', isrc: '', lyrics: '', durationMs: 0 }
-  const song = { ...nothing, path: 'a.mp3', cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+  const song = { ...nothing, path: 'a.mp3', tags: null, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
   const names = [
     { artist: 'Alpha feat. Beta', title: 'One' },
     { artist: '', title: '' },

@@ -28,7 +28,8 @@ export const customFields = resource({
       max: 100,
       fallback: '',
       isTrimmed: true,
-      about: 'The tag of audio files from which imports read the value; empty: none.',
+      about:
+        'The tag of audio files from which imports, uploads and reading tags again take the value, unless a person set it; empty: none. A name that all formats know (album_artist, bpm, composer, year, ...), or that of a tag.',
       example: 'mood'
     })
   },
@@ -130,7 +131,7 @@ export async function findUnknownFields(tx: Tx, values: CustomFieldValues): Prom
     .map(name => fieldError(`custom_fields.${name.slice(0, 100)}`, 'unknown_key', 'is not a custom field.'))
 }
 
-/** Writes the values of a song that changed. */
+/** Writes the values of a song that changed. An empty value remains, so that no import sets one again. */
 export async function updateCustomFieldValues(
   tx: Tx,
   mediaId: number,
@@ -148,6 +149,5 @@ export async function updateCustomFieldValues(
     insert into media_custom_fields (media_id, field_id, value)
     select ${mediaId}::bigint, f.id, new.value
     from unnest(${names}::text[], ${changed.map(([, value]) => value)}::text[]) as new (name, value)
-    join custom_fields f on f.short_name = new.name
-    where new.value <> ''`
+    join custom_fields f on f.short_name = new.name`
 }

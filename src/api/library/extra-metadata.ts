@@ -6,10 +6,10 @@ import { custom, decimal, type Field, type ValuesOf } from '../../fields/field.t
 import { changesValidator } from '../../fields/form.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
 import {
+  cueNames,
   type CuePoints,
   findCueProblems,
   maxAmplifyDb,
-  noCuePoints,
   roundDecibels
 } from '../../songs/cue-points.ts'
 
@@ -102,9 +102,6 @@ export function findChangedCues(
   const [old, fresh] = [parseExtraMetadata(before), parseExtraMetadata(after)]
   return cueNames.filter(name => old[name] !== fresh[name])
 }
-
-const isCue = (name: string): name is keyof CuePoints => name in noCuePoints
-const cueNames = Object.keys(noCuePoints).filter(isCue)
 
 /** Clears all cues of a song, so that they are read from its file again. */
 export const clearCuePoints = (tx: Tx, mediaId: number): Promise<void> =>

@@ -80,7 +80,7 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
   id: 'changeFiles',
   tag: 'Files',
   summary:
-    'Delete, move, queue or read songs again, clear their cue points, or set or add to their playlists; errors name what was left as it is',
+    'Delete, move or queue songs, read their tags again (also over what a person set), clear their cue points, or set or add to their playlists; errors name what was left as it is',
   body: {
     type: 'object',
     properties: {
@@ -265,17 +265,24 @@ async function workOn(
       return undefined
     case 'clear-extra':
       await changeStation(services, stationId, ({ tx }) => clearCuePoints(tx, song.id))
-      return workOn(action, 'reprocess', song, given)
-    case 'reprocess': {
-      const file = storedPath(song.path, action.media.folder)
-      if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
-      return reprocessSong(services, { ...action, song, file }, tx =>
-        recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['file'] })
-      )
-    }
+      return readFileAgain(action, song, { replacesCorrections: false })
+    case 'reprocess':
+      return readFileAgain(action, song, { replacesCorrections: true })
     default:
       return work satisfies never
   }
+}
+
+async function readFileAgain(
+  action: FileAction,
+  song: Song,
+  { replacesCorrections }: { readonly replacesCorrections: boolean }
+): Promise<void> {
+  const file = storedPath(song.path, action.media.folder)
+  if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
+  return reprocessSong(action.services, { ...action, song, file, replacesCorrections }, tx =>
+    recordAudit(tx, action.request, { record: 'StationFile', id: song.id, fields: ['file'] })
+  )
 }
 
 /** The path below the target: that below the folder which is moved, with its name. */

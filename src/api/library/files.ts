@@ -2,11 +2,21 @@ import { randomBytes } from 'node:crypto'
 
 import * as v from 'valibot'
 
+import { markCorrectedTexts, textColumns } from '../../db/corrections.ts'
 import { cuesOf } from '../../db/cue-columns.ts'
 import { applyFolders } from '../../db/playlist-folders.ts'
 import { artIdFragment } from '../../db/snapshots.ts'
 import type { Tx } from '../../db/sql.ts'
-import { custom, readOnly, integer, listOf, maskedAddress, problemText, text } from '../../fields/field.ts'
+import {
+  custom,
+  readOnly,
+  integer,
+  listOf,
+  maskedAddress,
+  problemText,
+  text,
+  type ValuesOf
+} from '../../fields/field.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import {
   markPartsOf,
@@ -177,6 +187,7 @@ const hooks: ResourceHooks<FileFields> = {
     if (isRenamed)
       await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
         where id = ${id}`
+    await markCorrectedTexts(tx, id, findCorrected(before, values))
     const changedCues = findChangedCues(before?.extra_metadata ?? {}, values.extra_metadata)
     if (changedCues.length > 0) await updateCuePoints(tx, id, values.extra_metadata, changedCues)
     const isRetimed = isResized || changedCues.some(name => timingCues.has(name))
@@ -206,6 +217,14 @@ const hooks: ResourceHooks<FileFields> = {
       return { ...fields, art, text: songText(artist, title), extra_metadata: toExtraMetadata(cues) }
     })
   }
+}
+
+/** The texts that a person set: those that differ from the record before, or from that which a path makes. */
+function findCorrected(before: Write<FileFields>['before'], values: ValuesOf<FileFields>) {
+  const derivedTitle = values.artist === '' ? titleFromPath(values.path) : ''
+  return textColumns.filter(
+    name => values[name] !== (before?.[name] ?? (name === 'title' ? derivedTitle : ''))
+  )
 }
 
 /** Throws 409 if the song is queued and was sent to the playout. */

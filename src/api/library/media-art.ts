@@ -1,3 +1,4 @@
+import { withCorrectedCover } from '../../db/corrections.ts'
 import { createArtwork, insertArtwork } from '../../db/media-rows.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { markPartsOf } from '../../playout/queue/media.ts'
@@ -20,7 +21,7 @@ async function storeCover(
     const { tx, station } = change
     if (cover) await insertArtwork(tx, [cover])
     const [media] = await tx<{ id: number }[]>`
-      update media m set artwork_hash = ${cover?.hash ?? null}
+      update media m set artwork_hash = ${cover?.hash ?? null}, ${withCorrectedCover(tx)}
       where ${hasMediaName(tx, { ...name, songId: '' })} and station_id = ${station.id} and remote_playlist_id is null
       returning id`
     if (!media) throw new ApiError('not-found')

@@ -238,8 +238,8 @@ async function copySongs(tx: Tx, { from, to }: Stations): Promise<void> {
     select ${to}::bigint, ${newUniqueId(tx)}, ${copied}
     from media where station_id = ${from} and remote_playlist_id is null`
   await tx`
-    insert into media_custom_fields (media_id, field_id, value)
-    select new.id, f.field_id, f.value
+    insert into media_custom_fields (media_id, field_id, value, is_from_tag)
+    select new.id, f.field_id, f.value, f.is_from_tag
     from media old join media_custom_fields f on f.media_id = old.id
       join media new on new.station_id = ${to} and new.path = old.path and new.remote_playlist_id is null
     where old.station_id = ${from} and old.remote_playlist_id is null`

@@ -126,6 +126,13 @@ export function openMediaActions(
       return progress
     },
     runOnSelection,
+    /** Reads the tags of the selection again, after a question. */
+    async readTagsAgain(): Promise<void> {
+      const text =
+        'Titles and other texts, covers and custom fields are taken from the files, also where someone corrected them.'
+      if (!(await confirmAction({ title: 'Read tags again?', text, verb: 'Read tags again' }))) return
+      await runOnSelection({ do: 'reprocess' })
+    },
     async delete(only: LibraryRow | null): Promise<void> {
       const { keys } = selection()
       if (keys.size === 0) return

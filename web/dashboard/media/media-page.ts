@@ -170,7 +170,7 @@ class MediaPage extends StationPage {
       only !== null && media !== null && ['Play', () => this.#hear(only)],
       canManage && ['Add to playlists…', () => actions.addToPlaylists(this.#playlists.value ?? [])],
       canManage && ['Move…', () => actions.move()],
-      canManage && ['Read tags again', () => actions.runOnSelection({ do: 'reprocess' })],
+      canManage && ['Read tags again', () => actions.readTagsAgain()],
       ...(this.permissions.allows('controlPlayback')
         ? ([
             ['Queue', () => actions.runOnSelection({ do: 'queue' })],
