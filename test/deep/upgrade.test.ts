@@ -6,15 +6,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { expect } from 'vitest'
 
+import { upgradeSteps } from '../../src/db/upgrade-steps.ts'
 import { openRedis } from '../../src/redis/connection.ts'
 import { shardOf } from '../../src/redis/keys.ts'
 import { parsePosition } from '../../src/redis/positions.ts'
 import { readPositions } from '../../src/redis/station-store.ts'
+import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
 import { connectLive } from '../support/live-client.ts'
 import { readFrame } from '../support/live-frames.ts'
 import { type RunningServer, startServer } from '../support/program.ts'
-import { buildRelease } from '../support/release.ts'
+import { buildRelease, buildReleaseBefore, hasReleaseBefore } from '../support/release.ts'
 import { seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { waitFor } from '../support/wait.ts'
@@ -148,3 +150,91 @@ test('two releases with different formats of live states run side by side, upgra
   for (const pair of pairs) await stop(pair)
   redis.disconnect()
 })
+
+const hasHistory = await hasReleaseBefore()
+
+test.runIf(hasHistory)(
+  'release 0.2.0 and this one run side by side, upgrading, going back and upgrading',
+  async ({ redisUrl }) => {
+    await using folder = await openTempFolder()
+    const { value: database, close } = await openEmptyDatabase()
+    const [older, newer] = [join(folder.path, 'older'), join(folder.path, 'newer')]
+    await mkdir(older)
+    await mkdir(newer)
+    await buildReleaseBefore(older)
+    await buildRelease(newer, { readable: [3], own: 3 })
+    const { sql, url } = database
+    const start = async (path: string): Promise<Pair> => {
+      const server = await startServer(url, redisUrl, folder.path, {}, path)
+      return { server, workers: startWorkers(url, redisUrl, { LOG_LEVEL: 'warn' }, path) }
+    }
+    let pairs: Pair[] = [await start(older)]
+    const stations = await seedStations(sql, { stations: 4, tracks: 6, songMs: 2_000 })
+
+    const ended = new AbortController()
+    const refused: unknown[] = []
+    /** Each write of operators in turn, on each server in turn; songs of two seconds end meanwhile. */
+    const write = async (number: number, { server }: Pair) => {
+      const { id, playlistId } = stations[number % stations.length] ?? { id: 0, playlistId: 0 }
+      const path = `/api/station/${id}`
+      const [media] = await sql<{ id: number; path: string }[]>`
+      select id, path from media where station_id = ${id} order by id offset ${number % 6} limit 1`
+      const entries = [media?.path, media?.path, `test:${(number % 6) + 1}`]
+      const name = `Song ${number}`
+      const writes = [
+        ['PUT', `${path}/file/${media?.id}`, { title: name, artist: `A, B & C ${number}` }],
+        ['POST', `${path}/backend/skip`],
+        ['POST', `${path}/playlist/${playlistId}/import`, entries],
+        ['POST', `${path}/queue`, { media_id: media?.id }],
+        ['POST', `${path}/files`, { path: `new/${number}.mp3`, title: name, playlists: [playlistId] }],
+        ['PUT', `${path}/playlist/${playlistId}/reshuffle`],
+        ['PUT', `${path}/playlist/${playlistId}`, { weight: (number % 20) + 1 }]
+      ] as const
+      const [method, target, body] = writes[number % writes.length] ?? writes[1]
+      const { status } = await server.ask(method, target, { body })
+      // 409: nothing plays yet that could be skipped.
+    if (status !== 200 && status !== 409 && !ended.signal.aborted) refused.push([method, target, body, status])
+    }
+    const load = (async () => {
+      for (let number = 0; !ended.signal.aborted; number++) {
+        const pair = pairs[number % pairs.length]
+        if (pair) await write(number, pair)
+        await wait(20)
+      }
+    })()
+    const replace = async (path: string) => {
+      const before = pairs
+      const next = await start(path)
+      pairs = [...before, next]
+      await wait(6_000)
+      pairs = [next]
+      await wait(500)
+      for (const pair of before) await stop(pair)
+      await wait(3_000)
+    }
+    const steps = async () =>
+      (await sql<{ name: string }[]>`select name from upgrade_steps`).map(row => row.name)
+    const areDone = async () =>
+      waitFor(async () => (await steps()).length === upgradeSteps.length, {
+        deadlineMs: 60_000,
+        what: 'the steps that wait for the older release'
+      })
+    await replace(newer)
+    await areDone()
+    await replace(older)
+    expect(await steps()).toEqual([])
+    await replace(newer)
+    await areDone()
+    ended.abort()
+    await load
+    expect(refused).toEqual([])
+    const overlaps = await sql`
+    select * from (
+      select station_id, started_at_ms, lag(ended_at_ms) over (partition by station_id order by id) as before_ms
+      from song_history) h
+    where before_ms is null and started_at_ms is null or before_ms > started_at_ms`
+    expect([...overlaps]).toEqual([])
+    for (const pair of pairs) await stop(pair)
+    await close()
+  }
+)

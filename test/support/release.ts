@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 import { buildIfStale } from '../../scripts/build.mjs'
 
@@ -40,11 +42,38 @@ export async function buildRelease(
       '  const value = schema === 4 ? stored?.inner : stored\n  if (!readableSchemas'
     ]
   ])
-  if (lifetime === 'short')
-    await change(join(folder, 'src/db/processes.ts'), [
-      ["interval '5 minutes'", "interval '3 seconds'"],
-      ['heartbeatMs = 5_000', 'heartbeatMs = 500']
-    ])
+  if (lifetime === 'short') {
+    await shortenLifetime(folder)
+    await change(join(folder, 'src/db/upgrade-steps.ts'), [shortInterval])
+    await change(join(folder, 'workers/loops.ts'), [['upgradeStepsMs = 60_000', 'upgradeStepsMs = 500']])
+  }
+  await buildIfStale(folder)
+}
+
+const shortInterval = ["interval '5 minutes'", "interval '3 seconds'"] as const
+
+const shortenLifetime = (folder: string) =>
+  change(join(folder, 'src/db/processes.ts'), [shortInterval, ['heartbeatMs = 5_000', 'heartbeatMs = 500']])
+
+/** The commit of release 0.2.0, the one before this. */
+const releaseBefore = '958c314b'
+
+const run = promisify(execFile)
+
+/** Whether this is a clone with the history that `buildReleaseBefore` needs. */
+export const hasReleaseBefore = (): Promise<boolean> =>
+  run('git', ['cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root }).then(
+    () => true,
+    () => false
+  )
+
+/** Builds the release before this one in an empty folder, with short delays and the packages of this one. */
+export async function buildReleaseBefore(folder: string): Promise<void> {
+  const archive = join(folder, 'release.tar')
+  await run('git', ['archive', '--output', archive, releaseBefore, ...parts], { cwd: root })
+  await run('tar', ['-xf', archive, '-C', folder])
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await shortenLifetime(folder)
   await buildIfStale(folder)
 }
 
