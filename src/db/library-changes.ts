@@ -2,11 +2,13 @@ import type { Playlist } from '../autodj/library.ts'
 import { buildTracks, cellAt, replaceTracks } from '../autodj/tracks.ts'
 import { readPlaylists } from './library.ts'
 import type { Tx } from './sql.ts'
-import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
+import { mediaColumns, type PackedTracks, packedTracks, trackColumns, unpackTracks } from './tracks.ts'
 
 /** The ids of what changed in a library. */
 export interface LibraryChanges {
   readonly playlists: ReadonlySet<number>
+  /** Whether past plays changed. */
+  readonly plays: boolean
   readonly tracks: ReadonlySet<number>
   readonly media: ReadonlySet<number>
 }
@@ -29,15 +31,23 @@ export async function readLibraryChanges(
       and exists (select from library_changes where station_id = ${stationId} and version = ${version})
     ${tx.unsafe(`limit ${changesAtMost + 1}`)}`
   if (rows.length === 0 || rows.length > changesAtMost) return null
-  const changes = { playlists: new Set<number>(), tracks: new Set<number>(), media: new Set<number>() }
+  const changes = {
+    playlists: new Set<number>(),
+    plays: false,
+    tracks: new Set<number>(),
+    media: new Set<number>()
+  }
   for (const { kind, id } of rows) {
     const name = kinds[kind]
     if (name === null) return null
-    changes[name].add(id)
+    if (name === 'playlists' && id === noPlaylist) changes.plays = true
+    else changes[name].add(id)
   }
   return changes
 }
 
+/** Listed as a changed playlist if past plays changed, because releases before 0.3.0 know no kind for them. */
+const noPlaylist = 0
 const kinds = { playlist: 'playlists', track: 'tracks', media: 'media', all: null } as const
 
 /** Reads what changed. Returns the playlists of the station; those without a change are the same objects. */
@@ -83,14 +93,14 @@ async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks,
       cross join lateral (select id from playlist_tracks where media_id = changed.id offset 0) other
     ) changed
     cross join lateral (
-      select t.*, p.source = 'remote_url' as is_remote
+      select ${trackColumns(tx)}, p.source = 'remote_url' as is_remote
       from playlist_tracks t join playlists p on p.id = t.playlist_id
       where t.id = changed.id and p.station_id = ${stationId} and p.is_enabled and p.type <> 'custom'
         and p.id <> all(${[...playlists]}::bigint[])
       limit 1
     ) t
     cross join lateral (
-      select * from media where id = t.media_id and station_id = ${stationId}
+      select ${mediaColumns(tx)} from media m where id = t.media_id and station_id = ${stationId}
         and (remote_playlist_id is not null) = t.is_remote
       limit 1
     ) m

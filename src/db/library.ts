@@ -1,7 +1,14 @@
 import type { PlayOrRow, PlaylistOption, Playlist } from '../autodj/library.ts'
 import { buildTracks, type Tracks } from '../autodj/tracks.ts'
 import type { Sql, Tx } from './sql.ts'
-import { type PackedTracks, packedTracks, unpackTracks } from './tracks.ts'
+import {
+  markColumns,
+  mediaColumns,
+  type PackedTracks,
+  packedTracks,
+  trackColumns,
+  unpackTracks
+} from './tracks.ts'
 
 interface PlaylistRow extends Omit<Playlist, 'source' | 'options' | 'tracks'> {
   stationId: number
@@ -38,13 +45,11 @@ export async function readPlaylists(
     sql<(PackedTracks & { playlistId: number })[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (
-          select t.*, p.source = 'remote_url' as is_remote
+          select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote
           from playlists p join playlist_tracks t on t.playlist_id = p.id
           where p.station_id = s.id and ${isActive} and ${isRead}
         ), m as materialized (
-          select id, song_key, title_key, artist_keys, duration_ms, cue_in_ms, cue_out_ms, start_next_ms, path,
-            remote_playlist_id is not null as is_remote
-          from media where station_id = s.id
+          select ${mediaColumns(sql)}, remote_playlist_id is not null as is_remote from media m where station_id = s.id
         )
         select t.playlist_id as "playlistId", ${packedTracks(sql)}
         from t join m on m.id = t.media_id and m.is_remote = t.is_remote
@@ -83,11 +88,32 @@ const isOption = (name: string): name is PlaylistOption => optionNames.has(name)
 export interface PastPlay extends Omit<PlayOrRow, 'overlapMs'> {
   readonly stationId: number
   readonly id: number
+  /** Present if the marks of its track are not written until a report confirms it. */
+  readonly isProvisional?: true
+}
+
+/** A play that is read to extend a library in memory, with what a play changes in its playlist. */
+export interface NewPlay extends PastPlay {
+  /** The current pass of the playlist; null or absent: unknown. */
+  readonly playlistPass?: number | null
+  /** The current marks of the track; null or absent: unknown. */
+  readonly lastPass?: number | null
+  readonly lastAiredMs?: number | null
 }
 
 const playsAtMost = 10_000
 
 /** Reads plays, the current one included, oldest first: those from an id on, or from a start time on. */
+export async function readPlays(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  from: { readonly ids: readonly number[] }
+): Promise<NewPlay[]>
+export async function readPlays(
+  sql: Sql | Tx,
+  stationIds: readonly number[],
+  from: { readonly startsAtMs: readonly number[] }
+): Promise<PastPlay[]>
 export async function readPlays(
   sql: Sql | Tx,
   stationIds: readonly number[],
@@ -101,21 +127,33 @@ export async function readPlays(
     select h.station_id as "stationId", h.id, h.playlist_id as "playlistId", h.track_id as "trackId",
       h.media_id as "mediaId", h.pass, h.request_id as "requestId", h.occurrence_ms as "occurrenceMs",
       h.song_key as song, coalesce(h.title_key, 0) as title, coalesce(h.artist_keys, '{}') as artists,
-      h.is_visible as "isVisible", h.started_at_ms as "startsAtMs", h.duration_ms as "durationMs"
+      h.is_visible as "isVisible", h.is_bridged as "isProvisional", h.started_at_ms as "startsAtMs",
+      h.duration_ms as "durationMs"${isById ? sql`, p.pass as "playlistPass", t.*` : sql``}
     from unnest(${[...stationIds]}::bigint[], ${[...(isById ? from.ids : from.startsAtMs)]}::bigint[]) as s (id, since)
     cross join lateral (
-      select * from song_history h where (h.station_id, h.${column}) >= (s.id, s.since) and h.station_id <= s.id
+      select station_id, id, playlist_id, track_id, media_id, pass, request_id, occurrence_ms, song_key, title_key,
+        artist_keys, is_visible, is_bridged, started_at_ms, duration_ms
+      from song_history h where (h.station_id, h.${column}) >= (s.id, s.since) and h.station_id <= s.id
       order by h.station_id desc, h.${column} desc ${sql.unsafe(`limit ${playsAtMost}`)}
-    ) h
+    ) h ${isById ? whatPlaysChange(sql) : sql``}
     order by h.id`
-  return rows.map(({ song, title, artists, ...row }) => ({
+  return rows.map(({ song, title, artists, isProvisional, ...row }) => ({
     ...row,
+    ...(isProvisional ? { isProvisional } : {}),
     isInterrupt: false,
     song: { song, title, artists: artists.map(Number) }
   }))
 }
 
-interface PlayRow extends Omit<PastPlay, 'song' | 'isInterrupt'> {
+/** The playlist and the track of the plays `h`, each looked up: otherwise Postgres might go through all. */
+const whatPlaysChange = (sql: Sql | Tx) => sql`
+  left join lateral (select pass from playlists where id = h.playlist_id limit 1) p on true
+  left join lateral (
+    select ${markColumns(sql)} from playlist_tracks t where t.id = h.track_id limit 1
+  ) t on true`
+
+interface PlayRow extends Omit<NewPlay, 'song' | 'isInterrupt' | 'isProvisional'> {
+  isProvisional: boolean
   song: number
   title: number
   artists: number[]

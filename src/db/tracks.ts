@@ -18,11 +18,26 @@ type PackedColumn =
   | 'aired'
   | 'artistCounts'
 
+/** The columns of the tracks `t` that `packedTracks` needs. */
+export const trackColumns = (sql: Sql | Tx) =>
+  sql`t.id, t.playlist_id, t.media_id, t.position, t.last_pass, t.last_aired_ms`
+
+/** The columns of the media `m` that `packedTracks` needs. */
+export const mediaColumns = (sql: Sql | Tx) => sql`
+  m.id, m.song_key, m.title_key, m.artist_keys, m.duration_ms, m.cue_in_ms, m.cue_out_ms, m.start_next_ms, m.path`
+
+const lastPassOf = (sql: Sql | Tx) => sql`least(t.last_pass, 2147483647)`
+const lastAiredOf = (sql: Sql | Tx) => sql`coalesce(t.last_aired_ms, 0)`
+
+/** The marks that a play leaves at the track `t`. */
+export const markColumns = (sql: Sql | Tx) =>
+  sql`${lastPassOf(sql)} as "lastPass", ${lastAiredOf(sql)} as "lastAiredMs"`
+
 /** Aggregates the tracks `t` (with `is_remote`) and their media `m` into columns, much faster than rows. */
 export const packedTracks = (sql: Sql | Tx) => sql`
   ${column(sql, sql`t.id`)} as ids, ${column(sql, sql`t.position::bigint`)} as positions, ${column(sql, sql`m.id`)} as media, ${column(sql, sql`m.song_key`)} as songs,
   ${column(sql, sql`coalesce(m.title_key, 0)`)} as titles, ${column(sql, sql`${onAirOf(sql)}::bigint`)} as durations,
-  ${column(sql, sql`least(t.last_pass, 2147483647)`)} as passes, ${column(sql, sql`coalesce(t.last_aired_ms, 0)`)} as aired,
+  ${column(sql, lastPassOf(sql))} as passes, ${column(sql, lastAiredOf(sql))} as aired,
   ${column(sql, sql`coalesce(cardinality(m.artist_keys), 0)::bigint`)} as "artistCounts",
   coalesce(string_agg(array_send(m.artist_keys), ''::bytea ${inOrder(sql)})
     filter (where cardinality(m.artist_keys) > 0), '') as artists,

@@ -1,5 +1,5 @@
 import type { Library } from '../autodj/library.ts'
-import { type PastPlay, readPlays } from '../db/library.ts'
+import { type NewPlay, readPlays } from '../db/library.ts'
 import type { Tx } from '../db/sql.ts'
 import type { StationChange } from './change-station.ts'
 import { type LibraryCache, newestCachedPlayId, type StationLibrary } from './queue/libraries.ts'
@@ -31,7 +31,7 @@ const noLibrary: StationLibrary = { version: 0, playlists: [], past: { plays: []
 /** Reads of stations that were sent together with their lock. */
 export interface QueueReads {
   readonly queue: Promise<UnplayedRow[]>
-  readonly newPlays: Promise<PastPlay[]>
+  readonly newPlays: Promise<NewPlay[]>
 }
 
 /** Sends the reads that every context needs: queued rows, and plays newer than the cached libraries. */

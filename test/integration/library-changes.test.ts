@@ -3,14 +3,17 @@ import { describe, expect } from 'vitest'
 
 import { readPlays } from '../../src/db/library.ts'
 import type { Sql, Tx } from '../../src/db/sql.ts'
+import { confirmPlay } from '../../src/playout/plays/provisional-plays.ts'
 import {
   cacheLibrary,
   findCachedLibrary,
   type LibraryCache,
   newestCachedPlayId,
   openLibraryCache,
-  raiseLibraryVersion
+  raiseLibraryVersion,
+  recordPlayChange
 } from '../../src/playout/queue/libraries.ts'
+import { startNewPass } from '../../src/playout/queue/passes.ts'
 import { readLibrary } from '../../src/playout/queue/read-library.ts'
 import { lockStation } from '../../src/playout/rows.ts'
 import { test } from '../support/fixtures.ts'
@@ -65,17 +68,43 @@ const edits = {
     update media set cue_in_ms = ${to * 10}, cue_out_ms = ${to % 2 === 0 ? null : 500 + to},
       start_next_ms = ${to % 3 === 0 ? null : 490 + to}
     where id in (${pick(tx, 'media', id, at)})`,
-  play: (tx, id, at, to) => tx`
-    with track as (
-      update playlist_tracks t set last_pass = greatest(last_pass, ${to}),
-        last_aired_ms = floor(extract(epoch from now()) * 1000)
-      from media m where m.id = t.media_id and t.id in (${pickTrack(tx, id, at)})
-      returning t.id, t.playlist_id, m.id as media_id, m.song_id, m.title_key, m.artist_keys, t.last_aired_ms
-    )
-    insert into song_history (station_id, media_id, playlist_id, track_id, playlist, song_id, artist, title, duration_ms,
-      title_key, artist_keys, pass, started_at_ms, ended_at_ms)
-    select ${id}, media_id, playlist_id, id, '', song_id, '', '', 1000, title_key, artist_keys, ${to}, last_aired_ms,
-      last_aired_ms from track`,
+  play: (tx, id, at, to) => insertPlay(tx, id, { at, pass: to, agoMs: 0 }),
+  playAfterClockWentBack: (tx, id, at, to) => insertPlay(tx, id, { at, pass: to, agoMs: 1_000 * to }),
+  playProvisionally: (tx, id, at, to) => insertPlay(tx, id, { at, pass: to, agoMs: 0, isProvisional: true }),
+  confirmPlay: async (tx, id, at) => {
+    const [play] = await tx<{ id: number; isProvisional: boolean }[]>`
+      select id, is_bridged as "isProvisional" from song_history where id in (${pick(tx, 'song_history', id, at)})`
+    if (play) await confirmPlay(tx, play)
+  },
+  endPass: (tx, id) => tx`
+    update playlists p set pass = h.pass
+    from (select playlist_id, pass from song_history where station_id = ${id} order by id desc limit 1) h
+    where p.id = h.playlist_id and p.pass < h.pass`,
+  setPass: (tx, id, at, to) => tx`
+    update playlists set pass = ${to} where id in (${pick(tx, 'playlists', id, at)})`,
+  startNewPass: async (tx, id, at) => {
+    const [playlist] = await tx<{ id: number }[]>`
+      select id from playlists where id in (${pick(tx, 'playlists', id, at)})`
+    if (playlist) await startNewPass(tx, playlist.id)
+  },
+  markPassed: (tx, id, at, to) => tx`
+    update playlist_tracks set last_pass = greatest(last_pass, ${to}) where id in (${pickTrack(tx, id, at)})`,
+  resetMarks: (tx, id, at) => tx`
+    update playlist_tracks set last_pass = 0, last_aired_ms = null where id in (${pickTrack(tx, id, at)})`,
+  renamePlay: (tx, id, at, to) => tx`
+    update song_history set song_id = md5(${to}::text), title_key = ${to}, artist_keys = ${[to, to + 1].slice(to % 3)}
+    where id in (${pick(tx, 'song_history', id, at)})`,
+  moveStart: (tx, id, at, to) => tx`
+    update song_history set started_at_ms = started_at_ms - ${to * 100} where id in (${pick(tx, 'song_history', id, at)})`,
+  editPlay: (tx, id, at, to) => tx`
+    update song_history set is_visible = ${to % 2 === 0}, duration_ms = ${to}, occurrence_ms = ${to}, request_id = ${to},
+      pass = ${to}, media_id = null, playlist_id = case when ${to % 3 === 0} then null else playlist_id end
+    where id in (${pick(tx, 'song_history', id, at)})`,
+  removePlay: async (tx, id, at) => {
+    const [play] = await tx<{ trackId: number | null }[]>`
+      delete from song_history where id in (${pick(tx, 'song_history', id, at)}) returning track_id as "trackId"`
+    if (play) await recordPlayChange(tx, id, play.trackId)
+  },
   addMedia: (tx, id, at, to) => tx`
     with m as (
       insert into media (station_id, unique_id, path, song_id, duration_ms)
@@ -102,7 +131,7 @@ interface Edit {
 }
 
 /** Selects the id of one row of a table, by its number. */
-const pick = (tx: Tx, table: 'playlists' | 'media', stationId: number, at: number) => tx`
+const pick = (tx: Tx, table: 'playlists' | 'media' | 'song_history', stationId: number, at: number) => tx`
   select id from ${tx(table)} where station_id = ${stationId} order by id
   limit 1 offset (${at} % greatest(1, (select count(*) from ${tx(table)} where station_id = ${stationId})))`
 
@@ -110,6 +139,28 @@ const pickTrack = (tx: Tx, stationId: number, at: number) => tx`
   select t.id from playlist_tracks t join playlists p on p.id = t.playlist_id and p.station_id = ${stationId}
   order by t.id limit 1 offset (${at} % greatest(1, (
     select count(*) from playlist_tracks t join playlists p on p.id = t.playlist_id and p.station_id = ${stationId})))`
+
+interface SeededPlay {
+  readonly at: number
+  readonly pass: number
+  readonly agoMs: number
+  readonly isProvisional?: boolean
+}
+
+/** Plays a track, as `openHistoryRows` does. */
+const insertPlay = (tx: Tx, stationId: number, { at, pass, agoMs, isProvisional = false }: SeededPlay) => tx`
+  with track as (
+    select t.id, t.playlist_id, m.id as media_id, m.song_id, m.title_key, m.artist_keys,
+      floor(extract(epoch from clock_timestamp()) * 1000) - ${agoMs}::bigint as start_ms
+    from playlist_tracks t join media m on m.id = t.media_id where t.id in (${pickTrack(tx, stationId, at)})
+  ), heard as (
+    update playlist_tracks t set last_pass = greatest(last_pass, ${pass}), last_aired_ms = track.start_ms
+    from track where t.id = track.id and not ${isProvisional}
+  )
+  insert into song_history (station_id, media_id, playlist_id, track_id, playlist, song_id, artist, title, duration_ms,
+    title_key, artist_keys, pass, is_bridged, started_at_ms, ended_at_ms)
+  select ${stationId}, media_id, playlist_id, id, '', song_id, '', '', 1000, title_key, artist_keys, ${pass},
+    ${isProvisional}, start_ms, start_ms from track`
 
 async function apply(tx: Tx, stationId: number, list: readonly Edit[]): Promise<void> {
   for (const { name, at, to } of list) await edits[name](tx, stationId, at, to)

@@ -85,7 +85,7 @@ const reshuffle = playlistAction('PUT', 'reshuffle', {
   summary: 'Start a new pass through the songs, in a new order if shuffled',
   handle: (request, services) =>
     changePlaylist(request, services, 'tracks', async (tx, { id }) => {
-      await startNewPass(tx, stationOf(request).id, id)
+      await startNewPass(tx, id)
       return 'Playlist reshuffled.'
     })
 })

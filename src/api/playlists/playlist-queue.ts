@@ -61,7 +61,7 @@ const clearQueue = playlistAction('DELETE', 'queue', {
   summary: 'Start a new pass through the songs',
   handle: (request, services) =>
     changePlaylist(request, services, 'tracks', async (tx, { id }) => {
-      await startNewPass(tx, stationOf(request).id, id)
+      await startNewPass(tx, id)
       return 'Playlist queue cleared.'
     })
 })

@@ -154,7 +154,7 @@ const hooks: ResourceHooks<PlaylistFields> = {
     }
     const hasNewEntries = await syncEntries(change, { id, stationId: change.station.id }, before, values)
     if (before && before.name !== values.name) await markPlaylist(change, id)
-    if (before && before.order !== values.order) await startNewPass(tx, change.station.id, id)
+    if (before && before.order !== values.order) await startNewPass(tx, id)
     if (hasNewEntries || (before && affectsQueue(before, values))) await refillQueue(change)
   }
 }

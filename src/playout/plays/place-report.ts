@@ -1,7 +1,7 @@
 import { airtimeMs } from '../../autodj/durations.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationChange } from '../change-station.ts'
-import { raiseLibraryVersion } from '../queue/libraries.ts'
+import { recordPlayChange } from '../queue/libraries.ts'
 import { reportDeadlineMs, confirmPlay } from './provisional-plays.ts'
 
 /** One of the newest plays of a station. */
@@ -35,9 +35,10 @@ export async function makeRoom({ tx, station }: StationChange, { cut, removed }:
   if (removed) {
     await tx`update queue set played_at_ms = null, history_id = null
       where station_id = ${station.id} and history_id = ${removed.id}`
-    await tx`delete from song_history where id = ${removed.id}`
-    // Cached libraries contain the removed play.
-    await raiseLibraryVersion(tx, station.id)
+    const [gone] = await tx<{ trackId: number | null }[]>`
+      delete from song_history where id = ${removed.id} returning track_id as "trackId"`
+    // Cached libraries contain the removed play, and have marked its track.
+    await recordPlayChange(tx, station.id, gone?.trackId ?? null)
   }
   if (!cut) return
   await confirmPlay(tx, cut.play)

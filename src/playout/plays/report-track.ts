@@ -4,7 +4,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { readQueueContext } from '../queue-context.ts'
-import { raiseLibraryVersion } from '../queue/libraries.ts'
+import { raiseLibraryVersion, recordPlayChange } from '../queue/libraries.ts'
 import { endPass } from '../queue/passes.ts'
 import { refillQueue } from '../queue/queue.ts'
 import type { StationFacts, UnplayedRow } from '../rows.ts'
@@ -155,8 +155,8 @@ const airtimeOf = ({ startedAtMs, endedAtMs }: Placement, durationMs: number) =>
 async function startRow(change: StationChange, library: Library, row: ReportedRow, place: Placement) {
   await startFromQueue(change, row, airtimeOf(place, row.durationMs), null)
   await Promise.all(endPass(change.tx, library, row))
-  // Cached libraries only append newer plays.
-  if (place.endedAtMs !== null) await raiseLibraryVersion(change.tx, change.station.id)
+  // It may be older than the plays that cached libraries keep.
+  if (place.endedAtMs !== null) await recordPlayChange(change.tx, change.station.id, row.trackId)
 }
 
 /** Adds the streamer who was live when the song started. */

@@ -135,3 +135,11 @@ const sizeOf = ({ playlists, past }: StationLibrary) =>
 export async function raiseLibraryVersion(tx: Tx, stationId: number): Promise<void> {
   await tx`select count_library_change(${stationId})`
 }
+
+/**
+ * Lists a past play that was removed, or inserted before others, and its track (null: none), so that processes
+ * read the past plays and the track again.
+ */
+export async function recordPlayChange(tx: Tx, stationId: number, trackId: number | null): Promise<void> {
+  await tx`select record_play_change(${stationId}, ${trackId})`
+}

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import { transferIndex } from '../../autodj/duplicates.ts'
 import type { LibraryPast, PlayOrRow, Playlist, RemovedRow } from '../../autodj/library.ts'
 import { markAired, trackIndex } from '../../autodj/tracks.ts'
-import type { PastPlay } from '../../db/library.ts'
+import type { NewPlay, PastPlay } from '../../db/library.ts'
 import type { StationFacts } from '../rows.ts'
 
 const hourMs = 3_600_000
@@ -30,17 +32,48 @@ export interface CachedPast {
   readonly older: Map<number, { startsAtMs: number; visibleAfter: number }>
 }
 
-/** Appends new plays and marks their tracks as played. */
-export function extendPast(past: CachedPast, playlists: readonly Playlist[], plays: readonly PastPlay[]) {
-  const newestId = past.plays.at(-1)?.id ?? 0
-  const fresh = plays.filter(({ id }) => id > newestId)
-  if (fresh.length === 0) return
-  past.plays.push(...fresh)
-  for (const { playlistId, trackId, pass, startsAtMs } of fresh) {
-    const playlist = trackId === null ? undefined : playlists.find(({ id }) => id === playlistId)
-    if (playlist && trackId !== null)
-      markAired(playlist.tracks, trackIndex(playlist.tracks, trackId), pass, startsAtMs)
+/**
+ * Adds what was read from the newest play on, that one included: new plays, the marks of their tracks, and the
+ * passes of their playlists. Returns the playlists; those with the same pass are the same objects.
+ */
+export function extendPast(
+  past: CachedPast,
+  playlists: readonly Playlist[],
+  plays: readonly NewPlay[]
+): readonly Playlist[] {
+  const passes = new Map<number | null, number>()
+  for (const { playlistPass, lastPass, lastAiredMs, ...play } of plays) {
+    const newest = past.plays.at(-1)
+    if (newest && play.id < newest.id) continue
+    if (play.id !== newest?.id) past.plays.push(play)
+    // Another list, because the index of its songs belongs to a list.
+    else if (!isDeepStrictEqual(play, newest)) past.plays = [...past.plays.slice(0, -1), play]
+    const { tracks, index } = findTrack(playlists, play)
+    if (tracks && typeof lastPass === 'number' && typeof lastAiredMs === 'number') {
+      tracks.lastPass[index] = lastPass
+      tracks.lastAired[index] = lastAiredMs
+    } else if (tracks) markAired(tracks, index, play.pass, play.startsAtMs)
+    if (play.isProvisional) markProvisional([play], playlists)
+    if (typeof playlistPass === 'number') passes.set(play.playlistId, playlistPass)
   }
+  const isMoved = ({ id, pass }: Playlist) => (passes.get(id) ?? pass) !== pass
+  if (!playlists.some(isMoved)) return playlists
+  return playlists.map(each => (isMoved(each) ? { ...each, pass: passes.get(each.id) ?? each.pass } : each))
+}
+
+/** Marks the tracks of provisional plays, which Postgres marks when a report confirms them. */
+export function markProvisional(plays: readonly PastPlay[], playlists: readonly Playlist[]): void {
+  for (const play of plays) {
+    if (!play.isProvisional) continue
+    const { tracks, index } = findTrack(playlists, play)
+    if (tracks) markAired(tracks, index, play.pass, play.startsAtMs)
+  }
+}
+
+function findTrack(playlists: readonly Playlist[], { playlistId, trackId }: PastPlay) {
+  const tracks = trackId === null ? null : playlists.find(({ id }) => id === playlistId)?.tracks
+  const index = tracks && trackId !== null ? trackIndex(tracks, trackId) : -1
+  return index < 0 ? { tracks: null, index } : { tracks, index }
 }
 
 /** Removes plays that began before a time; the last one of each playlist is kept. */

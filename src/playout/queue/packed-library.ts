@@ -34,6 +34,7 @@ export function unpackLibrary(bytes: Uint8Array): StationLibrary {
 const playNumbers = 14
 const visible = 1
 const interrupt = 2
+const provisional = 4
 
 /** Writes plays as numbers, because objects would be written with the names of their properties. */
 function packPlays(plays: readonly PastPlay[]): Float64Array {
@@ -45,7 +46,11 @@ function packPlays(plays: readonly PastPlay[]): Float64Array {
     numbers[end++] = value ?? Number.NaN
   }
   for (const play of plays) {
-    write((play.isVisible ? visible : 0) | (play.isInterrupt ? interrupt : 0))
+    write(
+      (play.isVisible ? visible : 0) |
+        (play.isInterrupt ? interrupt : 0) |
+        (play.isProvisional ? provisional : 0)
+    )
     write(play.stationId)
     write(play.id)
     write(play.playlistId)
@@ -83,6 +88,7 @@ function unpackPlays(numbers: Float64Array): PastPlay[] {
     plays.push({
       isVisible: (flags & visible) !== 0,
       isInterrupt: (flags & interrupt) !== 0,
+      ...((flags & provisional) === 0 ? {} : { isProvisional: true }),
       stationId: read(),
       id: read(),
       playlistId: readNullable(),

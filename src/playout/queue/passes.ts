@@ -1,9 +1,8 @@
 import { countsInPass, type Library } from '../../autodj/library.ts'
 import type { Tx } from '../../db/sql.ts'
-import { raiseLibraryVersion } from './libraries.ts'
 
 /** Begins a new pass of a playlist. Its queued rows are removed unless they were sent. */
-export async function startNewPass(tx: Tx, stationId: number, playlistId: number): Promise<void> {
+export async function startNewPass(tx: Tx, playlistId: number): Promise<void> {
   await tx`
     update playlists p set pass = 1 + greatest(p.pass,
       (select coalesce(max(last_pass), 0) from playlist_tracks t where t.playlist_id = p.id),
@@ -13,7 +12,6 @@ export async function startNewPass(tx: Tx, stationId: number, playlistId: number
   await tx`
     delete from queue where playlist_id = ${playlistId} and played_at_ms is null and skipped_at_ms is null
       and not is_sent and not is_manual`
-  await raiseLibraryVersion(tx, stationId)
 }
 
 /** The first play of a later pass ends the passes before it, once all their tracks were played. */

@@ -8,7 +8,6 @@ import { changeStation, type StationChange } from '../change-station.ts'
 import { rereadQueueContext, type QueueContext } from '../queue-context.ts'
 import { nextPlayAtMs, type UnplayedRow, naturalEndMs } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
-import { raiseLibraryVersion } from './libraries.ts'
 import { endPass } from './passes.ts'
 import { isEmptyPlan, statementsOfPlans } from './plan-statements.ts'
 
@@ -52,10 +51,9 @@ async function missingRow(tx: Tx, stationId: number, queueId: number): Promise<A
 }
 
 /** A track of a sequential playlist would be queued again at once, so it counts as played in its pass. */
-async function markPassed(tx: Tx, { tracks }: Playlist, trackId: number, { stationId, pass }: UnplayedRow) {
+async function markPassed(tx: Tx, { tracks }: Playlist, trackId: number, { pass }: UnplayedRow) {
   markAired(tracks, trackIndex(tracks, trackId), pass, 0)
   await tx`update playlist_tracks set last_pass = greatest(last_pass, ${pass}) where id = ${trackId}`
-  await raiseLibraryVersion(tx, stationId)
 }
 
 /** Removes every row that was not sent, and fills the queue with other tracks if there are any. */

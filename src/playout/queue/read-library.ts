@@ -1,10 +1,17 @@
 import type { Playlist } from '../../autodj/library.ts'
 import { readChangedPlaylists, readLibraryChanges } from '../../db/library-changes.ts'
-import { type PastPlay, readLastPlays, readPlaylists, readPlays } from '../../db/library.ts'
+import { type NewPlay, readLastPlays, readPlaylists, readPlays } from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationFacts } from '../rows.ts'
 import { cacheLibrary, findCachedLibrary, type LibraryCache, type StationLibrary } from './libraries.ts'
-import { type CachedPast, extendPast, lookBackMs, type LookBackSettings, trimPast } from './library-past.ts'
+import {
+  type CachedPast,
+  extendPast,
+  lookBackMs,
+  type LookBackSettings,
+  markProvisional,
+  trimPast
+} from './library-past.ts'
 
 /** A station with the version of its library. */
 export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof LookBackSettings>
@@ -12,7 +19,7 @@ export type LibraryStation = Pick<StationFacts, 'id' | 'libraryVersion' | keyof 
 interface CachedLibraries {
   readonly libraries: LibraryCache
   /** Plays from the newest cached one on. */
-  readonly plays: readonly PastPlay[]
+  readonly plays: readonly NewPlay[]
 }
 
 /**
@@ -44,8 +51,8 @@ async function updateCachedLibrary(
   const seen = copy?.past.plays.at(-1)?.id
   if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
   // Before changes are read, because changed playlists already contain these plays.
-  extendPast(copy.past, copy.playlists, plays)
-  return copy.version === station.libraryVersion ? copy : readChanges(tx, station, nowMs, copy)
+  const extended = { ...copy, playlists: extendPast(copy.past, copy.playlists, plays) }
+  return copy.version === station.libraryVersion ? extended : readChanges(tx, station, nowMs, extended)
 }
 
 /**
@@ -60,11 +67,13 @@ async function readChanges(
   const changes = version < station.libraryVersion ? await readLibraryChanges(tx, station.id, version) : null
   if (!changes) return null
   const updated = await readChangedPlaylists(tx, station.id, playlists, changes)
+  // Rules of a changed playlist may look back further.
+  const isPastRead = changes.plays || changes.playlists.size > 0
+  if (!isPastRead) markProvisional(past.plays, updated)
   return {
     version: station.libraryVersion,
     playlists: updated,
-    // Rules of a changed playlist may look back further.
-    past: changes.playlists.size > 0 ? await loadPast(tx, station, nowMs, updated) : past
+    past: isPastRead ? await loadPast(tx, station, nowMs, updated) : past
   }
 }
 
@@ -127,6 +136,7 @@ async function loadPasts(
   ])
   const pasts = new Map(ids.map(id => [id, emptyPast()]))
   for (const play of plays) pasts.get(play.stationId)?.plays.push(play)
+  for (const [id, { plays: own }] of pasts) markProvisional(own, playlists.get(id) ?? [])
   for (const { stationId, playlistId, startsAtMs, visibleAfter } of last)
     pasts.get(stationId)?.older.set(playlistId, { startsAtMs, visibleAfter })
   return pasts
