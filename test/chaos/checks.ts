@@ -14,6 +14,7 @@ import type { Journal } from './journal.ts'
 import { type DeliveryRow, judgeDeliveries, type ReceivedRequest } from './judge-deliveries.ts'
 import { type HistoryPlay, judgeHistory } from './judge-history.ts'
 import { describeDifference, type PositionJudge } from './judge-positions.ts'
+import { judgeRotation, type RotationPlay } from './judge-rotation.ts'
 import type { Operators } from './operators.ts'
 import type { PlayoutScript } from './playout-script.ts'
 import type { TimeSpan, Violation } from './violation.ts'
@@ -232,6 +233,11 @@ export async function checkHistories({
         skipped: operators.skipped
       }
       found.push(...judgeHistory(plays, { ...context, backend }))
+      const rotated = await tx<RotationPlay[]>`
+        select h.id, h.playlist_id as "playlistId", h.track_id as "trackId", h.pass
+        from song_history h join playlists p on p.id = h.playlist_id and p."order" <> 'random'
+        where h.station_id = ${stationId} and h.track_id is not null order by h.id`
+      found.push(...judgeRotation(stationId, rotated))
       const ended = new Set(plays.filter(({ endedAtMs }) => endedAtMs !== null).map(({ id }) => id))
       for (const { id } of plays)
         if (backend === 'clock' && skipsAccepted.has(id) && !ended.has(id))

@@ -17,6 +17,8 @@ import { between, pick } from './plan.ts'
 export interface OperatedStation {
   readonly id: number
   readonly mediaIds: readonly number[]
+  /** A playlist, and the songs that operators add to it and remove; null: they do not change its songs. */
+  readonly changing: { readonly playlistId: number; readonly mediaIds: readonly number[] } | null
 }
 
 /** Records of the writes of operators, to be compared with the stored records. */
@@ -123,6 +125,12 @@ export function openOperators(options: OperatorOptions): Operators {
         }
       }
     },
+    curator: async ({ random, station, ask }) => {
+      if (station.changing === null) return
+      const { playlistId, mediaIds } = station.changing
+      const body = { playlists: random() < 0.6 ? [playlistId] : [] }
+      await ask('PUT', `/api/station/${station.id}/file/${pick(random, mediaIds)}`, body)
+    },
     skipper: async ({ station, ask }) => {
       const { body } = await ask('GET', `/api/nowplaying/${station.id}`)
       const shId: unknown = body?.now_playing?.sh_id
@@ -136,8 +144,9 @@ export function openOperators(options: OperatorOptions): Operators {
   const gate = { isPaused: false, inFlight: 0 }
   const operate = async (name: string, action: (context: ActionContext) => Promise<void>, index: number) => {
     const random = seededRandom(options.seed, 100 + index)
+    const operated = name === 'curator' ? stations.filter(({ changing }) => changing !== null) : stations
     for (let number = 1; !signal.aborted; number++) {
-      const station = pick(random, stations)
+      const station = pick(random, operated)
       const url = pick(random, options.baseUrls)
       const other = options.baseUrls.find(each => each !== url) ?? url
       const pauseMs = between(random, shortestPauseMs, longestPauseMs)

@@ -228,7 +228,8 @@ async function openLoad(
   const quick = await seedStations(sql, { stations: half, tracks: 40, songMs: 4_000 })
   const slow =
     count > half ? await seedStations(sql, { stations: count - half, tracks: 40, songMs: 9_000 }) : []
-  const clocked = [...quick, ...slow].map(({ id }) => id)
+  const rotation = await seedRotation(sql)
+  const clocked = [...quick, ...slow, rotation].map(({ id }) => id)
   const readyUrl = () => servers.find(each => each.isReady())?.baseUrl ?? servers[0].baseUrl
   const playout = await openPlayoutScript({
     sql,
@@ -286,7 +287,11 @@ async function openLoad(
     where station_id = any(${stationIds}::bigint[]) group by station_id order by station_id`
   const operators = openOperators({
     seed,
-    stations: media.map(({ stationId, ids }) => ({ id: stationId, mediaIds: ids })),
+    stations: media.map(({ stationId, ids }) => ({
+      id: stationId,
+      mediaIds: ids,
+      changing: stationId === rotation.id ? rotation.changing : null
+    })),
     baseUrls,
     journal,
     signal: life
@@ -322,4 +327,16 @@ async function openLoad(
     disturbed
   }
   return { checked, stop: () => ended.abort() }
+}
+
+/** A station with a short pass, whose other songs operators add to its playlist. */
+async function seedRotation(sql: Rig['sql']) {
+  return sql.begin(async tx => {
+    const [station] = await seedStations(tx, { tracks: 10, songMs: 1_500 })
+    if (!station) throw new Error('no station was made')
+    const { id, playlistId } = station
+    const removed = await tx<{ mediaId: number }[]>`
+      delete from playlist_tracks where playlist_id = ${playlistId} and position > 4 returning media_id as "mediaId"`
+    return { id, changing: { playlistId, mediaIds: removed.map(({ mediaId }) => mediaId) } }
+  })
 }

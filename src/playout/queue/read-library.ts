@@ -51,7 +51,8 @@ async function updateCachedLibrary(
   const seen = copy?.past.plays.at(-1)?.id
   if (!copy || (seen !== undefined && !plays.some(play => play.id === seen))) return null
   // Before changes are read, because changed playlists already contain these plays.
-  const extended = { ...copy, playlists: extendPast(copy.past, copy.playlists, plays) }
+  const playlists = extendPast(copy.past, copy.playlists, plays)
+  const extended = playlists === copy.playlists ? copy : { ...copy, playlists }
   return copy.version === station.libraryVersion ? extended : readChanges(tx, station, nowMs, extended)
 }
 

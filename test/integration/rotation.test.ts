@@ -1,0 +1,57 @@
+import { expect } from 'vitest'
+
+import type { Sql } from '../../src/db/sql.ts'
+import { advance } from '../../src/playout/advance.ts'
+import { findCachedLibrary } from '../../src/playout/queue/libraries.ts'
+import type { PlayoutServices } from '../../src/playout/services.ts'
+import { test } from '../support/fixtures.ts'
+import { openPlayout } from '../support/playout.ts'
+import { seedStations } from '../support/stations.ts'
+
+/** Ends plays of a station, each by the next one of the processes. */
+async function play(processes: readonly PlayoutServices[], stationId: number, count: number): Promise<void> {
+  for (let number = 0; number < count; number++) {
+    const services = processes[number % processes.length]
+    if (!services) throw new Error('there is no process')
+    await advance(services, { stationId, endedShId: null, cause: 'skip' })
+  }
+}
+
+const readPlays = (sql: Sql, stationId: number) => sql<{ id: number; trackId: number; pass: number }[]>`
+  select id, track_id as "trackId", pass from song_history where station_id = ${stationId} order by id`
+
+const addSong = async (sql: Sql, playlistId: number) => {
+  const [track] = await sql<{ id: number }[]>`
+    with m as (
+      insert into media (station_id, unique_id, path, song_id, title, duration_ms)
+      select station_id, left(md5(random()::text), 24), 'new.mp3', md5('new'), 'New', 1000
+      from playlists where id = ${playlistId} returning id
+    )
+    insert into playlist_tracks (playlist_id, media_id, position) select ${playlistId}, id, 99 from m returning id`
+  return track?.id
+}
+
+test.for([1, 2])(
+  'a song that is added later is played as often as the others, with %i processes',
+  async (count, { sql, redisUrl }) => {
+    await using first = await openPlayout(sql, redisUrl)
+    await using second = await openPlayout(sql, redisUrl)
+    const processes = [first, second].slice(0, count)
+    const [station] = await seedStations(sql, { tracks: 3, songMs: 1_000 })
+    if (!station) throw new Error('no station was made')
+    const { id: stationId, playlistId } = station
+    await advance(first, { stationId, endedShId: 0, cause: 'wake' })
+    await play(processes, stationId, 36)
+    const addedId = await addSong(sql, playlistId)
+    const before = (await readPlays(sql, stationId)).length
+    await play(processes, stationId, 12)
+    const plays = await readPlays(sql, stationId)
+    const times = plays.slice(before).filter(({ trackId }) => trackId === addedId).length
+    expect(times).toBeGreaterThanOrEqual(2)
+    expect(times).toBeLessThanOrEqual(4)
+    const [stored] = await sql<{ pass: number }[]>`select pass from playlists where id = ${playlistId}`
+    for (const { libraries } of processes)
+      expect(findCachedLibrary(libraries, stationId)?.playlists[0]?.pass).toBeGreaterThan(10)
+    expect(stored?.pass).toBeGreaterThan(10)
+  }
+)
