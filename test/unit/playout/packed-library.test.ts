@@ -9,23 +9,23 @@ const key = fc.nat({ max: 2 ** 52 })
 const id = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 const nullable = fc.option(id)
 
-const plays: fc.Arbitrary<PastPlay[]> = fc.array(
-  fc.record({
-    stationId: id,
-    id,
-    playlistId: nullable,
-    trackId: nullable,
-    mediaId: nullable,
-    pass: fc.nat(),
-    requestId: nullable,
-    occurrenceMs: nullable,
-    isVisible: fc.boolean(),
-    isInterrupt: fc.boolean(),
-    startsAtMs: id,
-    durationMs: fc.nat(),
-    song: fc.record({ song: key, title: key, artists: fc.array(key, { maxLength: 4 }) })
-  })
-)
+const confirmed: fc.Arbitrary<PastPlay> = fc.record({
+  stationId: id,
+  id,
+  playlistId: nullable,
+  trackId: nullable,
+  mediaId: nullable,
+  pass: fc.nat(),
+  requestId: nullable,
+  occurrenceMs: nullable,
+  isVisible: fc.boolean(),
+  isInterrupt: fc.boolean(),
+  startsAtMs: id,
+  durationMs: fc.nat(),
+  song: fc.record({ song: key, title: key, artists: fc.array(key, { maxLength: 4 }) })
+})
+const provisional = confirmed.map((play): PastPlay => ({ ...play, isProvisional: true }))
+const plays: fc.Arbitrary<PastPlay[]> = fc.array(fc.oneof(confirmed, provisional))
 
 const older = fc
   .array(fc.tuple(id, fc.record({ startsAtMs: id, visibleAfter: fc.nat() })))
