@@ -132,6 +132,8 @@ async function writePlays(tx: Tx, lines: readonly string[]): Promise<void> {
     left join lateral (select genre, isrc from media where id = c.media_id limit 1) m on true
     left join lateral (select id from song_history where id = c.id limit 1) h on true
     order by c.station_id, c.id`
+  // They may be older than plays in memory.
+  await tx`select record_play_change(station_id, null) from (select distinct station_id from copied_plays) c`
 }
 
 async function readNames(migration: Migration, table: string, column: string, otherColumn: string) {
