@@ -229,7 +229,7 @@ async function openLoad(
   const slow =
     count > half ? await seedStations(sql, { stations: count - half, tracks: 40, songMs: 9_000 }) : []
   const rotation = await seedRotation(sql)
-  const clocked = [...quick, ...slow, rotation].map(({ id }) => id)
+  const clocked = [...quick, rotation, ...slow].map(({ id }) => id)
   const readyUrl = () => servers.find(each => each.isReady())?.baseUrl ?? servers[0].baseUrl
   const playout = await openPlayoutScript({
     sql,
