@@ -5,7 +5,8 @@ import { cellAt, type Tracks } from './tracks.ts'
 export interface TrackQuery {
   readonly tracks: Tracks
   readonly recent: AvoidedKeys
-  readonly lastSong: number | null
+  /** Songs that are skipped, except for `repeat`. */
+  readonly avoided: readonly (number | null)[]
   /** Ids of tracks that are skipped, except for `repeat`. */
   readonly rejected: ReadonlySet<number>
   /** Longer tracks are skipped. */
@@ -16,9 +17,9 @@ export interface TrackQuery {
   orderKey(index: number): number
 }
 
-/** Finds the best track of every tier as an index, or -1, in one scan; `repeat` may be the previous song. */
+/** Finds the best track of every tier as an index, or -1, in one scan; `repeat` may be a song to avoid. */
 export function findBestTracks(query: TrackQuery) {
-  const { tracks, recent, lastSong, rejected, maxAirtimeMs } = query
+  const { tracks, recent, avoided, rejected, maxAirtimeMs } = query
   const { songs, titles, artists, artistsEnd, durations, lastAired, ids } = tracks
   const skipped = { song: 0, title: 0, artist: 0 }
   const best = { 1: noTrack(), 2: noTrack(), 3: noTrack(), repeat: noTrack() }
@@ -32,7 +33,7 @@ export function findBestTracks(query: TrackQuery) {
     const songHeard = recent.songs.get(song)
     const heardMs = Math.max(cellAt(lastAired, index), songHeard ?? 0)
     keepBetter(best.repeat, index, heardMs, orderKey)
-    if (song === lastSong || rejected.has(cellAt(ids, index))) {
+    if (avoided.includes(song) || rejected.has(cellAt(ids, index))) {
       skipped.song++
       continue
     }

@@ -2,9 +2,10 @@ import { findBestTracks } from './best-tracks.ts'
 import type { DueCheck } from './due.ts'
 import type { AvoidedKeys, Tier } from './duplicates.ts'
 import { airtimeMs, maxAirtimeAt, streamDurationAt } from './durations.ts'
-import { type PlayOrRow, isInterrupting, type Playlist, previousPlay, type Slot } from './library.ts'
+import { type PlayOrRow, isInterrupting, type Playlist, type Slot } from './library.ts'
 import type { LogEntry } from './log-entry.ts'
 import { findPools, firstIndexIn, nextBatch, type TrackPool } from './pools.ts'
+import { findSongsToAvoid } from './previous-play.ts'
 import { shuffleKey } from './random.ts'
 import { cellAt, overlapAt, songKeysAt } from './tracks.ts'
 
@@ -91,18 +92,22 @@ function shuffledCandidate(choice: PickInput, pool: TrackPool): FindCandidate {
   const { playlist, due, slot, recent, mayRepeat } = choice
   const { id, tracks, source, avoidsDuplicates } = playlist
   const { seed } = slot.library.rules
-  const best = once(() =>
+  const findBest = (avoided: readonly (number | null)[]) =>
     findBestTracks({
       tracks,
       recent: avoidsDuplicates && source === 'songs' ? recent : noPlays,
-      lastSong: previousPlay(slot)?.song.song ?? null,
+      avoided,
       // Playlists with a time of their own may offer a removed track again at their next time.
       rejected: playlist.type === 'default' ? slot.rejected : noTracks,
       maxAirtimeMs: maxAirtimeAt(playlist, slot, due.window),
       includes: index => pool.includes(index),
       orderKey: index => shuffleKey(seed, pool.seed, cellAt(tracks.ids, index))
     })
-  )
+  const best = once(() => {
+    const { previous, lastJingle } = findSongsToAvoid(playlist, slot)
+    const found = findBest([previous, lastJingle])
+    return lastJingle !== null && found.byTier[3] < 0 ? findBest([previous]) : found
+  })
   return tier => {
     const { byTier, repeat, considered: looked_at, skipped } = best()
     const index = mayRepeat ? repeat : byTier[tier]

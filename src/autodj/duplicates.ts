@@ -1,4 +1,5 @@
-import { type PlayOrRow, isExpiredRequest, type PendingRequest, previousPlay, type Slot } from './library.ts'
+import { type PlayOrRow, isExpiredRequest, type PendingRequest, type Slot } from './library.ts'
+import { followsItself, previousSong } from './previous-play.ts'
 import type { SongKeys } from './tracks.ts'
 
 /** How well a song fits a slot: 1 no duplicate, 2 its artist was heard, 3 the song or its title was heard. */
@@ -13,7 +14,7 @@ interface LastHeard {
 export type AvoidedKeys = Readonly<Record<'songs' | 'titles' | 'artists', LastHeard>>
 
 /**
- * Collects the previous play, plays and rows within the duplicate range before the slot, all rows after it,
+ * Collects the previous song, plays and rows within the duplicate range before the slot, all rows after it,
  * and requests that are due within the range after it. Rows count at their planned time, so that a plan stays
  * valid as time passes.
  */
@@ -23,7 +24,7 @@ export function findRecentPlays(slot: Slot): AvoidedKeys {
   const near = emptyIndex()
   if (duplicateRangeMs === 0) return near
   const sinceMs = atMs - duplicateRangeMs
-  const last = previousPlay(slot)
+  const last = previousSong(slot)
   for (const play of [...rowsBefore, ...rowsAfter])
     if (play.startsAtMs > sinceMs) addSong(near, play.song, play.startsAtMs)
   if (last) addSong(near, last.song, last.startsAtMs)
@@ -56,17 +57,19 @@ const hourMs = 3_600_000
 
 /**
  * Whether a request would repeat a song, title or artist within the request threshold or the queue. With a
- * threshold of 0 only the previous play counts; an hour after its due time only the same song.
+ * threshold of 0 only the previous song counts; an hour after its due time only the same song.
  */
 export function repeatsTooSoon(request: PendingRequest, slot: Slot): boolean {
   const { library, rowsBefore, rowsAfter, atMs } = slot
   const { requestThresholdMs } = library.rules
-  const last = previousPlay(slot)
-  if (last?.song.song === request.song.song) return true
+  if (followsItself(slot, { song: request.song, isVisible: true })) return true
   const isLate = atMs - request.dueAtMs > hourMs
   const isRepeat = ({ song }: PlayOrRow) =>
     isLate ? song.song === request.song.song : areDuplicates(request.song, song)
-  if (requestThresholdMs === 0) return last !== null && isRepeat(last)
+  if (requestThresholdMs === 0) {
+    const last = previousSong(slot)
+    return last !== null && isRepeat(last)
+  }
   const isRecentRepeat = (play: PlayOrRow) => play.startsAtMs > atMs - requestThresholdMs && isRepeat(play)
   return library.past.plays.some(isRecentRepeat) || rowsBefore.some(isRepeat) || rowsAfter.some(isRepeat)
 }

@@ -8,13 +8,13 @@ import {
   isPlayable,
   isSequence,
   type Playlist,
-  previousPlay,
   regularPlaylists,
   type RemovedRow,
   type Slot
 } from './library.ts'
 import { buckets, isInBucket, pickFrom } from './pick.ts'
 import { type TrackBatch, findPools, firstIndexIn, nextBatch } from './pools.ts'
+import { repeatsOwnJingle, repeatsPrevious } from './previous-play.ts'
 import { type DraftRow, findPlaylist, slotRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
 import { findDueRequest } from './requests.ts'
 import type { ScheduleWindow } from './schedule.ts'
@@ -48,17 +48,24 @@ export function isMovable(draft: QueueDraft, row: DraftRow): boolean {
   return !isFixed(draft, row) && row.requestId === null && isEligible(draft, row)
 }
 
-/** Whether a row would repeat the previous song unintentionally. */
-export function repeatsPrevious(draft: QueueDraft, row: DraftRow): boolean {
-  const last = previousPlay(nextSlot(draft))
-  if (last?.song.song !== row.song.song || row.batch !== null) return false
-  const own = last.playlistId === row.playlistId ? findPlaylist(draft, row) : undefined
-  return !own || !isSequence(own)
+/** Whether a row would repeat the previous song in the next slot unintentionally. */
+export function isRepeat(draft: QueueDraft, row: DraftRow): boolean {
+  return repeatsPrevious(nextSlot(draft), row, findPlaylist(draft, row))
 }
 
 /** Whether another song fits the slot of a row better. */
 export function isImprovable(draft: QueueDraft, row: DraftRow): boolean {
-  return repeatsPrevious(draft, row) ? hasAlternative(draft, row) : hasBetterTrack(draft, row)
+  if (isRepeat(draft, row)) return hasAlternative(draft, row)
+  return hasBetterTrack(draft, row) || hasOtherJingle(draft, row)
+}
+
+/** Whether a row is the last jingle of its playlist once more, which could choose another one. */
+function hasOtherJingle(draft: QueueDraft, row: DraftRow): boolean {
+  const own = findPlaylist(draft, row)
+  const slot = nextSlot(draft)
+  if (!own || !repeatsOwnJingle(slot, row, own)) return false
+  const decision = pickFrom(slot, { playlists: [own], buckets, mayRepeat: false }, slotRandom(draft), [])
+  return decision !== null && decision.tracks[0].song.song !== row.song.song
 }
 
 /** Whether a rotation row is a duplicate, and its bucket now has a track of a better tier. */

@@ -139,10 +139,6 @@ export function countsInPass({ order, tracks }: Playlist, index: number): boolea
   return order === 'sequential' || tracks.duplicates === null || cellAt(tracks.duplicates, index) === 0
 }
 
-/** Whether a playlist is played in its own order, which may repeat a song intentionally. */
-export const isSequence = ({ order, options }: Playlist) => order === 'sequential' || options.has('merge')
-
-/** The row or play directly before a slot. */
-export function previousPlay({ library, rowsBefore }: Slot): PlayOrRow | null {
-  return rowsBefore.at(-1) ?? library.past.plays.at(-1) ?? null
-}
+/** Whether a playlist continues in its own order, which may repeat a song intentionally. A stream is one song. */
+export const isSequence = ({ order, options, source }: Playlist) =>
+  order === 'sequential' || options.has('merge') || source === 'stream'

@@ -1,15 +1,9 @@
 import { type Candidate, type PickInput, type Decision, prepareCandidates } from './candidates.ts'
 import { checkDue, type DueCheck } from './due.ts'
 import { findRecentPlays, type Tier } from './duplicates.ts'
-import {
-  isSequence,
-  type Playlist,
-  previousPlay,
-  regularPlaylists,
-  type Slot,
-  playlistWeight
-} from './library.ts'
+import { type Playlist, regularPlaylists, type Slot, playlistWeight } from './library.ts'
 import { type LogEntry, type SlotReason, truncateLog } from './log-entry.ts'
+import { previousPlay, repeatsPrevious } from './previous-play.ts'
 import type { Random } from './random.ts'
 import { decideToPlay, findDueRequest } from './requests.ts'
 
@@ -78,24 +72,59 @@ export function pickFrom(
   const ordered = allowed
     .map(bucket => ({ bucket, entries: draw(each => !isFallback(each) && isInBucket(each, bucket)) }))
     .filter(({ entries }) => entries.length > 0)
-  const last = previousPlay(slot)
-  const isNoRepeat = ({ tracks: [track] }: Candidate, playlist: Playlist) =>
-    track.song.song !== last?.song.song || (isSequence(playlist) && last.playlistId === playlist.id)
-  for (const { bucket, entries } of ordered) {
-    const offers = prepareOffers(entries, { ...context, mayRepeat: false })
-    for (const tier of [1, 2, 3] as const) {
-      const found = findOffer(offers, tier, isNoRepeat)
-      if (found) return toDecision(found, false, [...known, logBucket(bucket, entries)])
-    }
-  }
+  const isRepeat = ({ playlist, candidate: { tracks } }: Offer) => repeatsPrevious(slot, tracks[0], playlist)
+  const findFresh = (isAllowed: (offer: Offer) => boolean = () => true) =>
+    findInBuckets(
+      ordered,
+      [1, 2, 3],
+      { ...context, mayRepeat: false },
+      offer => isAllowed(offer) && !isRepeat(offer)
+    )
+  const findAny = () => findInBuckets(ordered, [3], { ...context, mayRepeat: true })
+  const decide = ({ offer, bucket, entries }: FoundOffer, isForced: boolean) =>
+    toDecision(offer, isForced, [...known, logBucket(bucket, entries)])
+  const fresh = findFresh()
+  const replaced =
+    fresh && isJingle(fresh.offer) && previousPlay(slot)?.isVisible === false ? findAny() : null
+  // Only another song replaces a song that would repeat. Jingles after jingles would keep it away forever.
+  const isSongReplaced = replaced && !isJingle(replaced.offer) && isRepeat(replaced.offer)
+  const found = isSongReplaced ? findFresh(offer => !isJingle(offer)) : fresh
+  if (found) return decide(found, false)
   if (!mayRepeat) return null
-  for (const { bucket, entries } of ordered) {
-    const found = findOffer(prepareOffers(entries, { ...context, mayRepeat }), 3)
-    if (found) return toDecision(found, true, [...known, logBucket(bucket, entries)])
-  }
+  const repeated = replaced ?? findAny()
+  if (repeated) return decide(repeated, true)
   const stream = findOffer(prepareOffers(draw(isFallback), { ...context, mayRepeat }), 1)
   return stream && toDecision(stream, true, known)
 }
+
+interface DrawnBucket {
+  readonly bucket: PlaylistBucket
+  /** In the order in which they were drawn. */
+  readonly entries: readonly Entry[]
+}
+
+interface FoundOffer extends DrawnBucket {
+  readonly offer: Offer
+}
+
+/** The first offer of the first bucket and tier that has one that fits. */
+function findInBuckets(
+  drawn: readonly DrawnBucket[],
+  searched: readonly Tier[],
+  context: Omit<PickInput, keyof Entry>,
+  isFitting?: (offer: Offer) => boolean
+): FoundOffer | null {
+  for (const { bucket, entries } of drawn) {
+    const offers = prepareOffers(entries, context)
+    for (const tier of searched) {
+      const offer = findOffer(offers, tier, isFitting)
+      if (offer) return { offer, bucket, entries }
+    }
+  }
+  return null
+}
+
+const isJingle = ({ candidate: { tracks } }: Offer) => !tracks[0].isVisible
 
 interface Entry {
   readonly playlist: Playlist
@@ -116,11 +145,11 @@ interface Offer {
 function findOffer(
   offers: ReturnType<typeof prepareOffers>,
   tier: Tier,
-  isFitting: (candidate: Candidate, playlist: Playlist) => boolean = () => true
+  isFitting: (offer: Offer) => boolean = () => true
 ): Offer | null {
   for (const { playlist, findCandidate } of offers) {
     const candidate = findCandidate(tier)
-    if (candidate && isFitting(candidate, playlist)) return { playlist, candidate }
+    if (candidate && isFitting({ playlist, candidate })) return { playlist, candidate }
   }
   return null
 }

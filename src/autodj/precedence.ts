@@ -1,9 +1,10 @@
 import type { Decision } from './candidates.ts'
-import { hasBatchBegun, isMovable, repeatsPrevious } from './eligibility.ts'
+import { hasBatchBegun, isMovable, isRepeat } from './eligibility.ts'
 import { findInterrupters } from './interrupt.ts'
-import { type PlayOrRow, isExpiredRequest, type Playlist, previousPlay, regularPlaylists } from './library.ts'
+import { type PlayOrRow, isExpiredRequest, type Playlist, regularPlaylists } from './library.ts'
 import type { LogEntry, MoveReason, SlotReason } from './log-entry.ts'
 import { buckets, pickForSlot, pickFrom, rankOf } from './pick.ts'
+import { followsItself, previousPlay } from './previous-play.ts'
 import {
   type DraftRow,
   findPlaylist,
@@ -80,13 +81,13 @@ function findPreferred(
 function insertFirst(draft: QueueDraft, decision: Decision, why: MoveReason): void {
   const [track] = decision.tracks
   const rank = rankOfPlay(draft, track)
-  const mayRepeat = decision.isForced || track.song.song === previousPlay(nextSlot(draft))?.song.song
+  const mayRepeat = decision.isForced || followsItself(nextSlot(draft), track)
   const equivalent = draft.remaining.find(
     row =>
       rank !== null &&
       rankOfPlay(draft, row) === rank &&
       isMovable(draft, row) &&
-      (mayRepeat || !repeatsPrevious(draft, row))
+      (mayRepeat || !isRepeat(draft, row))
   )
   draft.moveReason ??= why
   if (equivalent) planRow(draft, equivalent)
@@ -109,14 +110,17 @@ export function planRequest(draft: QueueDraft, row: DraftRow): void {
   if (request && isExpiredRequest(request, slot)) return withdrawBatch(draft, row)
   const { song } = row.song
   const mustWait = (request && request.dueAtMs > slot.atMs) || isRequestLimitReached(slot)
-  if (!mustWait && song !== previousPlay(slot)?.song.song) return planRow(draft, row)
-  const separator = draft.remaining.find(each => each.song.song !== song && maySeparate(draft, each))
+  if (!mustWait && !followsItself(slot, row)) return planRow(draft, row)
+  // Jingles do not separate two plays of a song, but one of them may go first.
+  const isOther = (play: Pick<PlayOrRow, 'song' | 'isVisible'>) =>
+    play.song.song !== song && (play.isVisible || mustWait || previousPlay(slot)?.isVisible === true)
+  const separator = draft.remaining.find(each => isOther(each) && maySeparate(draft, each))
   if (separator) {
     draft.remaining = [separator, ...draft.remaining.filter(each => each !== separator)]
     return
   }
   const decision = pickForSlot(slot, slotRandom(draft))
-  if (decision && decision.tracks[0].song.song !== song) planDecision(draft, decision)
+  if (decision && isOther(decision.tracks[0])) planDecision(draft, decision)
   else if (mustWait) withdrawBatch(draft, row)
   else planRow(draft, row)
 }
@@ -124,7 +128,7 @@ export function planRequest(draft: QueueDraft, row: DraftRow): void {
 /** Whether a row may be moved between the previous play and a request. */
 function maySeparate(draft: QueueDraft, row: DraftRow): boolean {
   if (row.requestId !== null || row.batch !== null) return false
-  return row.isManual || (isMovable(draft, row) && !repeatsPrevious(draft, row))
+  return row.isManual || (isMovable(draft, row) && !isRepeat(draft, row))
 }
 
 function logSlot({ atMs }: QueueDraft, why: SlotReason): LogEntry {
