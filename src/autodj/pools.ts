@@ -1,8 +1,9 @@
 import { airtimeMs } from './durations.ts'
 import { countsInPass, type Playlist, type PlayOrRow, type Slot } from './library.ts'
+import { followsItself } from './previous-play.ts'
 import { shuffleKey } from './random.ts'
 import type { ScheduleWindow } from './schedule.ts'
-import { cellAt, trackIndex } from './tracks.ts'
+import { cellAt, songKeysAt, trackIndex } from './tracks.ts'
 
 /** Tracks from which a playlist may choose in a slot. */
 export interface TrackPool {
@@ -113,7 +114,10 @@ const maxBatchRows = 500
 
 export type TrackBatch = ReturnType<typeof nextBatch>
 
-/** The next batch of a merged playlist, as indices: all tracks in a new pass, at most 500 at a time. */
+/**
+ * The next batch of a merged playlist, as indices: all tracks in a new pass, at most 500 at a time. A shuffled
+ * one does not begin with the previous song if it has another one.
+ */
 export function nextBatch(playlist: Playlist, slot: Slot) {
   const { order, tracks } = playlist
   const { seed } = slot.library.rules
@@ -126,9 +130,17 @@ export function nextBatch(playlist: Playlist, slot: Slot) {
     [...tracks.ids.keys()].filter(includes),
     index => orderKey(index) * count + index
   )
-  const indices = [...keys.toSorted().subarray(0, maxBatchRows)].map(key => key % count)
+  const sorted = [...keys.toSorted().subarray(0, maxBatchRows)].map(key => key % count)
+  const indices = order === 'sequential' ? sorted : beginWithOther(playlist, slot, sorted)
   const totalMs = indices.reduce((sum, index) => sum + airtimeMs(cellAt(tracks.durations, index)), 0)
   return { pass, indices, airtimeMs: totalMs }
+}
+
+function beginWithOther({ tracks, isJingle }: Playlist, slot: Slot, indices: readonly number[]): number[] {
+  const first = indices.findIndex(
+    index => !followsItself(slot, { song: songKeysAt(tracks, index), isVisible: !isJingle })
+  )
+  return first <= 0 ? [...indices] : [...indices.slice(first, first + 1), ...indices.toSpliced(first, 1)]
 }
 
 function findBatchPass(playlist: Playlist, slot: Slot) {

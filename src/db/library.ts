@@ -185,3 +185,25 @@ export async function readLastPlays(
     ) h
     where h.started_at_ms < s.before_ms`
 }
+
+/** Jingles after which the play before them is not searched. */
+export const jinglesAtMost = 1_000
+
+/** Reads when the last play that is not a jingle started, by station; omits those that have none. */
+export async function readLastSongStarts(
+  sql: Sql | Tx,
+  stationIds: readonly number[]
+): Promise<Map<number, number>> {
+  const rows = await sql<{ stationId: number; startsAtMs: number }[]>`
+    select s.id as "stationId", h.started_at_ms as "startsAtMs"
+    from unnest(${[...stationIds]}::bigint[]) as s (id)
+    cross join lateral (
+      select started_at_ms from (
+        select station_id, started_at_ms, is_visible from song_history
+        where station_id between s.id and s.id
+        order by station_id desc, started_at_ms desc ${sql.unsafe(`limit ${jinglesAtMost + 1}`)}
+      ) newest
+      where is_visible order by station_id desc, started_at_ms desc limit 1
+    ) h`
+  return new Map(rows.map(({ stationId, startsAtMs }) => [stationId, startsAtMs]))
+}

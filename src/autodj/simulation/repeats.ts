@@ -1,17 +1,9 @@
 import { airtimeMs } from '../durations.ts'
-import type { Library, Playlist } from '../library.ts'
+import type { Library, Playlist, PlayOrRow } from '../library.ts'
 import { loopsOnce } from '../pools.ts'
 import { windowAt } from '../schedule.ts'
 import type { SimulatedPlay } from '../simulate.ts'
-import {
-  cellAt,
-  forkTracks,
-  trackIndex,
-  markAired,
-  type SongKeys,
-  songKeysAt,
-  type Tracks
-} from '../tracks.ts'
+import { cellAt, forkTracks, trackIndex, markAired, songKeysAt, type Tracks } from '../tracks.ts'
 import type { Run } from './run.ts'
 
 /** `unchecked`: the playlist allows duplicates, or the play was not chosen by the AutoDJ. */
@@ -20,21 +12,21 @@ const tiers = [1, 2, 3, 'unchecked'] as const
 export type TierRepeatCounts = ReturnType<typeof measureRepeats>[number]
 
 /**
- * Counts the plays of each tier that repeat a song, title or artist within the duplicate range, independently
- * of what the AutoDJ recorded. A repeat is avoidable if a playlist in the draw had a track that repeats
+ * Counts the plays of each tier that repeat a song, title or artist within the duplicate range, or the song before
+ * them, regardless of jingles in between; independently of what the AutoDJ recorded. A repeat is avoidable if a playlist in the draw had a track that repeats
  * nothing.
  */
 export function measureRepeats({ library, plays }: Run) {
   const { playlists, past, rules } = library
   const heard = openHeardSongs(rules.duplicateRangeMs)
-  for (const { song, startsAtMs } of past.plays) heard.add(song, startsAtMs)
+  for (const play of past.plays) heard.add(play, play.startsAtMs)
   const tracksById = new Map(playlists.map(({ id, tracks }) => [id, forkTracks(tracks)]))
   const counts = tiers.map(tier => ({ tier, plays: 0, song: 0, title: 0, artist: 0, avoidable: 0 }))
   for (const each of plays) {
     const { play, startsAtMs } = each
     if (play === null) continue
     const tier = readTier(library, each)
-    const repeat = heard.findRepeat(play.song, startsAtMs)
+    const repeat = heard.findRepeat(play, startsAtMs)
     const count = counts.find(one => one.tier === tier)
     if (count) {
       count.plays++
@@ -42,7 +34,7 @@ export function measureRepeats({ library, plays }: Run) {
       if (repeat !== null && tier !== 'unchecked' && isAvoidable(library, each, tracksById, heard))
         count.avoidable++
     }
-    heard.add(play.song, startsAtMs)
+    heard.add(play, startsAtMs)
     const tracks = tracksById.get(play.playlistId ?? 0)
     if (tracks && play.trackId !== null)
       markAired(tracks, trackIndex(tracks, play.trackId), play.pass, startsAtMs)
@@ -51,19 +43,23 @@ export function measureRepeats({ library, plays }: Run) {
 }
 
 type HeardSongs = ReturnType<typeof openHeardSongs>
+type HeardPlay = Pick<PlayOrRow, 'song' | 'isVisible'>
 
 function openHeardSongs(rangeMs: number) {
   const songs = new Map<number, number>()
   const titles = new Map<number, number>()
   const artists = new Map<number, number>()
+  let lastSong: number | null = null
   return {
-    add(song: SongKeys, atMs: number): void {
+    add({ song, isVisible }: HeardPlay, atMs: number): void {
+      if (isVisible) lastSong = song.song
       songs.set(song.song, atMs)
       if (song.title !== 0) titles.set(song.title, atMs)
       for (const artist of song.artists) artists.set(artist, atMs)
     },
-    /** What a song repeats within the range before a time. */
-    findRepeat(song: SongKeys, atMs: number): 'song' | 'title' | 'artist' | null {
+    /** What a play repeats within the range before a time; the previous song counts at any time. */
+    findRepeat({ song, isVisible }: HeardPlay, atMs: number): 'song' | 'title' | 'artist' | null {
+      if (isVisible && song.song === lastSong) return 'song'
       const isRecent = (lastMs: number | undefined) => lastMs !== undefined && lastMs > atMs - rangeMs
       if (isRecent(songs.get(song.song))) return 'song'
       if (isRecent(titles.get(song.title))) return 'title'
@@ -102,7 +98,8 @@ function isAvoidable(
       (_, index) =>
         (playlist.order === 'random' || cellAt(tracks.lastPass, index) <= pass) &&
         airtimeMs(cellAt(tracks.durations, index)) <= maxMs &&
-        heard.findRepeat(songKeysAt(tracks, index), startsAtMs) === null
+        heard.findRepeat({ song: songKeysAt(tracks, index), isVisible: !playlist.isJingle }, startsAtMs) ===
+          null
     )
   })
 }

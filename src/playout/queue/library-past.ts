@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { transferIndex } from '../../autodj/duplicates.ts'
 import type { LibraryPast, PlayOrRow, Playlist, RemovedRow } from '../../autodj/library.ts'
 import { markAired, trackIndex } from '../../autodj/tracks.ts'
-import type { NewPlay, PastPlay } from '../../db/library.ts'
+import { jinglesAtMost, type NewPlay, type PastPlay } from '../../db/library.ts'
 import type { StationFacts } from '../rows.ts'
 
 const hourMs = 3_600_000
@@ -76,10 +76,16 @@ function findTrack(playlists: readonly Playlist[], { playlistId, trackId }: Past
   return index < 0 ? { tracks: null, index } : { tracks, index }
 }
 
-/** Removes plays that began before a time; the last one of each playlist is kept. */
+/**
+ * Removes plays that began before a time. The last one of each playlist is kept, and all plays from the last one
+ * on that is not a jingle, unless too many jingles follow it.
+ */
 export function trimPast(past: CachedPast, beforeMs: number): void {
   const cut = past.plays.findIndex(play => play.startsAtMs >= beforeMs)
-  const count = Math.min(cut === -1 ? past.plays.length : cut, past.plays.length - playsAtLeast)
+  const song = past.plays.findLastIndex(({ isVisible }) => isVisible)
+  const jingles = past.plays.length - song - 1
+  const kept = song >= 0 && jingles <= jinglesAtMost ? Math.max(playsAtLeast, jingles + 1) : playsAtLeast
+  const count = Math.min(cut === -1 ? past.plays.length : cut, past.plays.length - kept)
   if (count <= 0) return
   for (const { playlistId, startsAtMs, isVisible } of past.plays.slice(0, count)) {
     if (isVisible) for (const last of past.older.values()) last.visibleAfter++

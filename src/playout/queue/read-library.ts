@@ -1,6 +1,12 @@
 import type { Playlist } from '../../autodj/library.ts'
 import { readChangedPlaylists, readLibraryChanges } from '../../db/library-changes.ts'
-import { type NewPlay, readLastPlays, readPlaylists, readPlays } from '../../db/library.ts'
+import {
+  type NewPlay,
+  readLastPlays,
+  readLastSongStarts,
+  readPlaylists,
+  readPlays
+} from '../../db/library.ts'
 import type { Tx } from '../../db/sql.ts'
 import type { StationFacts } from '../rows.ts'
 import { cacheLibrary, findCachedLibrary, type LibraryCache, type StationLibrary } from './libraries.ts'
@@ -122,7 +128,9 @@ async function loadPast(tx: Tx, station: LibraryStation, nowMs: number, playlist
   return pasts.get(station.id) ?? emptyPast()
 }
 
-/** Reads the past plays of stations, as far back as their rules look. */
+/**
+ * Reads the past plays of stations, as far back as their rules look: at least to the last play that is not a jingle.
+ */
 async function loadPasts(
   tx: Tx,
   stations: readonly LibraryStation[],
@@ -130,7 +138,10 @@ async function loadPasts(
   playlists: ReadonlyMap<number, readonly Playlist[]>
 ): Promise<Map<number, CachedPast>> {
   const ids = stations.map(({ id }) => id)
-  const from = stations.map(station => nowMs - lookBackMs(station, playlists.get(station.id) ?? []))
+  const songs = await readLastSongStarts(tx, ids)
+  const from = stations.map(station =>
+    Math.min(nowMs - lookBackMs(station, playlists.get(station.id) ?? []), songs.get(station.id) ?? Infinity)
+  )
   const [plays, last] = await Promise.all([
     readPlays(tx, ids, { startsAtMs: from }),
     readLastPlays(tx, ids, from)

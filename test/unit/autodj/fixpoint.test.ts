@@ -66,8 +66,11 @@ describe('whatever happens to a station', () => {
 
 function isNeedless({ library, rejected }: PlannerInput, rows: readonly QueuedRow[], index: number): boolean {
   const row = rows[index]
-  const last = rows[index - 1] ?? library.past.plays.at(-1)
-  if (!row || last?.song.song !== row.song.song || row.batch !== null) return false
+  const before = [...library.past.plays, ...rows.slice(0, index)]
+  const last = row?.isVisible ? before.findLast(({ isVisible }) => isVisible) : before.at(-1)
+  if (!row || last?.song.song !== row.song.song) return false
+  // The rest of a batch follows its first row.
+  if (row.batch !== null && row.batch === rows[index - 1]?.batch) return false
   const own = library.playlists.find(({ id }) => id === row.playlistId && id === last.playlistId)
   if (own && isSequence(own)) return false
   const slot = { library, rowsBefore: rows.slice(0, index), rowsAfter: [], atMs: row.startsAtMs, rejected }
