@@ -14,7 +14,7 @@ import {
 } from './library.ts'
 import { buckets, isInBucket, pickFrom } from './pick.ts'
 import { type TrackBatch, findPools, firstIndexIn, nextBatch } from './pools.ts'
-import { repeatsOwnJingle, repeatsPrevious } from './previous-play.ts'
+import { previousPlay, repeatsOwnJingle, repeatsPrevious } from './previous-play.ts'
 import { type DraftRow, findPlaylist, slotRandom, nextSlot, type QueueDraft } from './queue-draft.ts'
 import { findDueRequest } from './requests.ts'
 import type { ScheduleWindow } from './schedule.ts'
@@ -82,11 +82,14 @@ function hasBetterTrack(draft: QueueDraft, row: DraftRow): boolean {
   return decision !== null && (decision.tier ?? tier) < tier
 }
 
-/** Whether anything else can play instead of a row that repeats the previous song. */
+/** Whether something else can play instead of a row that repeats the previous song: another song after a jingle. */
 function hasAlternative(draft: QueueDraft, row: DraftRow): boolean {
   const slot = nextSlot(draft)
   if (!row.isInterrupt && findDueRequest(slot).picked) return true
-  const playlists = row.isInterrupt ? findInterrupters(slot) : regularPlaylists(slot)
+  const isAfterJingle = row.isVisible && previousPlay(slot)?.isVisible === false
+  const playlists = (row.isInterrupt ? findInterrupters(slot) : regularPlaylists(slot)).filter(
+    ({ isJingle }) => !isJingle || !isAfterJingle
+  )
   return pickFrom(slot, { playlists, buckets, mayRepeat: false }, slotRandom(draft), []) !== null
 }
 

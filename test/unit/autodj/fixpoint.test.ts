@@ -75,8 +75,11 @@ function isNeedless({ library, rejected }: PlannerInput, rows: readonly QueuedRo
   if (own && isSequence(own)) return false
   const slot = { library, rowsBefore: rows.slice(0, index), rowsAfter: [], atMs: row.startsAtMs, rejected }
   // No other playlist may replace an interrupt.
+  const isAfterJingle = row.isVisible && before.at(-1)?.isVisible === false
   const mayStandIn = (playlist: Playlist) =>
-    row.isInterrupt ? playlist.id === row.playlistId : !isInterrupting(playlist)
+    (row.isInterrupt ? playlist.id === row.playlistId : !isInterrupting(playlist)) &&
+    // Jingles do not replace songs after a jingle.
+    !(playlist.isJingle && isAfterJingle)
   const playlists = library.playlists.filter(mayStandIn)
   return pickFrom(slot, { playlists, buckets, mayRepeat: false }, seededRandom(1, 1), []) !== null
 }
