@@ -331,6 +331,29 @@ describe('a cached library', () => {
     expect(await read(sql, stationId, stale)).toEqual(await read(sql, stationId, null))
   })
 
+  test('has the last song, however long ago it started, and the jingles after it', async ({ sql }) => {
+    const stationId = await seedPlaylists(sql)
+    const [clock] = await sql<{ nowMs: number }[]>`
+      select floor(extract(epoch from now()) * 1000)::float8 as "nowMs"`
+    const nowMs = clock?.nowMs ?? 0
+    const plays = Array.from({ length: 62 }, (_, index) => ({
+      station_id: stationId,
+      song_id: String(index),
+      is_visible: index < 2,
+      started_at_ms: nowMs - (62 - index) * 300_000,
+      ended_at_ms: nowMs - (61 - index) * 300_000
+    }))
+    await sql`insert into song_history ${sql(plays)}`
+    const { past } = await read(sql, stationId, null)
+    expect(past.plays.map(({ startsAtMs }) => startsAtMs)).toEqual(
+      plays.slice(1).map(play => play.started_at_ms)
+    )
+    expect(past.plays.map(({ isVisible }) => isVisible)).toEqual([
+      true,
+      ...Array.from({ length: 60 }, () => false)
+    ])
+  })
+
   test('has a list of changes that does not grow for ever', async ({ sql }) => {
     const stationId = await seedPlaylists(sql)
     const edit = () => sql.begin(async tx => apply(tx, stationId, [{ name: 'addMedia', at: 0, to: 3 }]))

@@ -4,12 +4,16 @@ import { loopsOnce } from '../pools.ts'
 import { windowAt } from '../schedule.ts'
 import type { SimulatedPlay } from '../simulate.ts'
 import { cellAt, forkTracks, trackIndex, markAired, songKeysAt, type Tracks } from '../tracks.ts'
+import { hourMs } from '../zone.ts'
 import type { Run } from './run.ts'
 
 /** `unchecked`: the playlist allows duplicates, or the play was not chosen by the AutoDJ. */
 const tiers = [1, 2, 3, 'unchecked'] as const
 
 export type TierRepeatCounts = ReturnType<typeof measureRepeats>[number]
+
+/** The previous song is in the range for at least this time after its start. */
+const leastRangeMs = hourMs
 
 /**
  * Counts the plays of each tier that repeat a song, title or artist within the duplicate range, or the song before
@@ -57,11 +61,12 @@ function openHeardSongs(rangeMs: number) {
       if (song.title !== 0) titles.set(song.title, atMs)
       for (const artist of song.artists) artists.set(artist, atMs)
     },
-    /** What a play repeats within the range before a time; the previous song counts at any time. */
+    /** What a play repeats within the range before a time. */
     findRepeat({ song, isVisible }: HeardPlay, atMs: number): 'song' | 'title' | 'artist' | null {
-      if (isVisible && song.song === lastSong) return 'song'
-      const isRecent = (lastMs: number | undefined) => lastMs !== undefined && lastMs > atMs - rangeMs
-      if (isRecent(songs.get(song.song))) return 'song'
+      const isRecent = (lastMs: number | undefined, sinceMs = rangeMs) =>
+        lastMs !== undefined && lastMs > atMs - sinceMs
+      const songRangeMs = isVisible && song.song === lastSong ? Math.max(rangeMs, leastRangeMs) : rangeMs
+      if (isRecent(songs.get(song.song), songRangeMs)) return 'song'
       if (isRecent(titles.get(song.title))) return 'title'
       return song.artists.some(artist => isRecent(artists.get(artist))) ? 'artist' : null
     }

@@ -279,7 +279,9 @@ export function aStation(start: Library, nowStartMs: number, queueLength = 3, ob
     },
     /** Reads the past again, as a restarted process does. */
     restart(): void {
-      const fromMs = nowMs - lookBackMs(library.rules, library.playlists)
+      const song = everything.findLast(({ isVisible }) => isVisible)
+      const lookBackFromMs = nowMs - lookBackMs(library.rules, library.playlists)
+      const fromMs = Math.min(lookBackFromMs, song?.startsAtMs ?? Infinity)
       kept.plays = everything.filter(play => play.startsAtMs >= fromMs)
       const older = everything.filter(play => play.startsAtMs < fromMs)
       kept.older.clear()

@@ -43,6 +43,26 @@ describe('within two hours', () => {
   })
 })
 
+describe('with a duplicate range of 0', () => {
+  const jingle = heard(2, aTrack(201), { isVisible: false, minutes: 1 })
+  const song = (row: TrackRow) => heard(1, row, { minutes: 4 })
+  const lists = [
+    aPlaylist(1, { tracks: [one, two] }),
+    aPlaylist(2, { isJingle: true, tracks: [aTrack(201)] })
+  ]
+  const countOf = (plays: readonly Heard[]) => measureRepeats(aRun(lists, plays, { duplicateRangeMs: 0 }))[0]
+
+  test('a song that follows itself is a repeat, whatever jingles are in between', () => {
+    for (const between of [[], [jingle], [jingle, jingle]])
+      expect(countOf([song(one), ...between, song(one)])).toMatchObject({ song: 1, avoidable: 1 })
+    expect(countOf([song(one), jingle, song(two), jingle, song(one)])).toMatchObject({ song: 0 })
+  })
+
+  test('a jingle that follows itself is none', () => {
+    expect(countOf([song(one), jingle, song(two), jingle])).toMatchObject({ song: 0, avoidable: 0 })
+  })
+})
+
 test('songs without title and artist are not duplicates of each other', () => {
   const bare = [aTrack(1, { title: 0, artists: [] }), aTrack(2, { title: 0, artists: [] })] as const
   const [tier1] = countsOf(
