@@ -85,19 +85,22 @@ function keepValid<Schema extends v.GenericSchema>(schema: Schema, records: read
 }
 
 function isSameSong(found: Recording, { artist, title }: SearchedSong): boolean {
-  const credit = found['artist-credit'].map(({ name, joinphrase }) => name + joinphrase).join('')
+  const credits = found['artist-credit'].map(each => ({ ...each, name: toPlainPunctuation(each.name) }))
+  const text = credits.map(({ name, joinphrase }) => name + toPlainPunctuation(joinphrase)).join('')
   const key = titleKey(toPlainPunctuation(title))
-  const artists = new Set(artistKeys(toPlainPunctuation(artist)))
-  const foundArtists = artistKeys(toPlainPunctuation(credit))
+  const artists = artistKeys(toPlainPunctuation(artist))
+  const names = credits.map(({ name }) => name)
   return (
     found.score >= minScore &&
     key !== 0 &&
     key === titleKey(toPlainPunctuation(found.title)) &&
-    artists.size > 0 &&
-    artists.size === foundArtists.length &&
-    foundArtists.every(each => artists.has(each))
+    artists.length > 0 &&
+    (haveSameKeys(artists, artistKeys(text)) || haveSameKeys(artists, artistKeys(text, names)))
   )
 }
+
+const haveSameKeys = (some: readonly number[], others: readonly number[]) =>
+  some.length === others.length && others.every(key => some.includes(key))
 
 /** MusicBrainz uses typographic punctuation, tags and stream titles mostly do not. */
 function toPlainPunctuation(text: string): string {

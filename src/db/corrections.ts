@@ -53,8 +53,17 @@ export async function keepCorrections(
       return { ...keep(song, before, corrected), corrected }
     }
     const corrected = [...new Set([...before.corrected, ...findEarlierCorrections(before, song)])].toSorted()
-    return { ...keep(song, before, [...corrected, ...identity(before, song)]), corrected }
+    const kept = keep(song, before, [...corrected, ...identity(before, song)])
+    return { ...kept, artists: findArtists(song, kept.artist, corrected), corrected }
   })
+}
+
+/** The artists of the song of a file whose stored text is `artist`. */
+function findArtists(song: ImportedSong, artist: string, corrected: readonly string[]): readonly string[] {
+  if (artist === song.artist) return song.artists
+  if (corrected.includes('artist')) return []
+  // An earlier release misread the text.
+  return song.artists.length > 0 ? song.artists : [song.artist].filter(name => name !== '')
 }
 
 const isSameFile = (before: StoredSong, { sizeBytes, modifiedMs }: ImportedSong) =>

@@ -5,6 +5,7 @@ import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
+import { listedArtistsOf, listedArtistsToRow } from './listed-artists.ts'
 import { applyFolders } from './playlist-folders.ts'
 import type { Sql, Tx } from './sql.ts'
 import { assignTagFields } from './tag-fields.ts'
@@ -33,7 +34,7 @@ export function createArtwork(bytes: Buffer, contentType: string): Artwork {
 /** Finds the songs of a station at these paths, by path. */
 export async function findMedia(sql: Sql, stationId: number, paths: string[]) {
   const songs = await sql<KnownSong[]>`
-    select path, artist, '{}'::text[] as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
+    select path, artist, ${listedArtistsOf(sql)} as artists, title, album, genre, isrc, lyrics, duration_ms as "durationMs",
       null as tags, ${cuesOf(sql)} as cues,
       artwork_hash as "coverHash", size_bytes as "sizeBytes", modified_ms as "modifiedMs",
       tag_version = ${tagVersion} as "isRead"
@@ -78,8 +79,9 @@ export async function upsertMedia(
     path: song.path,
     song_id: songId(songText(song.artist, song.title)),
     title_key: titleKey(song.title),
-    artist_keys: artistKeys(song.artist),
+    artist_keys: artistKeys(song.artist, song.artists),
     artist: song.artist,
+    ...listedArtistsToRow(song),
     title: song.title,
     album: song.album,
     genre: song.genre,
@@ -97,16 +99,16 @@ export async function upsertMedia(
     insert into media ${tx(rows)}
     on conflict (station_id, path) where remote_playlist_id is null do update set
       song_id = excluded.song_id, title_key = excluded.title_key, artist_keys = excluded.artist_keys,
-      artist = excluded.artist, title = excluded.title, album = excluded.album, genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
+      artist = excluded.artist, artists = excluded.artists, artists_for = excluded.artists_for, title = excluded.title, album = excluded.album, genre = excluded.genre, isrc = excluded.isrc, lyrics = excluded.lyrics, duration_ms = excluded.duration_ms,
       artwork_hash = excluded.artwork_hash, size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms,
       ${tx.unsafe(cueColumnNames.map(column => `${column} = excluded.${column}`).join(', '))},
       operator_cues = excluded.operator_cues, tag_version = excluded.tag_version
     where
-      (media.song_id, media.artist, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,
+      (media.song_id, media.artist, media.artists, media.artists_for, media.title, media.album, media.genre, media.isrc, media.lyrics, media.duration_ms,
        media.artwork_hash, media.size_bytes, media.modified_ms, media.operator_cues, media.tag_version,
        ${tx.unsafe(cueColumnNames.map(column => `media.${column}`).join(', '))})
       is distinct from
-      (excluded.song_id, excluded.artist, excluded.title, excluded.album, excluded.genre, excluded.isrc,
+      (excluded.song_id, excluded.artist, excluded.artists, excluded.artists_for, excluded.title, excluded.album, excluded.genre, excluded.isrc,
        excluded.lyrics, excluded.duration_ms, excluded.artwork_hash, excluded.size_bytes, excluded.modified_ms,
        excluded.operator_cues, excluded.tag_version, ${tx.unsafe(cueColumnNames.map(column => `excluded.${column}`).join(', '))})
     returning id, media.xmax = 0 as "isNew"`

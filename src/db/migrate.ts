@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises'
 
 import { OperatorError } from '../runtime/errors.ts'
 import { projectFile, version } from '../runtime/program-files.ts'
-import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 
 const folder = projectFile('src/db/migrations/')
@@ -24,10 +23,8 @@ export async function migrateDatabase(url: string): Promise<string[]> {
  * Runs every `NNNN_name.sql` that is not recorded, in order, in one transaction; concurrent processes wait.
  * Returns the names that ran. Throws an `OperatorError` if a newer release changed the schema incompatibly.
  */
-export async function migrate(sql: Sql): Promise<string[]> {
-  const ran = await sql.begin(tx => runMigrations(tx))
-  await fillDuplicateKeys(sql)
-  return ran
+export function migrate(sql: Sql): Promise<string[]> {
+  return sql.begin(tx => runMigrations(tx))
 }
 
 /** Like `migrate`, in a transaction of the caller, which calls `migrate` after the commit. `isIncluded` limits it to some names. */
@@ -66,28 +63,4 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
   throw new OperatorError(
     `a newer release has changed the database, and version ${version} cannot work with it any more: start the newer release`
   )
-}
-
-const atOnce = 1_000
-
-/** Computes `title_key` and `artist_keys` of media from before these columns. Keeps concurrent writes. */
-async function fillDuplicateKeys(sql: Sql): Promise<void> {
-  for (let found = atOnce; found === atOnce;) {
-    found = await sql.begin(async tx => {
-      await tx`select pg_advisory_xact_lock(hashtext('cuewire clash keys'))`
-      const songs = await tx<{ id: number; artist: string; title: string }[]>`
-        select id, artist, title from media where title_key is null or artist_keys is null
-        order by id limit ${atOnce}`
-      const keys = songs.map(({ id, artist, title }) => ({
-        id,
-        title: titleKey(title),
-        artists: artistKeys(artist)
-      }))
-      await tx`
-        update media m set title_key = k.title, artist_keys = k.artists
-        from jsonb_to_recordset(${tx.json(keys)}) as k (id bigint, title bigint, artists bigint[])
-        where m.id = k.id and (m.title_key is null or m.artist_keys is null)`
-      return songs.length
-    })
-  }
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/* Keys for duplicate checks: 52-bit hashes, exact as a number and as a Postgres bigint. */
+import { splitArtists, toOneForm } from './artist-names.ts'
 
-/** Separates the artists of a normalized text. */
-const separators = /,(?= )|;| (?:&|\/|feat\.?|ft\.?|featuring|vs\.?)(?= )/
+/* Keys for duplicate checks: 52-bit hashes, exact as a number and as a Postgres bigint. */
 
 /** The key of a title, regardless of case, whitespace and Unicode composition; 0 for an empty title. */
 export function titleKey(title: string): number {
@@ -11,13 +10,14 @@ export function titleKey(title: string): number {
   return text === '' ? 0 : hashKey(text)
 }
 
-/** The keys of the artists in a text, without repeats: `Tom & Ann` has two, an empty text none. */
-export function artistKeys(artist: string): number[] {
-  const names = normalize(artist)
-    .split(separators)
-    .map(name => name.trim())
-    .filter(name => name !== '')
-  return [...new Set(names.map(hashKey))]
+/**
+ * The keys of the artists of a song, without repeats: of those that its file lists, else of those that the text names
+ * (`Tom & Ann` names two, an empty text none).
+ */
+export function artistKeys(artist: string, listed: readonly string[] = []): number[] {
+  const names =
+    listed.length > 0 ? listed.map(name => toOneForm(normalize(name))) : splitArtists(normalize(artist))
+  return [...new Set(names.filter(name => name !== '').map(hashKey))]
 }
 
 /** The key of a `songId`. */

@@ -40,7 +40,7 @@ export function buildRemoteSong(entry: PlaylistEntry, known: ImportedSong | unde
   const durationMs = entry.durationMs || old.durationMs
   return entry.title === ''
     ? { ...old, durationMs }
-    : { ...old, durationMs, artist: entry.artist, title: entry.title }
+    : { ...old, durationMs, artist: entry.artist, artists: [], title: entry.title }
 }
 
 const noTags: Omit<ImportedSong, 'path' | 'title'> = {

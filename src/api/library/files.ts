@@ -4,6 +4,7 @@ import * as v from 'valibot'
 
 import { markCorrectedTexts, textColumns } from '../../db/corrections.ts'
 import { cuesOf } from '../../db/cue-columns.ts'
+import { listedArtistsToRow } from '../../db/listed-artists.ts'
 import { applyFolders } from '../../db/playlist-folders.ts'
 import { artIdFragment } from '../../db/snapshots.ts'
 import type { Tx } from '../../db/sql.ts'
@@ -182,11 +183,16 @@ const hooks: ResourceHooks<FileFields> = {
     }
     const { station } = change
     const isResized = values.length !== (before?.length ?? 0)
-    const isRenamed = before?.artist !== values.artist || before.title !== values.title
     if (isResized) await tx`update media set duration_ms = ${values.length * 1000} where id = ${id}`
-    if (isRenamed)
-      await tx`update media set title_key = ${titleKey(values.title)}, artist_keys = ${artistKeys(values.artist)}
-        where id = ${id}`
+    if (before?.title !== values.title)
+      await tx`update media set title_key = ${titleKey(values.title)} where id = ${id}`
+    if (before?.artist !== values.artist) {
+      const row = {
+        artist_keys: artistKeys(values.artist),
+        ...listedArtistsToRow({ ...values, artists: [] })
+      }
+      await tx`update media set ${tx(row)} where id = ${id}`
+    }
     await markCorrectedTexts(tx, id, findCorrected(before, values))
     const changedCues = findChangedCues(before?.extra_metadata ?? {}, values.extra_metadata)
     if (changedCues.length > 0) await updateCuePoints(tx, id, values.extra_metadata, changedCues)

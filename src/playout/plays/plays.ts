@@ -132,7 +132,10 @@ interface UnscheduledSong {
   readonly streamer: string
 }
 
-/** Opens the history row of a song that was not queued. The length of a streamer's song is unknown. */
+/**
+ * Opens the history row of a song that was not queued. The length of a streamer's song is unknown. The file of a media may list
+ * more artists than the reported text names.
+ */
 export function startUnscheduled(
   { tx, station, mark }: StationChange,
   song: UnscheduledSong,
@@ -146,7 +149,9 @@ export function startUnscheduled(
   const isNamed = mediaId === null || artist !== '' || title !== ''
   return tx`
     with m as (
-      select id, song_id, artist, title, album, genre, isrc, ${onAirOf(tx)} as duration_ms from media m
+      select id, song_id, artist, title, album, genre, isrc, ${onAirOf(tx)} as duration_ms, title_key, artist_keys,
+        song_id = ${id} or not ${isNamed} as is_same
+      from media m
       where station_id = ${station.id} and remote_playlist_id is null
         and ${mediaId === null ? tx`song_id = ${id}` : tx`id = ${mediaId}`}
       order by id limit 1
@@ -159,7 +164,9 @@ export function startUnscheduled(
         case when ${isNamed} then ${artist} else m.artist end, case when ${isNamed} then ${title} else m.title end,
         coalesce(m.album, ''), coalesce(m.genre, ''), coalesce(m.isrc, ''),
         case when ${streamer} = '' then coalesce(m.duration_ms, 0) else 0 end, ${atMs}, ${dueAtMs}, ${endedAtMs},
-        ${total}, ${total}, ${total}, ${station.listenersUnique}, ${titleKey(title)}, ${artistKeys(artist)}
+        ${total}, ${total}, ${total}, ${station.listenersUnique},
+        case when m.is_same then m.title_key else ${titleKey(title)} end,
+        case when m.is_same then m.artist_keys else ${artistKeys(artist)}::bigint[] end
       from (select) as one left join m on true
         left join playlists p on p.id = ${playlistId} and p.station_id = ${station.id}`
 }

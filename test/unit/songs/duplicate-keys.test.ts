@@ -45,7 +45,6 @@ describe('two songs are duplicates', () => {
 
 describe('the artists of a text', () => {
   const table: [text: string, artists: string[]][] = [
-    ['a, b', ['a', 'b']],
     ['a & b', ['a', 'b']],
     ['a / b', ['a', 'b']],
     ['a feat b', ['a', 'b']],
@@ -53,11 +52,13 @@ describe('the artists of a text', () => {
     ['a ft b', ['a', 'b']],
     ['a FT. b', ['a', 'b']],
     ['a featuring b', ['a', 'b']],
+    ['a (feat. b)', ['a', 'b']],
+    ['a [FT b & c]', ['a', 'b', 'c']],
     ['a vs b', ['a', 'b']],
     ['a Vs. b', ['a', 'b']],
     ['a;b', ['a', 'b']],
     ['a ;; b;', ['a', 'b']],
-    ['a  feat.\u00a0 b ,  c', ['a', 'b', 'c']],
+    ['a  feat.\u00a0 b', ['a', 'b']],
     ['a & feat. b, & c', ['a', 'b', 'c']],
     ['a & A & a', ['a']],
     ['a,b', ['a,b']],
@@ -65,7 +66,15 @@ describe('the artists of a text', () => {
     ['feat. b', ['feat. b']],
     ['defeat b', ['defeat b']],
     ['a versus b', ['a versus b']],
+    ['AC/DC', ['ac/dc']],
+    ['Florence and the Machine', ['florence and the machine']],
+    ['Liberty x Alpha', ['liberty x alpha']],
+    ['Man with a Mission', ['man with a mission']],
+    ['Florence + The Machine', ['florence + the machine']],
+    ['Король и Шут', ['король и шут']],
+    ['10,000 Maniacs', ['10,000 maniacs']],
     [' ; ', []],
+    [', ,', []],
     ['', []]
   ]
   test.for(table)('%j are %j', ([text, artists]) => {
@@ -80,6 +89,91 @@ describe('the artists of a text', () => {
         const keys = artistKeys(names.join(' & '))
         expect(keys).toEqual(names.map(titleKey))
         expect(artistKeys(names.toReversed().join(' FEAT. ')).toReversed()).toEqual(keys)
+      })
+    )
+  })
+})
+
+describe('a comma', () => {
+  /** Whether two texts have an artist in common. */
+  const clash = (one: string, other: string) => clashOf([one, 'One'], [other, 'Two']).length > 0
+
+  const names: [text: string, same: string[]][] = [
+    ['Beatles, The', ['The Beatles', 'beatles, the', 'Queen & Beatles, The', 'Beatles, The & Queen']],
+    ['Toten Hosen, Die', ['Die Toten Hosen', 'Toten Hosen, Die; Ärzte, Die']],
+    [
+      'Tyler, The Creator',
+      ['Tyler, The Creator feat. Kali Uchis', 'Tyler, The Creator & Alpha', 'Alpha & Tyler, the Creator']
+    ],
+    ['Harry Connick, Jr.', ['Harry Connick Jr.', 'Harry Connick Jr', 'Harry Connick, Jr. & Alpha']],
+    ['Hank Williams, III', ['Alpha feat. Hank Williams, III']],
+    ['Alpha, Ph.D.', ['Alpha, PhD vs. Beta']],
+    ['Last, First', ['First Last', 'Last, First & Other, Name', 'Bach, Johann; Last, First']],
+    ['Bach, Johann Sebastian', ['Johann Sebastian Bach']],
+    ['Vaughan Williams, Ralph', ['Ralph Vaughan Williams']]
+  ]
+  test.for(names)('belongs to the name %j, as in %j', ([text, same]) => {
+    expect(artistKeys(text)).toHaveLength(1)
+    for (const other of same) expect([other, clash(text, other)]).toEqual([other, true])
+  })
+
+  const lists: [text: string, artists: string[]][] = [
+    ['A, B & C', ['A', 'B', 'C']],
+    ['A, B, & C', ['A', 'B', 'C']],
+    ['A, B, and C', ['A', 'B', 'C']],
+    ['A, B, C, D', ['A', 'B', 'C', 'D']],
+    ['A & B, C', ['A', 'B', 'C']],
+    ['Calvin Harris, Dua Lipa', ['Calvin Harris', 'Dua Lipa']],
+    ['Crosby, Stills, Nash & Young', ['Crosby', 'Stills', 'Nash', 'Young']],
+    ['Earth, Wind & Fire', ['Earth', 'Wind', 'Fire']],
+    ['Sammy Davis, Jr., Frank Sinatra', ['Sammy Davis Jr.', 'Frank Sinatra']],
+    ['A, The B & C feat. D', ['A', 'The B', 'C', 'D']],
+    ['Beatles, The, Alpha Beta', ['The Beatles', 'Alpha Beta']]
+  ]
+  test.for(lists)('separates %j into %j', ([text, artists]) => {
+    const keys = artistKeys(text)
+    for (const artist of artists)
+      expect([artist, keys.includes(artistKeys('', [artist])[0] ?? -1)]).toEqual([artist, true])
+    expect(keys).not.toContain(titleKey('the'))
+  })
+
+  test('in the name of a band that a file lists is that of a text with only the band', () => {
+    expect(artistKeys('Earth, Wind & Fire')).toContain(artistKeys('', ['Earth, Wind & Fire', 'Alpha'])[0])
+  })
+
+  test('never makes artists clash because of an article or suffix', () => {
+    const word = fc.stringMatching(/^[A-Z][a-z]{4,9}$/)
+    const tail = fc.constantFrom('The', 'the', 'Die', 'Les', 'Jr.', 'Jr', 'Sr.', 'III', 'PhD')
+    const more = fc.constantFrom('', ' & ', ' feat. ', '; ', ' vs. ', ', ')
+    const artist = fc.tuple(word, tail, more, word)
+    fc.assert(
+      fc.property(artist, artist, (one, other) => {
+        fc.pre(new Set([one[0], one[3], other[0], other[3]]).size === 4)
+        const write = ([name, end, join, second]: typeof one) =>
+          `${name}, ${end}${join === '' ? '' : join + second}`
+        expect(clash(write(one), write(other))).toBe(false)
+      })
+    )
+  })
+})
+
+describe('the artists that a file lists', () => {
+  test('are taken as they are, each in one form', () => {
+    const listed = ['Tom & Ann', 'A, B & C', 'AC/DC', 'Alpha / Beta', 'Beatles, The', ' alpha ', 'ALPHA', '']
+    const keys = artistKeys('Displayed feat. Text', listed)
+    expect(keys).toHaveLength(6)
+    expect(keys).toEqual([
+      titleKey('Tom & Ann'),
+      ...artistKeys('', ['A, B & C']),
+      ...['AC/DC', 'Alpha / Beta', 'The Beatles', 'Alpha'].map(titleKey)
+    ])
+  })
+
+  test('clash with the same artists in texts', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z/ .,]{1,20}$/), name => {
+        const [key] = artistKeys('', [name])
+        if (key !== undefined && artistKeys(name).length === 1) expect(artistKeys(name)).toEqual([key])
       })
     )
   })
