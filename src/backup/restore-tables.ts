@@ -1,5 +1,5 @@
 import { type CopyIn, openCopyIn } from '../db/copy-in.ts'
-import { listMigrations, migrate, runMigrations } from '../db/migrate.ts'
+import { listMigrations, runMigrations } from '../db/migrate.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { type BackupHeader, type BackupManifest, openTableSummary, type TableSummary } from './contents.ts'
@@ -68,7 +68,6 @@ export async function restoreTables(
     await runMigrations(tx)
     return manifest
   })
-  await migrate(sql)
   await sql`analyze`
   return loaded
 }

@@ -27,7 +27,7 @@ export function migrate(sql: Sql): Promise<string[]> {
   return sql.begin(tx => runMigrations(tx))
 }
 
-/** Like `migrate`, in a transaction of the caller, which calls `migrate` after the commit. `isIncluded` limits it to some names. */
+/** Like `migrate`, in a transaction of the caller. `isIncluded` limits it to some names. */
 export async function runMigrations(
   tx: Tx,
   isIncluded: (name: string) => boolean = () => true

@@ -48,7 +48,6 @@ function limitStations(songs: readonly KeyedSong[]): readonly KeyedSong[] {
   return end === -1 ? songs : songs.slice(0, end)
 }
 
-/** The stored keys arrive as text. */
 const hasOtherKeys = (song: KeyedSong) =>
   song.titleKey !== titleKey(song.title) ||
   song.artistKeys?.join() !== artistKeys(song.artist, song.artists).join()

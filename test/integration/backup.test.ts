@@ -367,6 +367,7 @@ test('an exported station is imported with new ids and without credentials, and 
     where id = ${stationId}`
   await sql`insert into media_custom_fields (media_id, field_id, value)
     select id, ${field?.id ?? 0}, 'calm' from media where station_id = ${stationId}`
+  await sql`update media set artists = '{Alpha,"Beta, The"}', artists_for = artist where station_id = ${stationId}`
   await sql`update playlists set schedule_items = '[{"id": 7, "start_time": 0, "end_time": 0, "days": []}]' where station_id = ${stationId}`
   await sql`insert into song_history (station_id, media_id, song_id, started_at_ms, ended_at_ms)
     select station_id, id, song_id, 1000 * id, 1000 * id + 500 from media where station_id = ${stationId}`
@@ -425,6 +426,9 @@ test('an exported station is imported with new ids and without credentials, and 
   )
   expect(playing.station.name).toBe(odd)
   const { id } = playing.station
+  const artists =
+    await program.sql`select distinct artists, artists_for = artist as fits from media where station_id = ${id}`
+  expect([...artists]).toEqual([{ artists: ['Alpha', 'Beta, The'], fits: true }])
   const media = join(folder, 'stations', String(id), 'media')
   expect(await readFile(join(media, 'song.mp3'), 'utf8')).toBe('audio')
   const [tune] = await program.sql<{ path: string }[]>`
