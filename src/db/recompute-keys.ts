@@ -27,25 +27,27 @@ export async function recomputeKeys(tx: Tx, progress: { position: readonly numbe
     select ${columnsOf(tx)} from media m
     where (m.station_id, m.id) > (${stationId}::bigint, ${mediaId}::bigint)
     order by m.station_id, m.id limit ${songsAtOnce}`
-  const batch = limitStations(songs)
-  await writeKeys(
-    tx,
-    batch.filter(hasOtherKeys).map(({ id }) => id)
-  )
-  const last = batch.at(-1)
+  const { end, changedIds } = findOtherKeys(songs)
+  await writeKeys(tx, changedIds)
+  const last = songs[end - 1]
   if (last) progress.position = [last.stationId, last.id]
-  return batch.length
+  return end
 }
 
 const columnsOf = (tx: Tx) => tx`
   m.id, m.station_id as "stationId", m.artist, ${listedArtistsOf(tx)} as artists, m.title,
   m.title_key as "titleKey", m.artist_keys as "artistKeys"`
 
-/** The songs up to those that change the last station of a batch. */
-function limitStations(songs: readonly KeyedSong[]): readonly KeyedSong[] {
-  const changed = new Set<number>()
-  const end = songs.findIndex(song => hasOtherKeys(song) && changed.add(song.stationId).size > stationsAtOnce)
-  return end === -1 ? songs : songs.slice(0, end)
+/** Finds the songs whose keys differ, up to those of one station too many. `end` is the number of songs until there. */
+function findOtherKeys(songs: readonly KeyedSong[]) {
+  const changedIds: number[] = []
+  const stationIds = new Set<number>()
+  for (const [end, song] of songs.entries()) {
+    if (!hasOtherKeys(song)) continue
+    if (stationIds.add(song.stationId).size > stationsAtOnce) return { end, changedIds }
+    changedIds.push(song.id)
+  }
+  return { end: songs.length, changedIds }
 }
 
 const hasOtherKeys = (song: KeyedSong) =>
