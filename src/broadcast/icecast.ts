@@ -1,8 +1,10 @@
 import { SaxesParser } from 'saxes'
 import * as v from 'valibot'
 
-import { decodePercent, parseUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
 import type { ListenerConnection } from '../playout/listeners/sessions.ts'
+import { decodeForeignDocument, findCharset } from '../runtime/foreign-text.ts'
+import { decodePercent } from '../runtime/percent-encoding.ts'
 import {
   checkStreamCount,
   detectFormat,
@@ -16,15 +18,18 @@ import {
 import { parseStreamedTitle } from './streamed-title.ts'
 
 /** Parses `/admin/stats` of Icecast 2.4, 2.5 or KH. Throws a `StreamingServerError`. */
-export function parseIcecastStats(bytes: Uint8Array): Stream[] {
-  return checkStreamCount(parseSources(bytes)).map(source =>
+export function parseIcecastStats(bytes: Uint8Array, charset: string | null = null): Stream[] {
+  return checkStreamCount(parseSources(bytes, charset)).map(source =>
     toStream(source.attributes.get('mount') ?? '', name => readText(source, name))
   )
 }
 
 /** Parses `/admin/listclients` of one mount. Throws a `StreamingServerError`. */
-export function parseIcecastListeners(bytes: Uint8Array): ListenerConnection[] {
-  const [source] = parseSources(bytes)
+export function parseIcecastListeners(
+  bytes: Uint8Array,
+  charset: string | null = null
+): ListenerConnection[] {
+  const [source] = parseSources(bytes, charset)
   if (!source) reject('The response is not a list of listeners.')
   return findChildren(source, 'listener').map(listener => ({
     address: readText(listener, 'ip'),
@@ -41,8 +46,8 @@ const jsonStatus = v.object({
 })
 
 /** Parses the public `/status-json.xsl`, which does not list listeners. Throws a `StreamingServerError`. */
-export function parseIcecastStatus(bytes: Uint8Array): Stream[] {
-  const parsed = v.safeParse(jsonStatus, parseLooseJson(bytes))
+export function parseIcecastStatus(bytes: Uint8Array, charset: string | null = null): Stream[] {
+  const parsed = v.safeParse(jsonStatus, parseLooseJson(bytes, charset))
   if (!parsed.success) reject('The response is not that of an Icecast server.')
   return checkStreamCount([parsed.output.icestats.source].flat()).flatMap(fields => {
     const get = (name: string) => fields[name]?.trim() ?? ''
@@ -75,8 +80,8 @@ export function mountPathOf(address: string): string | null {
   return pathname === undefined ? null : (decodePercent(pathname) ?? pathname)
 }
 
-function parseSources(bytes: Uint8Array): XmlElement[] {
-  const root = parseXml(bytes)
+function parseSources(bytes: Uint8Array, charset: string | null): XmlElement[] {
+  const root = parseXml(decodeXml(bytes, charset))
   if (root.name !== 'icestats') reject('The response is not that of an Icecast server.')
   return findChildren(root, 'source')
 }
@@ -93,11 +98,17 @@ interface XmlElement {
 const maxElements = 80_000
 const maxDepth = 16
 
+/** Decodes XML in the charset of its content type or declaration. Titles may be in another one. */
+function decodeXml(bytes: Uint8Array, charset: string | null): string {
+  const declaration = /^[^<]*<\?xml[^>]*>/.exec(Buffer.from(bytes.subarray(0, 200)).toString('latin1'))?.[0]
+  return decodeForeignDocument(bytes, '<>"', charset ?? findCharset(declaration ?? ''))
+}
+
 /**
- * Parses XML in UTF-8 and returns its root. Repairs bare `&`, unknown entities and control characters in
+ * Parses XML and returns its root. Repairs bare `&`, unknown entities and control characters in
  * titles. Throws if it is malformed otherwise, too large, or has a document type, which may define entities.
  */
-function parseXml(bytes: Uint8Array): XmlElement {
+function parseXml(xml: string): XmlElement {
   const top = createElement('', [])
   const open = [top]
   let elements = 0
@@ -117,7 +128,7 @@ function parseXml(bytes: Uint8Array): XmlElement {
   }
   parser.on('text', addText)
   parser.on('cdata', addText)
-  parser.write(repairXml(new TextDecoder().decode(bytes))).close()
+  parser.write(repairXml(xml)).close()
   return top.children[0] ?? reject('The response is not XML.')
 }
 
@@ -147,7 +158,7 @@ function repairXml(text: string): string {
     .replace(reference, (found: string, decimal?: string, hex?: string) => {
       if (found === '&') return '&amp;'
       const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null
-      return code === null || isXmlCharacter(code) ? found : '\uFFFD'
+      return code === null || isXmlCharacter(code) ? found : ''
     })
 }
 

@@ -31,15 +31,18 @@ const listeners = v.array(
 )
 
 /** Parses the public `/statistics?json=1` of Shoutcast 2. Throws a `StreamingServerError`. */
-export function parseShoutcastStatistics(bytes: Uint8Array): Stream[] {
-  const parsed = v.safeParse(statistics, parseLooseJson(bytes))
+export function parseShoutcastStatistics(bytes: Uint8Array, charset: string | null = null): Stream[] {
+  const parsed = v.safeParse(statistics, parseLooseJson(bytes, charset))
   if (!parsed.success) throw new StreamingServerError('The response is not that of a Shoutcast 2 server.')
   return checkStreamCount(parsed.output.streams).map(toStream)
 }
 
 /** Parses page 3 of `/admin.cgi` for a stream. Throws a `StreamingServerError`. */
-export function parseShoutcastListeners(bytes: Uint8Array): ListenerConnection[] {
-  const parsed = v.safeParse(listeners, parseLooseJson(bytes))
+export function parseShoutcastListeners(
+  bytes: Uint8Array,
+  charset: string | null = null
+): ListenerConnection[] {
+  const parsed = v.safeParse(listeners, parseLooseJson(bytes, charset))
   if (!parsed.success) throw new StreamingServerError('The response is not a list of listeners.')
   return parsed.output.map(({ hostname, xff, useragent, connecttime }) => ({
     address: xff || hostname,

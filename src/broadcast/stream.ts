@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { ListenerConnection } from '../playout/listeners/sessions.ts'
+import { decodeForeignDocument } from '../runtime/foreign-text.ts'
 
 /** One stream of a streaming server, of any kind of server. */
 export interface Stream {
@@ -92,8 +93,8 @@ const literals = new Set(['true', 'false', 'null'])
  * Parses the invalid JSON that streaming servers send: titles without quotes (`"title": -`, `1.`) and control
  * characters in strings. Numbers are returned as strings, as written. Throws a `StreamingServerError`.
  */
-export function parseLooseJson(bytes: Uint8Array): unknown {
-  const text = new TextDecoder().decode(bytes).replace(/\p{Cc}/gu, ' ')
+export function parseLooseJson(bytes: Uint8Array, charset: string | null = null): unknown {
+  const text = decodeForeignDocument(bytes, '"', charset).replace(/\p{Cc}/gu, ' ')
   const quoted = text.replace(token, found =>
     found.startsWith('"') || literals.has(found) ? found : JSON.stringify(found)
   )

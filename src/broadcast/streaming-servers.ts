@@ -2,6 +2,7 @@ import type { BlockList } from 'node:net'
 
 import { FetchFault, type GuardedResponse, guardedFetch } from '../outbound/guarded-fetch.ts'
 import type { ListenerConnection } from '../playout/listeners/sessions.ts'
+import { findCharset } from '../runtime/foreign-text.ts'
 import { parseIcecastListeners, parseIcecastStats, parseIcecastStatus } from './icecast.ts'
 import { parseShoutcastListeners, parseShoutcastStatistics } from './shoutcast.ts'
 import { type Stream, StreamingServerError, withListeners } from './stream.ts'
@@ -155,35 +156,48 @@ interface FetchedConnections {
   readonly problem: string
 }
 
+const charsetOf = ({ headers }: GuardedResponse) => findCharset(headers['content-type'] ?? '')
+
 const icecast: ServerClient = {
   /** Uses the admin page if the server accepts the password, else the public status page. */
   async fetchAll(fetchPage, hasPassword) {
     let problem = ''
     if (hasPassword) {
-      const { status, body } = await fetchPage('admin/stats', 'admin')
-      if (status === 200) return { streams: parseIcecastStats(body), listsListeners: true, problem }
+      const response = await fetchPage('admin/stats', 'admin')
+      const { status, body } = response
+      if (status === 200)
+        return { streams: parseIcecastStats(body, charsetOf(response)), listsListeners: true, problem }
       problem = describeRefusal(status)
     }
-    const body = requireBody(await fetchPage('status-json.xsl', 'anonymous'))
-    return { streams: parseIcecastStatus(body), listsListeners: false, problem }
+    const response = await fetchPage('status-json.xsl', 'anonymous')
+    return {
+      streams: parseIcecastStatus(requireBody(response), charsetOf(response)),
+      listsListeners: false,
+      problem
+    }
   },
   async fetchConnections(fetchPage, { path }) {
     const response = await fetchPage(`admin/listclients?mount=${encodeURIComponent(path)}`, 'admin')
     // The source disconnected since the streams were listed.
     if (response.status === 400 || response.status === 404) return { connections: null, problem: '' }
-    return { connections: parseIcecastListeners(requireBody(response)), problem: '' }
+    return { connections: parseIcecastListeners(requireBody(response), charsetOf(response)), problem: '' }
   }
 }
 
 const shoutcast2: ServerClient = {
   async fetchAll(fetchPage, hasPassword) {
-    const body = requireBody(await fetchPage('statistics?json=1', 'anonymous'))
-    return { streams: parseShoutcastStatistics(body), listsListeners: hasPassword, problem: '' }
+    const response = await fetchPage('statistics?json=1', 'anonymous')
+    return {
+      streams: parseShoutcastStatistics(requireBody(response), charsetOf(response)),
+      listsListeners: hasPassword,
+      problem: ''
+    }
   },
   async fetchConnections(fetchPage, { id }) {
-    const { status, body } = await fetchPage(`admin.cgi?sid=${id}&mode=viewjson&page=3`, 'admin')
+    const response = await fetchPage(`admin.cgi?sid=${id}&mode=viewjson&page=3`, 'admin')
+    const { status, body } = response
     if (status !== 200) return { connections: null, problem: describeRefusal(status) }
-    return { connections: parseShoutcastListeners(body), problem: '' }
+    return { connections: parseShoutcastListeners(body, charsetOf(response)), problem: '' }
   }
 }
 

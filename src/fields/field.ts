@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
+import { unstorable } from '../runtime/foreign-text.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -78,15 +79,19 @@ interface TextOptions extends About {
   readonly says?: string
 }
 
-/** Text that Postgres can store: no NUL, no lone surrogate. Other controls are allowed in long texts only. */
+/** Text that may be stored: no NUL, lone surrogate or U+FFFD. Other controls are allowed in long texts only. */
 export function text(options: TextOptions): Field<string> {
   const { max, min = 0, fallback, isLong = false, isTrimmed = false, pattern } = options
-  const forbidden = isLong ? /\0|\p{Surrogate}/u : /\p{Cc}|\p{Surrogate}/u
+  const forbidden = isLong ? /\0/ : /\p{Cc}/u
   const input = v.pipe(
     anyText,
     v.transform(value => (isTrimmed ? value.trim() : value)),
     v.check(
-      value => !forbidden.test(value),
+      value => !value.includes('\uFFFD'),
+      problemText('invalid_format', 'contains U+FFFD, which replaces a character that was lost.')
+    ),
+    v.check(
+      value => !forbidden.test(value) && !unstorable.test(value),
       problemText('invalid_format', 'contains characters that are not allowed.')
     ),
     v.check(value => min === 0 || value !== '', problemText('blank', 'must not be empty.')),
@@ -179,7 +184,7 @@ export function choice<const Option extends string>(
 /** Whether a text is an http or https URL without user and password. */
 export function isWebAddress(value: string): boolean {
   const url = parseUrl(value)
-  if (!url || /[\s\p{Cc}\p{Surrogate}]/u.test(value)) return false
+  if (!url || /[\s\p{Cc}]/u.test(value) || unstorable.test(value)) return false
   const { protocol, username, password } = url
   return (
     ['http:', 'https:'].includes(protocol) && hasHeaderSafeHost(url) && username === '' && password === ''

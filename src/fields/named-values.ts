@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { unstorable } from '../runtime/foreign-text.ts'
 import { type About, type Field, isEmpty, type JsonSchema, listOf, problemText } from './field.ts'
 
 /** An element of a list of named values. A body may contain an object `{key: value}` instead of the list. */
@@ -22,7 +23,7 @@ export interface NamedChange {
 }
 
 const withoutNul = v.check<string, string>(
-  value => !/[\0\p{Surrogate}]/u.test(value),
+  value => !unstorable.test(value),
   problemText('invalid_format', 'contains characters that are not allowed.')
 )
 const key = v.pipe(

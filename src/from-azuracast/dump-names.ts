@@ -1,10 +1,12 @@
 /* Names and definitions in a dump, whose text has one character per byte. */
 
+import { decodeForeignText } from '../runtime/foreign-text.ts'
+
 const hasBytesAbove7Bits = /[\u0080-\u00FF]/
 
-/** Decodes UTF-8 with one character per byte. */
+/** Decodes text with one character per byte. */
 export function decode(bytes: string): string {
-  return hasBytesAbove7Bits.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes
+  return hasBytesAbove7Bits.test(bytes) ? decodeForeignText(Buffer.from(bytes, 'latin1')) : bytes
 }
 
 /** A pattern with two groups: a quoted or a plain name. */

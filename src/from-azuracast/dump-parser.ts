@@ -1,4 +1,5 @@
 import { OperatorError } from '../runtime/errors.ts'
+import { decodeForeignText } from '../runtime/foreign-text.ts'
 import {
   decode,
   endOfQuoted,
@@ -324,7 +325,7 @@ function parseEscaped(text: string, from: number): number {
   return -1
 }
 
-const decodeHex = (digits: string): string => Buffer.from(digits, 'hex').toString('utf8')
+const decodeHex = (digits: string): string => decodeForeignText(Buffer.from(digits, 'hex'))
 
 /** Returns where the first row of an `INSERT` begins; -1 if the text ends before it. */
 function findRowsStart(text: string, from: number): number {

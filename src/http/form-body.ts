@@ -1,6 +1,6 @@
-import { maxFormFields } from '../api/core/record-form.ts'
 import { type FilePart, readMultipart } from '../api/library/uploads/multipart-body.ts'
 import { ApiError } from '../runtime/errors.ts'
+import { charsetFields, maxFormFields } from '../runtime/percent-encoding.ts'
 
 /** Whether a content type is that of an HTML form with files. */
 export const isMultipart = (contentType: string): boolean => /^multipart\/form-data\b/i.test(contentType)
@@ -11,8 +11,19 @@ export interface MultipartForm {
   readonly file: Uint8Array | null
 }
 
-/** Parses a form that was received whole. Throws 400 for a body that is none. */
+/** Parses a form that was received whole; a field may name its charset. Throws 400 for a body that is none. */
 export async function parseMultipart(
+  bytes: Uint8Array,
+  contentType: string,
+  fieldLimit?: number
+): Promise<MultipartForm> {
+  const form = await parseIn(null, bytes, contentType, fieldLimit)
+  const named = form.fields.find(([name]) => charsetFields.includes(name))
+  return named ? parseIn(named[1], bytes, contentType, fieldLimit) : form
+}
+
+async function parseIn(
+  charset: string | null,
   bytes: Uint8Array,
   contentType: string,
   fieldLimit?: number
@@ -28,6 +39,7 @@ export async function parseMultipart(
   }
   await readMultipart(body, contentType, onFile, {
     onField: (name, value) => void fields.push([name, value]),
+    charset,
     ...(fieldLimit !== undefined && { fieldLimit })
   })
   return { fields, file }

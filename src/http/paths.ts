@@ -1,5 +1,5 @@
 import type { Route } from '../api/core/route.ts'
-import { decodePercent } from '../outbound/networks.ts'
+import { decodePercent } from '../runtime/percent-encoding.ts'
 
 interface Leaf<Services> {
   readonly methods: Map<string, Route<Services>>

@@ -1,7 +1,9 @@
 import { parseRecordForm } from '../api/core/record-form.ts'
 import { formContentType, type Route } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { decodeText, isJsonType, parseJsonBody } from '../runtime/json-body.ts'
+import { decodeForeignText, findCharset } from '../runtime/foreign-text.ts'
+import { isJsonType, parseJsonBody } from '../runtime/json-body.ts'
+import { parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
 import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 
@@ -19,21 +21,23 @@ export async function readBody<Services>(
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
   const type = typeName.trim()
+  const charset = findCharset(contentType)
   if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
     const parts = await parseMultipart(await incoming.bytes, contentType)
     if (takesForm) return Object.fromEntries(parts.fields)
-    return byteTypes ? fileOf(parts) : decodeText(fileOf(parts))
+    return byteTypes ? fileOf(parts) : decodeForeignText(fileOf(parts))
   }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
     throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
   }
-  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes)
-  if (textTypes.includes(type)) return decodeText(await incoming.bytes)
+  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes, charset)
+  if (textTypes.includes(type)) return decodeForeignText(await incoming.bytes, charset)
   if (takesForm && type === formContentType)
-    return Object.fromEntries(new URLSearchParams(decodeText(await incoming.bytes)))
+    return Object.fromEntries(parseForm(await incoming.bytes, charset))
   if (form && isMultipart(contentType))
     return parseRecordForm(await encodeForm(await incoming.bytes, contentType), form)
-  if (form && type === formContentType) return parseRecordForm(decodeText(await incoming.bytes), form)
+  if (form && type === formContentType)
+    return parseRecordForm(parseForm(await incoming.bytes, charset).toString(), form)
   throw new ApiError('wrong-media-type')
 }

@@ -5,6 +5,7 @@ import { type ApiRequest, type Caller, type Reply, type Route } from '../api/cor
 import { groupOf, noGroup } from '../metrics/http.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
+import { parseQuery } from '../runtime/percent-encoding.ts'
 import type { Dialect } from '../station/dialect.ts'
 import { isTracing, traced } from '../tracing/tracing.ts'
 import { abortedError, closeAmbiguous, collectBody, isChunked } from './body.ts'
@@ -137,7 +138,7 @@ export function serveRoutes<Services>(
       return sendError(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
     exchange.group = groups.get(route) ?? noGroup
     const isKeyed = route.access !== 'public'
-    const query = new URLSearchParams(req.getQuery() ?? '')
+    const query = parseQuery(req.getQuery() ?? '')
     const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
     const keyInQuery = route.access === 'public' ? readQueryKey(query) : readKeyedQuery(query, route, isSafe)
     const apiKey = readCredential(req, {

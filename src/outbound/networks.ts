@@ -53,17 +53,6 @@ export function parseUrl(text: string, base?: string): URL | null {
   }
 }
 
-/** Decodes percent escapes; null if they are invalid. */
-export function decodePercent(text: string): string | null {
-  // Most texts have none.
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
-  }
-}
-
 /** Whether the host is safe in headers. The URL standard also allows `a;b` and `a'b`. */
 export const hasHeaderSafeHost = ({ hostname }: URL): boolean =>
   /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname)

@@ -6,15 +6,58 @@
  * U+FFFD: it says that text was lost elsewhere, and is removed.
  */
 export function decodeForeignText(bytes: Uint8Array, charset: string | null = null): string {
-  return withoutReplacementCharacters(decode(bytes, charset))
+  return withoutLostCharacters(decodeAsSent(bytes, charset))
 }
 
-/** Removes U+FFFD, and lone surrogates, which would be encoded as U+FFFD. */
-export const withoutReplacementCharacters = (text: string): string => text.replace(/[\uFFFD\p{Cs}]/gu, '')
+/** Matches what is never stored: NUL, lone surrogates, and U+FFFD, which replaces characters that were lost. */
+export const unstorable = /[\0\uFFFD\p{Surrogate}]/u
 
-function decode(bytes: Uint8Array, charset: string | null): string {
-  const marked = marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))
-  if (marked) return marked.decode(bytes.subarray(marked.mark.length), charset)
+/** Removes U+FFFD, and lone surrogates, which would be encoded as U+FFFD. */
+export const withoutLostCharacters = (text: string): string => text.replace(/[\uFFFD\p{Surrogate}]/gu, '')
+
+/** Like `decodeForeignText`, but keeps U+FFFD: names of files may contain it, and fields of requests refuse it. */
+export function decodeAsSent(bytes: Uint8Array, charset: string | null = null): string {
+  const text = decodeUnicode(bytes, charset)
+  if (text !== null) return text
+  const named = charset === null ? null : findEncoding(charset)
+  const rest = startsWith(bytes, utf8Mark) ? bytes.subarray(utf8Mark.length) : bytes
+  const inNamed = named === null || named === 'utf-8' ? null : decodeIfValid(rest, named)
+  return inNamed ?? decodeTruncatedUtf8(rest) ?? decodeWindows1252(rest)
+}
+
+/** The most parts of a document that are decoded one by one. */
+const maxParts = 1_000
+
+/**
+ * Decodes a document whose texts come from several sources, as a list of streams. If it is not valid as a
+ * whole, each part that ends with one of the separators (ASCII characters) is decoded by itself. Keeps U+FFFD.
+ */
+export function decodeForeignDocument(
+  bytes: Uint8Array,
+  separators: string,
+  charset: string | null = null
+): string {
+  const whole = decodeUnicode(bytes, charset)
+  if (whole !== null) return whole
+  const ends = new Set(Array.from(separators, separator => separator.charCodeAt(0)))
+  const parts: string[] = []
+  let from = 0
+  let isPlain = true
+  for (let at = 0; at < bytes.length && parts.length < maxParts; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte >= 0x80) isPlain = false
+    if (isPlain || !ends.has(byte)) continue
+    parts.push(decodeAsSent(bytes.subarray(from, at), charset))
+    from = at
+    isPlain = true
+  }
+  return [...parts, decodeAsSent(bytes.subarray(from), charset)].join('')
+}
+
+/** Decodes text in an encoding that shows: by a mark, or because other texts are not valid in it. Null if none is. */
+function decodeUnicode(bytes: Uint8Array, charset: string | null): string | null {
+  const marked = marks.find(({ mark }) => startsWith(bytes, mark))
+  if (marked) return marked.decode(bytes.subarray(marked.mark.length))
   const named = charset === null ? null : findEncoding(charset)
   const evident = evidentUtf16(bytes, named?.startsWith('utf-16') ? 1 : 4)
   if (evident !== null) return new TextDecoder(evident).decode(bytes)
@@ -22,24 +65,26 @@ function decode(bytes: Uint8Array, charset: string | null): string {
   const utf8 = decodeIfValid(bytes, 'utf-8')
   // These write characters as ASCII bytes, with control characters among them.
   const isDisguised = /^(utf-16|iso-2022)/.test(named ?? '') && utf8 !== null && /[^\P{Cc}\t\r\n]/u.test(utf8)
-  if (utf8 !== null && !isDisguised) return utf8
-  const text = named === null || named === 'utf-8' ? null : decodeIfValid(bytes, named)
-  return text ?? utf8 ?? decodeTruncatedUtf8(bytes) ?? decodeWindows1252(bytes)
+  return named !== null && isDisguised ? (decodeIfValid(bytes, named) ?? utf8) : utf8
 }
+
+const startsWith = (bytes: Uint8Array, mark: readonly number[]) =>
+  mark.every((byte, index) => bytes[index] === byte)
+
+/** Decoders of UTF-8 remove it. Editors prepend it to text in other encodings, too. */
+const utf8Mark = [0xef, 0xbb, 0xbf]
 
 interface Mark {
   readonly mark: readonly number[]
-  readonly decode: (rest: Uint8Array, charset: string | null) => string
+  readonly decode: (rest: Uint8Array) => string
 }
 
-/** Byte order marks. Those of UTF-32 come first, because one of them starts with one of UTF-16. */
+/** Those of UTF-32 come first, because one of them starts with one of UTF-16. */
 const marks: readonly Mark[] = [
   { mark: [0xff, 0xfe, 0, 0], decode: rest => decodeUtf32(rest, true) },
   { mark: [0, 0, 0xfe, 0xff], decode: rest => decodeUtf32(rest, false) },
   { mark: [0xff, 0xfe], decode: rest => new TextDecoder('utf-16le').decode(rest) },
-  { mark: [0xfe, 0xff], decode: rest => new TextDecoder('utf-16be').decode(rest) },
-  // Editors prepend it to text in other encodings, too.
-  { mark: [0xef, 0xbb, 0xbf], decode }
+  { mark: [0xfe, 0xff], decode: rest => new TextDecoder('utf-16be').decode(rest) }
 ]
 
 function decodeUtf32(bytes: Uint8Array, isLittleEndian: boolean): string {
@@ -66,11 +111,14 @@ function evidentUtf16(bytes: Uint8Array, minNuls: number): string | null {
   return first % 2 === 0 ? 'utf-16be' : 'utf-16le'
 }
 
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
+
 /** Decodes text that fits an encoding of the Encoding Standard; null if it does not. */
 function decodeIfValid(bytes: Uint8Array, encoding: string): string | null {
   if (encoding === 'windows-1252') return decodeWindows1252(bytes)
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    const decoder = encoding === 'utf-8' ? utf8Decoder : new TextDecoder(encoding, { fatal: true })
+    return decoder.decode(bytes)
   } catch {
     return null
   }
@@ -97,8 +145,25 @@ const windows1252 =
   '\u20AC\u0081\u201A\u0192\u201E\u2026\u2020\u2021\u02C6\u2030\u0160\u2039\u0152\u008D\u017D\u008F' +
   '\u0090\u2018\u2019\u201C\u201D\u2022\u2013\u2014\u02DC\u2122\u0161\u203A\u0153\u009D\u017E\u0178'
 
+/** The charset in a content type, or in the declaration of an XML document; null if there is none. */
+export const findCharset = (text: string): string | null =>
+  /\b(?:charset|encoding)\s*=\s*["']?([^\s;"'?]+)/i.exec(text)?.[1] ?? null
+
 /** The encoding of a label, also of one in a usual spelling like `ISO8859_2` or `cp1251`; null if it is unknown. */
 function findEncoding(label: string): string | null {
+  if (label !== lastLabel) {
+    lastEncoding = label.length > maxLabelLength ? null : resolveLabel(label)
+    lastLabel = label
+  }
+  return lastEncoding
+}
+
+const maxLabelLength = 40
+/** All texts of a document or form name the same one. */
+let lastLabel = ''
+let lastEncoding: string | null = null
+
+function resolveLabel(label: string): string | null {
   const bare = label.toLowerCase().replace(/[^a-z0-9]/g, '')
   const page = /^(?:cp|ms|windows|xcp|ibm)(\d+)$/.exec(bare)?.[1] ?? ''
   const spellings = [

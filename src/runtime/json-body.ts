@@ -1,4 +1,5 @@
 import { ApiError } from './errors.ts'
+import { decodeForeignDocument } from './foreign-text.ts'
 
 /** The maximum nesting of arrays and objects in a body. */
 export const maxJsonDepth = 64
@@ -12,12 +13,13 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a JSON body; undefined if it is empty. Throws 400 if it is not UTF-8 or JSON, is nested too deeply,
- * or has a field `__proto__`, which could change the prototype of a copy.
+ * Parses a JSON body; undefined if it is empty. Texts that are not UTF-8 are decoded one by one, because playouts
+ * send titles as they receive them. Throws 400 if it is not JSON, is nested too deeply, or has a field `__proto__`,
+ * which could change the prototype of a copy.
  */
-export function parseJsonBody(bytes: Uint8Array): unknown {
+export function parseJsonBody(bytes: Uint8Array, charset: string | null = null): unknown {
   if (bytes.length === 0) return undefined
-  const text = decodeText(bytes)
+  const text = decodeForeignDocument(bytes, '"', charset)
   let value: unknown
   try {
     value = JSON.parse(text)

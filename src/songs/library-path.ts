@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 
 import { parseUrl } from '../outbound/networks.ts'
+import { unstorable } from '../runtime/foreign-text.ts'
 
 /** A normalized path or URL, or what is wrong with it. */
 export type PathOrProblem = { readonly path: string } | { readonly problem: string }
@@ -14,7 +15,8 @@ export const maxPathBytes = 2_000
  */
 export function parseLibraryPath(text: string, mediaFolder: string | null): PathOrProblem {
   if (Buffer.byteLength(text) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }
-  if (/\p{Cc}|\p{Surrogate}/u.test(text)) return { problem: 'contains characters that are not allowed.' }
+  if (/\p{Cc}/u.test(text) || unstorable.test(text))
+    return { problem: 'contains characters that are not allowed.' }
   if (/^https?:\/\//i.test(text)) return parseUrlPath(text)
   if (/^[a-z][a-z0-9+.-]*:/i.test(text))
     return { problem: 'must be a path, or a URL that begins with http:// or https://.' }

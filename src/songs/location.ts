@@ -1,7 +1,8 @@
 import { posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { decodePercent, parseUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
+import { decodePercent } from '../runtime/percent-encoding.ts'
 import { parseLibraryPath } from './library-path.ts'
 
 /** The target of a playlist entry: a URL, or possible paths of a file, best first. */

@@ -25,9 +25,9 @@ const maxProblems = 100
  * Parses M3U, M3U8 or PLS in any encoding that `decodeForeignText` detects. Never throws: a file that is not a
  * playlist has no entries and one problem.
  */
-export function parsePlaylist(bytes: Uint8Array): ParsedPlaylist {
+export function parsePlaylist(bytes: Uint8Array, charset: string | null = null): ParsedPlaylist {
   if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')
-  const text = decodeForeignText(bytes)
+  const text = decodeForeignText(bytes, charset)
   if (text.trim() === '') return reject('it is empty')
   if (text.includes('\0')) return reject('it is not a playlist (not a text file)')
   if (/^#EXT-X-/m.test(text)) return reject('it is an HLS stream, not a list of songs')

@@ -13,8 +13,12 @@ const maxEntries = 5_000
  * Parses an M3U, M3U8 or PLS file from a URL, which relative entries refer to. Skips repeated URLs, and
  * entries that are not http(s) URLs or contain a password.
  */
-export function parseRemoteList(bytes: Uint8Array, address: string): RemoteList {
-  const { entries, problems } = parsePlaylist(bytes)
+export function parseRemoteList(
+  bytes: Uint8Array,
+  address: string,
+  charset: string | null = null
+): RemoteList {
+  const { entries, problems } = parsePlaylist(bytes, charset)
   if (entries.length === 0) return { problem: `The list cannot be used: ${problems[0]}.` }
   const songs = new Map<string, ImportedSong>()
   for (const entry of entries) {

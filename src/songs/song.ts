@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
-import { decodePercent, parseUrl } from '../outbound/networks.ts'
+import { parseUrl } from '../outbound/networks.ts'
+import { withoutLostCharacters } from '../runtime/foreign-text.ts'
+import { decodePercent } from '../runtime/percent-encoding.ts'
 import type { CuePoints } from './cue-points.ts'
 
 /** The tags of a song. Texts are clean and truncated; empty: unknown. */
@@ -84,7 +86,7 @@ export const maxLengths = {
   lyrics: 8_000
 } as const
 
-/** Replaces control characters (Postgres rejects NUL) and lone surrogates, and truncates to code points. */
+/** Replaces control characters (Postgres rejects NUL), removes U+FFFD and lone surrogates, and truncates to code points. */
 export function cleanLine(text: string, limit: number): string {
   const start = text.trimStart().slice(0, limit * 4)
   return truncate(start.replace(/\p{Cc}+/gu, ' '), limit)
@@ -97,7 +99,7 @@ export function cleanLines(text: string, limit: number): string {
 }
 
 function truncate(text: string, limit: number): string {
-  const whole = text.replace(/\p{Cs}/gu, '\uFFFD').trim()
+  const whole = withoutLostCharacters(text).trim()
   // Fast path: splitting into code points is slow.
   if (whole.length <= limit) return whole
   return Array.from(whole).slice(0, limit).join('').trimEnd()

@@ -1,7 +1,8 @@
 import type { Config } from '../../config.ts'
 import type { InstallationSettings } from '../../db/installation-settings.ts'
 import { choice, custom, type Field, integer, type JsonSchema, text, webAddress } from '../../fields/field.ts'
-import { decodePercent, parseUrl } from '../../outbound/networks.ts'
+import { parseUrl } from '../../outbound/networks.ts'
+import { decodePercent } from '../../runtime/percent-encoding.ts'
 import { boolean, int64, nullableInt64, string } from '../core/schemas.ts'
 
 /** The groups of settings, as paths name them. */

@@ -4,6 +4,7 @@ import { custom, hashed, problemText, secret, text } from '../../fields/field.ts
 import { bodyValidator } from '../../fields/form.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { fieldError } from '../../runtime/errors.ts'
+import { unstorable } from '../../runtime/foreign-text.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import { matchesKey, maxPublicKeysBytes, parsePublicKeys } from '../../security/ssh-public-keys.ts'
 import { locationUri } from '../../storage/location.ts'
@@ -22,7 +23,7 @@ const maxProblems = 20
 const publicKeys = v.pipe(
   v.string(problemText('invalid_type', 'must be text.')),
   v.check(
-    keys => !/[\0\p{Surrogate}]/u.test(keys),
+    keys => !unstorable.test(keys),
     problemText('invalid_format', 'holds characters that are not allowed.')
   ),
   v.rawCheck(({ dataset, addIssue }) => {

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../../db/sql.ts'
-import { decodePercent } from '../../outbound/networks.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
+import { decodePercent } from '../../runtime/percent-encoding.ts'
 import { isListenToken } from '../../security/listen-tokens.ts'
 import type { Dialect } from '../../station/dialect.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'

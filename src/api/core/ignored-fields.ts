@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
+import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 
 const maxNames = 20
 const maxCharacters = 1_000
@@ -79,5 +80,5 @@ function join(names: readonly string[]): string {
 /** Encodes a name. One that is too long remains too long, so that it is not listed in part. */
 function encodeName(name: string): string {
   if (name === '') return '""'
-  return encodeURIComponent(name.slice(0, maxCharacters + 1).replace(/\p{Surrogate}/gu, '\uFFFD'))
+  return encodeURIComponent(withoutLostCharacters(name.slice(0, maxCharacters + 1)))
 }

@@ -2,10 +2,9 @@ import qs from 'qs'
 
 import type { JsonSchema } from '../../fields/field.ts'
 import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
+import { maxFormFields } from '../../runtime/percent-encoding.ts'
 import { refuseBody, refuseField } from './parse.ts'
 
-/** The most fields of a form with a record. */
-export const maxFormFields = 1_000
 const maxDepth = 8
 
 /**

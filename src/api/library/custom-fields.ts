@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import type { Tx } from '../../db/sql.ts'
 import { custom, problemText, text } from '../../fields/field.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
+import { unstorable } from '../../runtime/foreign-text.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { resource, type ResourceHooks } from '../core/resource.ts'
 
@@ -108,7 +109,7 @@ function findProblem(value: unknown): string | null {
   if (typeof value !== 'string') return problemText('invalid_type', 'must be text.')
   if (value.length > maxValueLength)
     return problemText('too_long', `must have at most ${maxValueLength} characters.`)
-  if (/\0|\p{Surrogate}/u.test(value))
+  if (unstorable.test(value))
     return problemText('invalid_format', 'contains characters that are not allowed.')
   return null
 }

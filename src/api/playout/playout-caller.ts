@@ -4,6 +4,7 @@ import * as v from 'valibot'
 
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { JsonSchema } from '../../fields/field.ts'
+import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
 import {
@@ -50,7 +51,7 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
   const id = `playout${name[0]?.toUpperCase()}${name.slice(1)}`
   const route = (
     method: 'GET' | 'POST',
-    operation: Pick<Operation, 'id' | 'body' | 'query'>,
+    operation: Pick<Operation, 'id' | 'body' | 'query'> & { readonly takesForm?: true },
     input: (request: ApiRequest) => unknown
   ) =>
     apiRoute(method, `/api/internal/:station_id/liquidsoap/${name}`, 'playout key', {
@@ -63,7 +64,7 @@ export function definePlayoutRoutes(action: PlayoutAction): ApiRoute[] {
         handle({ station: stationOf(request), body: parseBody(texts, input(request)), request }, services)
     })
   return [
-    route('POST', { id, body: { type: 'object', properties } }, request => request.body),
+    route('POST', { id, body: { type: 'object', properties }, takesForm: true }, request => request.body),
     route('GET', { id: `${id}ByGet`, query: properties }, request => Object.fromEntries(request.query))
   ]
 }
@@ -76,7 +77,7 @@ const texts = v.record(
   v.pipe(
     v.unknown(),
     v.transform(value => (['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '')),
-    v.transform(value => value.slice(0, maxTextLength).replace(/\0|\p{Surrogate}/gu, ''))
+    v.transform(value => withoutLostCharacters(value.slice(0, maxTextLength)).replaceAll('\0', ''))
   ),
   'must be an object.'
 )

@@ -15,6 +15,7 @@ import {
 import type { Fields } from '../../fields/field.ts'
 import { namedValues } from '../../fields/named-values.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
+import { unstorable } from '../../runtime/foreign-text.ts'
 import { mountName as renderMountName } from '../../station/now-playing.ts'
 import { findTargetProblems } from '../core/parse.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -35,7 +36,7 @@ const mountPath = v.pipe(
   v.transform(path => (path === '' ? '' : `/${path.replace(/^\/+/, '')}`)),
   v.maxLength(100, problemText('too_long', 'must have at most 100 characters.')),
   v.check(
-    path => !/[\s\p{Cc}\p{Surrogate}?#]|\.\./u.test(path),
+    path => !/[\s\p{Cc}?#]|\.\./u.test(path) && !unstorable.test(path),
     problemText('invalid_format', 'must be a path without spaces, ?, # and ..')
   )
 )

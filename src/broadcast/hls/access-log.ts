@@ -1,4 +1,4 @@
-import { decodePercent } from '../../outbound/networks.ts'
+import { decodePercent } from '../../runtime/percent-encoding.ts'
 import { hashListener } from '../stream.ts'
 
 /** The time and the quote after it. No other quote precedes it: web servers escape those in user names. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 
 import { openInside } from '../../runtime/contained-files.ts'
 import { codeOf } from '../../runtime/errors.ts'
+import { decodeForeignText } from '../../runtime/foreign-text.ts'
 
 export interface TailLimits {
   /** Longer lines are skipped. */
@@ -116,7 +117,7 @@ function takeLines(
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
     if (head !== null && head.length + end - start <= lineBytes) {
       const line = Buffer.concat([head, bytes.subarray(start, end)])
-      onLine(line.toString('utf8').replace(/\r$/, ''))
+      onLine(decodeForeignText(line).replace(/\r$/, ''))
     }
     head = Buffer.alloc(0)
     start = end + 1

@@ -4,6 +4,7 @@ import { raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../outbound/networks.ts'
+import { findCharset } from '../../runtime/foreign-text.ts'
 import { parseRemoteList, type RemoteList } from '../../songs/remote-list.ts'
 import type { ImportedSong } from '../../songs/song.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
@@ -97,8 +98,9 @@ async function leaseNext(sql: Sql, nowMs: number): Promise<LeasedList | undefine
 
 async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): Promise<RemoteList> {
   try {
-    const { status, body } = await guardedFetch(url, { allowed, signal })
-    return status === 200 ? parseRemoteList(body, url) : { problem: `The server answered ${status}.` }
+    const { status, headers, body } = await guardedFetch(url, { allowed, signal })
+    if (status !== 200) return { problem: `The server answered ${status}.` }
+    return parseRemoteList(body, url, findCharset(headers['content-type'] ?? ''))
   } catch (error) {
     if (error instanceof FetchFault) return { problem: error.message }
     throw error

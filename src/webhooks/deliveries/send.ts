@@ -5,6 +5,7 @@ import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../outbound/networks.ts'
 import { parseRetryAfter } from '../../outbound/retry-after.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
+import { decodeForeignText, findCharset } from '../../runtime/foreign-text.ts'
 import { currentTraceparent } from '../../tracing/tracing.ts'
 import { redactSecrets, secretValues } from '../redact.ts'
 import type { HookRequest, Mail, DeliveryContent } from '../types/sending.ts'
@@ -96,7 +97,7 @@ async function exchange(
       ...(signal === undefined ? {} : { signal })
     })
     const { status } = answer
-    const body = answer.body.toString('utf8')
+    const body = decodeForeignText(answer.body, findCharset(answer.headers['content-type'] ?? ''))
     return {
       status,
       fault: status >= 200 && status < 300 ? null : 'http',

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 
 import { type About, custom, type Field, writeOnly, problemText, text } from '../../fields/field.ts'
 import { parseUrl } from '../../outbound/networks.ts'
+import { unstorable } from '../../runtime/foreign-text.ts'
 
 /** Text that identifies something at the receiver; required. */
 export function identifier(about: string, example?: string): Field<string> {
@@ -47,7 +48,8 @@ export function address(options: About & { readonly fallback?: string }): Field<
     v.check(value => value !== '', problemText('blank', 'must not be empty.')),
     v.maxLength(2_048, problemText('too_long', 'must have at most 2048 characters.')),
     v.check(
-      value => value === '' || (parseUrl(value) !== null && !/[\s\p{Cc}\p{Surrogate}]/u.test(value)),
+      value =>
+        value === '' || (parseUrl(value) !== null && !/[\s\p{Cc}]/u.test(value) && !unstorable.test(value)),
       problemText('invalid_url', 'must be an address that begins with http:// or https://.')
     )
   )

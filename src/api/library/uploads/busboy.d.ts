@@ -13,6 +13,7 @@ declare module 'busboy' {
   }
   interface Options {
     readonly headers: { readonly 'content-type': string }
+    readonly defCharset?: string
     readonly defParamCharset?: string
     readonly preservePath?: boolean
     readonly limits?: {

@@ -114,9 +114,9 @@ async function receiveJson(request: ApiRequest, services: ApiServices, stream: B
 }
 
 /** The path that comes before the file in a body; empty if there is none. */
-function findPath(json: string): string {
+function findPath(json: Uint8Array): string {
   try {
-    const fields: unknown = JSON.parse(json)
+    const fields = parseJsonBody(json)
     const { success, output } = v.safeParse(v.object({ path: v.string() }), fields)
     return success ? findTarget('', output.path) : ''
   } catch {

@@ -18,7 +18,7 @@ export function openJsonFileSplitter(name = 'file') {
   let isEscaped = false
   let isInFile = false
   let hasFile = false
-  let beforeFile = ''
+  let beforeFile: Buffer = Buffer.alloc(0)
   /** Whether the next text at the top is a key. */
   let isKeyNext = false
   let key = ''
@@ -121,7 +121,7 @@ export function openJsonFileSplitter(name = 'file') {
           isInFile = true
           hasFile = true
           keep(piece.subarray(from, index + 1))
-          beforeFile = `${Buffer.concat(kept).toString()}"}`
+          beforeFile = Buffer.concat([...kept, Buffer.from('"}')])
           index = takeFile(piece, index + 1, found)
           // The closing quote, if it was found, is read as the end of an empty text.
           from = index

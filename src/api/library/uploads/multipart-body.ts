@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import busboy from 'busboy'
 
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { decodeAsSent } from '../../../runtime/foreign-text.ts'
 import { refuseBody, refuseField } from '../../core/parse.ts'
 import type { BodyStream } from '../../core/route.ts'
 
@@ -15,6 +16,8 @@ interface FormOptions {
   readonly onField?: (name: string, value: string) => void
   /** The default is 50. */
   readonly fieldLimit?: number
+  /** The charset of texts that are not UTF-8. */
+  readonly charset?: string | null
 }
 
 /** A file of a form; the fields before it are known. */
@@ -44,7 +47,7 @@ export async function readMultipart(
   stream: BodyStream,
   contentType: string,
   onFile: (part: FilePart) => Promise<void>,
-  { onField = () => {}, fieldLimit = maxFields }: FormOptions = {}
+  { onField = () => {}, fieldLimit = maxFields, charset = null }: FormOptions = {}
 ): Promise<ReadonlyMap<string, string>> {
   const parser = openParser(contentType, fieldLimit)
   const fields = new Map<string, string>()
@@ -63,7 +66,8 @@ export async function readMultipart(
     }
   }
   parser
-    .on('field', (name, value, { nameTruncated, valueTruncated }) => {
+    .on('field', (sentName, sentValue, { nameTruncated, valueTruncated }) => {
+      const name = decodeBinary(sentName, charset)
       if (nameTruncated)
         refuse(() =>
           refuseBody('too_long', `A name of the form has more than ${limits.fieldNameSize} bytes: ${name}...`)
@@ -71,16 +75,18 @@ export async function readMultipart(
       else if (valueTruncated)
         refuse(() => refuseField(name, 'too_long', `must have at most ${limits.fieldSize} bytes.`))
       else {
+        const value = decodeBinary(sentValue, charset)
         fields.set(name, value)
         onField(name, value)
       }
     })
-    .on('file', (field, file, { filename = '' }) => {
+    .on('file', (sentField, file, { filename = '' }) => {
+      const field = decodeBinary(sentField, charset)
       Object.assign(part, { field, isOpen: true })
       file.on('end', () => (part.isOpen = false))
       // The parser destroys a file that nobody reads with the error of a refusal, which is in `failures`.
       file.on('error', () => {})
-      receiving = onFile({ field, name: filename, fields, pieces: file }).catch(fail)
+      receiving = onFile({ field, name: decodeBinary(filename, charset), fields, pieces: file }).catch(fail)
     })
     .on('filesLimit', () =>
       refuse(() => refuseField(part.field, 'too_many', 'must be the only file of the form.'))
@@ -105,11 +111,16 @@ export async function readMultipart(
   return fields
 }
 
+/** Decodes text with one character per byte. Text with other characters was decoded, in a charset that its part names. */
+const decodeBinary = (text: string, charset: string | null): string =>
+  /^[\0-\u00FF]*$/.test(text) ? decodeAsSent(Buffer.from(text, 'latin1'), charset) : text
+
 function openParser(contentType: string, fieldLimit: number) {
   try {
     return busboy({
       headers: { 'content-type': contentType },
-      defParamCharset: 'utf8',
+      defCharset: 'latin1',
+      defParamCharset: 'latin1',
       preservePath: true,
       limits: { ...limits, fields: fieldLimit }
     })

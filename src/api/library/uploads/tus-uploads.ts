@@ -1,4 +1,5 @@
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { decodeAsSent } from '../../../runtime/foreign-text.ts'
 import { openContent, receivedBytes, writePieces } from '../../../uploads/content.ts'
 import { finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
 import { openUsableMediaStore, toCallerError } from '../../../uploads/media-store.ts'
@@ -291,7 +292,7 @@ function parseMetadata(header: string) {
     refuseField('Upload-Metadata', 'too_long', `must have at most ${maxMetadataBytes} bytes.`)
   const pairs = header.split(',').map(pair => pair.trim().split(' '))
   const values = new Map(
-    pairs.map(([name = '', value = '']) => [name, Buffer.from(value, 'base64').toString('utf8')])
+    pairs.map(([name = '', value = '']) => [name, decodeAsSent(Buffer.from(value, 'base64'))])
   )
   // Clients send the text "null" for a file without a folder.
   const nameField = ['relativePath', 'filename', 'name'].find(
