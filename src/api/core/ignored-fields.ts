@@ -1,6 +1,5 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
-import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 
 const maxNames = 20
 const maxCharacters = 1_000
@@ -80,5 +79,5 @@ function join(names: readonly string[]): string {
 /** Encodes a name. One that is too long remains too long, so that it is not listed in part. */
 function encodeName(name: string): string {
   if (name === '') return '""'
-  return encodeURIComponent(withoutLostCharacters(name.slice(0, maxCharacters + 1)))
+  return encodeURIComponent(name.slice(0, maxCharacters + 1).replace(/\p{Surrogate}/gu, '\uFFFD'))
 }

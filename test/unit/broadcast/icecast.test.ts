@@ -67,7 +67,7 @@ describe('a title in XML', () => {
     ['Tom &amp;amp; Ann - Rain', 'Tom & Ann', 'Rain'],
     ['Tom & Ann - R&B; Rain', 'Tom & Ann', 'R&B; Rain'],
     ['Beyonc&eacute; - D&#xE9;j&#224; Vu', 'Beyonc\u00E9', 'D\u00E9j\u00E0 Vu'],
-    ['A&#1; - B\u0001C&#xD800;', 'A\uFFFD', 'B C\uFFFD'],
+    ['A&#1; - B\u0001C&#xD800;', 'A', 'B C'],
     ['<![CDATA[Tom & <Ann> - Rain]]>', 'Tom & <Ann>', 'Rain'],
     ['-', '', ''],
     ['1.', '', '1.'],
@@ -78,10 +78,29 @@ describe('a title in XML', () => {
   })
 })
 
-test('invalid UTF-8 is replaced', () => {
-  const source = '<source mount="/m"><listeners>0</listeners><title>\xC9t\xE9</title></source>'
-  const bytes = Buffer.from(`<icestats>${source}</icestats>`, 'latin1')
-  expect(parseIcecastStats(bytes)).toMatchObject([{ title: '\uFFFDt\uFFFD' }])
+describe('titles that are not UTF-8', () => {
+  const sourceOf = (title: string) =>
+    Buffer.from(`<source mount="/m"><listeners>0</listeners><title>${title}</title></source>`, 'latin1')
+  const statsOf = (titles: readonly string[], declaration = '') =>
+    Buffer.concat([
+      Buffer.from(`${declaration}<icestats>`),
+      ...titles.map(sourceOf),
+      Buffer.from('</icestats>')
+    ])
+  const titlesOf = (bytes: Buffer, charset?: string) =>
+    parseIcecastStats(bytes, charset).map(({ title }) => title)
+  const kino = '\xEB\xC9\xCE\xCF'
+  const utf8 = Buffer.from('Кино').toString('latin1')
+
+  test('are decoded one by one', () => {
+    expect(titlesOf(statsOf(['\xC9t\xE9 \x96 \x80', utf8]))).toEqual(['Été – €', 'Кино'])
+  })
+
+  test('are in the charset of the declaration or the content type', () => {
+    const declaration = '<?xml version="1.0" encoding="koi8-r"?>'
+    expect(titlesOf(statsOf([kino, utf8], declaration))).toEqual(['Кино', 'Кино'])
+    expect(titlesOf(statsOf([kino]), 'koi8-r')).toEqual(['Кино'])
+  })
 })
 
 test('the public status has no source, one source or a list of sources', () => {

@@ -65,6 +65,11 @@ describe('a path', () => {
     expect(found('/api/nowplaying/deep/9')).toMatchObject({ params: { anything: 'nowplaying', id: '9' } })
   })
 
+  test('may have escapes of any encoding', () => {
+    expect(found('/api/station/caf%C3%A9/queue')).toMatchObject({ params: { station_id: 'café' } })
+    expect(found('/api/station/caf%e9/queue')).toMatchObject({ params: { station_id: 'café' } })
+  })
+
   test.each([
     '/',
     '',
@@ -73,7 +78,6 @@ describe('a path', () => {
     '//api/nowplaying',
     '/api/station//queue',
     '/api/station/%zz/queue',
-    '/api/station/%ff/queue',
     '/API/nowplaying',
     '/__proto__',
     '/constructor'

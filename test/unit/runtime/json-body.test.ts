@@ -35,8 +35,14 @@ describe('a body', () => {
     expect(() => parse(nested(400_000))).toThrow('levels deep')
   })
 
-  test('that is not UTF-8 is refused', () => {
-    expect(() => parseJsonBody(Uint8Array.of(0x22, 0xff, 0x22))).toThrow('not valid UTF-8')
+  test('that is not UTF-8 has texts in any encoding', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"artist": "Кино", "title": "'),
+      Buffer.from('Caf\u00E9 \\u00e9 \x80"}', 'latin1')
+    ])
+    expect(parseJsonBody(bytes)).toEqual({ artist: 'Кино', title: 'Café é €' })
+    const koi = Buffer.from('{"title": "\xEB\xC9\xCE\xCF"}', 'latin1')
+    expect(parseJsonBody(koi, 'koi8-r')).toEqual({ title: 'Кино' })
   })
 
   test('is either parsed like JSON or refused with 400', () => {

@@ -8,8 +8,8 @@ test('control characters become one space, also NUL', () => {
   expect(cleanLine(' a\0b\r\n\u0085c ', 255)).toBe('a b c')
 })
 
-test('lone surrogates are replaced, pairs are kept', () => {
-  expect(cleanLine('x\uD83Dy\u{1F600}', 255)).toBe('x\uFFFDy\u{1F600}')
+test('lone surrogates and U+FFFD are removed, pairs are kept', () => {
+  expect(cleanLine('x\uD83Dy\uFFFD\u{1F600}', 255)).toBe('xy\u{1F600}')
 })
 
 test('a limit counts code points', () => {
