@@ -22,6 +22,7 @@ export const tablesLeftOut = [
   'uploads',
   'cover_lookup_lease',
   'listener_salts',
+  'upgrade_positions',
   'upgrade_steps'
 ]
 

@@ -81,8 +81,14 @@ function findEarlierCorrections(before: StoredSong, song: ImportedSong): string[
   return hasCover && before.coverHash !== song.coverHash ? [...texts, coverColumn] : texts
 }
 
-/** Whether release 0.2.0 stored this for the text of the file: cut at a slash, or with characters that it could not read. */
-const isMisread = (stored: string, text: string) => stored.includes('\uFFFD') || text.startsWith(`${stored}/`)
+/**
+ * Whether release 0.2.0 stored this for the text of the file: cut at a slash, or with U+FFFD for characters that it could
+ * not read, which an upgrade step has removed since.
+ */
+const isMisread = (stored: string, text: string) =>
+  stored.includes('\uFFFD') ||
+  stored === text.replace(/[^\p{ASCII}]/gu, '').trim() ||
+  text.startsWith(`${stored}/`)
 
 const hasDerivedTitle = ({ artist, title, path }: StoredSong) =>
   artist === '' && title === titleFromPath(path)

@@ -1,4 +1,5 @@
 import { version } from '../runtime/program-files.ts'
+import { lostCharacterSteps } from './lost-characters.ts'
 import { recomputeKeys } from './recompute-keys.ts'
 import type { Sql, Tx } from './sql.ts'
 
@@ -20,7 +21,9 @@ export interface StepProgress {
 }
 
 /** All steps, in their order. */
+// Texts come first: keys derive from them.
 export const upgradeSteps: readonly UpgradeStep[] = [
+  ...lostCharacterSteps,
   { name: 'keys of titles and artists', run: recomputeKeys }
 ]
 

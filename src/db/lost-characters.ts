@@ -1,0 +1,135 @@
+import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
+import { cleanLine, maxLengths, songId, songText, titleFromPath } from '../songs/song.ts'
+import type { Tx } from './sql.ts'
+import type { UpgradeStep } from './upgrade-steps.ts'
+
+/* Removes U+FFFD, which releases before 0.3.0 stored; see migration 0040. Names of files are not changed. */
+
+const rowsPerBatch = 5_000
+
+/** The next ids of a table, at most `rowsPerBatch`; null if there are no more. Starts again after the last one. */
+async function nextIds(tx: Tx, step: string, table: 'media' | 'song_history') {
+  const [range] = await tx<{ from: number; to: number | null }[]>`
+    with reached as (select coalesce((select last_id from upgrade_positions where step = ${step}), 0) as id)
+    select reached.id as "from",
+      (select max(id) from (select id from ${tx(table)} where id > reached.id order by id limit ${rowsPerBatch}) next) as "to"
+    from reached`
+  if (!range || range.to === null) {
+    await tx`delete from upgrade_positions where step = ${step}`
+    return null
+  }
+  await tx`
+    insert into upgrade_positions (step, last_id) values (${step}, ${range.to})
+    on conflict (step) do update set last_id = excluded.last_id`
+  return { from: range.from, to: range.to }
+}
+
+interface SongRow {
+  readonly id: number
+  readonly songId: string
+  readonly artist: string
+  readonly title: string
+  /** Empty for a play. */
+  readonly path: string
+}
+
+/** Cleans artist and title. A song id that derives from them follows; that of an address does not. */
+async function cleanSongs(tx: Tx, table: 'media' | 'song_history', songs: readonly SongRow[]): Promise<void> {
+  for (const { id, path, ...old } of songs) {
+    const artist = cleanLine(old.artist, maxLengths.artist)
+    const name = cleanLine(old.title, maxLengths.title) || titleFromPath(path)
+    const title = name === '' && artist === '' ? '?' : name
+    const isDerived = old.songId === songId(songText(old.artist, old.title))
+    const row = {
+      artist,
+      title,
+      song_id: isDerived ? songId(songText(artist, title)) : old.songId,
+      title_key: titleKey(title),
+      artist_keys: artistKeys(artist)
+    }
+    await tx`update ${tx(table)} set ${tx(row)} where id = ${id}`
+  }
+}
+
+const cleanMedia: UpgradeStep = {
+  name: 'remove U+FFFD from songs',
+  async run(tx) {
+    const ids = await nextIds(tx, this.name, 'media')
+    if (ids === null) return 0
+    const { from, to } = ids
+    await cleanSongs(
+      tx,
+      'media',
+      await tx<SongRow[]>`
+        select id, song_id as "songId", artist, title, path from media
+        where id > ${from} and id <= ${to} and has_lost_characters(array[artist, title]) for update`
+    )
+    // The trigger removes them.
+    await tx`
+      update media set album = album, genre = genre, isrc = isrc, lyrics = lyrics
+      where id > ${from} and id <= ${to} and has_lost_characters(array[album, genre, isrc, lyrics])`
+    await tx`
+      update media_custom_fields set value = value
+      where media_id > ${from} and media_id <= ${to} and has_lost_characters(array[value])`
+    return rowsPerBatch
+  }
+}
+
+const cleanPlays: UpgradeStep = {
+  name: 'remove U+FFFD from plays',
+  async run(tx) {
+    const ids = await nextIds(tx, this.name, 'song_history')
+    if (ids === null) return 0
+    const { from, to } = ids
+    await cleanSongs(
+      tx,
+      'song_history',
+      await tx<SongRow[]>`
+        select id, song_id as "songId", artist, title, '' as path from song_history
+        where id > ${from} and id <= ${to} and has_lost_characters(array[artist, title]) for update`
+    )
+    await tx`
+      update song_history set album = album, genre = genre, isrc = isrc, playlist = playlist, streamer = streamer
+      where id > ${from} and id <= ${to} and has_lost_characters(array[album, genre, isrc, playlist, streamer])`
+    return rowsPerBatch
+  }
+}
+
+const stationsPerBatch = 100
+
+const cleanNames: UpgradeStep = {
+  name: 'remove U+FFFD from names',
+  async run(tx) {
+    const playlists = await tx`update playlists set name = name where has_lost_characters(array[name])`
+    const streamers = await tx`
+      update streamers set display_name = display_name, comments = comments
+      where has_lost_characters(array[display_name, comments])`
+    // With a new revision the sweep publishes them.
+    const stations = await tx`
+      with found as (
+        select id from stations where has_lost_characters(array[name, description, live_text, offline_text])
+        limit ${stationsPerBatch} for no key update skip locked)
+      update stations s set name = name, description = description, live_text = live_text, offline_text = offline_text,
+        revision = next_revision(revision), station_revision = next_revision(revision)
+      from found, (select set_config('cuewire.raises_revision', 'on', true)) setting where s.id = found.id`
+    return playlists.count + streamers.count + stations.count
+  }
+}
+
+/** The texts that stations show. Older releases that run again do not break a constraint, because the triggers come first. */
+const refuseNew: UpgradeStep = {
+  name: 'refuse U+FFFD',
+  async run(tx) {
+    await tx`
+      alter table media drop constraint if exists media_no_lost_characters, add constraint media_no_lost_characters
+        check (not has_lost_characters(array[artist, title, album, genre, isrc, lyrics])) not valid`
+    await tx`
+      alter table song_history drop constraint if exists song_history_no_lost_characters,
+        add constraint song_history_no_lost_characters
+        check (not has_lost_characters(array[artist, title, album, genre, isrc, playlist, streamer])) not valid`
+    return 0
+  }
+}
+
+/** Removes U+FFFD from stored texts, and refuses new ones. */
+export const lostCharacterSteps: readonly UpgradeStep[] = [cleanMedia, cleanPlays, cleanNames, refuseNew]
