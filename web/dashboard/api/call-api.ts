@@ -73,6 +73,7 @@ declare global {
 
 export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Sent as JSON, or as it is if it is a `Blob`. */
   readonly body?: unknown
   /** Used instead of the stored key. */
   readonly key?: string
@@ -154,9 +155,9 @@ async function sendRequest(
       // Without it, the server ignores the session.
       'X-Requested-With': 'cuewire',
       ...(key === '' ? {} : { 'X-API-Key': key }),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' })
+      ...(body === undefined || body instanceof Blob ? {} : { 'Content-Type': 'application/json' })
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     credentials: key === '' ? 'same-origin' : 'omit',
     referrerPolicy: 'no-referrer'

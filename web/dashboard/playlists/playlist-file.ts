@@ -17,10 +17,10 @@ const timeoutMs = 60_000
 
 /** Appends the songs of an M3U or PLS file to a playlist. */
 export async function importFile(playlistPath: string, file: File): Promise<ImportResult> {
-  const body = await file.text()
   const { message, import_results: results } = await callApi(importSchema, `${playlistPath}/import`, {
     method: 'POST',
-    body,
+    // Its bytes: the server knows more encodings than `text()`.
+    body: new Blob([file], { type: 'text/plain' }),
     timeoutMs
   })
   return { message, unmatched: results.filter(({ match }) => match === null).map(({ path }) => path) }
