@@ -20,8 +20,7 @@ export interface StepProgress {
   position: readonly number[]
 }
 
-/** All steps, in their order. */
-// Texts come first: keys derive from them.
+/** All steps, in their order. Texts come first, because keys derive from them. */
 export const upgradeSteps: readonly UpgradeStep[] = [
   ...lostCharacterSteps,
   { name: 'keys of titles and artists', run: recomputeKeys }

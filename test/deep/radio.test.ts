@@ -227,6 +227,29 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
     await songs(watch, 1)
   })
 
+  test('shows titles of streamers in every charset', { timeout: 180_000 }, async ({ program }) => {
+    await using radio = await openRadio(program, { shortName: 'charsets', melodySeconds: 20 })
+    const body = { streamer_username: 'wren', streamer_password: 'pw wren', display_name: 'DJ wren' }
+    const made = await program.ask('POST', `/api/station/${radio.stationId}/streamers`, { body })
+    expect(made.status).toBe(200)
+    await using watch = watchRadio(program, radio)
+    await waitFor(() => watch.shown.length > 1, { ...soon, what: 'the first song' })
+    await using wren = goLive(radio, 'wren', 'pw wren')
+    await waitFor(() => watch.live.at(-1)?.value === 'DJ wren', { ...soon, what: 'the streamer' })
+    for (const [charset, escaped, title] of [
+      ['KOI8-R', '%EB%C9%CE%CF', 'Кино'],
+      ['Shift_JIS', '%93%FA%96%7B%8C%EA', '日本語'],
+      // Names that Liquidsoap does not know.
+      ['windows-1252', 'Mira - Caf%E9 %93%22%94 %5C %80', 'Mira - Café “"” \\ €'],
+      ['nonsense', 'Ola - %C5ngest', 'Ola - Ångest'],
+      ['windows-1251', '%D0%9A%D0%B8%D0%BD%D0%BE 2', 'Кино 2']
+    ] as const) {
+      expect(await wren.tellEscapedTitle(escaped, charset)).toBe(200)
+      await waitFor(() => watch.shown.at(-1)?.value.endsWith(title) ?? false, { ...soon, what: title })
+    }
+    expect(radio.liquidsoap.log()).not.toContain('was refused')
+  })
+
   test('is taken over by streamers and returned to AutoDJ', { timeout: 180_000 }, async ({ program }) => {
     await using radio = await openRadio(program, { shortName: 'live', melodySeconds: 20 })
     const path = `/api/station/${radio.stationId}/streamers`

@@ -188,7 +188,7 @@ describe('a path of an upload', () => {
       200
     )
     const metadata = `filename ${latin('ol\xE9.wav').toString('base64')}`
-    const tus = await askPlainly(`${program.baseUrl}${files}/tus`, {
+    const tus = await askPlainly(`${program.baseUrl}${files}/uploads`, {
       method: 'POST',
       headers: {
         'X-API-Key': adminKey,
@@ -198,8 +198,8 @@ describe('a path of an upload', () => {
       }
     })
     expect(tus.status).toBe(201)
-    const [upload] = await program.sql`select path from uploads where station_id = ${station.id}`
-    expect(upload).toEqual({ path: 'olé.wav' })
+    const uploads = await program.sql`select path from uploads where station_id = ${station.id}`
+    expect(uploads).toContainEqual({ path: 'olé.wav' })
     expect(await pathsOf(program, station.id)).toEqual(['café.wav', 'naïve.wav'])
     const refused = await send(program, files, {
       body: form(Buffer.from(`caf${lost}.wav`)),

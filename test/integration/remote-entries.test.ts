@@ -75,7 +75,15 @@ describe('an entry of a fetched list', () => {
     const { id, entry } = await openStation(sql)
     const before = await sql`select * from media where id = ${entry.id}`
     const tags = { artists: [], title: 'Own', album: '', genre: '', isrc: '', lyrics: '', durationMs: 0 }
-    const song = { ...tags, path: address, tags: null, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
+    const song = {
+      ...tags,
+      path: address,
+      tags: null,
+      cues: noCuePoints,
+      coverHash: null,
+      sizeBytes: 0,
+      modifiedMs: 0
+    }
     const upsert = (artist: string) => sql.begin(tx => upsertMedia(tx, id, [{ ...song, artist }]))
     expect(await upsert('A')).toEqual({ added: 1, updated: 0, unchanged: 0, joined: 0 })
     expect(await upsert('B')).toEqual({ added: 0, updated: 1, unchanged: 0, joined: 0 })

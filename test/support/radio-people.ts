@@ -9,6 +9,8 @@ export interface LiveStreamer extends AsyncDisposable {
   readonly user: string
   /** Sends a title, as streaming software does. Returns the status of the response. */
   readonly tellTitle: (text: string) => Promise<number>
+  /** Sends a title with percent escapes, and names a charset. */
+  readonly tellEscapedTitle: (escaped: string, charset: string) => Promise<number>
   readonly leave: () => Promise<void>
   /** The error output of the client; empty without errors. */
   readonly problem: () => string
@@ -35,18 +37,20 @@ export function goLive({ liquidsoap }: Radio, user: string, password: string, he
     child.kill('SIGKILL')
     await ended
   }
+  const tellEscapedTitle = async (escaped: string, charset: string) => {
+    const address = `http://${place}/admin/metadata?mode=updinfo&mount=/live&charset=${charset}&song=${escaped}`
+    const { status } = await fetch(address, {
+      headers: { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+      signal: AbortSignal.timeout(5_000)
+    })
+    return status
+  }
   return {
     user,
     problem: () => problem,
     leave,
-    async tellTitle(text) {
-      const query = new URLSearchParams({ mode: 'updinfo', mount: '/live', charset: 'UTF-8', song: text })
-      const { status } = await fetch(`http://${place}/admin/metadata?${query.toString()}`, {
-        headers: { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
-        signal: AbortSignal.timeout(5_000)
-      })
-      return status
-    },
+    tellTitle: text => tellEscapedTitle(encodeURIComponent(text), 'UTF-8'),
+    tellEscapedTitle,
     [Symbol.asyncDispose]: leave
   }
 }

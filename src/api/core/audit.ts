@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/sql.ts'
+import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 import { redactKeys } from '../auth/keys.ts'
 import type { ApiRequest } from './route.ts'
 
@@ -15,6 +16,6 @@ export async function recordAudit(tx: Sql | Tx, request: ApiRequest, change: Aud
   const stationId = caller?.station?.id ?? (change.record === 'Station' ? Number(change.id) : null)
   await tx`
     insert into audit_log (key_id, key_name, method, path, record, record_id, station_id, fields)
-    values (${caller?.key?.id || null}, ${caller?.key?.name ?? ''}, ${method}, ${redactKeys(path).slice(0, 500)}, ${change.record},
+    values (${caller?.key?.id || null}, ${caller?.key?.name ?? ''}, ${method}, ${withoutLostCharacters(redactKeys(path)).slice(0, 500)}, ${change.record},
       ${String(change.id)}, ${stationId}, ${tx.json([...(change.fields ?? [])])})`
 }

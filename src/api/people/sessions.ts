@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
 import { parseId } from '../core/parse.ts'
@@ -40,7 +41,7 @@ export async function startSession(
   await tx`
     insert into sessions (user_id, identifier, verifier, expires_at, address, user_agent)
     values (${userId}, ${parsed.identifier}, ${parsed.verifier}, now() + make_interval(days => ${sessionMaxDays}),
-      ${address}, ${userAgent.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength)})`
+      ${address}, ${withoutLostCharacters(userAgent.replace(/\p{Cc}/gu, '')).slice(0, maxAgentLength)})`
   await tx`update users set last_sign_in_at = now() where id = ${userId}`
   return token
 }
