@@ -150,7 +150,8 @@ test('what an earlier release could not read is not a correction, and stays unti
   await run()
   await sql`update media set tag_version = 1, artist = 'AC', title = 'Caf\uFFFD', song_id = ${songId('AC - Caf\uFFFD')}`
   await run()
-  expect(await song()).toMatchObject({ artist: 'AC', title: 'Caf\uFFFD' })
+  // U+FFFD is removed from what that release writes.
+  expect(await song()).toMatchObject({ artist: 'AC', title: 'Caf' })
   await touch()
   await run()
   expect(await song()).toMatchObject({ artist: expect.stringMatching(/^AC/), title: 'Café' })
