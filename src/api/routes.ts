@@ -63,6 +63,7 @@ import { userRoutes } from './people/users.ts'
 import { calendarRoutes } from './playlists/calendars.ts'
 import { playlistActionRoutes } from './playlists/playlist-actions.ts'
 import { playlistCopyRoutes } from './playlists/playlist-copies.ts'
+import { playlistEntryRoutes } from './playlists/playlist-entries.ts'
 import { playlistFileRoutes } from './playlists/playlist-files.ts'
 import { playlistFolderRoutes } from './playlists/playlist-folders.ts'
 import { playlistQueueRoutes } from './playlists/playlist-queue.ts'
@@ -163,6 +164,7 @@ const documented: readonly ApiRoute[] = [
   scheduleRoute,
   ...scheduleSimulationRoutes,
   ...playlistActionRoutes,
+  ...playlistEntryRoutes,
   ...playlistCopyRoutes,
   ...playlistFolderRoutes,
   ...playlistQueueRoutes,

@@ -128,7 +128,7 @@ export const stationTables: readonly StationTable[] = [
       is_from_folder: `t.is_from_folder and not ($MEDIA and exists (
         select from media m where m.id = t.media_id and starts_with(m.path, '/') and not starts_with(m.path, $FOLDER)))`
     },
-    references: { playlist_id: 'playlists', media_id: 'media' }
+    references: { playlist_id: 'playlists', media_id: 'media', repeated_media_id: 'media' }
   },
   {
     name: 'streamers',

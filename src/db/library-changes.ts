@@ -90,11 +90,13 @@ async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks,
       select unnest(${[...tracks]}::bigint[]) as id
       union
       select other.id from unnest(${[...media]}::bigint[]) as changed (id)
-      cross join lateral (select id from playlist_tracks where media_id = changed.id offset 0) other
+      cross join lateral (
+        select id from playlist_tracks where media_id = changed.id or repeated_media_id = changed.id offset 0
+      ) other
     ) changed
     cross join lateral (
       select ${trackColumns(tx)}, p.source = 'remote_url' as is_remote
-      from playlist_tracks t join playlists p on p.id = t.playlist_id
+      from playlist_entries t join playlists p on p.id = t.playlist_id
       where t.id = changed.id and p.station_id = ${stationId} and p.is_enabled and p.type <> 'custom'
         and p.id <> all(${[...playlists]}::bigint[])
       limit 1

@@ -46,7 +46,7 @@ export async function readPlaylists(
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (
           select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote
-          from playlists p join playlist_tracks t on t.playlist_id = p.id
+          from playlists p join playlist_entries t on t.playlist_id = p.id
           where p.station_id = s.id and ${isActive} and ${isRead}
         ), m as materialized (
           select ${mediaColumns(sql)}, remote_playlist_id is not null as is_remote from media m where station_id = s.id

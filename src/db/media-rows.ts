@@ -138,34 +138,20 @@ export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: stri
   return created.id
 }
 
-/** Finds the ids of the songs at these paths, in this order; unknown paths are left out. */
-export async function mediaIdsOf(tx: Tx, stationId: number, paths: string[]): Promise<number[]> {
-  const songs = await tx<{ id: number }[]>`
-    select m.id from unnest(${paths}::text[]) with ordinality as wanted (path, place)
+/** Finds the ids of the songs at these paths, by path and in this order; unknown paths are absent. */
+export async function findMediaIds(
+  tx: Tx,
+  stationId: number,
+  paths: readonly string[]
+): Promise<ReadonlyMap<string, number>> {
+  const songs = await tx<{ id: number; path: string }[]>`
+    select m.id, wanted.path from unnest(${[...paths]}::text[]) with ordinality as wanted (path, place)
     cross join lateral (
       -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
       select id from media where station_id = ${stationId} and path = wanted.path and remote_playlist_id is null limit 1
     ) m
     order by wanted.place`
-  return songs.map(song => song.id)
-}
-
-/**
- * Appends songs with distinct ids to a playlist, in this order. Songs that are in it keep their place; those of a folder
- * will remain without it.
- */
-export async function appendTracks(tx: Tx, playlistId: number, ids: number[]): Promise<void> {
-  await tx`
-    with kept as (
-      update playlist_tracks set is_from_folder = false
-      where playlist_id = ${playlistId} and media_id = any(${ids}::bigint[]) and is_from_folder
-    )
-    insert into playlist_tracks (playlist_id, media_id, position)
-    select ${playlistId}::bigint, new.media_id, last.position + new.place
-    from unnest(${ids}::bigint[]) with ordinality as new (media_id, place), (
-      select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = ${playlistId}
-    ) as last
-    on conflict (playlist_id, media_id) do nothing`
+  return new Map(songs.map(({ id, path }) => [path, id]))
 }
 
 const chunk = 10_000

@@ -117,7 +117,7 @@ async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
         cross join lateral (
           select coalesce(max(position), 0) as position from playlist_tracks where playlist_id = p.playlist_id) last
         join missing m on m.playlist_id = p.playlist_id
-      on conflict (playlist_id, media_id) do nothing
+      on conflict do nothing
       returning id
     )
     select (select count(*) from added)::integer as added, (select count(*) from removed)::integer as removed`

@@ -1,7 +1,8 @@
 import { access, constants, readdir } from 'node:fs/promises'
 
 import type { Config } from '../config.ts'
-import { appendTracks, findOrCreatePlaylist, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import { findMediaIds, findOrCreatePlaylist, upsertMedia } from '../db/media-rows.ts'
+import { appendEntries, countOccurrences } from '../db/playlist-entries.ts'
 import { openSql, type Sql, type Tx } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
@@ -41,7 +42,8 @@ export async function createDemoStation(sql: Sql): Promise<number> {
     await upsertMedia(tx, id, songs)
     const playlistId = await findOrCreatePlaylist(tx, id, 'Goldberg Variations')
     const paths = songs.map(song => song.path)
-    await appendTracks(tx, playlistId, await mediaIdsOf(tx, id, paths))
+    const ids = await findMediaIds(tx, id, paths)
+    await appendEntries(tx, playlistId, countOccurrences([...ids.values()]))
     return id
   })
 }

@@ -1,14 +1,14 @@
 import {
-  appendTracks,
   type Artwork,
   findMedia,
+  findMediaIds,
   findOrCreatePlaylist,
   insertArtwork,
   type KnownSong,
   lockImports,
-  mediaIdsOf,
   upsertMedia
 } from '../db/media-rows.ts'
+import { appendEntries } from '../db/playlist-entries.ts'
 import type { Sql } from '../db/sql.ts'
 import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
@@ -96,6 +96,7 @@ async function importItems(
 
 interface UsableItem {
   readonly path: string
+  readonly occurrence: number
   /** Null if the library has the file unchanged. */
   readonly song: ImportedSong | null
   readonly cover?: Artwork | null
@@ -107,16 +108,16 @@ async function readItem(
   realRoots: readonly string[]
 ): Promise<UsableItem | { readonly path: string; readonly reason: string }> {
   if (item.type === 'unusable') return item
-  const { path } = item
+  const { path, occurrence } = item
   const old = known.get(path)
-  if (item.type === 'remote') return { path, song: buildRemoteSong(item.entry, old) }
+  if (item.type === 'remote') return { path, occurrence, song: buildRemoteSong(item.entry, old) }
   const { sizeBytes, modifiedMs } = item
   const isSame = old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs
-  if (isSame && old.isRead) return { path, song: null }
+  if (isSame && old.isRead) return { path, occurrence, song: null }
   try {
     const { cover, ...tags } = await readAudioFile(path, realRoots)
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
-    return { path, song, cover }
+    return { path, occurrence, song, cover }
   } catch (error) {
     if (error instanceof UnusableFileError) return { path, reason: error.message }
     throw error
@@ -125,8 +126,9 @@ async function readItem(
 
 type Batch = ReturnType<typeof emptyBatch>
 
-/** The content of the next transaction: tracks in their order, new or changed songs, covers by hash. */
+/** The content of the next transaction: entries in their order, new or changed songs, covers by hash. */
 const emptyBatch = () => ({
+  entries: [] as Pick<UsableItem, 'path' | 'occurrence'>[],
   paths: new Set<string>(),
   songs: [] as ImportedSong[],
   covers: new Map<string, Artwork>(),
@@ -134,7 +136,8 @@ const emptyBatch = () => ({
 })
 
 /** Returns false if the batch already contains the path. */
-function addToBatch(batch: Batch, { path, song, cover }: UsableItem): boolean {
+function addToBatch(batch: Batch, { path, occurrence, song, cover }: UsableItem): boolean {
+  batch.entries.push({ path, occurrence })
   if (batch.paths.has(path)) return false
   batch.paths.add(path)
   if (song) batch.songs.push(song)
@@ -148,7 +151,7 @@ function addToBatch(batch: Batch, { path, song, cover }: UsableItem): boolean {
 async function writeBatch(
   sql: Sql,
   { stationId, playlistName }: ImportOptions,
-  { songs, paths, covers }: Batch,
+  { entries, songs, paths, covers }: Batch,
   counts: ImportCounts
 ): Promise<void> {
   if (paths.size === 0) return
@@ -157,7 +160,12 @@ async function writeBatch(
     await insertArtwork(tx, [...covers.values()])
     const upserted = await upsertMedia(tx, stationId, songs)
     const playlistId = await findOrCreatePlaylist(tx, stationId, playlistName)
-    await appendTracks(tx, playlistId, await mediaIdsOf(tx, stationId, [...paths]))
+    const ids = await findMediaIds(tx, stationId, [...paths])
+    const listed = entries.flatMap(({ path, occurrence }) => {
+      const mediaId = ids.get(path)
+      return mediaId === undefined ? [] : [{ mediaId, occurrence }]
+    })
+    await appendEntries(tx, playlistId, listed)
     return upserted
   })
   counts.added += written.added

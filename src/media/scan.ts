@@ -9,10 +9,13 @@ import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
 
-/** An audio file by its real path, a URL from a playlist, or an item that cannot be imported. */
+/**
+ * An audio file by its real path, a URL from a playlist, or an item that cannot be imported. `occurrence` is how often its
+ * playlist file has named it so far; 1 outside of one.
+ */
 export type ScannedItem =
-  | { type: 'file'; path: string; sizeBytes: number; modifiedMs: number }
-  | { type: 'remote'; path: string; entry: PlaylistEntry }
+  | { type: 'file'; path: string; occurrence: number; sizeBytes: number; modifiedMs: number }
+  | { type: 'remote'; path: string; occurrence: number; entry: PlaylistEntry }
   | { type: 'unusable'; path: string; reason: string }
 
 type Items = AsyncGenerator<ScannedItem>
@@ -110,7 +113,17 @@ async function* scanPlaylist(path: string, roots: readonly string[]): Items {
   const { entries, problems } = parsePlaylist(await readPlaylist(path, roots))
   for (const reason of problems) yield unusable(path, reason)
   const folder = dirname(await realpath(path))
-  for (const entry of entries) yield await resolveEntry(entry, folder, roots)
+  const counts = new Map<string, number>()
+  for (const entry of entries) {
+    const item = await resolveEntry(entry, folder, roots)
+    if (item.type === 'unusable') {
+      yield item
+      continue
+    }
+    const occurrence = (counts.get(item.path) ?? 0) + 1
+    counts.set(item.path, occurrence)
+    yield { ...item, occurrence }
+  }
 }
 
 async function readPlaylist(path: string, roots: readonly string[]): Promise<Uint8Array> {
@@ -130,7 +143,12 @@ async function resolveEntry(
       return unusable(entry.location, location.reason)
     case 'remote':
       if (Buffer.byteLength(location.url) > maxPathBytes) return tooLong(location.url)
-      return { type: 'remote', path: location.url, entry: { ...entry, location: location.url } }
+      return {
+        type: 'remote',
+        path: location.url,
+        occurrence: 1,
+        entry: { ...entry, location: location.url }
+      }
     case 'file': {
       const candidates = await Promise.all(location.paths.map(path => inspectFile(path, roots)))
       const found = candidates.find(({ type }) => type === 'file') ?? candidates[0]
@@ -152,7 +170,13 @@ async function inspectFile(path: string, roots: readonly string[]): Promise<Scan
     if (stats.isDirectory()) return unusable(path, 'it is a folder')
     if (!stats.isFile()) return unusable(path, 'it is not a regular file')
     if (Buffer.byteLength(real) > maxPathBytes) return tooLong(path)
-    return { type: 'file', path: real, sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }
+    return {
+      type: 'file',
+      path: real,
+      occurrence: 1,
+      sizeBytes: stats.size,
+      modifiedMs: Math.floor(stats.mtimeMs)
+    }
   } catch (error) {
     // A name that is not UTF-8 was decoded with replacements and is not found.
     const isInvalid = basename(path).includes('\uFFFD')

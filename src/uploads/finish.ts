@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { appendTracks } from '../db/media-rows.ts'
+import { appendEntries, countOccurrences } from '../db/playlist-entries.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import type { AudioFile } from '../media/audio-file.ts'
 import { readInThread } from '../media/read-in-thread.ts'
@@ -193,7 +193,7 @@ async function commit(
     const playlists = await tx<{ id: number }[]>`
       select id from playlists where station_id = ${stationId} and id = any(${[...playlistIds]}::bigint[])
         and source = 'songs' order by id`
-    for (const playlist of playlists) await appendTracks(tx, playlist.id, [mediaId])
+    for (const playlist of playlists) await appendEntries(tx, playlist.id, countOccurrences([mediaId]))
     await tx`update uploads set state = 'done', media_id = ${mediaId}, client_key = null where id = ${id}`
     await options.recordAudit?.(tx, mediaId)
     if (!isNew || hasJoined || playlists.length > 0) await refillQueue(change)

@@ -1,4 +1,4 @@
-import { type Artwork, insertArtwork, mediaIdsOf, upsertMedia } from '../db/media-rows.ts'
+import { type Artwork, findMediaIds, insertArtwork, upsertMedia } from '../db/media-rows.ts'
 import type { AudioFile } from '../media/audio-file.ts'
 import type { StationChange } from '../playout/change-station.ts'
 import { markPartsOf, updateQueuedDurations } from '../playout/queue/media.ts'
@@ -24,11 +24,11 @@ export async function writeSong(
   { stored, song, cover, otherCoverHash = null, replacesCorrections = false }: SongContent
 ): Promise<{ readonly mediaId: number; readonly isNew: boolean; readonly hasJoined: boolean }> {
   const { tx, station } = change
-  const [known] = await mediaIdsOf(tx, station.id, [path])
+  const known = (await findMediaIds(tx, station.id, [path])).get(path)
   if (cover) await insertArtwork(tx, [cover])
   const row = { ...song, path, ...stored, coverHash: cover?.hash ?? otherCoverHash }
   const { joined } = await upsertMedia(tx, station.id, [row], { replacesCorrections })
-  const [mediaId] = await mediaIdsOf(tx, station.id, [path])
+  const mediaId = (await findMediaIds(tx, station.id, [path])).get(path)
   if (mediaId === undefined) throw new Error('the media was not stored')
   if (known !== undefined) {
     await updateQueuedDurations(tx, station.id, mediaId)

@@ -71,10 +71,18 @@ async function hashRows(sql: Sql): Promise<Record<string, string>> {
 
 const odd = 'Ünï\tcödé 🎧 \u001A \\N \\. \' " % \r\n'
 
+/** Adds the second song of the playlists of a station two more times, at the end. */
+const repeatSecondSong = (sql: Sql, stationId: number) => sql`
+  insert into playlist_tracks (playlist_id, repeated_media_id, position)
+  select t.playlist_id, t.media_id, place
+  from playlist_tracks t join playlists p on p.id = t.playlist_id cross join generate_series(20, 21) place
+  where p.station_id = ${stationId} and t.position = 2`
+
 async function seedOddRows(sql: Sql): Promise<void> {
   const [station] = await seedStations(sql, { stations: 2, tracks: 4 })
   const stationId = station?.id ?? 0
   await sql`update stations set name = ${odd} where id = ${stationId}`
+  await repeatSecondSong(sql, stationId)
   await sql`insert into artwork (hash, content_type, bytes) values ('ab', 'image/png', ${randomBytes(5_000)})`
   await sql`update media set artwork_hash = 'ab', lyrics = ${odd} where station_id = ${stationId}`
   await sql`insert into webhooks (station_id, name, type, triggers, config)
@@ -360,6 +368,7 @@ test('an exported station is imported with new ids and without credentials, and 
   await seedStations(sql, { stations: 1, tracks: 2 })
   const [station] = await seedStations(sql, { stations: 1, tracks: 4 })
   const stationId = station?.id ?? 0
+  await repeatSecondSong(sql, stationId)
   const [field] = await sql<{ id: number }[]>`
     insert into custom_fields (name, short_name) values ('Mood', 'mood_of_backup') returning id`
   await sql`
@@ -447,6 +456,14 @@ test('an exported station is imported with new ids and without credentials, and 
         where m.station_id = ${id} and t.is_from_folder) as songs
     from playlists p join playlist_folders f on f.playlist_id = p.id where p.station_id = ${id}`
   expect(folders).toEqual({ paths: ['Jazz', 'Rock'], songs: ['test:2'] })
+  const [entries] = await program.sql`
+    select array_agg(m.path order by t.position) as paths from playlist_entries t join media m on m.id = t.media_id
+    where m.station_id = ${id}`
+  const [exported] = await sql`
+    select array_agg(m.path order by t.position) as paths from playlist_entries t join media m on m.id = t.media_id
+    where m.station_id = ${stationId}`
+  expect(entries?.['paths']).toHaveLength(6)
+  expect(entries?.['paths'].slice(1)).toEqual(exported?.['paths'].slice(1))
   const [rows] = await program.sql`
     select count(*) as plays, count(h.media_id) as songs from song_history h join media m on m.id = h.media_id
     where h.station_id = ${id} and m.station_id = ${id} and h.ended_at_ms < 1000000000`

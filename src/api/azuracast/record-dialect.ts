@@ -45,7 +45,7 @@ export interface OperationDialect<Value = unknown> {
   /** Answers in place of the handler of the route, which it may call. */
   handle?(request: ApiRequest, services: ApiServices, documented: ApiRoute['handle']): Reply | Promise<Reply>
   /** Makes the documented body. */
-  parse?(body: JsonBody): JsonBody
+  parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
   /** Renders the response, after its records. */
   reply?(value: Value, context: DialectContext): unknown
 }

@@ -31,8 +31,8 @@ export interface BulkRow extends Readonly<Record<(typeof textColumns)[number], s
 export const selectBulkRows = (sql: Sql, stationId: number, condition: Fragment): Fragment => sql`
   select m.id, m.unique_id, m.song_id, m.path, m.title, m.artist, m.album, m.genre, m.lyrics, m.isrc,
     m.duration_ms / 1000 as length, m.duration_ms as "durationMs", ${cuesOf(sql)} as cues,
-    array(select p.name from playlist_tracks t join playlists p on p.id = t.playlist_id
-      where t.media_id = m.id order by p.name, p.id) as playlists,
+    array(select p.name from (select distinct playlist_id from playlist_tracks where media_id = m.id) t
+      join playlists p on p.id = t.playlist_id order by p.name, p.id) as playlists,
     coalesce((select jsonb_object_agg(f.short_name, x.value) from media_custom_fields x
       join custom_fields f on f.id = x.field_id where x.media_id = m.id), '{}') as custom_fields
   from media m where m.station_id = ${stationId} and m.remote_playlist_id is null and ${condition}

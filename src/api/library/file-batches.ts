@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { appendTracks } from '../../db/media-rows.ts'
+import { appendEntries, countOccurrences } from '../../db/playlist-entries.ts'
 import { applyFolders } from '../../db/playlist-folders.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue, asUnrequested } from '../../playout/queue/manual-queue.ts'
@@ -250,7 +250,7 @@ async function workOn(
           delete from playlist_tracks where media_id = ${song.id} and not is_from_folder
             and playlist_id in (select id from playlists where station_id = ${stationId} and source = 'songs')
             and playlist_id <> all(${[...given.playlists]}::bigint[])`
-        for (const id of given.playlists) await appendTracks(tx, id, [song.id])
+        for (const id of given.playlists) await appendEntries(tx, id, countOccurrences([song.id]))
         await applyFolders(tx, { stationId, mediaIds: [song.id] })
         await recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['playlists'] })
         await refillQueue(change)

@@ -298,7 +298,7 @@ async function movePlaylists(
       select p.id, ${mediaId}::bigint,
         coalesce((select max(position) from playlist_tracks t where t.playlist_id = p.id), 0) + 1
       from unnest(${joined}::bigint[]) as p (id)
-      on conflict (playlist_id, media_id) do nothing`
+      on conflict do nothing`
   const mediaIds = hasMoved || left.length > 0 ? [mediaId] : []
   const { added, removed } = await applyFolders(tx, { stationId: station.id, mediaIds })
   if (left.length > 0) await assertLeft(tx, mediaId, left)

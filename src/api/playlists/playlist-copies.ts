@@ -63,9 +63,10 @@ export async function copyPlaylist(
       insert into playlist_folders (playlist_id, path)
       select ${id}::bigint, path from playlist_folders where playlist_id = ${playlistId}`
     await tx`
-      insert into playlist_tracks (playlist_id, media_id, position, is_from_folder)
-      select ${id}::bigint, t.media_id, t.position, t.is_from_folder
-      from playlist_tracks t join media m on m.id = t.media_id
+      insert into playlist_tracks (playlist_id, media_id, repeated_media_id, position, is_from_folder)
+      select ${id}::bigint, case when not t.is_repeat then m.id end, case when t.is_repeat then m.id end, t.position,
+        t.is_from_folder
+      from playlist_entries t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null`
   }
   await recordAudit(tx, request, { record: 'Playlist', id, fields: ['name'] })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
-import { appendTracks, lockImports, matchMedia, mediaIdsOf, upsertMedia } from '../../db/media-rows.ts'
+import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../db/media-rows.ts'
+import { appendEntries, countOccurrences } from '../../db/playlist-entries.ts'
 import type { Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
 import { tryRefillQueue } from '../../playout/queue/queue.ts'
@@ -114,7 +115,8 @@ const importTypes = [
 const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/import', 'manage station media', {
   id: 'importPlaylist',
   tag: 'Playlists',
-  summary: 'Append the songs of an M3U, M3U8, PLS or JSON list; URLs are added without being fetched',
+  summary:
+    'Append the songs of an M3U, M3U8, PLS or JSON list that the playlist has less often than the list; URLs are added without being fetched',
   body: importSchema,
   answer: { $ref: '#/components/schemas/PlaylistImport' },
   textTypes: importTypes,
@@ -130,7 +132,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
         select from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
       if (!playlist) throw new ApiError('not-found')
       const matched = await matchOrAdd(tx, station.id, items, services.config.DATA_DIR)
-      await appendTracks(tx, playlistId, [...new Set(matched.flatMap(({ match }) => match ?? []))])
+      await appendEntries(tx, playlistId, countOccurrences(matched.flatMap(({ match }) => match ?? [])))
       await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
       return matched
     })
@@ -179,12 +181,14 @@ async function findPaths(tx: Tx, stationId: number, ids: number[]): Promise<Map<
 const insertBatch = 1_000
 
 /** Inserts songs with distinct URLs. Returns their ids by URL. */
-async function addSongs(tx: Tx, stationId: number, songs: ImportedSong[]): Promise<Map<string, number>> {
+async function addSongs(tx: Tx, stationId: number, songs: ImportedSong[]) {
   for (let start = 0; start < songs.length; start += insertBatch)
     await upsertMedia(tx, stationId, songs.slice(start, start + insertBatch))
-  const urls = songs.map(song => song.path)
-  const ids = await mediaIdsOf(tx, stationId, urls)
-  return new Map(urls.flatMap((url, index) => (ids[index] === undefined ? [] : [[url, ids[index]]])))
+  return findMediaIds(
+    tx,
+    stationId,
+    songs.map(song => song.path)
+  )
 }
 
 const exportList = apiRoute(
@@ -206,7 +210,7 @@ const exportList = apiRoute(
       if (!playlist || (format !== 'm3u' && format !== 'pls')) throw new ApiError('not-found')
       const songs = await sql<ListedSong[]>`
       select m.path, m.artist, m.title, m.duration_ms as "durationMs"
-      from playlist_tracks t join media m on m.id = t.media_id
+      from playlist_entries t join media m on m.id = t.media_id
       where t.playlist_id = ${playlistId} and m.remote_playlist_id is null order by t.position, t.id`
       const isWhole = maySeeWholeUrls(request.caller?.key ?? null, 'manage station media', station.id)
       const shown = isWhole ? songs : songs.map(song => ({ ...song, path: redactedLocation(song.path) }))

@@ -10,7 +10,7 @@ import { exactly, int64, nullableInt64, ref, string } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
 
 export const playlistQueueSchema = exactly({
-  spm_id: { ...int64, description: 'The id of the song in the playlist.' },
+  spm_id: { ...int64, description: 'The id of the entry.' },
   media_id: int64,
   song_id: string,
   artist: string,
@@ -48,7 +48,7 @@ const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
     const ids = rest.slice(offset, offset + limit).map(index => cellAt(playlist.tracks.ids, index))
     const rows = await sql<object[]>`
       select t.id as spm_id, m.id as media_id, m.song_id, m.artist, m.title, t.last_aired_ms / 1000 as last_played
-      from unnest(${ids}::bigint[]) with ordinality as x (id, place) join playlist_tracks t on t.id = x.id
+      from unnest(${ids}::bigint[]) with ordinality as x (id, place) join playlist_entries t on t.id = x.id
         join media m on m.id = t.media_id
       order by x.place`
     const elements = rows.length === 0 ? [] : [Buffer.from(JSON.stringify(rows).slice(1, -1))]

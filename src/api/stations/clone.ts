@@ -273,9 +273,9 @@ async function copyPlaylists(tx: Tx, ids: Stations): Promise<void> {
     insert into playlist_folders (playlist_id, path)
     select p."to", f.path from ${mapping} join playlist_folders f on f.playlist_id = p."from"`
   await tx`
-    insert into playlist_tracks (playlist_id, media_id, position, is_from_folder)
-    select p."to", new.id, t.position, t.is_from_folder
-    from ${mapping} join playlist_tracks t on t.playlist_id = p."from"
+    insert into playlist_tracks (playlist_id, media_id, repeated_media_id, position, is_from_folder)
+    select p."to", case when not t.is_repeat then new.id end, case when t.is_repeat then new.id end, t.position, t.is_from_folder
+    from ${mapping} join playlist_entries t on t.playlist_id = p."from"
       join media old on old.id = t.media_id
       join media new on new.station_id = ${to} and new.path = old.path
         and new.remote_playlist_id is not distinct from case when old.remote_playlist_id is null then null else p."to" end

@@ -1,5 +1,5 @@
 import { airtimeMs } from '../durations.ts'
-import type { Library, Playlist, PlayOrRow } from '../library.ts'
+import { countsInPass, type Library, type Playlist, type PlayOrRow } from '../library.ts'
 import { loopsOnce } from '../pools.ts'
 import { windowAt } from '../schedule.ts'
 import type { SimulatedPlay } from '../simulate.ts'
@@ -98,9 +98,11 @@ function isAvoidable(
     const window = windowAt(rules.zone, playlist.schedule, startsAtMs)
     if (window && loopsOnce(playlist, window)) return false
     const maxMs = window ? window.endMs + rules.overrunMs - startsAtMs : Infinity
-    const pass = Math.max(playlist.pass, tracks.lastPass.reduce((a, b) => Math.min(a, b), Infinity) + 1)
+    const passes = tracks.lastPass.filter((_, index) => countsInPass(playlist, index))
+    const pass = Math.max(playlist.pass, passes.reduce((a, b) => Math.min(a, b), Infinity) + 1)
     return tracks.ids.some(
       (_, index) =>
+        countsInPass(playlist, index) &&
         (playlist.order === 'random' || cellAt(tracks.lastPass, index) <= pass) &&
         airtimeMs(cellAt(tracks.durations, index)) <= maxMs &&
         heard.findRepeat({ song: songKeysAt(tracks, index), isVisible: !playlist.isJingle }, startsAtMs) ===

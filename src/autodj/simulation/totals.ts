@@ -1,5 +1,5 @@
 import { airtimeMs } from '../durations.ts'
-import { isInterrupting, isPlayable, type Playlist, playlistWeight } from '../library.ts'
+import { countsInPass, isInterrupting, isPlayable, type Playlist, playlistWeight } from '../library.ts'
 import { windowAt, windowsBetween } from '../schedule.ts'
 import type { Run } from './run.ts'
 
@@ -16,7 +16,8 @@ export function measureTotals({ library, plays, untilMs }: Run) {
     silentMs: sum(silences.map(lengthOf)),
     songsHeard: countDifferent(heard.map(({ mediaId }) => mediaId)),
     songs: new Set(playlists.flatMap(({ tracks }) => [...tracks.media])).size,
-    playlists: playlists.map(({ id, name, schedule, tracks }) => {
+    playlists: playlists.map(playlist => {
+      const { id, name, schedule, tracks } = playlist
       const own = plays.filter(({ play }) => play?.playlistId === id)
       const windowEnd = (atMs: number) => windowAt(rules.zone, schedule, atMs)?.endMs ?? Infinity
       const overruns = own
@@ -28,7 +29,7 @@ export function measureTotals({ library, plays, untilMs }: Run) {
         plays: own.length,
         airtimeMs: sum(own.map(lengthOf)),
         tracksHeard: countDifferent(own.map(({ play }) => play?.trackId)),
-        tracks: tracks.ids.length,
+        tracks: tracks.ids.filter((_, index) => countsInPass(playlist, index)).length,
         overruns: overruns.length,
         longestOverrunMs: Math.max(0, ...overruns)
       }

@@ -117,7 +117,7 @@ export async function applyChanges(
         -- With a limit each is looked up: Postgres knows nothing of rows that were just written, and would compare each with each.
         select id from media where remote_playlist_id = ${playlist.id} and song_id = new.song_id limit 1
       ) m
-      on conflict (playlist_id, media_id) do nothing`,
+      on conflict do nothing`,
     tx`
       update playlist_tracks t set position = other.position
       from unnest(${moved.map(({ trackId }) => trackId)}::bigint[],

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import type { PlayOrRow, Slot } from '../../../src/autodj/library.ts'
@@ -17,6 +18,7 @@ import {
   timeOf
 } from '../../support/autodj/library.ts'
 import { aStation } from '../../support/autodj/station.ts'
+import { sized } from '../../support/tier.ts'
 
 /** The tracks and passes that a playlist plays in a number of slots, three minutes apart. */
 function played(playlist: PlaylistParts, slots: number, parts: Partial<Slot> = {}, seed = 7): string[] {
@@ -155,6 +157,39 @@ describe('a song that occurs twice in a playlist', () => {
       '103 in 1',
       '104 in 1'
     ])
+  })
+})
+
+describe('a playlist that repeats songs', () => {
+  const runs = { numRuns: sized({ quick: 50, deep: 1_000 }) }
+  const songs = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 })
+  const tracksOf = (list: readonly number[]) =>
+    list.map((song, index) => aTrack(100 + index, { media: song, song }))
+
+  test('plays all its entries in their order, if it is sequential', () => {
+    fc.assert(
+      fc.property(songs, fc.boolean(), (list, avoidsDuplicates) => {
+        const expected = Array.from(
+          { length: list.length * 3 },
+          (_, slot) => `${100 + (slot % list.length)} in ${1 + Math.floor(slot / list.length)}`
+        )
+        const playlist: PlaylistParts = { order: 'sequential', tracks: tracksOf(list), avoidsDuplicates }
+        expect(played(playlist, expected.length)).toEqual(expected)
+      }),
+      runs
+    )
+  })
+
+  test('plays every song once per pass, if it is shuffled', () => {
+    fc.assert(
+      fc.property(songs, list => {
+        const firsts = [...new Set(list)].map(song => 100 + list.indexOf(song))
+        const plays = played({ order: 'shuffle', tracks: tracksOf(list) }, firsts.length * 3)
+        const inPasses = [1, 2, 3].flatMap(pass => firsts.map(id => `${id} in ${pass}`))
+        expect(plays.toSorted()).toEqual(inPasses.toSorted())
+      }),
+      runs
+    )
   })
 })
 

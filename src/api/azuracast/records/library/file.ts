@@ -29,10 +29,14 @@ export const file: RecordDialect<FileRecord> = {
     const found = await sql<FileFacts[]>`
       select m.id, floor(extract(epoch from m.created_at))::int as "uploadedAt",
         m.artwork_hash as "artHash",
-        coalesce((select jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name, 'folder', case when t.is_from_folder then (
+        coalesce((
+          select jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name, 'count', t.count, 'folder', case when t.is_from_folder then (
             select min(f.path) from playlist_folders f where f.playlist_id = p.id and ${isInFolder(sql, stationId)}
           ) end) order by p.id)
-          from playlist_tracks t join playlists p on p.id = t.playlist_id where t.media_id = m.id), '[]') as playlists
+          from (
+            select playlist_id, count(*), bool_and(is_from_folder) as is_from_folder from playlist_tracks
+            where media_id = m.id or repeated_media_id = m.id group by playlist_id
+          ) t join playlists p on p.id = t.playlist_id), '[]') as playlists
       from media m where m.id = any(${rows.map(({ id }) => id)}::bigint[])`
     const facts = new Map(found.map(each => [each.id, each]))
     return rows.map(row => {
@@ -83,13 +87,15 @@ export const file: RecordDialect<FileRecord> = {
   }
 }
 
-/** A playlist of a file or a folder. `folder` is where it comes from; null: from itself. */
-export const renderPlaylist = ({ id, name, folder }: FilePlaylist) => ({
+/**
+ * A playlist of a file or a folder. `folder` is where it comes from; null: from itself. `count` is how often it has the song.
+ */
+export const renderPlaylist = ({ id, name, folder, count = 1 }: FilePlaylist) => ({
   id,
   name,
   short_name: shortNameOf(name),
   folder,
-  count: 1
+  count
 })
 
 /** AzuraCast leaves songs in the playlists of their folders, whatever a body says. */
@@ -110,6 +116,7 @@ async function keepFolderPlaylists(
 interface FilePlaylist {
   readonly id: number
   readonly name: string
+  readonly count?: number
   readonly folder: string | null
 }
 

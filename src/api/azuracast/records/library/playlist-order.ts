@@ -2,11 +2,13 @@ import { cuesOf } from '../../../../db/cue-columns.ts'
 import type { Sql } from '../../../../db/sql.ts'
 import type { CuePoints } from '../../../../songs/cue-points.ts'
 import { renderAzuracastText } from '../../../../station/now-playing.ts'
+import { parseId } from '../../../core/parse.ts'
 import { toExtraMetadata } from '../../../library/extra-metadata.ts'
 import { isJsonBody, type OperationDialect, orNull } from '../../record-dialect.ts'
 import { artVersion } from './art-version.ts'
 
 interface OrderedSong {
+  readonly spm_id: number
   readonly media_id: number
   readonly position: number
   readonly path: string
@@ -15,17 +17,20 @@ interface OrderedSong {
   readonly length: number
 }
 
-/** A playlist has a song once, so that an entry has the id of its song. */
+/**
+ * The first entry of a song has the id of the song, as it had before songs could be repeated. The others have their own ids
+ * below 0, where no song has its id.
+ */
 export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
   async reply(songs, { sql, request, stationLink }) {
     const facts = await readFacts(sql, Number(request.params['id']))
-    return songs.flatMap(({ media_id: id, path, artist, title, length }) => {
-      const found = facts.get(id)
+    return songs.flatMap(({ spm_id: entryId, media_id: id, path, artist, title, length }) => {
+      const found = facts.get(entryId)
       // It was removed meanwhile.
       if (!found) return []
-      const { weight, isQueued, lastPlayed, artHash, cues, ...media } = found
+      const { isRepeat, weight, isQueued, lastPlayed, artHash, cues, ...media } = found
       return {
-        id,
+        id: isRepeat ? -entryId : id,
         weight,
         is_queued: isQueued,
         last_played: lastPlayed,
@@ -56,6 +61,7 @@ function omitUnset(metadata: object): object | null {
 }
 
 interface OrderFacts {
+  readonly isRepeat: boolean
   readonly weight: number
   readonly isQueued: boolean
   readonly lastPlayed: number
@@ -73,21 +79,29 @@ interface OrderFacts {
 /** Lyrics are left out: a playlist may have 100,000 songs. */
 async function readFacts(sql: Sql, playlistId: number): Promise<Map<number, OrderFacts>> {
   const found = await sql<({ id: number } & OrderFacts)[]>`
-    select m.id, t.position as weight, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
+    select t.id, t.is_repeat as "isRepeat", t.position as weight, t.last_pass < p.pass as "isQueued", coalesce(t.last_aired_ms, 0) / 1000 as "lastPlayed",
       m.artwork_hash as "artHash", ${cuesOf(sql)} as cues, m.unique_id, m.song_id, m.album, m.genre, m.isrc,
       m.modified_ms / 1000 as mtime, floor(extract(epoch from m.created_at))::int as uploaded_at
-    from playlist_tracks t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
+    from playlist_entries t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
     where p.id = ${playlistId}`
   return new Map(found.map(({ id, ...facts }) => [id, facts]))
 }
 
 /** AzuraCast takes the position of each entry, and answers them. */
 export const reorderPlaylist: OperationDialect = {
-  parse(body) {
+  async parse(body, { sql, request }) {
     const { order } = body
     if (!isJsonBody(order)) return body
-    const sorted = Object.entries(order).toSorted(([, a], [, b]) => Number(a) - Number(b))
-    return { ...body, order: sorted.map(([id]) => id) }
+    const sorted = Object.entries(order)
+      .toSorted(([, a], [, b]) => Number(a) - Number(b))
+      .map(([id]) => id)
+    const repeated = sorted.filter(id => /^-\d{1,15}$/.test(id)).map(id => -Number(id))
+    if (repeated.length === 0) return { ...body, order: sorted }
+    const songs = await sql<{ id: number; mediaId: number }[]>`
+      select id, media_id as "mediaId" from playlist_entries
+      where id = any(${repeated}::bigint[]) and playlist_id = ${parseId(request.params['id'])}`
+    const songOf = new Map(songs.map(({ id, mediaId }) => [String(-id), String(mediaId)]))
+    return { ...body, order: sorted.map(id => songOf.get(id) ?? id) }
   },
   reply: (_, { request: { body } }) => (isJsonBody(body) ? body['order'] : null)
 }

@@ -72,7 +72,7 @@ async function readTotals(sql: Sql, rows: readonly PlaylistRow[]) {
     select t.playlist_id as id, count(*)::int as songs, round(sum(m.duration_ms) / 1000.0)::int as seconds,
       max(t.last_aired_ms) as "playedAtMs",
       min(t.last_aired_ms) filter (where p.pass > 1 and t.last_pass = p.pass) as "passSinceMs"
-    from playlist_tracks t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
+    from playlist_entries t join media m on m.id = t.media_id join playlists p on p.id = t.playlist_id
     where t.playlist_id = any(${rows.map(({ id }) => id)}::bigint[]) group by t.playlist_id`
   return new Map(found.map(({ id, ...totals }) => [id, totals]))
 }
