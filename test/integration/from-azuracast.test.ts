@@ -662,3 +662,58 @@ test('a running AzuraCast is read with its API, and what that does not show is l
   const again = await run(envOf(place), '--api', azuracast.url, '--key', apiUrlKey)
   expect(again.stdout).toContain('Nothing was new.')
 })
+
+test('repeated songs of a playlist are taken with their order and passes, those of folders once', async ({
+  databaseUrl,
+  sql
+}) => {
+  const place = { databaseUrl, dataDir: await scratchFolder() }
+  const entry = (id: number, playlist: number, media: number, parts: object = {}) => ({
+    id,
+    playlist_id: playlist,
+    media_id: media,
+    weight: id,
+    is_queued: true,
+    ...parts
+  })
+  const backup = await backupOf(
+    renderDump({
+      ...generateInstallation({ stations: 1, songs: 5, plays: 0, days: 0 }),
+      station_playlist_media: [
+        entry(1, 2, 1, { weight: 6, is_queued: false }),
+        entry(2, 2, 2),
+        entry(3, 2, 1),
+        entry(4, 2, 1, { folder_id: 2 }),
+        entry(5, 2, 1, { is_queued: false, last_played: newestPlay }),
+        entry(6, 1, 3, { folder_id: 2 }),
+        entry(7, 1, 3),
+        entry(8, 1, 4, { folder_id: 2 }),
+        entry(9, 1, 4, { folder_id: 2 })
+      ]
+    })
+  )
+  const end = await run(envOf(place), backup)
+  expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining('6 songs in playlists') })
+  const entriesOf = async (playlist: number) => [
+    ...(await sql`
+      select id, media_id, last_pass, is_from_folder from playlist_entries where playlist_id = ${playlist}
+      order by position, id`)
+  ]
+  const taken = [
+    { id: 2, media_id: 2, last_pass: 0, is_from_folder: false },
+    { id: 3, media_id: 1, last_pass: 0, is_from_folder: false },
+    { id: 5, media_id: 1, last_pass: 1, is_from_folder: false },
+    { id: 1, media_id: 1, last_pass: 1, is_from_folder: false }
+  ]
+  expect(await entriesOf(2)).toEqual(taken)
+  const [song] =
+    await sql`select id, is_from_folder from playlist_entries where playlist_id = 1 and media_id = 3`
+  expect(song).toEqual({ id: 7, is_from_folder: false })
+  expect((await run(envOf(place), backup)).stdout).toContain('Nothing was new.')
+  expect(await entriesOf(2)).toEqual(taken)
+  // A song that leaves its playlist here stays away, when the rest of a migration is taken.
+  await sql`delete from playlist_tracks where media_id = 1`
+  await sql`update azuracast_progress set last_id = 4 where step = 'station_playlist_media'`
+  expect(await run(envOf(place), backup)).toMatchObject({ code: 0 })
+  expect(await entriesOf(2)).toEqual(taken.slice(0, 1))
+})

@@ -48,7 +48,9 @@ export async function takeFolders(migration: Migration): Promise<void> {
           await tx`
             update playlist_tracks t set is_from_folder = true
             from media m, unnest(${paths}::text[]) as f (path)
-            where t.playlist_id = ${playlistId} and m.id = t.media_id and ${isInFolder(tx, playlist.stationId)}`
+            where t.playlist_id = ${playlistId} and m.id = t.media_id and ${isInFolder(tx, playlist.stationId)}
+              and not exists (
+                select from playlist_tracks r where r.playlist_id = t.playlist_id and r.repeated_media_id = t.media_id)`
         await assignFolders(tx, { stationId: playlist.stationId, playlistId }, paths)
       }
     }

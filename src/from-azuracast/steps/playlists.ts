@@ -12,7 +12,6 @@ import { acceptRecord, openClamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import { textOf } from '../source.ts'
-import { folderPath, folderTable } from './playlist-folders.ts'
 
 /** Schedule items of playlists and of streamers, by their ids in AzuraCast. */
 export interface Schedules {
@@ -144,78 +143,4 @@ async function insertEntries(tx: Tx, playlists: readonly NewRow[]): Promise<void
 async function insertTrack(tx: Tx, playlistId: number, mediaId: number): Promise<void> {
   await tx`
     insert into playlist_tracks (playlist_id, media_id, position) values (${playlistId}, ${mediaId}, 1)`
-}
-
-interface MappedTrack {
-  readonly sourceId: number
-  readonly playlistId: number
-  readonly mediaId: number
-  readonly position: number
-  readonly isQueued: boolean
-  readonly isFromFolder: boolean
-  readonly lastPlayedMs: number | null
-}
-
-/** Takes the songs of playlists in their order, with when they were last played. */
-export async function takeTracks(migration: Migration): Promise<void> {
-  const { ids, stations } = migration
-  const stationOf = new Map<number, number>()
-  for await (const { row, read } of rowsOf(migration, 'station_playlists')) {
-    const station = stations.get(read.number(row, 'station_id'))
-    if (station) stationOf.set(read.number(row, 'id'), station.id)
-  }
-  const folderIds = new Set<number>()
-  for await (const { row, read } of rowsOf(migration, folderTable))
-    if (folderPath(row, read) !== '') folderIds.add(read.number(row, 'id'))
-  const seen = new Set<string>()
-  await takeTable<MappedTrack>(migration, {
-    table: 'station_playlist_media',
-    kind: 'track',
-    title: 'songs in playlists',
-    convert(row, read, sourceId) {
-      const playlistSource = read.number(row, 'playlist_id')
-      const stationId = stationOf.get(playlistSource)
-      const playlistId = ids.find('playlist', playlistSource)
-      const mediaId = ids.find('media', read.number(row, 'media_id'), stationId)
-      if (stationId === undefined || playlistId === null || mediaId === null) return null
-      const key = `${playlistId} ${mediaId}`
-      if (seen.has(key)) {
-        migration.report.leave(
-          'songs that a playlist has twice',
-          `playlist ${playlistSource}, song ${mediaId}`
-        )
-        return null
-      }
-      seen.add(key)
-      return {
-        sourceId,
-        playlistId,
-        mediaId,
-        position: read.number(row, 'weight'),
-        isQueued: read.flag(row, 'is_queued', true),
-        isFromFolder: folderIds.has(read.number(row, 'folder_id')),
-        lastPlayedMs: read.time(row, 'last_played')
-      }
-    },
-    async write(tx, tracks) {
-      const newIds = await ids.assign(
-        tx,
-        'track',
-        tracks.map(({ sourceId }) => ({ id: sourceId }))
-      )
-      const rows = tracks.map(
-        ({ playlistId, mediaId, position, isQueued, isFromFolder, lastPlayedMs }, index) => ({
-          id: newIds[index],
-          playlist_id: playlistId,
-          media_id: mediaId,
-          position,
-          // AzuraCast removes songs from its queue of a pass when they were played.
-          last_pass: isQueued ? 0 : 1,
-          last_aired_ms: lastPlayedMs,
-          is_from_folder: isFromFolder
-        })
-      )
-      await insertRows(tx, 'playlist_tracks', rows, { playlist_id: 'playlists', media_id: 'media' })
-    }
-  })
 }
