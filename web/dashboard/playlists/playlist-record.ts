@@ -29,14 +29,21 @@ export const playlistRecordSchema = v.looseObject({
 })
 export type PlaylistRecord = v.InferOutput<typeof playlistRecordSchema>
 
+/** The entries of a playlist. A server of the release before does not return their ids: 0. */
 export const playlistOrderSchema = v.array(
-  v.object({ media_id: v.number(), artist: v.string(), title: v.string(), path: v.string() })
+  v.object({
+    spm_id: v.optional(v.number(), 0),
+    media_id: v.number(),
+    artist: v.string(),
+    title: v.string(),
+    path: v.string()
+  })
 )
 export type PlaylistSong = v.InferOutput<typeof playlistOrderSchema>[number]
 
 const createdSchema = v.object({ id: v.number() })
 
-/** Copies a playlist, disabled, with its songs. A song that it contains twice is copied once. */
+/** Copies a playlist, disabled, with its songs. */
 export async function copyPlaylist(stationPath: string, playlist: PlaylistRecord): Promise<string> {
   const { id, links: _links, podcasts: _podcasts, schedule_items: items, ...settings } = playlist
   const body = {

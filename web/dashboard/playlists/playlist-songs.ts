@@ -2,7 +2,7 @@ import { html, nothing, type PropertyValues } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
-import { callApi, downloadFile } from '../api/call-api.ts'
+import { callAction, callApi, downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
 import { moveElement } from '../queue/row-order.ts'
@@ -24,7 +24,9 @@ const titleOf = ({ artist, title, path }: PlaylistSong) =>
 /** Dispatched when songs were added to a playlist or their order was saved. */
 export const songsChangedEvent = 'cuewire-playlist-songs-changed'
 
-/** The songs of a playlist in order. They are moved by dragging their grips or with the arrow keys. */
+/**
+ * The songs of a playlist in order, each as often as it is there. They are moved by dragging their grips or with the arrow keys.
+ */
 export class PlaylistSongs extends StationElement {
   static override properties = reactiveProperties(
     'playlistId',
@@ -149,18 +151,46 @@ export class PlaylistSongs extends StationElement {
       <div class="row-text"><p class="row-title" title=${song.path}>${titleOf(song)}</p></div>
       ${
         this.canManage
-          ? html`<button
-              type="button"
-              class="icon-button grip"
-              data-index=${index}
-              aria-label="Move “${title}”, position ${formatNumber(index + 1)} of ${formatNumber(this.#listed.length)}"
-              aria-describedby="song-help"
-              @pointerdown=${(event: PointerEvent) => this.#drag.start(event, index)}
-              @keydown=${(event: KeyboardEvent) => this.#moveByKey(event, index)}
-            ></button>`
+          ? html`<span class="row-handles">
+              ${this.order === null ? this.#entryButtons(song, index) : nothing}
+              <button
+                type="button"
+                class="icon-button grip"
+                data-index=${index}
+                aria-label="Move “${title}”, position ${formatNumber(index + 1)} of ${formatNumber(this.#listed.length)}"
+                aria-describedby="song-help"
+                @pointerdown=${(event: PointerEvent) => this.#drag.start(event, index)}
+                @keydown=${(event: KeyboardEvent) => this.#moveByKey(event, index)}
+              ></button>
+            </span>`
           : nothing
       }
     </li>`
+  }
+
+  /** Buttons that are saved at once: so they are hidden while an order is not. */
+  #entryButtons(song: PlaylistSong, index: number) {
+    const title = `“${isolateBidi(titleOf(song))}”, position ${formatNumber(index + 1)}`
+    const isDisabled = this.#actions.inFlight !== null
+    const body = { media_id: song.media_id, position: index + 2 }
+    return html`${buttonView('+', () => this.#change('/entries', { method: 'POST', body }), {
+      style: 'icon-button',
+      label: `Add ${title}, again after it`,
+      isDisabled
+    })}
+    ${buttonView('×', () => this.#change(`/entry/${song.spm_id}`, { method: 'DELETE' }), {
+      style: 'icon-button',
+      label: `Remove ${title}`,
+      isDisabled
+    })}`
+  }
+
+  #change(subpath: string, request: Parameters<typeof callAction>[1]): void {
+    void this.#actions.run('entry', async () => {
+      const message = await callAction(this.#path + subpath, request, this.#songs.refresh)
+      this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
+      return message
+    })
   }
 
   protected override updated(changed: PropertyValues<this>): void {
