@@ -35,8 +35,6 @@ const players: Names = [
   [/ExoPlayer|AndroidX?Media/i, 'ExoPlayer'],
   [/stagefright/i, 'Android media player'],
   [/GStreamer/i, 'GStreamer'],
-  [/Liquidsoap/i, 'Liquidsoap'],
-  [/Icecast/i, 'Icecast relay'],
   [/Lavf|FFmpeg|libavformat/i, 'FFmpeg']
 ]
 
@@ -80,3 +78,21 @@ export function parseAgent(userAgent: string): Agent {
     system
   }
 }
+
+/**
+ * Streaming servers, as they name themselves to the server whose stream they relay. Players that mention one do so after
+ * their own name: `WinampMPEG/5.66, Ultravox/2.1`.
+ */
+const streamingServers =
+  /^(?:icecast|shoutcast|ultravox|dnas|liquidsoap|rsas|rocket streaming|steamcast|ais\/|wowza)/i
+
+/**
+ * Whether a user agent is that of a streaming server. It relays the stream to listeners of its own, who are counted there,
+ * and is no listener itself.
+ */
+export const isStreamingServer = (userAgent: string): boolean => streamingServers.test(userAgent.trimStart())
+
+/** Leaves out the connections of streaming servers. */
+export const withoutStreamingServers = <Connection extends { readonly userAgent: string }>(
+  connections: readonly Connection[]
+): Connection[] => connections.filter(({ userAgent }) => !isStreamingServer(userAgent))

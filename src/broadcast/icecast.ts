@@ -5,6 +5,7 @@ import { parseUrl } from '../outbound/networks.ts'
 import type { ListenerConnection } from '../playout/listeners/sessions.ts'
 import { decodeForeignDocument, findCharset } from '../runtime/foreign-text.ts'
 import { decodePercent } from '../runtime/percent-encoding.ts'
+import { withoutStreamingServers } from './agent-family.ts'
 import {
   checkStreamCount,
   detectFormat,
@@ -24,18 +25,20 @@ export function parseIcecastStats(bytes: Uint8Array, charset: string | null = nu
   )
 }
 
-/** Parses `/admin/listclients` of one mount. Throws a `StreamingServerError`. */
+/** Parses `/admin/listclients` of one mount, without relays. Throws a `StreamingServerError`. */
 export function parseIcecastListeners(
   bytes: Uint8Array,
   charset: string | null = null
 ): ListenerConnection[] {
   const [source] = parseSources(bytes, charset)
   if (!source) reject('The response is not a list of listeners.')
-  return findChildren(source, 'listener').map(listener => ({
-    address: readText(listener, 'ip'),
-    userAgent: readText(listener, 'useragent'),
-    seconds: parseSeconds(readText(listener, 'connected'))
-  }))
+  return withoutStreamingServers(
+    findChildren(source, 'listener').map(listener => ({
+      address: readText(listener, 'ip'),
+      userAgent: readText(listener, 'useragent'),
+      seconds: parseSeconds(readText(listener, 'connected'))
+    }))
+  )
 }
 
 /** Icecast writes some titles as numbers or booleans. Any other type is read as an empty text. */

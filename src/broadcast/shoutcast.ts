@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import type { ListenerConnection } from '../playout/listeners/sessions.ts'
+import { withoutStreamingServers } from './agent-family.ts'
 import {
   checkStreamCount,
   detectFormat,
@@ -37,18 +38,20 @@ export function parseShoutcastStatistics(bytes: Uint8Array, charset: string | nu
   return checkStreamCount(parsed.output.streams).map(toStream)
 }
 
-/** Parses page 3 of `/admin.cgi` for a stream. Throws a `StreamingServerError`. */
+/** Parses page 3 of `/admin.cgi` for a stream, without relays. Throws a `StreamingServerError`. */
 export function parseShoutcastListeners(
   bytes: Uint8Array,
   charset: string | null = null
 ): ListenerConnection[] {
   const parsed = v.safeParse(listeners, parseLooseJson(bytes, charset))
   if (!parsed.success) throw new StreamingServerError('The response is not a list of listeners.')
-  return parsed.output.map(({ hostname, xff, useragent, connecttime }) => ({
-    address: xff || hostname,
-    userAgent: useragent,
-    seconds: parseSeconds(connecttime)
-  }))
+  return withoutStreamingServers(
+    parsed.output.map(({ hostname, xff, useragent, connecttime }) => ({
+      address: xff || hostname,
+      userAgent: useragent,
+      seconds: parseSeconds(connecttime)
+    }))
+  )
 }
 
 function toStream(fields: v.InferOutput<typeof jsonStream>): Stream {
@@ -69,9 +72,5 @@ function toStream(fields: v.InferOutput<typeof jsonStream>): Stream {
   }
 }
 
-/** Shoutcast replaces ` - ` by three spaces, and sources omit the spaces around the dash. */
-function normalizeSeparator(songTitle: string): string {
-  const title = songTitle.replaceAll('   ', ' - ')
-  const separator = [' - ', ' -', '- ', '-'].find(each => title.includes(each)) ?? ' - '
-  return title.replace(separator, ' - ')
-}
+/** Shoutcast replaces ` - ` by three spaces. */
+const normalizeSeparator = (songTitle: string): string => songTitle.replaceAll('   ', ' - ')

@@ -77,3 +77,26 @@ test.skipIf(whyWithoutIcecast())(
     await polledUntil('0/0', null)
   }
 )
+
+test.skipIf(whyWithoutIcecast())('a relay of a real Icecast is no listener', async ({ sql, redisUrl }) => {
+  await using icecast = await startIcecast()
+  await using polling = await openPolling(sql, redisUrl)
+  const stationId = await seedStation(sql, { tracks: 0 })
+  await polling.setServer(stationId, icecast.url, { password: 'hush', backend: 'none' })
+  await icecast.source('/radio.mp3', { type: 'audio/mpeg', bytes: await audio('tagged.mp3'), again: true })
+  await using _relay = await startIcecast({ url: icecast.url, mount: '/radio.mp3' })
+  const headers = { authorization: `Basic ${btoa('admin:hush')}` }
+  await waitFor(
+    async () => {
+      const list = await fetch(`${icecast.url}/admin/listclients?mount=/radio.mp3`, { headers })
+      expect(await list.text()).toMatch(/<UserAgent>Icecast 2/i)
+      return true
+    },
+    { deadlineMs: 15_000, what: 'the relay' }
+  )
+  await polling.poll(Date.now() + 31_000)
+  expect(await polling.counts(stationId)).toMatchObject({ '/radio.mp3': '0/0', all: '0/0' })
+  await icecast.listen('/radio.mp3', 'VLC/3.0')
+  await polling.poll(Date.now() + 62_000)
+  expect(await polling.counts(stationId)).toMatchObject({ '/radio.mp3': '1/1', all: '1/1' })
+})

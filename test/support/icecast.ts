@@ -37,7 +37,11 @@ export interface Icecast extends AsyncDisposable {
   readonly listen: (mount: string, userAgent: string) => Promise<() => void>
 }
 
-export async function startIcecast(): Promise<Icecast> {
+/** With `relayed`, it relays this mount of another one. */
+export async function startIcecast(relayed?: {
+  readonly url: string
+  readonly mount: string
+}): Promise<Icecast> {
   const folder = await openTempFolder()
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
@@ -46,7 +50,8 @@ export async function startIcecast(): Promise<Icecast> {
   // Started by root, it switches to the user nobody.
   await chmod(logs, 0o777)
   const file = join(folder.path, 'icecast.xml')
-  await writeFile(file, configuration(port, logs))
+  const relay = relayed ? relayElement(new URL(relayed.url), relayed.mount) : ''
+  await writeFile(file, configuration(port, logs, relay))
   const spawnIcecast = () => spawn(program, ['-c', file], { stdio: 'ignore' })
   let running = spawnIcecast()
   const hasEnded = () => running.exitCode !== null || running.signalCode !== null
@@ -120,12 +125,16 @@ export async function startIcecast(): Promise<Icecast> {
   }
 }
 
-const configuration = (port: number, logs: string) => `<icecast>
+const relayElement = ({ hostname, port }: URL, mount: string) =>
+  `<relay><server>${hostname}</server><port>${port}</port><mount>${mount}</mount><local-mount>${mount}</local-mount></relay>`
+
+const configuration = (port: number, logs: string, relay: string) => `<icecast>
   <limits><clients>50</clients><sources>5</sources><source-timeout>5</source-timeout></limits>
   <authentication>
     <source-password>send</source-password><admin-user>admin</admin-user><admin-password>hush</admin-password>
   </authentication>
   <hostname>localhost</hostname>
+  ${relay}
   <listen-socket><port>${port}</port><bind-address>127.0.0.1</bind-address></listen-socket>
   <paths>
     <basedir>/usr/share/icecast2</basedir><logdir>${logs}</logdir>

@@ -4,6 +4,7 @@ import { publishConnections } from '../../playout/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../../playout/listeners/identities.ts'
 import type { SessionReport } from '../../playout/listeners/sessions.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
+import { isStreamingServer } from '../agent-family.ts'
 import type { DescribeListener } from '../listener-details.ts'
 import { parseAccessLine, parseHlsFetch } from './access-log.ts'
 import { openHlsListeners, type SeenListener, type Variants } from './hls-listeners.ts'
@@ -44,7 +45,7 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs, describ
       const exists = await tail.readLines(line => {
         const entry = parseAccessLine(line)
         const fetch = entry && Math.abs(entry.atMs - nowMs) < maxTimeDifferenceMs && parseHlsFetch(entry)
-        if (fetch) listeners.recordFetch(fetch, nowMs)
+        if (fetch && !isStreamingServer(fetch.agent)) listeners.recordFetch(fetch, nowMs)
       })
       followedSinceMs = exists ? (followedSinceMs ?? nowMs) : null
     } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseAgent } from '../../../src/broadcast/agent-family.ts'
+import { isStreamingServer, parseAgent } from '../../../src/broadcast/agent-family.ts'
 
 test.for([
   ['VLC/3.0.20 LibVLC/3.0.20', 'VLC', { isBrowser: false, isBot: false, system: '' }],
@@ -25,4 +25,20 @@ test.for([
   ['x'.repeat(100_000), 'Other', {}]
 ] as const)('%s', ([userAgent, family, parsed]) => {
   expect(parseAgent(userAgent)).toMatchObject({ family, ...parsed })
+})
+
+test.for([
+  ['Icecast 2.4.4', true],
+  ['Icecast 2.4.0-kh15', true],
+  ['SHOUTcast Distributed Network Audio Server/Linux v2.6.1', true],
+  ['Ultravox/2.1', true],
+  ['Liquidsoap/2.1.3 (Unix; OCaml 4.13.1)', true],
+  ['rsas/1.0.1', true],
+  ['WinampMPEG/5.66, Ultravox/2.1', false],
+  ['VLC/3.0.20 LibVLC/3.0.20', false],
+  ['Mozilla/5.0 (compatible; Icecast directory)', false],
+  ['Aisha Player/1.0', false],
+  ['', false]
+] as const)('whether %j is a streaming server: %s', ([userAgent, isServer]) => {
+  expect(isStreamingServer(userAgent)).toBe(isServer)
 })

@@ -68,8 +68,10 @@ describe('a title', () => {
   test.for([
     ['Wren   Tide - Low', 'Wren', 'Tide - Low'],
     ['Jean-Luc Gris - Nord-Sud', 'Jean-Luc Gris', 'Nord-Sud'],
-    ['Jean-Luc Gris- Nord', 'Jean-Luc Gris', 'Nord'],
-    ['Wren-Tide', 'Wren', 'Tide'],
+    ['Jean-Luc Gris- Nord', '', 'Jean-Luc Gris- Nord'],
+    ['Wren -Tide', '', 'Wren -Tide'],
+    ['A-ha', '', 'A-ha'],
+    ['A-ha   Take On Me', 'A-ha', 'Take On Me'],
     ['Tide', '', 'Tide'],
     ['-', '', ''],
     ['', '', '']
@@ -93,6 +95,8 @@ test('listeners are identified by agent and forwarded address, or their own addr
     { address: '127.0.0.1', userAgent: '', seconds: 0 }
   ])
   expect(parseShoutcastListeners(Buffer.from('[]'))).toEqual([])
+  const relay = [{ hostname: '203.0.113.7', useragent: 'Ultravox/2.1' }]
+  expect(parseShoutcastListeners(Buffer.from(JSON.stringify(relay)))).toEqual([])
 })
 
 describe('other responses are rejected', () => {
