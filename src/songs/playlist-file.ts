@@ -103,14 +103,15 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
   const fields = {
     file: new Map<number, string>(),
     title: new Map<number, string>(),
+    artist: new Map<number, string>(),
     length: new Map<number, string>()
   }
   for (const { number, text } of lines) {
-    const match = /^(file|title|length)(\d{1,9})\s*=\s*(.*)$/i.exec(text)
+    const match = /^(file|title|artist|length)(\d{1,9})\s*=\s*(.*)$/i.exec(text)
     const isKnown = /^(\[.*\]|[#;].*|(numberofentries|version)\s*=.*)$/i.test(text)
     if (!match && !isKnown) problems.push(`line ${number} is not a PLS line`)
     const key = match?.[1]?.toLowerCase()
-    if (key === 'file' || key === 'title' || key === 'length') {
+    if (key === 'file' || key === 'title' || key === 'artist' || key === 'length') {
       fields[key].set(Number(match?.[2]), match?.[3] ?? '')
     }
   }
@@ -120,8 +121,17 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
     .map(([index, location]) => ({
       location,
       durationMs: toDurationMs(Number(fields.length.get(index))),
-      ...splitTitle(fields.title.get(index) ?? '')
+      ...withArtist(fields.artist.get(index) ?? '', fields.title.get(index) ?? '')
     }))
+}
+
+/** Some programs write the artist as `Artist1`, a few of them also in the title. */
+function withArtist(artist: string, title: string): Pick<PlaylistEntry, 'artist' | 'title'> {
+  const named = cleanLine(artist, maxLengths.artist)
+  if (named === '') return splitTitle(title)
+  const start = `${named} - `
+  const rest = title.toLowerCase().startsWith(start.toLowerCase()) ? title.slice(start.length) : title
+  return { artist: named, title: cleanLine(rest, maxLengths.title) }
 }
 
 function splitTitle(text: string): { artist: string; title: string } {

@@ -85,6 +85,21 @@ describe('the encoding is detected', () => {
   })
 })
 
+describe('a PLS entry with the artist in a line of its own', () => {
+  test.for([
+    ['Artist1=Nils Okada\nTitle1=Low - Water', 'Nils Okada', 'Low - Water'],
+    ['title1=Nils Okada - Low\nARTIST1 = Nils Okada', 'Nils Okada', 'Low'],
+    ['Artist1=\nTitle1=Nils Okada - Low', 'Nils Okada', 'Low'],
+    ['Artist2=Nobody\nTitle1=Low', '', 'Low'],
+    ['Artist1=Nils Okada', 'Nils Okada', '']
+  ] as const)('%j', ([lines, artist, title]) => {
+    expect(parse(`[playlist]\nFile1=a.mp3\n${lines}\n`)).toEqual({
+      entries: [{ location: 'a.mp3', durationMs: 0, artist, title }],
+      problems: []
+    })
+  })
+})
+
 test('a PLS is sorted by number, regardless of the order and case of its lines', () => {
   const { entries, problems } = parse(
     '[Playlist]\r\nlength2=-1\r\nTITLE10=Last\r\nFile10=c.mp3\r\nfile2=http://example.com/x\r\n' +
