@@ -246,11 +246,14 @@ describe('reports', () => {
     await play('Tide', '2026-06-01T00:00:00Z', 3)
     await play('Tide', '2026-06-30T23:59:59Z', 4)
     await play('Ebb', '2026-07-01T00:00:00Z', 9)
+    await play('', '2026-06-02T00:00:00Z', 5)
+    await play(' ', '2026-06-03T00:00:00Z', 5)
     const { body, headers } = await station.ask(
       'GET',
       '/reports/soundexchange?start_date=2026-06-01&end_date=2026-06-30'
     )
     expect(headers.get('content-disposition')).toMatch(/HARBOUR_FM.*01062026-30062026_A\.txt/)
+    expect(headers.get('cuewire-untitled-plays')).toBe('2')
     const [header, ...lines] = body.split('\n')
     expect(header).toMatch(/^\^NAME_OF_SERVICE\^\|.*\|\^ACTUAL_TOTAL_PERFORMANCES\^$/)
     expect(lines).toEqual(['^HARBOUR FM^|^A^|^SIBYL  ORTEGA^|^TIDE^|^QM1^|^SEA^|^^|7'])

@@ -67,7 +67,8 @@ export const soundExchangeRoute = apiRoute(
   {
     id: 'reportSoundExchange',
     tag: 'History',
-    summary: 'The songs of a period with the number of performances, in the format of SoundExchange',
+    summary:
+      'The songs of a period with the number of performances, in the format of SoundExchange; Cuewire-Untitled-Plays counts the plays without a title, which are left out',
     query: {
       start_date: momentSchema('The first day. Default: of the last month.'),
       end_date: momentSchema('The last day. Default: of the last month.'),
@@ -94,21 +95,29 @@ export const soundExchangeRoute = apiRoute(
         if (days < 0) refuseField('end_date', 'out_of_range', 'must not be before start_date.')
         if (days > maxDays)
           refuseField('start_date', 'out_of_range', `must be at most ${maxDays} days before end_date.`)
+        const isReported = sql`h.station_id = ${station.id} and h.is_visible
+          and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
+          and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}`
+        // Nothing can be reported without the name of the recording.
+        const hasTitle = sql`h.title ~ '\\S'`
+        const [untitled] = await read.rows<{ count: number }>(
+          sql`select count(*)::integer as count from song_history h where ${isReported} and not (${hasTitle})`
+        )
         // A performance is one listener who hears any part of one play (37 CFR part 370).
         const songs = await read.rows<SongRow>(sql`
           select max(h.artist) as artist, max(h.title) as title, max(coalesce(nullif(m.isrc, ''), h.isrc)) as isrc,
             max(h.album) as album, sum(${counted})::bigint as performances
           from song_history h left join media m on m.id = h.media_id
-          where h.station_id = ${station.id} and h.is_visible and h.artist || h.title <> ''
-            and h.started_at_ms >= ${startMsFragment(sql, station, start, 0)}
-            and h.started_at_ms < ${startMsFragment(sql, station, end, 1)}
+          where ${isReported} and ${hasTitle}
           group by h.song_id order by 1, 2 limit ${maxSongs}`)
+        const leftOut = { 'Cuewire-Untitled-Plays': String(untitled?.count ?? 0) }
         const span = `${renderDay(start.day)}-${renderDay(end.day)}_A`
         if (format === 'csv') {
           const rows = songs.map(({ artist, title, isrc, album, performances: count }) =>
             csvLine([settings.name, 'A', artist, title, isrc, album, '', count])
           )
-          return csvReply(station.shortName.toUpperCase() + span, csvLine(columns) + rows.join(''))
+          const reply = csvReply(station.shortName.toUpperCase() + span, csvLine(columns) + rows.join(''))
+          return { ...reply, headers: { ...reply.headers, ...leftOut } }
         }
         const lines = songs.map(({ artist, title, isrc, album, performances: count }) =>
           [...[settings.name, 'A', artist, title, isrc, album, ''].map(renderText), count].join('|')
@@ -118,7 +127,8 @@ export const soundExchangeRoute = apiRoute(
           body: [columns.map(renderText).join('|'), ...lines].join('\n'),
           headers: {
             'Content-Type': 'text/plain; charset=utf-8',
-            'Content-Disposition': dispositionOf(name)
+            'Content-Disposition': dispositionOf(name),
+            ...leftOut
           }
         }
       })
