@@ -59,7 +59,7 @@ export function typeHeaders(given: Given, encoding: Encoding | null): HeaderList
 
 const exposed = [
   'Access-Control-Expose-Headers',
-  'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset, X-Ignored-Fields, Location, Content-Range, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Upload-Offset, Upload-Length, Upload-Expires, Cuewire-File-Id'
+  'X-Total-Count, X-Request-Id, Link, Retry-After, ETag, X-Cuewire-Epoch, X-Cuewire-Offset, X-Ignored-Fields, Location, Content-Range, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Upload-Offset, Upload-Length, Upload-Expires, Cuewire-File-Id, Cuewire-Notice, Cuewire-Untitled-Plays'
 ] as const
 
 /** Headers of a preflight response, valid for a day. */

@@ -26,6 +26,8 @@ export interface AudioFile extends SongTags {
   /** All texts of the file by the name of their tag; see `readNamedTags`. */
   readonly tags: ReadonlyMap<string, string>
   cover: Artwork | null
+  /** Why a cover of the file was left out, as a sentence; empty if none was. */
+  coverNotice: string
   cues: CuePoints
 }
 
@@ -94,7 +96,7 @@ async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> 
   if (durationMs === 0) throw new UnusableFileError('its duration is zero or unknown')
   const cues = readCueTags(native, durationMs)
   const tags = readNamedTags(native)
-  return { ...readTags(common, path), tags, durationMs, cues, cover: chooseCover(common.picture ?? []) }
+  return { ...readTags(common, path), tags, durationMs, cues, ...chooseCover(common.picture ?? []) }
 }
 
 async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMetadata> {
@@ -146,18 +148,25 @@ function readLyrics(common: ICommonTagsResult): string {
 }
 
 /**
- * Chooses the front cover, else the first usable picture; null if there is none. The type in the tag is
+ * Chooses the front cover, else the first usable picture; null if there is none. A front cover that is too large is named
+ * also if another picture takes its place. The type in the tag is
  * ignored: browsers are only sent bytes that begin like a JPEG, PNG, WebP or GIF.
  */
-function chooseCover(pictures: IPicture[]): Artwork | null {
+function chooseCover(pictures: IPicture[]): Pick<AudioFile, 'cover' | 'coverNotice'> {
   const fronts = pictures.filter(picture => picture.type === 'Cover (front)')
+  let coverNotice = ''
   for (const { data } of [...fronts, ...pictures]) {
     const contentType = detectImageType(data)
-    if (contentType === null || data.length > maxCoverBytes) continue
+    if (contentType === null) continue
+    if (data.length > maxCoverBytes) {
+      const mebibytes = (data.length / 2 ** 20).toFixed(1)
+      coverNotice ||= `Its cover was left out: it has ${mebibytes} MiB, and a cover may have ${maxCoverBytes / 2 ** 20}.`
+      continue
+    }
     // Copied, so that the large buffer it may be a part of is freed.
-    return createArtwork(Buffer.from(data), contentType)
+    return { cover: createArtwork(Buffer.from(data), contentType), coverNotice }
   }
-  return null
+  return { cover: null, coverNotice }
 }
 
 /** kbit/s by the four bits of a Layer III header: MPEG 1, then MPEG 2 and 2.5. */

@@ -26,6 +26,8 @@ export interface ImportEvent {
   readonly path: string
   readonly counts: Readonly<ImportCounts>
   readonly skipReason?: string
+  /** A sentence about an imported file that an operator should know. */
+  readonly notice?: string
 }
 
 export interface ImportOptions {
@@ -84,8 +86,8 @@ async function importItems(
       counts.found += 1
       if ('reason' in result) counts.skipped += 1
       else if (!addToBatch(batch, result)) counts.unchanged += 1
-      const skipped = 'reason' in result ? { skipReason: result.reason } : {}
-      options.onProgress?.({ path: result.path, counts, ...skipped })
+      const remark = 'reason' in result ? { skipReason: result.reason } : { notice: result.notice ?? '' }
+      options.onProgress?.({ path: result.path, counts, ...remark })
     }
     if (batch.coverBytes < batchCoverBytes) continue
     await writeBatch(sql, options, batch, counts)
@@ -100,6 +102,7 @@ interface UsableItem {
   /** Null if the library has the file unchanged. */
   readonly song: ImportedSong | null
   readonly cover?: Artwork | null
+  readonly notice?: string
 }
 
 async function readItem(
@@ -115,9 +118,9 @@ async function readItem(
   const isSame = old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs
   if (isSame && old.isRead) return { path, occurrence, song: null }
   try {
-    const { cover, ...tags } = await readAudioFile(path, realRoots)
+    const { cover, coverNotice: notice, ...tags } = await readAudioFile(path, realRoots)
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
-    return { path, occurrence, song, cover }
+    return { path, occurrence, song, cover, notice }
   } catch (error) {
     if (error instanceof UnusableFileError) return { path, reason: error.message }
     throw error

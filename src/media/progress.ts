@@ -4,27 +4,28 @@ import type { ImportCounts, ImportEvent } from './import.ts'
 const redrawMs = 100
 const filesPerLine = 500
 
-/** Writes plain lines, for logs and pipes: each skipped file, and a line every 500 files. */
+/** Writes plain lines, for logs and pipes: each skipped file, each notice, and a line every 500 files. */
 export function openLineProgress(out: NodeJS.WritableStream) {
   return {
     show: (event: ImportEvent): void => {
-      if (event.skipReason !== undefined) out.write(`${renderSkipped(event)}\n`)
+      const remark = renderRemark(event)
+      if (remark !== '') out.write(`${remark}\n`)
       if (event.counts.found % filesPerLine === 0) out.write(`${event.counts.found} files read\n`)
     },
     end: () => {}
   }
 }
 
-/** Draws a bar in a terminal, at most ten times a second; skipped files scroll above it. */
+/** Draws a bar in a terminal, at most ten times a second; skipped files and notices scroll above it. */
 export function openProgressBar(out: NodeJS.WriteStream, total: number) {
   const startedAt = performance.now()
   let drawnAt = 0
   return {
     show: (event: ImportEvent): void => {
       const now = performance.now()
-      const isSkipped = event.skipReason !== undefined
-      if (isSkipped) out.write(`\r\u001B[K${renderSkipped(event)}\n`)
-      if (!isSkipped && now - drawnAt < redrawMs) return
+      const remark = renderRemark(event)
+      if (remark !== '') out.write(`\r\u001B[K${remark}\n`)
+      if (remark === '' && now - drawnAt < redrawMs) return
       drawnAt = now
       const line = renderBar(event.counts, total, (now - startedAt) / 1_000, event.path)
       out.write(`\r\u001B[K${truncateToWidth(line, out.columns)}`)
@@ -46,8 +47,10 @@ export function renderBar(counts: ImportCounts, total: number, seconds: number, 
   return `[${bar}] ${percent} %  ${counts.found}/${total}  ${rate}/s  ${name}`
 }
 
-function renderSkipped({ path, skipReason = '' }: ImportEvent): string {
-  return `skipped ${escapeControls(path)}: ${escapeControls(skipReason)}`
+/** The line about a file that was skipped, or about which there is a notice; empty for others. */
+function renderRemark({ path, skipReason, notice = '' }: ImportEvent): string {
+  if (skipReason !== undefined) return `skipped ${escapeControls(path)}: ${escapeControls(skipReason)}`
+  return notice === '' ? '' : `note ${escapeControls(path)}: ${escapeControls(notice)}`
 }
 
 /** Replaces what could control the terminal in a file name. */

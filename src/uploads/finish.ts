@@ -36,8 +36,15 @@ interface FinishOptions {
   readonly recordAudit?: (tx: Tx, mediaId: number) => Promise<void>
 }
 
+/** A file that was stored. */
+export interface FinishedUpload {
+  readonly mediaId: number
+  /** A sentence about what was left out of the file; empty if nothing was, or if it was stored before. */
+  readonly notice: string
+}
+
 /**
- * Stores a file that was received completely, and adds it to the library and its playlists. Returns the id of the media, also
+ * Stores a file that was received completely, and adds it to the library and its playlists. Returns its media, also
  * if it was stored before. `upload` must be leased (`withUpload`).
  *
  * The content is kept until the transaction is committed, so after a crash the same steps end with the same result. A file
@@ -47,8 +54,8 @@ export async function finishUpload(
   services: UploadServices,
   upload: Upload,
   options: FinishOptions = {}
-): Promise<number> {
-  if (upload.mediaId !== null && upload.state === 'done') return upload.mediaId
+): Promise<FinishedUpload> {
+  if (upload.mediaId !== null && upload.state === 'done') return { mediaId: upload.mediaId, notice: '' }
   throwFailure(upload)
   const permit = await semaphoreOf(services.sql).acquire(String(upload.stationId), 0).permit
   if (typeof permit === 'string')
@@ -71,11 +78,15 @@ function semaphoreOf(sql: Sql): FairSemaphore {
   return semaphore
 }
 
-async function store(services: UploadServices, upload: Upload, options: FinishOptions): Promise<number> {
+async function store(
+  services: UploadServices,
+  upload: Upload,
+  options: FinishOptions
+): Promise<FinishedUpload> {
   const { config, log } = services
   const { id, path } = upload
   const content = await contentPath(config, id)
-  const { cover, ...song } = await readContent(services, upload, content)
+  const { cover, coverNotice, ...song } = await readContent(services, upload, content)
   const media = await openMediaStore(services, upload.stationId)
   if (upload.state !== 'storing') await reserve(services, upload, media)
   const isReplaced = (await media.files.stat(path)) !== null
@@ -85,7 +96,7 @@ async function store(services: UploadServices, upload: Upload, options: FinishOp
     await removeContent(config, id).catch((error: unknown) =>
       log.warn({ err: error, upload: id }, 'content of an upload not removed')
     )
-    return mediaId
+    return { mediaId, notice: coverNotice }
   } catch (error) {
     const shown = toCallerError(error)
     const isFinal = shown instanceof ApiError && !(shown instanceof Overloaded)

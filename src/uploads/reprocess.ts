@@ -26,16 +26,16 @@ interface StoredSong {
 
 /**
  * Reads tags, length, cue points and cover of a stored file again, and writes them to its song. Texts and cover replace those
- * that a person set only with `replacesCorrections`. The song keeps its cover if the file has none. Throws 404 if there is no such file, and 409 if it is no longer usable.
+ * that a person set only with `replacesCorrections`. Returns a sentence about a cover that was left out, or an empty text. The song keeps its cover if the file has none. Throws 404 if there is no such file, and 409 if it is no longer usable.
  */
 export async function reprocessSong(
   services: UploadServices,
   { stationId, media, song: { id, path }, file, replacesCorrections }: StoredSong,
   recordAudit: (tx: Tx) => Promise<void>
-): Promise<void> {
+): Promise<string> {
   const stored = await media.files.stat(file)
   if (stored === null) throw new ApiError('not-found', 'The file is not in the media storage.')
-  const { cover, ...song } = await read(media, file, stored.sizeBytes)
+  const { cover, coverNotice, ...song } = await read(media, file, stored.sizeBytes)
   await changeStation(services, stationId, async change => {
     const { tx } = change
     const [found] = await tx<{ coverHash: string | null }[]>`
@@ -53,6 +53,7 @@ export async function reprocessSong(
     await recordAudit(tx)
     await refillQueue(change)
   })
+  return coverNotice
 }
 
 async function read({ files, realFolder }: MediaStore, file: string, size: number): Promise<AudioFile> {

@@ -7,7 +7,7 @@ import type { StoredFile } from '../storage/file-store.ts'
 /** What was read of a stored file. */
 export interface SongContent {
   readonly stored: StoredFile
-  readonly song: Omit<AudioFile, 'cover'>
+  readonly song: Omit<AudioFile, 'cover' | 'coverNotice'>
   readonly cover: Artwork | null
   /** The cover of a song whose file has none. */
   readonly otherCoverHash?: string | null

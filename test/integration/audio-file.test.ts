@@ -32,6 +32,7 @@ describe('a tagged file', () => {
       durationMs,
       cues,
       artists,
+      coverNotice,
       tags: named,
       ...tags
     } = await readAudioFile(new URL(`tagged.${kind}`, folder).pathname, ['/'])
@@ -44,6 +45,7 @@ describe('a tagged file', () => {
       lyrics
     })
     expect(artists).toEqual([])
+    expect(coverNotice).toBe('')
     expect(named.get('album')).toBe('Sines')
     expect(durationMs).toBeGreaterThanOrEqual(1_000)
     expect(durationMs).toBeLessThan(1_600)
@@ -129,9 +131,12 @@ describe('a cover', () => {
     expect((await read(mp3({}, 40, [apic(Buffer.from('<script>'), 'image/png')]))).cover).toBeNull()
   })
 
-  test('is ignored if it is larger than 5 MiB', async () => {
-    const large = png('x'.repeat(5 * 1024 * 1024))
-    expect((await read(mp3({}, 40, [apic(large)]))).cover).toBeNull()
+  test('is left out if it is larger than 5 MiB, which a notice says, also if another picture is used', async () => {
+    const large = apic(png('x'.repeat(5 * 1024 * 1024)))
+    const coverNotice = expect.stringMatching(/^Its cover was left out: it has 5\.0 MiB/)
+    expect(await read(mp3({}, 40, [large]))).toMatchObject({ cover: null, coverNotice })
+    const both = await read(mp3({}, 40, [large, apic(png('x'))]))
+    expect(both).toMatchObject({ cover: { bytes: png('x') }, coverNotice })
   })
 })
 

@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { markStationDeleted } from '../../src/playout/station-removal.ts'
-import { mp3, wav } from '../support/audio-bytes.ts'
+import { apic, mp3, png, wav } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
 import { serveUploads, uploadOf } from '../support/upload-server.ts'
@@ -29,6 +29,26 @@ test('a file in Base64 is stored, read and added to a playlist', async ({ sql, r
   expect((await readFile(join(media, 'ishizaka/aria.mp3'))).equals(song)).toBe(true)
   expect(await songs()).toEqual([{ path: 'ishizaka/aria.mp3', title: 'Aria', size: song.length }])
   expect(await leftovers()).toEqual([])
+})
+
+test('what was left out of a file is said in the response, also when its tags are read again', async ({
+  sql,
+  redisUrl
+}) => {
+  const { askJson } = await serveUploads(sql, redisUrl)
+  const file = mp3({}, 40, [apic(png('x'.repeat(5 * 1024 * 1024)))]).toString('base64')
+  const { status, headers } = await askJson('POST', '/files', { file, path: 'a.mp3' })
+  expect([status, headers.get('cuewire-notice')]).toEqual([
+    200,
+    expect.stringMatching(/^Its cover was left out/)
+  ])
+  const again = await askJson('PUT', '/files/batch', { do: 'reprocess', files: ['a.mp3'] })
+  expect(again.body).toMatchObject({
+    files: ['a.mp3'],
+    errors: [expect.stringMatching(/^a\.mp3: Its cover/)]
+  })
+  const plain = await askJson('POST', '/files', { file: song.toString('base64'), path: 'a.mp3' })
+  expect(plain.headers.get('cuewire-notice')).toBeNull()
 })
 
 test('escaped Base64 is read in pieces of any size', async ({ sql, redisUrl }) => {

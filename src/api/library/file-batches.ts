@@ -143,9 +143,10 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       }
     const errors = missing.map(path => `${path}: Record not found.`)
     const done: string[] = []
-    const attempt = async (path: string, work: () => Promise<void>) => {
+    const attempt = async (path: string, work: () => Promise<string | undefined>) => {
       try {
-        await work()
+        const notice = (await work()) ?? ''
+        if (notice !== '') errors.push(`${path}: ${notice}`)
         return true
       } catch (error) {
         const shown = toCallerError(error)
@@ -169,7 +170,11 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       if (await attempt(song.path, () => workOn(action, body.do, song, given))) done.push(song.path)
     })
     if (isAssigning)
-      for (const folder of folders) await attempt(folder, () => setFolderPlaylists(action, folder, playlists))
+      for (const folder of folders)
+        await attempt(folder, async () => {
+          await setFolderPlaylists(action, folder, playlists)
+          return undefined
+        })
     const isNothingMoved = !isContinued && songs.length > 0 && done.length === 0
     if (next === null && (body.do === 'delete' || body.do === 'move'))
       await forgetEmptyFolders(action, isNothingMoved ? targets : folders)
@@ -228,19 +233,21 @@ interface Given {
   readonly playlists: readonly number[]
 }
 
+/** Works on a song. Returns a sentence about what was left out. */
 async function workOn(
   action: FileAction,
   work: (typeof works)[number],
   song: Song,
   given: Given
-): Promise<void> {
+): Promise<string | undefined> {
   const { services, stationId, request } = action
   switch (work) {
     case 'delete':
       await deleteWithFile({ ...action, song }, () => deleteRow(request, services, song.id))
       return undefined
     case 'move':
-      return moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))
+      await moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))
+      return undefined
     case 'playlist':
     case 'add':
       await changeStation(services, stationId, async change => {
@@ -277,7 +284,7 @@ async function readFileAgain(
   action: FileAction,
   song: Song,
   { replacesCorrections }: { readonly replacesCorrections: boolean }
-): Promise<void> {
+): Promise<string> {
   const file = storedPath(song.path, action.media.folder)
   if (file === null) throw new ApiError('conflict', 'The file is not in the media storage.')
   return reprocessSong(action.services, { ...action, song, file, replacesCorrections }, tx =>

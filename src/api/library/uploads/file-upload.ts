@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { type JsonSchema, problemText } from '../../../fields/field.ts'
 import { ApiError } from '../../../runtime/errors.ts'
 import { isJsonType, parseJsonBody } from '../../../runtime/json-body.ts'
+import type { FinishedUpload } from '../../../uploads/finish.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
 import { parseBody, refuseField } from '../../core/parse.ts'
 import { type ApiRequest, type ApiRoute, type BodyStream, type Reply, stationOf } from '../../core/route.ts'
@@ -11,7 +12,7 @@ import { files } from '../files.ts'
 import { openJsonFileSplitter } from './json-file-body.ts'
 import { piecesOf, readMultipart } from './multipart-body.ts'
 import { assertPlaylists, findTarget, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
-import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
+import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
 /** What a form has beside its file, at most. */
 const formOverheadBytes = 8 * 1024
@@ -51,8 +52,7 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
     const contentType = request.headers['content-type'] ?? ''
     if (stream === null) return create.handle(request, services)
     if (/^multipart\/form-data/i.test(contentType)) {
-      const id = await receiveForm(request, services, stream, contentType)
-      return recordOf(id, request, services)
+      return recordOf(await receiveForm(request, services, stream, contentType), request, services)
     }
     if (!isJsonType(contentType))
       throw new ApiError('wrong-media-type', 'The body must be JSON or multipart/form-data.')
@@ -62,12 +62,18 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
       return create.handle({ ...request, body: withoutFile(fields), stream: null }, services)
     }
     stream.nameIgnored(ignoredWithFile(fields))
-    const id = await storeJson(request, services, fields, upload)
-    return recordOf(id, request, services)
+    return recordOf(await storeJson(request, services, fields, upload), request, services)
   }
 
-  const recordOf = async (id: number, request: ApiRequest, services: ApiServices): Promise<Reply> =>
-    read.handle({ ...request, params: { ...request.params, id: String(id) }, stream: null }, services)
+  const recordOf = async (
+    finished: FinishedUpload,
+    request: ApiRequest,
+    services: ApiServices
+  ): Promise<Reply> => {
+    const params = { ...request.params, id: String(finished.mediaId) }
+    const record = await read.handle({ ...request, params, stream: null }, services)
+    return { ...record, headers: { ...record.headers, ...storedFileHeaders(finished) } }
+  }
 
   return {
     ...create,
@@ -144,13 +150,13 @@ async function storeJson(request: ApiRequest, services: ApiServices, fields: unk
   }
 }
 
-/** Receives `file`, and the optional fields `path`, or `directory`, and `playlists`. Returns the id of the media. */
+/** Receives `file`, and the optional fields `path`, or `directory`, and `playlists`. */
 async function receiveForm(
   request: ApiRequest,
   services: ApiServices,
   stream: BodyStream,
   contentType: string
-): Promise<number> {
+): Promise<FinishedUpload> {
   let upload: WholeUpload | null = null
   let fileName = ''
   const sizeBytes = stream.size === null ? null : Math.max(0, stream.size - formOverheadBytes)

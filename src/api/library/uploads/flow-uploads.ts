@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
 import { openContent, openNameless, readPieces, writePieces } from '../../../uploads/content.ts'
-import { finishUpload } from '../../../uploads/finish.ts'
+import { type FinishedUpload, finishUpload } from '../../../uploads/finish.ts'
 import { toCallerError } from '../../../uploads/media-store.ts'
 import {
   addPiece,
@@ -22,7 +22,7 @@ import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
 import { findTarget, parseTargetIn } from './upload-target.ts'
-import { openWholeUpload, type WholeUpload } from './whole-upload.ts'
+import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 
 /*
  * Uploads in numbered chunks, as flow.js sends them: several at once, in any order, and again after errors. A chunk is
@@ -173,9 +173,9 @@ async function storeWhole(upload: WholeUpload, folder: string, name: string): Pr
   }
 }
 
-const storedReply = (mediaId: number): Reply => ({
-  ...actionReply('The file was stored.'),
-  headers: { 'Cuewire-File-Id': String(mediaId) }
+const storedReply = (finished: FinishedUpload): Reply => ({
+  ...actionReply(['The file was stored.', finished.notice].join(' ').trim()),
+  headers: storedFileHeaders(finished)
 })
 
 async function takeChunk(
@@ -224,10 +224,10 @@ async function findOrCreate(services: ApiServices, stationId: number, chunk: Chu
 }
 
 async function finish(request: ApiRequest, services: ApiServices, upload: Upload): Promise<Reply> {
-  const mediaId = await finishUpload(services, upload, {
+  const finished = await finishUpload(services, upload, {
     recordAudit: (tx, id) => recordAudit(tx, request, { record: 'StationFile', id, fields: ['file'] })
   })
-  return storedReply(mediaId)
+  return storedReply(finished)
 }
 
 export const flowRoutes = [find, send]

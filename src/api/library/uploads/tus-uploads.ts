@@ -1,7 +1,7 @@
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
 import { decodeAsSent } from '../../../runtime/foreign-text.ts'
 import { openContent, receivedBytes, writePieces } from '../../../uploads/content.ts'
-import { finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
+import { type FinishedUpload, finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
 import { openUsableMediaStore, toCallerError } from '../../../uploads/media-store.ts'
 import {
   assertFits,
@@ -22,7 +22,7 @@ import { exactly, int64, nullableInt64, string, unixSeconds } from '../../core/s
 import type { ApiServices } from '../../core/services.ts'
 import { piecesOf } from './multipart-body.ts'
 import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
-import { checkedPieces } from './whole-upload.ts'
+import { checkedPieces, storedFileHeaders } from './whole-upload.ts'
 
 /*
  * Resumable uploads: tus 1.0.0 with the extensions creation, creation-with-upload, expiration and termination
@@ -148,17 +148,19 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
     throwFailure(found)
     const received = found.state === 'done' ? found.sizeBytes : await receivedBytes(config, found.id)
     const isWhole = received === found.sizeBytes && found.state !== 'done'
-    const fileId = isWhole
+    const finished = isWhole
       ? await withUpload(services, stationId, found.id, upload => finish(request, services, upload))
-      : found.mediaId
+      : found.mediaId === null
+        ? null
+        : { mediaId: found.mediaId, notice: '' }
     return {
       ...json({
         id: found.id,
         path: found.path,
         size: found.sizeBytes,
         offset: received,
-        state: fileId === null ? found.state : 'done',
-        file_id: fileId,
+        state: finished === null ? found.state : 'done',
+        file_id: finished?.mediaId ?? null,
         expires_at: Math.floor(found.expiresAtMs / 1000)
       }),
       headers: {
@@ -166,7 +168,7 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
         'Upload-Offset': String(received),
         'Upload-Length': String(found.sizeBytes),
         'Upload-Expires': new Date(found.expiresAtMs).toUTCString(),
-        ...(fileId === null ? {} : { 'Cuewire-File-Id': String(fileId) })
+        ...(finished && storedFileHeaders(finished))
       }
     }
   }
@@ -249,9 +251,9 @@ async function append(request: ApiRequest, services: ApiServices, { upload, stre
   return finishedHeaders(sizeBytes, await finish(request, services, upload))
 }
 
-const finishedHeaders = (offset: number, mediaId: number) => ({
+const finishedHeaders = (offset: number, finished: FinishedUpload) => ({
   'Upload-Offset': String(offset),
-  'Cuewire-File-Id': String(mediaId)
+  ...storedFileHeaders(finished)
 })
 
 const finish = (request: ApiRequest, services: ApiServices, upload: Upload) =>

@@ -1,5 +1,5 @@
 import { openContent, writePieces } from '../../../uploads/content.ts'
-import { abandonUpload, finishUpload } from '../../../uploads/finish.ts'
+import { abandonUpload, type FinishedUpload, finishUpload } from '../../../uploads/finish.ts'
 import { toCallerError } from '../../../uploads/media-store.ts'
 import {
   assertFits,
@@ -13,6 +13,12 @@ import {
 import { recordAudit } from '../../core/audit.ts'
 import { type ApiRequest, stationOf } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
+
+/** The headers of a response about a stored file. */
+export const storedFileHeaders = ({ mediaId, notice }: FinishedUpload) => ({
+  'Cuewire-File-Id': String(mediaId),
+  ...(notice !== '' && { 'Cuewire-Notice': notice })
+})
 
 /** The quota is checked again each time that this much was received. */
 const checkedBytes = 32 * 1024 * 1024
@@ -71,8 +77,8 @@ export async function openWholeUpload(
         throw toCallerError(error, 'path', 'file')
       }
     },
-    /** Stores the file at a path. Returns the id of the media. */
-    finish: async (target: string, playlistIds: readonly number[]): Promise<number> =>
+    /** Stores the file at a path. */
+    finish: async (target: string, playlistIds: readonly number[]): Promise<FinishedUpload> =>
       withUpload(services, stationId, upload.id, held =>
         finishUpload(
           services,

@@ -68,10 +68,10 @@ const tusHeaders = { 'Tus-Resumable': '1.0.0' }
 const temporaryStatuses = new Set([0, 408, 409, 423, 425, 429, 500, 502, 503, 504])
 
 /**
- * Uploads a file by tus 1.0, from where an earlier attempt ended. Throws an `UploadError`, or the reason of
- * `signal`.
+ * Uploads a file by tus 1.0, from where an earlier attempt ended. Returns what the server says about the stored file; empty
+ * if nothing. Throws an `UploadError`, or the reason of `signal`.
  */
-export async function uploadFile(file: File, options: UploadOptions): Promise<void> {
+export async function uploadFile(file: File, options: UploadOptions): Promise<string> {
   const { addresses, fingerprint, onProgress, signal } = options
   const known = addresses.get(fingerprint)
   let url = known
@@ -84,9 +84,11 @@ export async function uploadFile(file: File, options: UploadOptions): Promise<vo
   }
   onProgress(offset)
   // An upload of which everything was received before is asked for its result by an empty part.
-  do offset = await sendPart(file, url, offset, options)
+  let notice: string
+  do ({ offset, notice } = await sendPart(file, url, offset, options))
   while (offset < file.size)
   addresses.delete(fingerprint)
+  return notice
 }
 
 /** Removes what was received of an upload. */
@@ -134,8 +136,13 @@ async function findOffset(url: string, { send, signal }: UploadOptions): Promise
   return null
 }
 
-/** Returns how much the server has received then. */
-async function sendPart(file: File, url: string, offset: number, options: UploadOptions): Promise<number> {
+/** Returns how much the server has received then, and what it says about a file that was stored. */
+async function sendPart(
+  file: File,
+  url: string,
+  offset: number,
+  options: UploadOptions
+): Promise<{ readonly offset: number; readonly notice: string }> {
   const { send, signal, onProgress, addresses, fingerprint } = options
   const response = await send({
     method: 'PATCH',
@@ -158,7 +165,7 @@ async function sendPart(file: File, url: string, offset: number, options: Upload
   if (next <= offset && offset < file.size)
     throw new UploadError('The server received nothing.', { isTemporary: true })
   onProgress(next)
-  return next
+  return { offset: next, notice: response.header('Cuewire-Notice') ?? '' }
 }
 
 function parseOffset(response: UploadResponse): number {

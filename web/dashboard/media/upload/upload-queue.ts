@@ -25,12 +25,12 @@ export interface UploadItem extends PickedFile {
 }
 
 interface UploadQueueOptions {
-  /** Uploads a file. Rejects with an `UploadError`. */
+  /** Uploads a file. Returns what the server says about it; empty if nothing. Rejects with an `UploadError`. */
   readonly upload: (
     picked: PickedFile,
     onProgress: (sentBytes: number) => void,
     signal: AbortSignal
-  ) => Promise<void>
+  ) => Promise<string>
   /** Removes what the server received of a file. */
   readonly discard: (picked: PickedFile) => Promise<void>
   readonly onChange: () => void
@@ -84,11 +84,14 @@ export function openUploadQueue({ upload, discard, onChange, delay = callLater }
     }
     const start = () => upload({ file, path, mayReplace }, onProgress, aborter.signal)
     const attempt = attempts.get(id)?.then(start) ?? start()
-    const ended = attempt.catch(() => {})
+    const ended = attempt.then(
+      () => {},
+      () => {}
+    )
     attempts.set(id, ended)
     try {
-      await attempt
-      if (!aborter.signal.aborted) update(id, { state: 'done', sentBytes: file.size, message: '' })
+      const message = await attempt
+      if (!aborter.signal.aborted) update(id, { state: 'done', sentBytes: file.size, message })
     } catch (error) {
       if (!aborter.signal.aborted) fail(id, error, (find(id)?.failures ?? failures) + 1)
     }

@@ -170,7 +170,7 @@ function openControlledQueue() {
           end: error => {
             running.delete(path)
             if (error) reject(error)
-            else resolve()
+            else resolve('')
           }
         })
       }),
