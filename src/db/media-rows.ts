@@ -2,12 +2,14 @@ import { createHash, randomBytes } from 'node:crypto'
 
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
+import { nameKey } from '../songs/name-key.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
 import { listedArtistsOf, listedArtistsToRow } from './listed-artists.ts'
 import { applyFolders } from './playlist-folders.ts'
-import type { Sql, Tx } from './sql.ts'
+import type { Fragment, Sql, Tx } from './sql.ts'
+import { findStoredSongs } from './stored-names.ts'
 import { assignTagFields } from './tag-fields.ts'
 
 /** A cover of songs; its key is `hash`. */
@@ -128,7 +130,8 @@ const cueColumnNames = Object.values(cueColumns)
 /** Finds the station's first playlist of this name, or creates it. */
 export async function findOrCreatePlaylist(tx: Tx, stationId: number, name: string): Promise<number> {
   const [known] = await tx<{ id: number }[]>`
-    select id from playlists where station_id = ${stationId} and name = ${name} order by id limit 1`
+    select id from playlists where station_id = ${stationId} and name_key(name) = name_key(${name})
+    order by name <> ${name}, id limit 1`
   if (known) return known.id
   const [created] = await tx<{ id: number }[]>`
     insert into playlists (station_id, name, type, source, weight, is_enabled)
@@ -156,13 +159,19 @@ export async function findMediaIds(
 
 const chunk = 10_000
 
-/** Finds a song for each entry by path, else by a file name that only one song has. Null if there is none. */
+/**
+ * Finds a song for each entry by path, else by a file name that only one song has. Names are also found in another form
+ * of Unicode; the exact one comes first. Null if there is none.
+ */
 export async function matchMedia(tx: Tx, stationId: number, wanted: readonly Candidates[]) {
   const byPath = await mediaByPath(tx, stationId, [...new Set(wanted.flatMap(({ paths }) => paths))])
   const found = wanted.map(({ paths }) => first(paths, byPath))
   const left = wanted.filter((_, index) => found[index] === null)
   const byName = await mediaByName(tx, stationId, [...new Set(left.flatMap(({ names }) => names))])
-  return wanted.map(({ names }, index) => found[index] ?? first(names, byName))
+  return wanted.map(
+    ({ names }, index) =>
+      found[index] ?? first(names, byName.exact) ?? first(names.map(nameKey), byName.byKey)
+  )
 }
 
 const first = (keys: readonly string[], ids: ReadonlyMap<string, number>) =>
@@ -171,23 +180,27 @@ const first = (keys: readonly string[], ids: ReadonlyMap<string, number>) =>
 async function mediaByPath(tx: Tx, stationId: number, paths: readonly string[]) {
   const ids = new Map<string, number>()
   for (let start = 0; start < paths.length; start += chunk) {
-    const rows = await tx<{ id: number; path: string }[]>`
-      select id, path from media
-      where station_id = ${stationId} and remote_playlist_id is null and path = any(${paths.slice(start, start + chunk)}::text[])`
-    for (const { id, path } of rows) ids.set(path, id)
+    const songs = await findStoredSongs(tx, stationId, paths.slice(start, start + chunk))
+    for (const [path, { id }] of songs) ids.set(path, id)
   }
   return ids
 }
 
-/** Only file names that are unique in the station; addresses have none. */
+/** Only file names, or keys of them, that are unique in the station; addresses have none. */
 async function mediaByName(tx: Tx, stationId: number, names: readonly string[]) {
-  if (names.length === 0) return new Map()
-  const rows = await tx<{ id: number; name: string }[]>`
-    select min(id) as id, name
-    from (
-      select id, regexp_replace(path, '^.*/', '') as name from media
-      where station_id = ${stationId} and remote_playlist_id is null and path !~* '^https?://'
-    ) m
-    group by name having count(*) = 1 and name = any(${[...names]}::text[])`
-  return new Map(rows.map(({ id, name }) => [name, id]))
+  if (names.length === 0) return { exact: new Map<string, number>(), byKey: new Map<string, number>() }
+  const find = async (name: Fragment, wanted: readonly string[]) => {
+    const rows = await tx<{ id: number; name: string }[]>`
+      select min(id) as id, name
+      from (
+        select id, ${name} as name from media
+        where station_id = ${stationId} and remote_playlist_id is null and path !~* '^https?://'
+      ) m
+      group by name having count(*) = 1 and name = any(${[...wanted]}::text[])`
+    return new Map(rows.map(({ id, name: found }) => [found, id]))
+  }
+  const exact = await find(tx`regexp_replace(path, '^.*/', '')`, names)
+  const others = names.filter(name => !exact.has(name)).map(nameKey)
+  if (others.length === 0) return { exact, byKey: new Map<string, number>() }
+  return { exact, byKey: await find(tx`name_key(regexp_replace(path, '^.*/', ''))`, others) }
 }

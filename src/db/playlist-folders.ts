@@ -1,4 +1,5 @@
 import type { Fragment, Sql, Tx } from './sql.ts'
+import { isBelowKey } from './stored-names.ts'
 
 /*
  * Folders that are assigned to playlists. A song in a folder or below it is in the playlist: by hand, or with
@@ -28,10 +29,10 @@ function prefixesOf(sql: Sql | Tx, stationId: number): readonly [Fragment, Fragm
   ]
 }
 
-/** SQL: whether a folder `f` contains a song `m` of a station. */
+/** SQL: whether a folder `f`, in any form of its name, contains a song `m` of a station. */
 export function isInFolder(sql: Sql | Tx, stationId: number): Fragment {
   const [prefix, other] = prefixesOf(sql, stationId)
-  return sql`(starts_with(m.path, ${prefix}) or starts_with(m.path, ${other}))`
+  return sql`(starts_with(name_key(m.path), name_key(${prefix})) or starts_with(name_key(m.path), name_key(${other})))`
 }
 
 /** The songs, or the playlist, whose tracks are compared with the folders. */
@@ -77,16 +78,22 @@ async function hasFolders(tx: Tx, { stationId }: FolderScope): Promise<boolean> 
 async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
   const { stationId } = scope
   const [prefix, other] = prefixesOf(tx, stationId)
-  // Songs are looked up by their ids, or in the index by folder.
-  const [ofSongs, ofTracks] =
+  const own = tx`select m.id, m.path from media m where m.station_id = ${stationId} and m.remote_playlist_id is null`
+  // Songs are looked up by their ids, or in the index by folder and, for those in another form than the key, in that by key.
+  const [songs, ofPlaylists, ofTracks] =
     'mediaIds' in scope
       ? [
-          tx`m.id = any(${[...scope.mediaIds]}::bigint[]) and starts_with(m.path, x.prefix)`,
+          tx`${own} and m.id = any(${[...scope.mediaIds]}::bigint[])
+            and starts_with(name_key(m.path), name_key(x.prefix))`,
+          tx`p.station_id = ${stationId}`,
           tx`media_id = any(${[...scope.mediaIds]}::bigint[])`
         ]
       : [
-          tx`p.id = ${scope.playlistId} and (media_folder(m.path) collate "C") >= x.prefix
-            and (media_folder(m.path) collate "C") < x.prefix || ${'\u{10FFFF}'}`,
+          tx`${own} and (media_folder(m.path) collate "C") >= name_key(x.prefix)
+              and (media_folder(m.path) collate "C") < name_key(x.prefix) || ${'\u{10FFFF}'}
+            union all
+            ${own} and ${isBelowKey(tx, tx`x.prefix`)}`,
+          tx`p.station_id = ${stationId} and p.id = ${scope.playlistId}`,
           tx`playlist_id = ${scope.playlistId}`
         ]
   const [applied] = await tx<AppliedFolders[]>`
@@ -94,8 +101,8 @@ async function applyOnce(tx: Tx, scope: FolderScope): Promise<AppliedFolders> {
       select distinct p.id as playlist_id, m.id as media_id, m.path
       from playlists p join playlist_folders f on f.playlist_id = p.id
         cross join lateral (values (${prefix}), (${other})) as x (prefix)
-        join media m on m.station_id = ${stationId} and m.remote_playlist_id is null
-      where p.station_id = ${stationId} and ${ofSongs}
+        cross join lateral (${songs}) m
+      where ${ofPlaylists}
     ), unwanted as (
       select max(id) as id from (
         select id, playlist_id, media_id from playlist_tracks where is_from_folder and ${ofTracks}
@@ -134,7 +141,10 @@ export async function assignFolders(
   paths: readonly string[]
 ): Promise<AppliedFolders> {
   await tx`
-    insert into playlist_folders (playlist_id, path) select ${playlistId}::bigint, unnest(${[...paths]}::text[])
+    insert into playlist_folders (playlist_id, path) select ${playlistId}::bigint, x.path
+    from unnest(${[...paths]}::text[]) as x (path)
+    where not exists (
+      select from playlist_folders f where f.playlist_id = ${playlistId} and name_key(f.path) = name_key(x.path))
     on conflict do nothing`
   await keepFolders(tx, stationId, paths)
   return applyFolders(tx, { stationId, playlistId })

@@ -69,8 +69,9 @@ export async function findStreamer(
       case when u.artwork_hash is null then ''
         else '/api/station/' || s.short_name || '/streamer/' || u.id || '/art-' || left(u.artwork_hash, 8) || '.jpg'
       end as "artPath"
-    from stations s left join streamers u on u.station_id = s.id and u.streamer_username = ${username}
-    where s.id = ${stationId} and (u.id is not null or ${username === sourceUsername})`
+    from stations s left join streamers u on u.station_id = s.id and name_key(u.streamer_username) = name_key(${username})
+    where s.id = ${stationId} and (u.id is not null or ${username === sourceUsername})
+    order by u.streamer_username <> ${username} limit 1`
   return streamer ?? null
 }
 

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { listMigrations } from '../db/migrate.ts'
 import { checkPostgres, postgresPlace, type Sql } from '../db/sql.ts'
+import { findNamePairs } from '../db/stored-names.ts'
 import { version } from '../runtime/program-files.ts'
 import { toOperatorError } from '../runtime/store-errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
@@ -34,7 +35,7 @@ export async function checkDatabase(sql: Sql, config: Config): Promise<DatabaseC
     const schema = await checkSchema(sql)
     findings.push(...schema)
     if (schema.some(({ status }) => status === 'problem')) return { findings, answers: true, isRunning: null }
-    findings.push(await checkKey(sql, config))
+    findings.push(await checkKey(sql, config), ...(await checkNames(sql)))
     const { finding, isRunning } = await checkProcesses(sql)
     return { findings: [...findings, finding], answers: true, isRunning }
   } catch (error) {
@@ -166,6 +167,25 @@ async function checkKey(sql: Sql, { DATA_DIR, SECRETS_KEY }: Config): Promise<Fi
     'set SECRETS_KEY, or DATA_DIR/secrets-key, to the key of the other processes or of the restored installation; if it is lost, ' +
       'run npm run forget-credentials'
   )
+}
+
+const namedPairs = 3
+
+/** Finds songs whose paths differ only in Unicode composition; none if migrations are missing. */
+async function checkNames(sql: Sql): Promise<readonly Finding[]> {
+  const [schema] = await sql<{ hasKeys: boolean }[]>`
+    select to_regproc('name_key') is not null as "hasKeys"`
+  if (!schema?.hasKeys) return []
+  const { count, first } = await findNamePairs(sql, namedPairs)
+  if (count === 0) return [ok('names of songs', 'no two songs of a station have one name')]
+  const names = first.map(({ station, path }) => `${path} (${station})`).join(', ')
+  return [
+    warning(
+      'names of songs',
+      `${count} paths are those of several songs, in different forms of Unicode: ${names}${count > first.length ? ', ...' : ''}`,
+      'each song is found by its own form only; rename or delete one of each'
+    )
+  ]
 }
 
 async function checkProcesses(sql: Sql): Promise<{ finding: Finding; isRunning: boolean }> {

@@ -1,3 +1,6 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+
 import {
   type Artwork,
   findMedia,
@@ -10,6 +13,7 @@ import {
 } from '../db/media-rows.ts'
 import { appendEntries } from '../db/playlist-entries.ts'
 import type { Sql } from '../db/sql.ts'
+import { findStoredSongs } from '../db/stored-names.ts'
 import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
@@ -79,14 +83,30 @@ async function importItems(
 ): Promise<void> {
   const paths = items.filter(item => item.type !== 'unusable').map(item => item.path)
   const known = await findMedia(sql, options.stationId, paths)
+  const others = await findOtherForms(
+    sql,
+    options.stationId,
+    paths.filter(path => !known.has(path))
+  )
+  const movedSongs = await findMedia(sql, options.stationId, [...others.moved.values()])
+  for (const [path, former] of others.moved) {
+    const song = movedSongs.get(former)
+    if (song) known.set(path, { ...song, path })
+  }
   let batch = emptyBatch()
   for (let at = 0; at < items.length; at += readConcurrency) {
     const group = items.slice(at, at + readConcurrency)
     for (const result of await Promise.all(group.map(item => readItem(item, known, realRoots)))) {
       counts.found += 1
       if ('reason' in result) counts.skipped += 1
-      else if (!addToBatch(batch, result)) counts.unchanged += 1
-      const remark = 'reason' in result ? { skipReason: result.reason } : { notice: result.notice ?? '' }
+      else if (!addToBatch(batch, result, others.moved.get(result.path))) counts.unchanged += 1
+      const pair = others.pairs.get(result.path)
+      const notices =
+        pair === undefined ? [] : [`Another song has this name in another form of Unicode: ${pair}`]
+      const remark =
+        'reason' in result
+          ? { skipReason: result.reason }
+          : { notice: [...notices, result.notice ?? ''].join(' ').trim() }
       options.onProgress?.({ path: result.path, counts, ...remark })
     }
     if (batch.coverBytes < batchCoverBytes) continue
@@ -94,6 +114,23 @@ async function importItems(
     batch = emptyBatch()
   }
   await writeBatch(sql, options, batch, counts)
+}
+
+/**
+ * Finds songs whose path is one name with that of a new file. `moved`: the former path of a file that is now stored under
+ * the new one, as after a copy to macOS and back; it is the same song. `pairs`: both files exist, and are two songs.
+ */
+async function findOtherForms(sql: Sql, stationId: number, paths: readonly string[]) {
+  const moved = new Map<string, string>()
+  const pairs = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const [path, song] of await findStoredSongs(sql, stationId, paths)) {
+    const isThere = !isAbsolute(song.path) || (await stat(song.path).catch(() => null)) !== null
+    if (isThere || taken.has(song.path)) pairs.set(path, song.path)
+    else moved.set(path, song.path)
+    taken.add(song.path)
+  }
+  return { moved, pairs }
 }
 
 interface UsableItem {
@@ -133,16 +170,23 @@ type Batch = ReturnType<typeof emptyBatch>
 const emptyBatch = () => ({
   entries: [] as Pick<UsableItem, 'path' | 'occurrence'>[],
   paths: new Set<string>(),
+  /** Songs whose file has another form of its name, with the former path. */
+  moved: new Map<string, string>(),
   songs: [] as ImportedSong[],
   covers: new Map<string, Artwork>(),
   coverBytes: 0
 })
 
-/** Returns false if the batch already contains the path. */
-function addToBatch(batch: Batch, { path, occurrence, song, cover }: UsableItem): boolean {
+/** Returns false if the batch already contains the path. `former` is the path of a song whose file has a new form of its name. */
+function addToBatch(
+  batch: Batch,
+  { path, occurrence, song, cover }: UsableItem,
+  former: string | undefined
+): boolean {
   batch.entries.push({ path, occurrence })
   if (batch.paths.has(path)) return false
   batch.paths.add(path)
+  if (former !== undefined) batch.moved.set(path, former)
   if (song) batch.songs.push(song)
   if (cover && !batch.covers.has(cover.hash)) {
     batch.covers.set(cover.hash, cover)
@@ -154,13 +198,17 @@ function addToBatch(batch: Batch, { path, occurrence, song, cover }: UsableItem)
 async function writeBatch(
   sql: Sql,
   { stationId, playlistName }: ImportOptions,
-  { entries, songs, paths, covers }: Batch,
+  { entries, songs, paths, moved, covers }: Batch,
   counts: ImportCounts
 ): Promise<void> {
   if (paths.size === 0) return
   const written = await sql.begin(async tx => {
     await lockImports(tx, stationId)
     await insertArtwork(tx, [...covers.values()])
+    for (const [path, former] of moved)
+      await tx`update media set path = ${path}
+        where station_id = ${stationId} and path = ${former} and remote_playlist_id is null
+          and not exists (select from media where station_id = ${stationId} and path = ${path} and remote_playlist_id is null)`
     const upserted = await upsertMedia(tx, stationId, songs)
     const playlistId = await findOrCreatePlaylist(tx, stationId, playlistName)
     const ids = await findMediaIds(tx, stationId, [...paths])

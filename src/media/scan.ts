@@ -7,6 +7,7 @@ import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
+import { nameForms } from '../songs/name-key.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
 
 /**
@@ -150,8 +151,7 @@ async function resolveEntry(
         entry: { ...entry, location: location.url }
       }
     case 'file': {
-      const candidates = await Promise.all(location.paths.map(path => inspectFile(path, roots)))
-      const found = candidates.find(({ type }) => type === 'file') ?? candidates[0]
+      const found = await findFirstFile(location.paths.flatMap(nameForms), roots)
       if (found?.type !== 'file') return found ?? unusable(entry.location, missingReason)
       if (audioExtensions.has(readExtension(found.path))) return found
       return unusable(entry.location, 'its name has no extension of an audio file')
@@ -159,6 +159,20 @@ async function resolveEntry(
     default:
       return location satisfies never
   }
+}
+
+/** Inspects paths until one is a file; otherwise returns the first. */
+async function findFirstFile(
+  paths: readonly string[],
+  roots: readonly string[]
+): Promise<ScannedItem | undefined> {
+  let first: ScannedItem | undefined
+  for (const path of paths) {
+    const item = await inspectFile(path, roots)
+    if (item.type === 'file') return item
+    first ??= item
+  }
+  return first
 }
 
 /** Inspects a file without opening it, since a FIFO would block. Links are followed. */

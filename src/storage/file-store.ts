@@ -1,3 +1,5 @@
+import { nameForms } from '../songs/name-key.ts'
+
 export interface StoredFile {
   readonly sizeBytes: number
   readonly modifiedMs: number
@@ -25,3 +27,18 @@ export interface FileStore {
 
 /** A file or folder is where another one should be stored. */
 export class FileExistsError extends Error {}
+
+/**
+ * Finds a file whose stored name may differ in Unicode composition. The exact name comes first. Null if there is none;
+ * `path` is as stored.
+ */
+export async function findFile(
+  files: Pick<FileStore, 'stat'>,
+  path: string
+): Promise<(StoredFile & { readonly path: string }) | null> {
+  for (const form of nameForms(path)) {
+    const stored = await files.stat(form)
+    if (stored) return { ...stored, path: form }
+  }
+  return null
+}

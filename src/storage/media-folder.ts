@@ -3,6 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 
 import type { Tx } from '../db/sql.ts'
 import { resolveExisting, resolveInside } from '../runtime/contained-files.ts'
+import { nameForms } from '../songs/name-key.ts'
 import { allowedRoots } from './record.ts'
 
 /** The folders in which local storage may lie. */
@@ -49,13 +50,18 @@ export function resolveMediaFolder(folder: string, config: Config): Promise<stri
 
 /**
  * Returns the path of a song for another program on this machine, or null if it is outside the media folder
- * or not a regular file. `folder` is null if the media are stored remotely. The file need not exist.
+ * or not a regular file. `folder` is null if the media are stored remotely. The file need not exist; its stored name may differ in
+ * Unicode composition.
  */
 export async function locateSong(path: string, folder: string | null, config: Config) {
-  const located = await resolveSong(path, folder, config)
-  if (located === null) return null
-  const stats = await stat(located).catch(() => null)
-  return stats === null || stats.isFile() ? located : null
+  let missing: string | null = null
+  for (const form of nameForms(path)) {
+    const located = await resolveSong(form, folder, config)
+    const stats = located === null ? null : await stat(located).catch(() => null)
+    if (stats) return stats.isFile() ? located : null
+    missing ??= located
+  }
+  return missing
 }
 
 /** Imports store real paths. If an absolute path is not a real path, it was replaced by a link later. */

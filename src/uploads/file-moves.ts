@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError, codeOf } from '../runtime/errors.ts'
+import { nameKey } from '../songs/name-key.ts'
 import { StorageFault } from '../storage/fault.ts'
 import { storedPath } from '../storage/media-folder.ts'
 import { type MediaStore, openMediaStore } from './media-store.ts'
@@ -27,8 +28,9 @@ export async function lockFiles(
   { storageId }: Pick<MediaStore, 'storageId'>,
   paths: readonly string[]
 ) {
-  for (const path of [...new Set(paths)].toSorted())
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`file ${storageId} ${path}`}, 0))`
+  // Files of one name in two forms have one lock, since a storage may have either.
+  for (const key of [...new Set(paths.map(nameKey))].toSorted())
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`file ${storageId} ${key}`}, 0))`
 }
 
 /** Whether a file is being moved away or to this path. The path must be locked. */
@@ -38,7 +40,8 @@ export async function isMoving(
   path: string
 ): Promise<boolean> {
   const found = await tx`
-    select from file_moves where storage_id = ${storageId} and (from_path = ${path} or to_path = ${path})`
+    select from file_moves where storage_id = ${storageId}
+      and name_key(${path}) in (name_key(from_path), name_key(to_path))`
   return found.length > 0
 }
 

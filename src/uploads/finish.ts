@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { appendEntries, countOccurrences } from '../db/playlist-entries.ts'
 import type { Sql, Tx } from '../db/sql.ts'
+import { findStoredSongs, toStoredTarget } from '../db/stored-names.ts'
 import type { AudioFile } from '../media/audio-file.ts'
 import { readInThread } from '../media/read-in-thread.ts'
 import { UnusableFileError } from '../media/unusable-file.ts'
@@ -12,6 +13,8 @@ import { DeadlineExceeded, withDeadline } from '../runtime/deadline.ts'
 import { ApiError, codeOf, fieldError, Overloaded } from '../runtime/errors.ts'
 import { type FairSemaphore, openFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { StorageFault } from '../storage/fault.ts'
+import { findFile } from '../storage/file-store.ts'
+import { storedPath } from '../storage/media-folder.ts'
 import { contentPath, receivedBytes, removeContent, uploadsFolder } from './content.ts'
 import { isMoving, lockFiles } from './file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from './media-store.ts'
@@ -84,15 +87,15 @@ async function store(
   options: FinishOptions
 ): Promise<FinishedUpload> {
   const { config, log } = services
-  const { id, path } = upload
+  const { id } = upload
   const content = await contentPath(config, id)
   const { cover, coverNotice, ...song } = await readContent(services, upload, content)
   const media = await openMediaStore(services, upload.stationId)
-  if (upload.state !== 'storing') await reserve(services, upload, media)
+  const path = upload.state === 'storing' ? upload.path : await reserve(services, upload, media)
   const isReplaced = (await media.files.stat(path)) !== null
   try {
     const stored = await media.files.put(content, path, id)
-    const mediaId = await commit(services, upload, { media, stored, song, cover, options })
+    const mediaId = await commit(services, { ...upload, path }, { media, stored, song, cover, options })
     await removeContent(config, id).catch((error: unknown) =>
       log.warn({ err: error, upload: id }, 'content of an upload not removed')
     )
@@ -133,14 +136,19 @@ function refuseFile(reason: string): never {
 /**
  * Counts the size as used, without that of the file that is replaced, and takes the path. A smaller file frees nothing until the
  * storage is measured: the old one is still there. Throws 507, 409 if another upload holds the path, 404 if it was ended.
+ * Returns the path at which the file is stored: a song or file of this name keeps its own.
  */
-async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<void> {
-  const { id, lease, path, playlistIds } = upload
+async function reserve({ sql, config }: UploadServices, upload: Upload, media: MediaStore): Promise<string> {
+  const { id, lease, stationId, playlistIds } = upload
   const sizeBytes = await receivedBytes(config, id)
-  const begin = () =>
+  const begin = (path: string) =>
     sql.begin(async tx => {
       await lockFiles(tx, media, [path])
       if (await isMoving(tx, media, path)) return false
+      const others = await tx`
+        select from uploads where station_id = ${stationId} and state = 'storing' and id <> ${id}
+          and name_key(path) = name_key(${path})`
+      if (others.length > 0) return false
       const { count } = await tx`
         update uploads set state = 'storing', size_bytes = ${sizeBytes}, path = ${path},
           playlist_ids = ${[...playlistIds]}::bigint[]
@@ -160,11 +168,13 @@ async function reserve({ sql, config }: UploadServices, upload: Upload, media: M
     })
   const endMs = performance.now() + samePathWaitMs
   for (;;) {
-    const isReserved = await begin().catch((error: unknown) => {
+    const wanted = await findTarget(sql, upload, media)
+    const path = (await findFile(media.files, wanted))?.path ?? wanted
+    const isReserved = await begin(path).catch((error: unknown) => {
       if (codeOf(error) !== '23505') throw error
       return false
     })
-    if (isReserved) return
+    if (isReserved) return path
     if (performance.now() > endMs)
       throw new Overloaded(
         retryAfterSeconds,
@@ -212,18 +222,30 @@ async function commit(
   })
 }
 
-/** The path of a file in the library: an import may have stored it with its folder. */
+/**
+ * The path of a file in the library: an import may have stored it with its folder, and in another form of the name. An
+ * unknown path is returned as it is.
+ */
 export async function libraryPath(
   tx: Tx | Sql,
   stationId: number,
   path: string,
   folder: string | null
 ): Promise<string> {
-  if (folder === null) return path
-  const whole = join(folder, path)
-  const [known] = await tx`
-    select from media where station_id = ${stationId} and path = ${whole} and remote_playlist_id is null`
-  return known ? whole : path
+  const candidates = folder === null ? [path] : [join(folder, path), path]
+  const songs = await findStoredSongs(tx, stationId, candidates)
+  const found = candidates.flatMap(candidate => songs.get(candidate)?.path ?? [])
+  return found.find(each => candidates.includes(each)) ?? found[0] ?? path
+}
+
+/** Where a file of this name is stored: where its song, or as much of its folder as there is, has it already. */
+async function findTarget(
+  sql: Sql,
+  { stationId, path }: Pick<Upload, 'stationId' | 'path'>,
+  { folder }: MediaStore
+): Promise<string> {
+  const known = await libraryPath(sql, stationId, path, folder)
+  return known === path ? toStoredTarget(sql, stationId, path) : (storedPath(known, folder) ?? path)
 }
 
 /**

@@ -8,6 +8,7 @@ import { changeStation } from '../playout/change-station.ts'
 import { renameOpenPlay } from '../playout/queue/media.ts'
 import { refillQueue } from '../playout/queue/queue.ts'
 import { ApiError } from '../runtime/errors.ts'
+import { findFile } from '../storage/file-store.ts'
 import type { MediaStore } from './media-store.ts'
 import type { UploadServices } from './services.ts'
 import { writeSong } from './song-content.ts'
@@ -33,9 +34,9 @@ export async function reprocessSong(
   { stationId, media, song: { id, path }, file, replacesCorrections }: StoredSong,
   recordAudit: (tx: Tx) => Promise<void>
 ): Promise<string> {
-  const stored = await media.files.stat(file)
+  const stored = await findFile(media.files, file)
   if (stored === null) throw new ApiError('not-found', 'The file is not in the media storage.')
-  const { cover, coverNotice, ...song } = await read(media, file, stored.sizeBytes)
+  const { cover, coverNotice, ...song } = await read(media, stored.path, stored.sizeBytes)
   await changeStation(services, stationId, async change => {
     const { tx } = change
     const [found] = await tx<{ coverHash: string | null }[]>`
@@ -43,7 +44,7 @@ export async function reprocessSong(
       where id = ${id} and station_id = ${stationId} and path = ${path} for update`
     if (!found) throw new ApiError('not-found')
     await writeSong(change, path, {
-      stored,
+      stored: { sizeBytes: stored.sizeBytes, modifiedMs: stored.modifiedMs },
       song,
       cover,
       otherCoverHash: found.coverHash,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Sql } from '../db/sql.ts'
 import { ApiError, type ErrorKind, fieldError, TooManyRequests } from '../runtime/errors.ts'
+import { findFile } from '../storage/file-store.ts'
 import { readFreeBytes } from '../storage/local.ts'
 import { receivedBytes, removeContent, uploadsFolder } from './content.ts'
 import { type MediaStore, openUsableMediaStore, toCallerError } from './media-store.ts'
@@ -240,7 +241,7 @@ export async function removeUpload({ sql, config }: UploadServices, id: string):
 export async function sizeOfReplaced({ files }: Pick<MediaStore, 'files'>, path: string): Promise<number> {
   if (path === '') return 0
   try {
-    return (await files.stat(path))?.sizeBytes ?? 0
+    return (await findFile(files, path))?.sizeBytes ?? 0
   } catch (error) {
     throw toCallerError(error)
   }

@@ -9,7 +9,7 @@ import { maySeeDrafts } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { exactly, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -69,10 +69,10 @@ const list = listRoute(path, 'any key', {
   record,
   filters: filters.schemas,
   open(query, request, { reads: sql }) {
-    const pattern = likePattern(query.search)
+    const contains = containsText(sql, query.search)
     const where = Object.entries(filters.parse(request.query)).reduce(
       (all, [name, value]) => sql`${all} and ${sql(name)} = ${value}`,
-      sql`where ${visible(sql, request)} and (title ilike ${pattern} or body ilike ${pattern})`
+      sql`where ${visible(sql, request)} and (title ${contains} or body ${contains})`
     )
     return {
       select: sql`select ${columns(sql)} from news ${where} order by news.created_at desc, article_id`,

@@ -7,7 +7,7 @@ import { visibleSources } from '../auth/access.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestLimit } from '../core/list.ts'
+import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId, refuseBody, refuseField } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -80,10 +80,10 @@ const list = listRoute(path, 'view administration', {
   filters: filters.schemas,
   open(query, request, { reads: sql }) {
     const { type, is_read: isRead, source } = filters.parse(request.query)
-    const pattern = likePattern(query.search)
+    const contains = containsText(sql, query.search)
     const found = sql`
       select * from (${newest(sql, request)}) n
-      where ${query.search === '' ? sql`true` : sql`(title ilike ${pattern} or body ilike ${pattern})`}
+      where ${query.search === '' ? sql`true` : sql`(title ${contains} or body ${contains})`}
         ${type === undefined ? sql`` : sql`and type = ${type}`}
         ${isRead === undefined ? sql`` : sql`and ${hasReadState(sql, isRead)}`}
         ${source === undefined ? sql`` : sql`and source = ${source}`}`

@@ -5,7 +5,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { type Dialect, dialects } from '../../station/dialect.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -79,8 +79,8 @@ const list = listRoute(path, access, {
   record,
   sort: ['id', 'name'],
   open(query, _, { reads: sql }) {
-    const pattern = likePattern(query.search)
-    const where = sql`where name ilike ${pattern} or identifier ilike ${pattern}`
+    const contains = containsText(sql, query.search)
+    const where = sql`where name ${contains} or identifier ${contains}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
     return {
       select: sql`${selectKeys(sql)} ${where} ${order}`,

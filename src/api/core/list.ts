@@ -223,6 +223,12 @@ function refuseDepth({ query }: ApiRequest, size: number): never {
   refuseField(field, 'out_of_range', sentence)
 }
 
+/** SQL: `ilike` with what finds a text anywhere, in each form of Unicode: follows the text that is searched. */
+export function containsText(sql: Sql, search: string): Fragment {
+  const patterns = [...new Set([search, search.normalize('NFC'), search.normalize('NFD')])].map(likePattern)
+  return patterns.length === 1 ? sql`ilike ${patterns[0] ?? ''}` : sql`ilike any(${patterns}::text[])`
+}
+
 /** A pattern for `ilike` that finds the text anywhere. `%` and `_` have no special meaning in it. */
 export function likePattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`

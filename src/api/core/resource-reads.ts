@@ -4,7 +4,7 @@ import type { Field, Fields } from '../../fields/field.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { urlSchemePattern, redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
-import { likePattern, type ListQuery, type ListSource } from './list.ts'
+import { containsText, type ListQuery, type ListSource } from './list.ts'
 import {
   isOfStation,
   type RenderContext,
@@ -100,13 +100,13 @@ export function openReads<F extends Fields>(resource: Resource<F>, hooks: Resour
 
   /** Redacted addresses are not searched: a caller could find them out piece by piece. */
   function searchCondition(sql: Sql, search: string, isWhole: boolean): Fragment {
-    const pattern = likePattern(search)
+    const contains = containsText(sql, search)
     const any = resource.search
       .map(name => {
         const column = sql(columnOf(name))
         return isWhole || fields[name]?.kind !== 'private address'
-          ? sql`${column} ilike ${pattern}`
-          : sql`${column} ilike ${pattern} and ${column} !~ ${urlSchemePattern}`
+          ? sql`${column} ${contains}`
+          : sql`${column} ${contains} and ${column} !~ ${urlSchemePattern}`
       })
       .reduce((all, condition) => sql`${all} or ${condition}`)
     return sql`(${any})`

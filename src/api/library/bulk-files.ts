@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 
 import { parse } from 'csv-parse/sync'
 
+import { findStoredSongs } from '../../db/stored-names.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
+import { nameKey } from '../../songs/name-key.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import { refuseField } from '../core/parse.ts'
 import { actionFields, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
@@ -139,8 +141,31 @@ async function findChanges(
   )
   const byUniqueId = new Map(rows.map(row => [row.unique_id, row]))
   const byPath = new Map(rows.map(row => [row.path, row]))
-  // Of two playlists with a name, the older one.
-  const idOf = new Map(playlists.filter(({ source }) => source === 'songs').map(({ id, name }) => [name, id]))
+  const left = lines.filter(
+    line => !byUniqueId.has(line['unique_id'] ?? '') && !byPath.has(line['path'] ?? '')
+  )
+  const inOtherForm = await findStoredSongs(
+    sql,
+    stationId,
+    left.map(line => line['path'] ?? '')
+  )
+  const ids = [...inOtherForm.values()].map(({ id }) => id)
+  const others =
+    ids.length === 0
+      ? []
+      : await sql<BulkRow[]>`${selectBulkRows(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
+  const byStoredPath = new Map(others.map(row => [row.path, row]))
+  for (const [given, song] of inOtherForm) {
+    const row = byStoredPath.get(song.path)
+    if (row) byPath.set(given, row)
+  }
+  // Of two playlists with a name, the older one; the exact name comes first.
+  const ofSongs = playlists.filter(({ source }) => source === 'songs')
+  const idOf = new Map([
+    ...ofSongs.map(({ id, name }) => [nameKey(name), id] as const),
+    ...ofSongs.map(({ id, name }) => [name, id] as const)
+  ])
+  const findId = (name: string) => idOf.get(name) ?? idOf.get(nameKey(name))
   const strangers: number[] = []
   const found = lines.flatMap((line, index): ChangedSong[] => {
     const row = byUniqueId.get(line['unique_id'] ?? '') ?? byPath.get(line['path'] ?? '')
@@ -151,11 +176,10 @@ async function findChanges(
     const change = compareLine(row, line, shortNames)
     const { added, removed } = change.playlists
     const missing = added
-      .filter(name => !idOf.has(name))
+      .filter(name => findId(name) === undefined)
       .map(name => fieldError('playlists', 'not_found', `"${name}" is not a playlist of songs.`))
     const names = [...row.playlists.filter(name => !removed.includes(name)), ...added]
-    const playlistIds =
-      added.length + removed.length === 0 ? null : names.flatMap(name => idOf.get(name) ?? [])
+    const playlistIds = added.length + removed.length === 0 ? null : names.flatMap(name => findId(name) ?? [])
     const update = toUpdate(change, playlistIds)
     const problem = describeLine(index + 2, [...missing, ...findUpdateProblems(row, update)])
     return [{ row, line: index + 2, change, problem, update }]

@@ -1,6 +1,7 @@
 import { cuesOf } from '../../db/cue-columns.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
 import type { CuePoints } from '../../songs/cue-points.ts'
+import { nameKey } from '../../songs/name-key.ts'
 import { extraMetadataFields, toExtraMetadata } from './extra-metadata.ts'
 
 /** The most songs in a file. */
@@ -98,7 +99,8 @@ export function compareLine(
       return fresh === current ? [] : [{ field: name, current, new: fresh }]
     })
   const named = line['playlists']
-  const names = named === undefined ? row.playlists : parseNames(named)
+  const toStored = (name: string) => row.playlists.find(each => nameKey(each) === nameKey(name)) ?? name
+  const names = named === undefined ? row.playlists : parseNames(named).map(toStored)
   return {
     metadata: changesOf(textColumns),
     extra_metadata: changesOf(cueColumns),

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 
 import { appendEntries, countOccurrences } from '../../db/playlist-entries.ts'
 import { applyFolders } from '../../db/playlist-folders.ts'
+import { toStoredTarget } from '../../db/stored-names.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addToQueue, asUnrequested } from '../../playout/queue/manual-queue.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
@@ -30,6 +31,7 @@ import {
   partSchemas,
   pathText,
   type Song,
+  toStoredNames,
   workThrough
 } from './file-selection.ts'
 import { deleteRow } from './files.ts'
@@ -112,13 +114,19 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
   async handle(request, services) {
     const body = parseBody(batchBody, request.body)
     const action = await openAction(request, services)
-    const files = body.files ?? []
-    const dirs = (body.dirs ?? []).map(dir => dir.replace(/^\/+|\/+$/g, ''))
+    const { files, dirs } = await toStoredNames(action, {
+      files: body.files ?? [],
+      dirs: (body.dirs ?? []).map(dir => dir.replace(/^\/+|\/+$/g, ''))
+    })
     const part = partOf(body)
     if (body.do === 'delete') assertMayDelete(request)
     const { playlists, record } = await preparePlaylists(action, body)
-    const directory = body.directory ?? ''
-    if (body.do === 'move' && directory !== '') parseTarget(directory, 'directory')
+    const folder = body.directory ?? ''
+    if (body.do === 'move' && folder !== '') parseTarget(folder, 'directory')
+    const directory =
+      folder === ''
+        ? ''
+        : await toStoredTarget(services.sql, action.stationId, folder.replace(/^\/+|\/+$/g, ''))
     // The next part would move what this one has moved.
     if (
       body.do === 'move' &&

@@ -1,7 +1,8 @@
 import { extname } from 'node:path'
 
+import { findStoredSongs } from '../../db/stored-names.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { FileStore } from '../../storage/file-store.ts'
+import { findFile, type FileStore } from '../../storage/file-store.ts'
 import { storedPath } from '../../storage/media-folder.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
 import { dispositionOf } from '../core/csv.ts'
@@ -64,11 +65,10 @@ async function sendFrom(
   try {
     const { files, folder } = await open()
     const inner = storedPath(path, folder)
-    const file = inner === null ? null : await files.stat(inner)
-    if (inner === null || file === null)
-      throw new ApiError('not-found', 'The file is not in the media storage.')
-    return rangeReply(request.headers['range'] ?? '', file.sizeBytes, files, inner, {
-      'Content-Type': contentTypes[extname(inner).toLowerCase()] ?? otherType,
+    const file = inner === null ? null : await findFile(files, inner)
+    if (file === null) throw new ApiError('not-found', 'The file is not in the media storage.')
+    return rangeReply(request.headers['range'] ?? '', file.sizeBytes, files, file.path, {
+      'Content-Type': contentTypes[extname(file.path).toLowerCase()] ?? otherType,
       'Accept-Ranges': 'bytes',
       'Cache-Control': 'private, no-store',
       ...headers
@@ -141,14 +141,14 @@ const download = apiRoute('GET', '/api/station/:station_id/files/download', 'vie
   async handle(request, services) {
     const path = request.query.get('file') ?? ''
     // Only what is in the library: the storage may have other files.
-    const [media] = path.includes('\0')
-      ? []
-      : await services.reads`
-          select from media where station_id = ${stationOf(request).id} and path = ${path} and remote_playlist_id is null`
-    if (!media) throw new ApiError('not-found')
-    return sendMediaFile(request, services, stationOf(request).id, path, {
+    const songs = path.includes('\0')
+      ? null
+      : await findStoredSongs(services.reads, stationOf(request).id, [path])
+    const song = songs?.get(path)
+    if (!song) throw new ApiError('not-found')
+    return sendMediaFile(request, services, stationOf(request).id, song.path, {
       'Content-Type': otherType,
-      'Content-Disposition': dispositionOf(nameOf(path))
+      'Content-Disposition': dispositionOf(nameOf(song.path))
     })
   }
 })

@@ -1,6 +1,7 @@
 import { readFolderPlaylists } from '../../db/playlist-folders.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
-import { likePattern } from '../core/list.ts'
+import { findStoredFolder } from '../../db/stored-names.ts'
+import { containsText } from '../core/list.ts'
 import { parseQueryInteger, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -115,7 +116,7 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
     const playlistId = playlist === 0 ? null : playlist
     const place: Place = {
       stationId: station.id,
-      prefix: folderPrefix(text('currentDirectory')),
+      prefix: await storedPrefix(sql, station.id, text('currentDirectory')),
       search: text('searchPhrase'),
       filter,
       playlistId,
@@ -189,12 +190,12 @@ function mediaCondition(sql: Sql, place: Place): Fragment {
   const extra = filter === null ? sql`` : sql`and ${filterConditions[filter](sql)}`
   if (!isFlat) return sql`${own} and (media_folder(m.path) collate "C") = ${prefix}`
   const below = prefix === '' ? sql`` : sql`and starts_with(m.path, ${prefix})`
-  const pattern = likePattern(search)
+  const contains = containsText(sql, search)
   const found =
     search === ''
       ? sql``
       : sql`and (m.title || chr(10) || m.artist || chr(10) || m.album || chr(10) || m.path)
-          ${searchCollation(sql, search)} ilike ${pattern}`
+          ${searchCollation(sql, search)} ${contains}`
   const inPlaylist =
     playlistId === null
       ? sql``
@@ -268,6 +269,13 @@ function renderMedia(record: Readonly<Record<string, unknown>>, base: string) {
   }
 }
 
+/** The prefix of a folder as it is stored. */
+async function storedPrefix(sql: Sql, stationId: number, folder: string): Promise<string> {
+  const prefix = folderPrefix(folder)
+  const isPlain = /^\p{ASCII}*$/u.test(prefix)
+  return folderPrefix((!isPlain && (await findStoredFolder(sql, stationId, prefix.slice(0, -1)))) || prefix)
+}
+
 const directories = apiRoute('GET', '/api/station/:station_id/files/directories', 'view station management', {
   id: 'listDirectories',
   tag: 'Files',
@@ -278,8 +286,9 @@ const directories = apiRoute('GET', '/api/station/:station_id/files/directories'
     const folder = request.query.get('currentDirectory') ?? ''
     if (folder.includes('\0'))
       refuseField('currentDirectory', 'invalid_format', 'contains characters that are not allowed.')
-    const prefix = folderPrefix(folder)
-    const names = await findFolders(sql, { stationId: stationOf(request).id, prefix })
+    const stationId = stationOf(request).id
+    const prefix = await storedPrefix(sql, stationId, folder)
+    const names = await findFolders(sql, { stationId, prefix })
     return json({ rows: names.map(name => ({ name, path: prefix + name })) })
   }
 })

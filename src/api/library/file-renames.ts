@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 import { applyFolders } from '../../db/playlist-folders.ts'
+import { toStoredTarget } from '../../db/stored-names.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
@@ -21,6 +22,7 @@ import {
   partSchemas,
   pathText,
   type Song,
+  toStoredNames,
   workThrough
 } from './file-selection.ts'
 import { copyFolders, removeEmptyFolders } from './folder-playlists.ts'
@@ -129,15 +131,16 @@ export const renameFile = apiRoute('PUT', '/api/station/:station_id/files/rename
   errors: [404, 507],
   async handle(request, services) {
     const body = parseBody(renameBody, request.body)
-    const { file, newPath } = body
     const part = parsePart(body)
-    const target = parseTarget(newPath, 'newPath')
+    const newPath = parseTarget(body.newPath, 'newPath')
     const action = await openAction(request, services)
+    const names = await toStoredNames(action, { files: [body.file], dirs: [body.file.replace(/\/+$/, '')] })
+    const target = await toStoredTarget(services.sql, action.stationId, newPath)
     try {
-      const [song] = (await findSongs(action, { files: [file] })).songs
+      const [song] = (await findSongs(action, { files: names.files })).songs
       let next: string | null = null
       if (song) await moveSong(action, song, target)
-      else next = await moveFolder(action, file, target, part)
+      else next = await moveFolder(action, names.dirs[0] ?? body.file, target, part)
       const message = next === null ? 'Record updated successfully.' : 'A part of the songs was moved.'
       return json({ ...actionFields(message), ...(part === null ? {} : { next }) })
     } catch (error) {

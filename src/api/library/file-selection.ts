@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { findStoredFolder, findStoredSongs } from '../../db/stored-names.ts'
 import type { JsonSchema } from '../../fields/field.ts'
 import { type MediaStore, openUsableMediaStore } from '../../uploads/media-store.ts'
 import { refuseField } from '../core/parse.ts'
@@ -96,6 +97,17 @@ interface SelectionOptions {
   readonly part?: Part | null
   /** The field that names the folders. */
   readonly field?: string
+}
+
+/** The files and folders of a request as they are stored. Unknown ones remain as they are. */
+export async function toStoredNames(
+  { services: { sql }, stationId }: Pick<FileAction, 'services' | 'stationId'>,
+  { files, dirs }: { readonly files: readonly string[]; readonly dirs: readonly string[] }
+): Promise<{ readonly files: readonly string[]; readonly dirs: readonly string[] }> {
+  const songs = await findStoredSongs(sql, stationId, files)
+  const folders: string[] = []
+  for (const dir of dirs) folders.push((await findStoredFolder(sql, stationId, dir)) ?? dir)
+  return { files: files.map(path => songs.get(path)?.path ?? path), dirs: folders }
 }
 
 /**

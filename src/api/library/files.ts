@@ -8,6 +8,7 @@ import { listedArtistsToRow } from '../../db/listed-artists.ts'
 import { applyFolders } from '../../db/playlist-folders.ts'
 import { artIdFragment } from '../../db/snapshots.ts'
 import type { Tx } from '../../db/sql.ts'
+import { findStoredSongs } from '../../db/stored-names.ts'
 import {
   custom,
   readOnly,
@@ -251,7 +252,10 @@ async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
   const result = parseLibraryPath(values.path, folder)
   if ('problem' in result) return [fieldError('path', 'invalid_format', result.problem)]
   values.path = result.path
-  return []
+  const song = station && (await findStoredSongs(tx, station.id, [result.path])).get(result.path)
+  // The same path is refused when it is stored.
+  if (!song || song.id === before?.id || song.path === result.path) return []
+  return [fieldError('path', 'duplicate', 'is taken: a song has this path in another form of Unicode.')]
 }
 
 /** Checks the cue points against each other and the length, if one of them is changed. */

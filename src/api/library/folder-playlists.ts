@@ -36,7 +36,7 @@ export async function setFolderPlaylists(
     const { tx } = change
     const removed = await tx<{ id: number }[]>`
       delete from playlist_folders f using playlists p
-      where p.id = f.playlist_id and p.station_id = ${stationId} and f.path = ${folder}
+      where p.id = f.playlist_id and p.station_id = ${stationId} and name_key(f.path) = name_key(${folder})
         and p.id <> all(${[...playlistIds]}::bigint[])
       returning p.id`
     for (const { id } of removed) await applyFolders(tx, { stationId, playlistId: id })
@@ -57,9 +57,9 @@ export async function copyFolders(action: FileAction, folder: string, target: st
   await changeFolders(action, async change => {
     const { tx } = change
     const copies = await tx<{ id: number; path: string }[]>`
-      select p.id, ${target} || substr(f.path, length(${prefix}::text)) as path
+      select p.id, ${target} || substr(name_key(f.path), length(name_key(${prefix}::text))) as path
       from playlists p join playlist_folders f on f.playlist_id = p.id
-      where p.station_id = ${stationId} and starts_with(f.path || '/', ${prefix}) order by p.id, f.path`
+      where p.station_id = ${stationId} and starts_with(name_key(f.path) || '/', name_key(${prefix})) order by p.id, f.path`
     for (const { id, path } of copies) await assignFolders(tx, { stationId, playlistId: id }, [path])
     if (copies.length > 0) await refillQueue(change)
   })
@@ -73,7 +73,8 @@ export async function removeEmptyFolders(action: FileAction, folders: readonly s
     await tx`
       delete from playlist_folders f using playlists p
       where p.id = f.playlist_id and p.station_id = ${stationId}
-        and exists (select from unnest(${prefixes}::text[]) as x (prefix) where starts_with(f.path || '/', x.prefix))
+        and exists (select from unnest(${prefixes}::text[]) as x (prefix)
+          where starts_with(name_key(f.path) || '/', name_key(x.prefix)))
         and not exists (
           select from media m where m.station_id = ${stationId} and m.remote_playlist_id is null
             and ${isInFolder(tx, stationId)})`

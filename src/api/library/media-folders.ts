@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 
+import { findStoredFolder, toStoredTarget } from '../../db/stored-names.ts'
 import { toCallerError } from '../../uploads/media-store.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, apiRoute } from '../core/route.ts'
@@ -15,17 +16,12 @@ import { joinFolder, parseTarget } from './uploads/upload-target.ts'
 
 const mkdirBody = v.object({ currentDirectory: v.nullish(pathText, ''), name: pathText })
 
-/** Whether there is a folder, with songs or without. */
+/** Whether there is a folder of this name, with songs or without. */
 export async function isFolder(
   { services: { sql }, stationId }: Pick<FileAction, 'services' | 'stationId'>,
   path: string
 ): Promise<boolean> {
-  const found = await sql`
-    select from media_folders where station_id = ${stationId} and path = ${path}
-    union all
-    select from media where station_id = ${stationId} and remote_playlist_id is null and starts_with(path, ${`${path}/`})
-    limit 1`
-  return found.length > 0
+  return (await findStoredFolder(sql, stationId, path)) !== null
 }
 
 /** Makes a folder, which remains while it is empty; does nothing if it exists. */
@@ -79,7 +75,8 @@ export const createFolder = apiRoute('POST', '/api/station/:station_id/files/mkd
     const { currentDirectory, name } = parseBody(mkdirBody, request.body)
     const path = parseTarget(joinFolder(currentDirectory ?? '', name), 'name')
     try {
-      await makeFolder(await openAction(request, services), path)
+      const action = await openAction(request, services)
+      await makeFolder(action, await toStoredTarget(services.sql, action.stationId, path))
     } catch (error) {
       throw toCallerError(error, 'name')
     }

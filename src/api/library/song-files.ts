@@ -4,6 +4,7 @@ import type { Tx } from '../../db/sql.ts'
 import { OutsideRootsError } from '../../runtime/contained-files.ts'
 import { ApiError, codeOf } from '../../runtime/errors.ts'
 import { StorageFault } from '../../storage/fault.ts'
+import { findFile } from '../../storage/file-store.ts'
 import { storedPath } from '../../storage/media-folder.ts'
 import { isMoving, lockFiles, moveFile } from '../../uploads/file-moves.ts'
 import { type MediaStore, openMediaStore, toCallerError } from '../../uploads/media-store.ts'
@@ -38,7 +39,7 @@ export async function findSongFile({ media, song }: SongInStore): Promise<string
   const file = storedPath(song.path, media.folder)
   if (file === null) return null
   try {
-    return (await media.files.stat(file)) === null ? null : file
+    return (await findFile(media.files, file))?.path ?? null
   } catch (error) {
     // Imports store any path.
     if (error instanceof OutsideRootsError || codeOf(error) === 'ENAMETOOLONG') return null
@@ -116,6 +117,7 @@ async function isOfOtherSong(tx: Tx, stored: SongInStore, file: string): Promise
 
 async function isUploading(tx: Tx, stored: SongInStore, file: string): Promise<boolean> {
   const found = await tx`
-    select from uploads where station_id in (${sharing(tx, stored)}) and path = ${file} and state = 'storing'`
+    select from uploads where station_id in (${sharing(tx, stored)}) and name_key(path) = name_key(${file})
+      and state = 'storing'`
   return found.length > 0
 }

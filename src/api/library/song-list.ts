@@ -5,7 +5,7 @@ import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { listRoute } from '../core/list-route.ts'
-import { isLight, likePattern } from '../core/list.ts'
+import { isLight, containsText } from '../core/list.ts'
 import type { Operation } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -47,8 +47,8 @@ export const songListRoute = ({ path, operation, element, openFilter, render }: 
       const wait = (isLight(query) ? lightLimits : heavyLimits).take(request.address)
       if (wait > 0) throw new TooManyRequests(wait)
       const { condition, countKey } = await openFilter(services, stationId)
-      const pattern = likePattern(query.search)
-      const matches = sql`and (m.artist || ' - ' || m.title ilike ${pattern} or m.album ilike ${pattern})`
+      const contains = containsText(sql, query.search)
+      const matches = sql`and (m.artist || ' - ' || m.title ${contains} or m.album ${contains})`
       const found = sql`${condition(sql)} ${query.search === '' ? sql`` : matches}`
       const order =
         query.sort === null

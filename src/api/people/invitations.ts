@@ -10,7 +10,7 @@ import { combineRoles } from '../auth/user-grants.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -98,8 +98,8 @@ const list = listRoute('/api/admin/invitations', access, {
   summary: 'All invitations, newest first; old ones are removed',
   record,
   open(query, _, { reads: sql }) {
-    const pattern = likePattern(query.search)
-    const where = sql`where email ilike ${pattern} or name ilike ${pattern}`
+    const contains = containsText(sql, query.search)
+    const where = sql`where email ${contains} or name ${contains}`
     return {
       select: sql`${selectInvitations(sql)} ${where} order by id desc`,
       matching: sql`select from invitations ${where}`,

@@ -14,7 +14,7 @@ import {
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -114,7 +114,7 @@ const list = listRoute('/api/admin/roles', access, {
   record,
   sort: ['id', 'name'],
   open(query, _, { reads: sql, config }) {
-    const where = sql`where name ilike ${likePattern(query.search)}`
+    const where = sql`where name ${containsText(sql, query.search)}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
     return {
       select: sql`${selectRoles(sql)} ${where} ${order}`,

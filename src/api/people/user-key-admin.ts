@@ -6,7 +6,7 @@ import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseBody, refuseField } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { exactly, ref, string } from '../core/schemas.ts'
@@ -47,8 +47,8 @@ const list = listRoute(path, access, {
   summary: 'The API keys of all users; keys with permissions of their own are in v1/main/api-keys',
   record,
   open(query, _, { reads: sql, config }) {
-    const pattern = likePattern(query.search)
-    const where = sql`where k.name ilike ${pattern} or k.identifier ilike ${pattern} or u.email ilike ${pattern}`
+    const contains = containsText(sql, query.search)
+    const where = sql`where k.name ${contains} or k.identifier ${contains} or u.email ${contains}`
     return {
       select: sql`${selectUserKeys(sql)} ${where} order by k.id`,
       matching: sql`select from ${userKeyRows(sql)} ${where}`,

@@ -6,7 +6,7 @@ import { hashPassword } from '../../security/passwords.ts'
 import { combineRoles, type UserGrantRow, userGrantColumns } from '../auth/user-grants.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
@@ -110,8 +110,8 @@ const list = listRoute('/api/admin/users', access, {
   record,
   sort: ['id', 'email', 'name'],
   open(query, request, { reads: sql, config }) {
-    const pattern = likePattern(query.search)
-    const where = sql`where email ilike ${pattern} or name ilike ${pattern}`
+    const contains = containsText(sql, query.search)
+    const where = sql`where email ${contains} or name ${contains}`
     const order = sql`order by ${sql(query.sort ?? 'id')} ${query.isDescending ? sql`desc` : sql``}, id`
     return {
       select: sql`${selectUsers(sql)} ${where} ${order}`,

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { lockImports } from '../../db/media-rows.ts'
 import { applyFolders, maxFoldersOfPlaylist, toFolderPath } from '../../db/playlist-folders.ts'
 import type { Sql } from '../../db/sql.ts'
+import { findStoredFolder } from '../../db/stored-names.ts'
 import { custom, flag, limitElements, problemText, text } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { ApiError, type FieldError, fieldError } from '../../runtime/errors.ts'
@@ -15,7 +16,6 @@ import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findFolders } from '../library/file-list.ts'
 import { assignToPlaylist } from '../library/folder-playlists.ts'
-import { isFolder } from '../library/media-folders.ts'
 import { changePlaylist, path as playlistPath, playlistAction } from './playlist-actions.ts'
 import { copyPlaylist } from './playlist-copies.ts'
 
@@ -112,16 +112,18 @@ async function findPaths(
   services: ApiServices,
   directories: readonly string[]
 ): Promise<string[]> {
-  const place = { services, stationId: stationOf(request).id }
+  const { id: stationId } = stationOf(request)
   const problems: FieldError[] = []
   const paths = new Set<string>()
   for (const [index, directory] of directories.entries()) {
     const whole = toFolderPath(directory)
     const inner = whole.replace(/^\/+/, '')
-    const path = inner !== whole && (await isFolder(place, whole)) ? whole : inner
-    if (path !== '' && !(await isFolder(place, path)))
+    const stored =
+      (inner === whole ? null : await findStoredFolder(services.sql, stationId, whole)) ??
+      (inner === '' ? '' : await findStoredFolder(services.sql, stationId, inner))
+    if (stored === null)
       problems.push(fieldError(`directories.${index}`, 'not_found', 'is not a folder of the library.'))
-    paths.add(path)
+    else paths.add(stored)
   }
   assertNoProblems(problems)
   return [...paths]

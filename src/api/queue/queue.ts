@@ -17,7 +17,7 @@ import { assertNoProblems, findUnknown } from '../core/accept.ts'
 import { stationAction } from '../core/actions.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseBody, parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
 import { arrayOf, oneOf, ref } from '../core/schemas.ts'
@@ -36,9 +36,9 @@ const list = listRoute(path, 'view station management', {
   record: item,
   open(query, request, { reads: sql, config }) {
     const station = stationOf(request)
-    const pattern = likePattern(query.search)
+    const contains = containsText(sql, query.search)
     const upcoming = sql`q.station_id = ${station.id} and q.played_at_ms is null and q.skipped_at_ms is null
-      and m.artist || ' - ' || m.title ilike ${pattern}`
+      and m.artist || ' - ' || m.title ${contains}`
     return {
       select: sql`${selectRows(sql)} where ${upcoming} order by q.is_sent desc, q.position`,
       matching: sql`select from queue q join media m on m.id = q.media_id where ${upcoming}`,

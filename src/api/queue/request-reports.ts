@@ -7,7 +7,7 @@ import type { Song } from '../../station/state.ts'
 import { maySeeAddresses } from '../auth/access.ts'
 import { stationAction } from '../core/actions.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestLimit } from '../core/list.ts'
+import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
 import { stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
@@ -35,7 +35,7 @@ const list = listRoute(path, 'view station reports', {
   open(query, request, { reads: sql, config }) {
     const station = stationOf(request)
     const { type = 'pending' } = filter.parse(request.query)
-    const pattern = likePattern(query.search)
+    const contains = containsText(sql, query.search)
     const isPending = sql`state in ('pending', 'queued')`
     // Pending requests are few. Others are read in the order of an index: see "walks an index of all
     // stations" in docs/gotchas.md.
@@ -50,7 +50,7 @@ const list = listRoute(path, 'view station reports', {
         ? sql`select * from (${newest}) r`
         : sql`
           select r.* from (${newest}) r join media m on m.id = r.media_id
-          where m.artist || ' - ' || m.title ilike ${pattern} order by r.id desc`
+          where m.artist || ' - ' || m.title ${contains} order by r.id desc`
     const showsAddresses = maySeeAddresses(request.caller?.key ?? null, station.id)
     return {
       select: found,

@@ -8,7 +8,7 @@ import { type CsvCell, csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import {
   countMatching,
-  likePattern,
+  containsText,
   listParameters,
   renderListReply,
   listSchema,
@@ -54,7 +54,7 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     const query = parseListQuery(request, [])
     const { detailed = '0', format = 'json', ...filters } = options.parse(request.query)
     const isDetailed = ['1', 'true'].includes(detailed)
-    const pattern = likePattern(query.search)
+    const contains = containsText(sql, query.search)
     const start = parseMoment(request.query, 'start')
     const end = parseMoment(request.query, 'end')
     const startMs = start ? startMsFragment(sql, station, start, 0) : sql`0::bigint`
@@ -69,7 +69,7 @@ export const historyRoute = apiRoute('GET', '/api/station/:station_id/history', 
     const conditions: Fragment[] = [
       ...(query.search === ''
         ? []
-        : [sql`(h.title ilike ${pattern} or h.artist ilike ${pattern} or h.playlist ilike ${pattern})`]),
+        : [sql`(h.title ${contains} or h.artist ${contains} or h.playlist ${contains})`]),
       ...(filters.playlist === undefined ? [] : [sql`h.playlist = ${filters.playlist}`]),
       ...(filters.streamer === undefined ? [] : [sql`h.streamer = ${filters.streamer}`]),
       ...(filters.type === undefined ? [] : [typeFragment(sql, filters.type)])

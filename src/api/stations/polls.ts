@@ -1,6 +1,6 @@
 import { remoteServerKind, ownServerKindFragment } from '../../broadcast/polls/poll-rows.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'
 import { exactly, nullableInt64, ref, string } from '../core/schemas.ts'
 
@@ -32,7 +32,7 @@ export const pollRoute = listRoute('/api/station/:station_id/polls', 'view stati
       from polls p join stations s on s.id = p.station_id left join remotes r on r.id = p.remote_id
       where p.station_id = ${stationOf(request).id}`
     const where = sql`type is not null
-      ${query.search === '' ? sql`` : sql`and url ilike ${likePattern(query.search)}`}`
+      ${query.search === '' ? sql`` : sql`and url ${containsText(sql, query.search)}`}`
     return {
       select: sql`select * from (${polls}) p where ${where} order by remote_id nulls first`,
       matching: sql`select from (${polls}) p where ${where}`,

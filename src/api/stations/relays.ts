@@ -11,7 +11,7 @@ import { mountName, renderStation } from '../../station/now-playing.ts'
 import { allows } from '../auth/access.ts'
 import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern } from '../core/list.ts'
+import { containsText } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json, type Route } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -270,8 +270,8 @@ const list = listRoute('/api/admin/relays/list', 'administer stations', {
     updated_at: { ...string, format: 'date-time' }
   }),
   open(query, _, { reads: sql }) {
-    const pattern = likePattern(query.search)
-    const where = sql`where name ilike ${pattern} or base_url ilike ${pattern}`
+    const contains = containsText(sql, query.search)
+    const where = sql`where name ${contains} or base_url ${contains}`
     return {
       select: sql`select id, base_url, name, is_visible_on_public_pages, created_at, updated_at from relays ${where} order by id`,
       matching: sql`select from relays ${where}`

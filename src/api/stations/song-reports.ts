@@ -7,7 +7,7 @@ import type { Song } from '../../station/state.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import type { HeavyRead } from '../core/heavy-reads.ts'
 import {
-  likePattern,
+  containsText,
   listParameters,
   listSchema,
   newestLimit,
@@ -94,12 +94,12 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
     const station = stationOf(request)
     const query = parseListQuery(request, sums)
     const { format = 'json' } = options.parse(request.query)
-    const pattern = likePattern(query.search)
+    const contains = containsText(sql, query.search)
     const all = playsIn(sql, station, await readPeriod(sql, station, request.query))
     const plays =
       query.search === ''
         ? all
-        : sql`select * from (${all}) h where h.artist ilike ${pattern} or h.title ilike ${pattern}`
+        : sql`select * from (${all}) h where h.artist ${contains} or h.title ${contains}`
     const songs = songsIn(sql, plays)
     const order =
       query.sort === null

@@ -1,5 +1,5 @@
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestLimit } from '../core/list.ts'
+import { containsText, newestLimit } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'
 import { exactly, int64, nullableInt64, ref } from '../core/schemas.ts'
 
@@ -24,7 +24,7 @@ export const broadcastRoute = listRoute(
     summary: 'The broadcasts of streamers, newest first',
     record: ref('Broadcast'),
     open(query, request, { reads: sql }) {
-      const pattern = likePattern(query.search)
+      const contains = containsText(sql, query.search)
       const { id: stationId } = stationOf(request)
       // In the order of an index that starts with the station: see "walks an index of all stations" in
       // docs/gotchas.md.
@@ -33,7 +33,7 @@ export const broadcastRoute = listRoute(
       order by station_id, id desc ${newestLimit(sql)}`
       const broadcasts = sql`
       select * from (${newest}) b
-      ${query.search === '' ? sql`` : sql`where username ilike ${pattern} or streamer_name ilike ${pattern}`}`
+      ${query.search === '' ? sql`` : sql`where username ${contains} or streamer_name ${contains}`}`
       return {
         select: broadcasts,
         expand: page => sql`

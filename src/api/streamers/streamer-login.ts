@@ -116,7 +116,8 @@ async function findAccount(sql: Sql, stationId: number, username: string): Promi
       u.streamer_password as password, u.is_active as "isActive", u.enforce_schedule as "enforceSchedule",
       u.schedule_items as "scheduleItems"
     from streamers u join stations s on s.id = u.station_id
-    where u.station_id = ${stationId} and u.streamer_username = ${username}`
+    where u.station_id = ${stationId} and name_key(u.streamer_username) = name_key(${username})
+    order by u.streamer_username <> ${username} limit 1`
   return streamer
 }
 

@@ -6,7 +6,7 @@ import { redactedAddress } from '../../webhooks/redact.ts'
 import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { listRoute } from '../core/list-route.ts'
-import { likePattern, newestLimit } from '../core/list.ts'
+import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
@@ -83,7 +83,7 @@ const list = listRoute(`${path}/deliveries`, access, {
       order by ${key}, id desc ${newestLimit(sql)}`
     const deliveries = sql`
       select d.* from (${newest}) d
-      ${query.search === '' ? sql`` : sql`where d.message_id ilike ${likePattern(query.search)}`}`
+      ${query.search === '' ? sql`` : sql`where d.message_id ${containsText(sql, query.search)}`}`
     return {
       select: deliveries,
       expand: page => withLastAttempts(sql, page),
