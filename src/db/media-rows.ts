@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 
+import { nameKey } from '../runtime/name-key.ts'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
-import { nameKey } from '../songs/name-key.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
 import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'

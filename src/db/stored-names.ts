@@ -1,7 +1,7 @@
 import type { Fragment, Sql, Tx } from './sql.ts'
 
 /*
- * Finds songs and folders by names that may differ from the stored ones in Unicode composition (`src/songs/name-key.ts`).
+ * Finds songs and folders by names that may differ from the stored ones in Unicode composition (`src/runtime/name-key.ts`).
  * The exact name comes first: where two stored names have one key, each is found by its own. Stored names never change.
  */
 

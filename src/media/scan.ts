@@ -4,10 +4,10 @@ import { basename, dirname, extname, join } from 'node:path'
 
 import { isInsideRoots, openInside } from '../runtime/contained-files.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
+import { nameForms } from '../runtime/name-key.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { maxPathBytes } from '../songs/library-path.ts'
 import { resolveLocation } from '../songs/location.ts'
-import { nameForms } from '../songs/name-key.ts'
 import { maxPlaylistBytes, parsePlaylist, type PlaylistEntry } from '../songs/playlist-file.ts'
 
 /**

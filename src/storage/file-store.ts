@@ -1,4 +1,4 @@
-import { nameForms } from '../songs/name-key.ts'
+import { nameForms } from '../runtime/name-key.ts'
 
 export interface StoredFile {
   readonly sizeBytes: number

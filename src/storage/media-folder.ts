@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 
 import type { Tx } from '../db/sql.ts'
 import { resolveExisting, resolveInside } from '../runtime/contained-files.ts'
-import { nameForms } from '../songs/name-key.ts'
+import { nameForms } from '../runtime/name-key.ts'
 import { allowedRoots } from './record.ts'
 
 /** The folders in which local storage may lie. */

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../db/sql.ts'
 import { ApiError, codeOf } from '../runtime/errors.ts'
-import { nameKey } from '../songs/name-key.ts'
+import { nameKey } from '../runtime/name-key.ts'
 import { StorageFault } from '../storage/fault.ts'
 import { storedPath } from '../storage/media-folder.ts'
 import { type MediaStore, openMediaStore } from './media-store.ts'

@@ -84,10 +84,11 @@ test.skipIf(whyWithoutIcecast())('a relay of a real Icecast is no listener', asy
   const stationId = await seedStation(sql, { tracks: 0 })
   await polling.setServer(stationId, icecast.url, { password: 'hush', backend: 'none' })
   await icecast.source('/radio.mp3', { type: 'audio/mpeg', bytes: await audio('tagged.mp3'), again: true })
-  await using _relay = await startIcecast({ url: icecast.url, mount: '/radio.mp3' })
+  await using relay = await startIcecast({ url: icecast.url, mount: '/radio.mp3' })
   const headers = { authorization: `Basic ${btoa('admin:hush')}` }
   await waitFor(
     async () => {
+      expect((await fetch(`${relay.url}/status-json.xsl`)).ok).toBe(true)
       const list = await fetch(`${icecast.url}/admin/listclients?mount=/radio.mp3`, { headers })
       expect(await list.text()).toMatch(/<UserAgent>Icecast 2/i)
       return true

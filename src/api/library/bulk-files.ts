@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 
 import { findStoredSongs } from '../../db/stored-names.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
-import { nameKey } from '../../songs/name-key.ts'
+import { nameKey } from '../../runtime/name-key.ts'
 import { csvLine, csvReply } from '../core/csv.ts'
 import { refuseField } from '../core/parse.ts'
 import { actionFields, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'

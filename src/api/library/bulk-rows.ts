@@ -1,7 +1,7 @@
 import { cuesOf } from '../../db/cue-columns.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
+import { nameKey } from '../../runtime/name-key.ts'
 import type { CuePoints } from '../../songs/cue-points.ts'
-import { nameKey } from '../../songs/name-key.ts'
 import { extraMetadataFields, toExtraMetadata } from './extra-metadata.ts'
 
 /** The most songs in a file. */

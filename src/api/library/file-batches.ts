@@ -121,12 +121,12 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
     const part = partOf(body)
     if (body.do === 'delete') assertMayDelete(request)
     const { playlists, record } = await preparePlaylists(action, body)
-    const folder = body.directory ?? ''
-    if (body.do === 'move' && folder !== '') parseTarget(folder, 'directory')
+    const moveTo = body.directory ?? ''
+    if (body.do === 'move' && moveTo !== '') parseTarget(moveTo, 'directory')
     const directory =
-      folder === ''
+      moveTo === ''
         ? ''
-        : await toStoredTarget(services.sql, action.stationId, folder.replace(/^\/+|\/+$/g, ''))
+        : await toStoredTarget(services.sql, action.stationId, moveTo.replace(/^\/+|\/+$/g, ''))
     // The next part would move what this one has moved.
     if (
       body.do === 'move' &&

@@ -1,4 +1,4 @@
--- The key by which names are compared, so that NFC and NFD are one name; see src/songs/name-key.ts. Postgres can normalize
+-- The key by which names are compared, so that NFC and NFD are one name; see src/runtime/name-key.ts. Postgres can normalize
 -- only UTF-8; in another encoding names are compared as they are.
 do $$
 begin

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { nameForms, nameKey } from '../../../src/songs/name-key.ts'
+import { nameForms, nameKey } from '../../../src/runtime/name-key.ts'
 
 test('NFC and NFD have one key, names that differ in case or accents have not', () => {
   expect(nameKey('Cafe\u0301.mp3')).toBe(nameKey('Caf\u00E9.mp3'))
