@@ -1,3 +1,4 @@
+import { nameKey } from '../runtime/name-key.ts'
 import type { Fragment, Sql, Tx } from './sql.ts'
 
 /*
@@ -9,8 +10,12 @@ import type { Fragment, Sql, Tx } from './sql.ts'
 const hasOtherForm = (sql: Sql | Tx): Fragment =>
   sql`m.remote_playlist_id is null and name_key(m.path) <> m.path`
 
+/** Characters of a key in the index. */
+const indexedLength = 600
+
 /** SQL: the indexed part of a key. */
-const indexedKey = (sql: Sql | Tx, key: Fragment): Fragment => sql`left(${key}, 600) collate "C"`
+const indexedKey = (sql: Sql | Tx, key: Fragment): Fragment =>
+  sql`left(${key}, ${sql.unsafe(String(indexedLength))}) collate "C"`
 
 interface StoredSong {
   readonly id: number
@@ -18,30 +23,39 @@ interface StoredSong {
   readonly path: string
 }
 
-/** Finds the songs of these paths, by the path as given. Unknown ones are absent. */
+/**
+ * Finds the songs of these paths, by the path as given. Unknown ones are absent. Each statement compares with a list, so that
+ * its plan does not depend on how much Postgres knows about the table.
+ */
 export async function findStoredSongs(
   sql: Sql | Tx,
   stationId: number,
   paths: readonly string[]
 ): Promise<ReadonlyMap<string, StoredSong>> {
-  if (paths.length === 0) return new Map()
-  const own = sql`m.station_id = ${stationId}`
-  const key = sql`name_key(w.path)`
-  const rows = await sql<(StoredSong & { wanted: string })[]>`
-    select w.path as wanted, found.id, found.path
-    from unnest(${[...new Set(paths)]}::text[]) as w (path) cross join lateral (
-      select id, path, 0 as rank from media m
-      where ${own} and m.path = w.path and m.remote_playlist_id is null
-      union all
-      select id, path, 1 from media m
-      where ${own} and m.path = ${key} and m.remote_playlist_id is null
-      union all
-      select id, path, 2 from media m
-      where ${own} and ${hasOtherForm(sql)} and name_key(m.path) = ${key}
-        and ${indexedKey(sql, sql`name_key(m.path)`)} = ${indexedKey(sql, key)}
-      order by rank, path limit 1
-    ) found`
-  return new Map(rows.map(({ wanted, ...song }) => [wanted, song]))
+  const wanted = [...new Set(paths)]
+  if (wanted.length === 0) return new Map()
+  const own = sql`m.station_id = ${stationId} and m.remote_playlist_id is null`
+  const stored = await sql<StoredSong[]>`
+    select id, path from media m where ${own} and path = any(${[...new Set([...wanted, ...wanted.map(nameKey)])]}::text[])`
+  const byPath = new Map(stored.map(song => [song.path, song]))
+  const left = wanted
+    .map(nameKey)
+    .filter((key, index) => !byPath.has(key) && !byPath.has(wanted[index] ?? ''))
+  const starts = [...new Set(left)].map(key => Array.from(key).slice(0, indexedLength).join(''))
+  const others =
+    starts.length === 0
+      ? []
+      : await sql<StoredSong[]>`
+          select id, path from media m where ${own} and ${hasOtherForm(sql)}
+            and ${indexedKey(sql, sql`name_key(m.path)`)} = any(${starts}::text[])
+          order by path desc`
+  const byKey = new Map(others.map(song => [nameKey(song.path), song]))
+  return new Map(
+    wanted.flatMap(path => {
+      const song = byPath.get(path) ?? byPath.get(nameKey(path)) ?? byKey.get(nameKey(path))
+      return song ? [[path, song] as const] : []
+    })
+  )
 }
 
 /** SQL: whether the key of media `m` begins with that of a prefix, for songs that are not stored under their key. */
