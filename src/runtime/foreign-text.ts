@@ -135,7 +135,7 @@ function decodeTruncatedUtf8(bytes: Uint8Array): string | null {
 }
 
 /** Node 20 decodes windows-1252 as Latin-1, in which 0x80 to 0x9F are control characters. */
-function decodeWindows1252(bytes: Uint8Array): string {
+export function decodeWindows1252(bytes: Uint8Array): string {
   const text = new TextDecoder('windows-1252').decode(bytes)
   return text.replace(/[\u0080-\u009F]/g, char => windows1252[char.charCodeAt(0) - 0x80] ?? char)
 }

@@ -408,7 +408,7 @@ test('settings that are not set are null, and may be sent back', async ({ ask })
 
 test('the history has the columns of AzuraCast as a file, and links as it was asked for', async ({ ask }) => {
   const { body: file } = await ask('GET', '{station}/history?format=csv')
-  expect(file).toMatch(/^Date,Time,Listeners,Delta,Track,Artist,Playlist,Streamer\r\n/)
+  expect(file).toMatch(/^\uFEFFDate,Time,Listeners,Delta,Track,Artist,Playlist,Streamer\r\n/)
   const { body: page } = await ask('GET', '{station}/history?per_page=1')
   expect(new URL(page.links.first).search).toBe('?page=1&per_page=1')
   expect((await ask('GET', '{station}/files/list?rowCount=-1')).body).toMatchObject({ page: 1 })

@@ -181,7 +181,7 @@ describe('the history', () => {
     expect(file.headers.get('x-total-count')).toBe('2')
     const [header = '', jingle = '', song = ''] = String(file.body).split('\r\n')
     expect(header).toBe(
-      'sh_id,played_at,duration,artist,title,album,isrc,playlist,streamer,is_request,is_visible,listeners_start,' +
+      '\uFEFFsh_id,played_at,duration,artist,title,album,isrc,playlist,streamer,is_request,is_visible,listeners_start,' +
         'listeners_end,delta_total,delta_positive,delta_negative,listeners_peak,unique_listeners'
     )
     expect(jingle).toMatch(/^\d+,2026-07-08T02:10:00\+02:00,60,,Jingle,,,,,false,false,0,0,0,0,0,0,0$/)

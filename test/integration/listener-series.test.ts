@@ -76,7 +76,7 @@ describe('the series of listeners', () => {
       `attachment; filename="h${id}-listeners.csv"; filename*=UTF-8''h${id}-listeners.csv`
     ])
     expect(file.body.split('\r\n')).toEqual([
-      'at,total,unique,most,fewest',
+      '\uFEFFat,total,unique,most,fewest',
       '2026-07-08T00:00:00+02:00,2,1,12,1',
       '2026-07-08T06:00:00+02:00,2,1,2,2',
       '2026-07-08T12:00:00+02:00,2,1,2,2',

@@ -274,7 +274,7 @@ describe('the audience report', () => {
     })
     const csv = await program.ask('GET', `${path}?start=2026-07-08&end=2026-07-08&format=csv`)
     expect(csv.body).toBe(
-      'date,sessions,listening_hours,average_seconds,counted_hours,peak\r\n2026-07-08,2,1.5,2700,1.5,2\r\n'
+      '\uFEFFdate,sessions,listening_hours,average_seconds,counted_hours,peak\r\n2026-07-08,2,1.5,2700,1.5,2\r\n'
     )
   })
 
@@ -297,7 +297,7 @@ describe('the audience report', () => {
       { country: '', ...short }
     ])
     expect(await ask('by-client', '&format=csv')).toBe(
-      "client,sessions,listening_hours,average_seconds\r\nVLC,1,2,7200\r\n'=SUM(1),1,0.5,1800\r\n"
+      "\uFEFFclient,sessions,listening_hours,average_seconds\r\nVLC,1,2,7200\r\n'=SUM(1),1,0.5,1800\r\n"
     )
     expect(await ask('by-mount')).toEqual([
       { kind: 'mount', mount: '/radio.mp3', sessions: 2, listening_hours: 2.5, average_seconds: 4_500 }

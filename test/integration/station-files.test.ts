@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { parse } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 
 import { test as base } from '../support/fixtures.ts'
@@ -29,6 +30,8 @@ const test = base.extend('station', async ({ program }) => {
     })
   return { id, ask, addSong, addPlaylist, send }
 })
+
+type Sending = (path: string, body: Buffer, headers: Record<string, string>) => Promise<Response>
 
 const audio = join(import.meta.dirname, '../support/audio/tagged.mp3')
 
@@ -200,6 +203,132 @@ describe('a playlist', () => {
 })
 
 describe('the table of all songs', () => {
+  const upload = async (station: { send: Sending }, path: string, content: string | Buffer) => {
+    const response = await station.send(path, Buffer.from(content), { 'Content-Type': 'text/csv' })
+    const body: Answer = await response.json()
+    return body
+  }
+
+  test('changes nothing if it is uploaded as it was downloaded, whatever spreadsheet has saved it', async ({
+    program,
+    station
+  }) => {
+    const { id } = station
+    const names = ['Rock; Pop', 'Rock', 'Pop', 'Rock', 'A, B', 'A', 'Top #10', '=1', "'=1"]
+    const lists = []
+    for (const name of names) lists.push((await station.addPlaylist({ name })).id)
+    const [both = 0, , , newer = 0] = lists
+    const titles = [
+      '=1+1',
+      "'=1",
+      "'Til Tuesday",
+      '-',
+      '+44',
+      '@x',
+      '"quoted"',
+      '1,5',
+      '007',
+      'a\u2019\u20ac'
+    ]
+    const playlists = [[both], [newer], [both, newer], lists, [], ...lists.map(list => [list])]
+    const columns = { lyrics: 'one\ntwo', extra_metadata: { amplify: -3.25, fade_in: 1.5, cue_out: 59.125 } }
+    for (const [index, title] of titles.entries())
+      await station.addSong(`-${index}.mp3`, { title, ...columns, playlists: playlists[index] ?? [] })
+    // Files have such texts.
+    await program.sql`update media set title = '  leading', artist = E'\tTab', lyrics = E'one\r\ntwo'
+      where station_id = ${id} and path = '-3.mp3'`
+    const stored = async () => program.sql`
+      select (select json_agg(m order by m.id) from media m where m.station_id = ${id}) as media,
+        (select json_agg(array[t.id, t.playlist_id, t.media_id, t.position] order by t.id) from playlist_tracks t join playlists p on p.id = t.playlist_id
+          where p.station_id = ${id}) as tracks,
+        (select version from libraries where station_id = ${id}) as version,
+        (select count(*)::int from audit_log) as audits`
+    const before = await stored()
+    const { body: table } = await station.ask('GET', '/files/bulk')
+    const text = String(table)
+    expect(text.startsWith('\uFEFFid,')).toBe(true)
+    const rows: string[][] = parse(text, { bom: true })
+    const save = (separator: string, end: string, convert = (cell: string) => cell) =>
+      rows
+        .map(cells => cells.map(cell => `"${convert(cell).replaceAll('"', '""')}"`).join(separator) + end)
+        .join('')
+    const files = [
+      text,
+      text.slice(1),
+      save(';', '\r\n'),
+      `sep=;\n${save(';', '\n')}`,
+      save(',', '\r', cell => cell.replaceAll(/\r?\n/g, '\r\n')),
+      // A country with decimal commas.
+      save(';', '\r\n', cell => (/^-?\d+\.\d+$/.test(cell) ? cell.replace('.', ',') : cell)),
+      Buffer.from(`\uFEFF${save('\t', '\r\n')}`, 'utf16le'),
+      Buffer.from(save(';', '\r\n').replaceAll('\u2019', '\x92').replaceAll('\u20ac', '\x80'), 'latin1')
+    ]
+    for (const file of files) {
+      const { previewResults, message } = await upload(station, '/files/bulk/preview', file)
+      expect([previewResults, message]).toEqual([[], '0 files will be modified.'])
+      expect((await upload(station, '/files/bulk', file)).import_results).toEqual([])
+    }
+    expect(await stored()).toEqual(before)
+  })
+
+  test('reads the comma lists of AzuraCast for its clients, and refuses what is not clear', async ({
+    program,
+    station
+  }) => {
+    const ids = new Map<string, number>()
+    for (const name of ['Rock', 'Pop', 'Pop', 'Jazz', 'Rock, Jazz'])
+      ids.set(name, (await station.addPlaylist({ name })).id)
+    const idOf = (name: string) => ids.get(name) ?? 0
+    const song = await station.addSong('a.mp3')
+    const { body: created } = await program.ask('POST', '/api/v1/main/api-keys', {
+      body: { name: 'Clients', dialect: 'azuracast', permissions: ['administer all'] }
+    })
+    const post = async (playlists: string, headers: Record<string, string> = {}) => {
+      const file = Buffer.from(`path,playlists\na.mp3,"${playlists}"\n`)
+      const response = await station.send('/files/bulk', file, { 'Content-Type': 'text/csv', ...headers })
+      const { import_results: results }: Answer = await response.json()
+      const { body } = await station.ask('GET', `/file/${song.id}`)
+      return [results[0]?.error ?? null, body.playlists]
+    }
+    const azuracast = { 'X-API-Key': created.key }
+    expect(await post('Rock, Jazz', azuracast)).toEqual([null, [idOf('Rock'), idOf('Jazz')]])
+    expect(await post('Rock, Jazz')).toEqual([null, [idOf('Rock, Jazz')]])
+    const [problem, kept] = await post('Pop')
+    expect(problem).toMatch(
+      /^Line 2, column playlists: "Pop" names 2 playlists: write "Pop #\d+" or "Pop #\d+"/
+    )
+    expect(kept).toEqual([idOf('Rock, Jazz')])
+    expect(await post(`Rock; Pop #${idOf('Pop')}`)).toEqual([null, [idOf('Rock'), idOf('Pop')]])
+  })
+
+  test('refuses lines that a spreadsheet has damaged, or that are cut off', async ({ station }) => {
+    const paths = ['a.mp3', 'b.mp3', 'c.mp3', 'd.mp3', 'e.mp3']
+    const titles = ['007', '7/11', 'True', '\u6771\u4eac', 'Sea']
+    for (const [index, title] of titles.entries())
+      await station.addSong(paths[index] ?? '', { title, album: 'Tide' })
+    const lines = [
+      'a.mp3,Tide,,7',
+      'b.mp3,Tide,,11. Jul',
+      'c.mp3,Tide,,WAHR',
+      'd.mp3,Tide,"1,234",??',
+      'e.mp3,'
+    ]
+    const file = `path,album,fade_in,title\n${lines.join('\n')}`
+    const { previewResults, message } = await upload(station, '/files/bulk/preview', file)
+    expect(message).toMatch(/^0 files will be modified\. 5 of the lines have problems: 2, 3, 4, 5, 6\./)
+    expect(previewResults.map(({ error }: Answer) => error)).toEqual([
+      expect.stringMatching(/^Line 2, column title: looks like "007"/),
+      expect.stringMatching(/^Line 3, column title: looks like "7\/11"/),
+      expect.stringMatching(/^Line 4, column title: looks like "True"/),
+      expect.stringMatching(/^Line 5, column title: has lost characters .* column fade_in: must be a number/),
+      expect.stringMatching(/^Line 6, column title: is missing/)
+    ])
+    const twice = 'path,title\na.mp3,One\na.mp3,Two\n'
+    const { import_results: results } = await upload(station, '/files/bulk', twice)
+    const error = expect.stringMatching(/^Line 3, .* of the same song as line 2/)
+    expect(results).toMatchObject([{ success: true }, { success: false, error }])
+  })
+
   test('is downloaded, edited and uploaded again', async ({ program, station }) => {
     const short = `mood_${station.id}`
     await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood', short_name: short } })
@@ -258,9 +387,12 @@ describe('the table of all songs', () => {
       playlists: [id, night.id]
     })
     expect((await station.ask('GET', `/file/${second.id}`)).body).toMatchObject({ artist: 'Sibyl' })
-    const wrong = await post('/files/bulk', 'path,playlists,fade_in,mooood\na.mp3,Day,\nb.mp3,,no\nc.mp3,,\n')
+    const wrong = await post(
+      '/files/bulk',
+      'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,,x\nc.mp3,,\n'
+    )
     expect(wrong.status).toBe(400)
-    expect((await post('/files/bulk/preview', 'path;title\na.mp3;A\n')).status).toBe(400)
+    expect((await post('/files/bulk/preview', 'name;title\na.mp3;A\n')).status).toBe(400)
     const faulty = 'path,playlists,fade_in,mooood\na.mp3,Day,,\nb.mp3,,no,\nnone.mp3,,,\n'
     const errors = [
       { id: first.id, error: 'Line 2, column playlists: "Day" is not a playlist of songs.' },

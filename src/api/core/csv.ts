@@ -4,7 +4,7 @@ export type CsvCell = string | number | boolean
 
 /**
  * Renders a line of a CSV file (RFC 4180), with its line end. Text that a spreadsheet would take for a
- * formula is prefixed with an apostrophe.
+ * formula is prefixed with an apostrophe (see `escapeFormula`).
  */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(renderCell).join(',')}\r\n`
@@ -12,14 +12,29 @@ export function csvLine(cells: readonly CsvCell[]): string {
 
 function renderCell(cell: CsvCell): string {
   if (typeof cell !== 'string') return String(cell)
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  const text = escapeFormula(cell)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** The response with a CSV file. */
+/**
+ * Adds an apostrophe to text that begins like a formula, after any apostrophes of its own, so that
+ * `unescapeFormula` returns every text unchanged: `=1` is `'=1`, `'=1` is `''=1`, and `'Til` remains.
+ */
+const escapeFormula = (text: string) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+
+/** Returns the text of a cell that `csvLine` rendered. Cells without the apostrophe remain as they are. */
+export const unescapeFormula = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
+
+/** Spreadsheets read a file without it in the encoding of the country. */
+const byteOrderMark = '\uFEFF'
+
+/** The response with a CSV file, which begins with a byte order mark. */
 export function csvReply(name: string, body: string | Uint8Array): Reply {
   const disposition = dispositionOf(`${name}.csv`)
-  return { body, headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': disposition } }
+  return {
+    body: typeof body === 'string' ? byteOrderMark + body : Buffer.concat([Buffer.from(byteOrderMark), body]),
+    headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': disposition }
+  }
 }
 
 /** The `Content-Disposition` of a download: its name in ASCII and in UTF-8 (RFC 6266). */

@@ -1,29 +1,36 @@
-import { readFile } from 'node:fs/promises'
-
-import { parse } from 'csv-parse/sync'
+import { setImmediate } from 'node:timers/promises'
 
 import { findStoredSongs } from '../../db/stored-names.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
-import { nameKey } from '../../runtime/name-key.ts'
-import { csvLine, csvReply } from '../core/csv.ts'
+import { maxLengths } from '../../songs/song.ts'
+import { type CsvFile, type CsvLine, openCsv } from '../core/csv-reader.ts'
+import { csvLine, csvReply, unescapeFormula } from '../core/csv.ts'
 import { refuseField } from '../core/parse.ts'
-import { actionFields, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
+import {
+  actionFields,
+  type ApiRequest,
+  apiRoute,
+  dialectVary,
+  json,
+  type Reply,
+  stationOf
+} from '../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { describeLine, findUpdateProblems } from './bulk-problems.ts'
 import {
-  bulkCells,
-  bulkColumns,
-  type BulkRow,
+  type BulkContext,
+  type CellChange,
   compareLine,
+  findMissingCell,
   isUnchanged,
-  maxBulkSongs,
   type RowChange,
-  selectBulkRows,
   toUpdate
-} from './bulk-rows.ts'
+} from './bulk-changes.ts'
+import { type BulkPlaylist, openPlaylistCells } from './bulk-playlists.ts'
+import { describeLine, findUpdateProblems } from './bulk-problems.ts'
+import { bulkCells, bulkColumns, type BulkRow, maxBulkSongs, selectBulkRows } from './bulk-rows.ts'
 import { updateRow } from './files.ts'
-import { withReceivedFile } from './uploads/received-file.ts'
+import { type ReceivedFile, withReceivedFile } from './uploads/received-file.ts'
 
 /*
  * The songs of a station as a CSV file, which is edited with a spreadsheet and uploaded again. Lines without changes cost
@@ -34,6 +41,15 @@ const path = '/api/station/:station_id/files/bulk'
 const access = 'manage station media'
 const tag = 'Files'
 const maxBytes = 50 * 1024 * 1024
+const csvOptions = {
+  required: ['unique_id', 'path'],
+  // Spreadsheets leave empty lines behind.
+  maxLines: 2 * maxBulkSongs,
+  maxColumns: 1_000,
+  maxLineBytes: 256 * 1024
+}
+/** To estimate the number of songs of a file. */
+const bytesPerSong = 250
 /** Each change is a transaction, and the response waits for all of them. */
 const maxChanges = 500
 
@@ -42,60 +58,47 @@ const readShortNames = async ({ reads: sql }: ApiServices) =>
     ({ name }) => name
   )
 
+async function openContext(
+  { dialect }: ApiRequest,
+  { reads: sql }: ApiServices,
+  stationId: number
+): Promise<Pick<BulkContext, 'playlistCells'>> {
+  const playlists = await sql<BulkPlaylist[]>`
+    select id, name, source = 'songs' as "takesSongs" from playlists where station_id = ${stationId}`
+  return { playlistCells: openPlaylistCells(playlists, { usesCommas: dialect === 'azuracast' }) }
+}
+
 const download = apiRoute('GET', path, access, {
   id: 'downloadFileTable',
   tag,
   summary: `The songs of the station with their metadata as a CSV file, at most ${maxBulkSongs}`,
   answer: { type: 'string' },
   contentTypes: ['text/csv'],
+  hasDialects: true,
   async handle(request, services) {
     const { reads: sql, heavyReads } = services
     const { id, shortName } = stationOf(request)
     const shortNames = await readShortNames(services)
+    const { playlistCells } = await openContext(request, services, id)
     const columns = bulkColumns(shortNames)
     return heavyReads.run(request, { isLight: false, rows: maxBulkSongs }, async read => {
       const parts = [Buffer.from(csvLine(columns))]
       for await (const rows of read.batches<BulkRow>(selectBulkRows(sql, id, sql`true`))) {
         const lines = rows.map(row => {
-          const cells = bulkCells(row, shortNames)
+          const cells = bulkCells(row, shortNames, playlistCells)
           return csvLine(columns.map(name => cells.get(name) ?? ''))
         })
         parts.push(Buffer.from(lines.join('')))
       }
-      return csvReply(`${shortName}_all_media`, Buffer.concat(parts))
+      const reply = csvReply(`${shortName}_all_media`, Buffer.concat(parts))
+      return { ...reply, headers: { ...reply.headers, ...dialectVary } }
     })
   }
 })
 
-type Line = Readonly<Record<string, string>>
-
-/** Parses a file with a line of names. Throws 400 with the line of the problem. */
-function parseFile(bytes: Buffer): Line[] {
-  try {
-    const lines: Line[] = parse(bytes, {
-      bom: true,
-      columns: header => header.map((name: string) => name.trim()),
-      skip_empty_lines: true
-    })
-    const [first = {}] = lines
-    if (!('unique_id' in first || 'path' in first))
-      refuseField(
-        'file',
-        'invalid_format',
-        'must have a first line of names, separated by commas, with unique_id or path.'
-      )
-    if (lines.length > maxBulkSongs)
-      refuseField('file', 'too_long', `must have at most ${maxBulkSongs} lines.`)
-    return lines
-  } catch (error) {
-    if (error instanceof ApiError || !(error instanceof Error)) throw error
-    return refuseField('file', 'invalid_format', `is not a valid CSV file: ${error.message}.`)
-  }
-}
-
 interface ChangedSong {
   readonly row: BulkRow
-  /** Counted from 1, with that of the names. */
+  /** The line of the file, counted from 1. */
   readonly line: number
   readonly change: RowChange
   /** Why the line cannot be applied; empty if it can. */
@@ -106,88 +109,113 @@ interface ChangedSong {
 
 interface Changes {
   readonly changed: readonly ChangedSong[]
-  /** Lines of no song, counted from 1, with that of the names. */
+  /** Lines of no song, counted from 1. */
   readonly strangers: readonly number[]
 }
 
-/** Finds the songs of a file, by `unique_id` or else `path`, and what changes. */
+/** Finds the songs of a file, by `unique_id` or else `path`, and what changes. Throws 400 for a file that is none. */
 async function findChanges(
   request: ApiRequest,
   services: ApiServices,
-  lines: readonly Line[]
+  { path: filePath, sizeBytes }: ReceivedFile
 ): Promise<Changes> {
-  const { reads: sql, heavyReads } = services
   const { id: stationId } = stationOf(request)
   const shortNames = await readShortNames(services)
+  const { playlistCells } = await openContext(request, services, stationId)
+  await using file = await openCsv(filePath, csvOptions)
   const known = new Set(bulkColumns(shortNames))
-  const unknown = Object.keys(lines[0] ?? {}).filter(name => !known.has(name))
+  const unknown = file.columns.filter(name => name !== '' && !known.has(name))
   request.stream?.nameIgnored(unknown.slice(0, 20).map(encodeURIComponent).join(', '))
-  const [rows, playlists] = await heavyReads.run(
-    request,
-    { isLight: false, rows: lines.length },
-    async read => [
-      await read.rows<BulkRow>(
-        selectBulkRows(
-          sql,
-          stationId,
-          sql`(m.unique_id = any(${lines.map(line => line['unique_id'] ?? '')}::text[])
-            or m.path = any(${lines.map(line => line['path'] ?? '')}::text[]))`
-        )
-      ),
-      await read.rows<{ id: number; name: string; source: string }>(
-        sql`select id, name, source from playlists where station_id = ${stationId} order by id desc`
+  const context = { shortNames, playlistCells, isCommaFile: file.separator === ',' }
+  const rows = Math.min(maxBulkSongs, Math.ceil(sizeBytes / bytesPerSong))
+  // Awaited, because the file is closed at the return.
+  return await services.heavyReads.run(request, { isLight: false, rows }, async read => {
+    const changed: ChangedSong[] = []
+    const strangers: number[] = []
+    const lineOf = new Map<number, number>()
+    for await (const lines of file.batches()) {
+      const find = openSongs(await read.rows(selectSongs(services, stationId, lines)))
+      const otherForms = await findOtherForms(
+        services,
+        stationId,
+        lines.filter(({ cells }) => !find(cells))
       )
-    ]
-  )
+      for (const { line, cells } of lines) {
+        const row = find(cells) ?? otherForms.get(cellOf({ cells }, 'path'))
+        if (!row) {
+          strangers.push(line)
+          continue
+        }
+        const song = checkLine(row, { line, cells }, { file, context, before: lineOf.get(row.id) ?? null })
+        lineOf.set(row.id, line)
+        if (song !== null) changed.push(song)
+        if (changed.length > maxChanges)
+          refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once (line ${line}).`)
+      }
+    }
+    return { changed, strangers }
+  })
+}
+
+const cellOf = ({ cells }: Pick<CsvLine, 'cells'>, name: string) => unescapeFormula(cells.get(name) ?? '')
+
+/** SQL: the songs of lines. */
+function selectSongs({ reads: sql }: ApiServices, stationId: number, lines: readonly CsvLine[]) {
+  const valuesOf = (name: string) => lines.map(line => cellOf(line, name)).filter(value => value !== '')
+  const isNamed = sql`(m.unique_id = any(${valuesOf('unique_id')}::text[])
+    or m.path = any(${valuesOf('path')}::text[]))`
+  return selectBulkRows(sql, stationId, isNamed)
+}
+
+/** Returns a function from the cells of a line to its song. */
+function openSongs(rows: readonly BulkRow[]) {
   const byUniqueId = new Map(rows.map(row => [row.unique_id, row]))
   const byPath = new Map(rows.map(row => [row.path, row]))
-  const left = lines.filter(
-    line => !byUniqueId.has(line['unique_id'] ?? '') && !byPath.has(line['path'] ?? '')
+  return (cells: CsvLine['cells']) =>
+    byUniqueId.get(cellOf({ cells }, 'unique_id')) ?? byPath.get(cellOf({ cells }, 'path'))
+}
+
+/** Finds songs whose paths are stored in another form of Unicode, by the path of the line. */
+async function findOtherForms({ reads: sql }: ApiServices, stationId: number, lines: readonly CsvLine[]) {
+  const paths = lines.map(line => cellOf(line, 'path')).filter(path => /[^\p{ASCII}]/u.test(path))
+  const songs = [...(await findStoredSongs(sql, stationId, paths))]
+  if (songs.length === 0) return new Map<string, BulkRow>()
+  const ids = songs.map(([, { id }]) => id)
+  const rows = await sql<BulkRow[]>`${selectBulkRows(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
+  const byPath = new Map(rows.map(row => [row.path, row]))
+  return new Map(
+    songs.flatMap(([given, { path }]) => {
+      const row = byPath.get(path)
+      return row ? [[given, row] as const] : []
+    })
   )
-  const inOtherForm = await findStoredSongs(
-    sql,
-    stationId,
-    left.map(line => line['path'] ?? '')
-  )
-  const ids = [...inOtherForm.values()].map(({ id }) => id)
-  const others =
-    ids.length === 0
-      ? []
-      : await sql<BulkRow[]>`${selectBulkRows(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
-  const byStoredPath = new Map(others.map(row => [row.path, row]))
-  for (const [given, song] of inOtherForm) {
-    const row = byStoredPath.get(song.path)
-    if (row) byPath.set(given, row)
-  }
-  // Of two playlists with a name, the older one; the exact name comes first.
-  const ofSongs = playlists.filter(({ source }) => source === 'songs')
-  const idOf = new Map([
-    ...ofSongs.map(({ id, name }) => [nameKey(name), id] as const),
-    ...ofSongs.map(({ id, name }) => [name, id] as const)
-  ])
-  const findId = (name: string) => idOf.get(name) ?? idOf.get(nameKey(name))
-  const strangers: number[] = []
-  const found = lines.flatMap((line, index): ChangedSong[] => {
-    const row = byUniqueId.get(line['unique_id'] ?? '') ?? byPath.get(line['path'] ?? '')
-    if (!row) {
-      strangers.push(index + 2)
-      return []
-    }
-    const change = compareLine(row, line, shortNames)
-    const { added, removed } = change.playlists
-    const missing = added
-      .filter(name => findId(name) === undefined)
-      .map(name => fieldError('playlists', 'not_found', `"${name}" is not a playlist of songs.`))
-    const names = [...row.playlists.filter(name => !removed.includes(name)), ...added]
-    const playlistIds = added.length + removed.length === 0 ? null : names.flatMap(name => findId(name) ?? [])
-    const update = toUpdate(change, playlistIds)
-    const problem = describeLine(index + 2, [...missing, ...findUpdateProblems(row, update)])
-    return [{ row, line: index + 2, change, problem, update }]
-  })
-  const changed = found.filter(({ change }) => !isUnchanged(change))
-  if (changed.length > maxChanges)
-    refuseField('file', 'too_long', `must change at most ${maxChanges} songs at once, not ${changed.length}.`)
-  return { changed, strangers }
+}
+
+interface LineContext {
+  readonly file: CsvFile
+  readonly context: BulkContext
+  /** An earlier line of the same song. */
+  readonly before: number | null
+}
+
+/** Returns what a line changes; null: nothing. */
+function checkLine(
+  row: BulkRow,
+  { line, cells }: CsvLine,
+  { file, context, before }: LineContext
+): ChangedSong | null {
+  const compared = compareLine(row, cells, context)
+  const { change, problems } = compared
+  const missing = findMissingCell(row, cells, file.columns, context)
+  if (isUnchanged(change) && problems.length === 0 && missing === null) return null
+  const structure = [
+    ...(missing === null ? [] : [fieldError(missing, 'required', 'is missing: the line is cut off.')]),
+    ...(before === null ? [] : [fieldError('path', 'not_unique', `is of the same song as line ${before}.`)])
+  ]
+  const update = toUpdate(compared)
+  const damaged = new Set(problems.map(({ field }) => field))
+  const invalid = findUpdateProblems(row, update).filter(({ field }) => !damaged.has(field))
+  return { row, line, change, problem: describeLine(line, [...structure, ...problems, ...invalid]), update }
 }
 
 const maxNamedLines = 20
@@ -238,6 +266,7 @@ const upload = apiRoute('POST', path, access, {
   answer: ref('BulkImport'),
   errors: [413],
   isStreamed: true,
+  hasDialects: true,
   headers: ['content-type'],
   handle: (request, services) =>
     withChanges(request, services, changes => applyChanges(request, services, changes))
@@ -251,6 +280,7 @@ const preview = apiRoute('POST', `${path}/preview`, access, {
   answer: ref('BulkPreview'),
   errors: [413],
   isStreamed: true,
+  hasDialects: true,
   headers: ['content-type'],
   handle: (request, services) => withChanges(request, services, renderPreview)
 })
@@ -261,27 +291,41 @@ const withChanges = (
   reply: (changes: Changes) => Reply | Promise<Reply>
 ) =>
   withReceivedFile(request, services, maxBytes, async file =>
-    reply(await findChanges(request, services, parseFile(await readFile(file.path))))
+    reply(await findChanges(request, services, file))
   )
 
-function renderPreview(changes: Changes): Reply {
+async function renderPreview(changes: Changes): Promise<Reply> {
   const { changed } = changes
   const refused = changed.filter(({ problem }) => problem !== '').map(({ line }) => line)
   const count = changed.length - refused.length
   const problems = describeLines(refused, 'of the lines have problems')
-  return json({
-    ...actionFields(`${count} files will be modified.${problems}${describeStrangers(changes)}`),
-    previewResults: changed.map(({ row: { id, title, artist }, change, problem }) => ({
-      id,
-      title,
-      artist,
-      has_changes: true,
-      changes: change,
-      error: problem === '' ? null : problem
-    })),
-    totalChanges: count
-  })
+  const results: string[] = []
+  for (const { row, change, problem } of changed) {
+    // Lyrics of many songs are megabytes.
+    if (results.length % songsPerSlice === 0) await setImmediate()
+    const { id, title, artist } = row
+    const changedCells = {
+      metadata: change.metadata.map(truncateCells),
+      extra_metadata: change.extra_metadata.map(truncateCells),
+      custom_fields: change.custom_fields.map(truncateCells),
+      playlists: change.playlists
+    }
+    const error = problem === '' ? null : problem
+    results.push(JSON.stringify({ id, title, artist, has_changes: true, changes: changedCells, error }))
+  }
+  const action = actionFields(`${count} files will be modified.${problems}${describeStrangers(changes)}`)
+  const [start] = JSON.stringify(action).split(/}$/)
+  return { body: `${start},"previewResults":[${results.join(',')}],"totalChanges":${count}}` }
 }
+
+const songsPerSlice = 20
+
+/** Longer texts are refused, and not shown whole. */
+const truncateCells = ({ field, current, new: fresh }: CellChange): CellChange => ({
+  field,
+  current: current.slice(0, 2 * maxLengths.lyrics),
+  new: fresh.slice(0, 2 * maxLengths.lyrics)
+})
 
 async function applyChanges(request: ApiRequest, services: ApiServices, changes: Changes): Promise<Reply> {
   const { changed } = changes

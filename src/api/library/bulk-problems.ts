@@ -24,9 +24,13 @@ function columnOf(field: string): string {
   return root === 'custom_fields' ? customPrefix + field.slice(root.length + 1) : root
 }
 
+/** Of one line. */
+const maxProblems = 5
+
 /** Says what is wrong in a line, with its columns: `Line 3, column fade_in: must be a number.` */
 export const describeLine = (line: number, problems: readonly FieldError[]): string =>
   problems
+    .slice(0, maxProblems)
     .map(({ field, message }) => {
       const sentence = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
       return `Line ${line}, column ${columnOf(field)}: ${sentence}`

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { csvLine } from '../../../src/api/core/csv.ts'
+import { csvLine, csvReply, unescapeFormula } from '../../../src/api/core/csv.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test('a line quotes cells where required, and ends with CR LF', () => {
@@ -10,20 +10,31 @@ test('a line quotes cells where required, and ends with CR LF', () => {
   )
 })
 
-test.for(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])(
+test.for(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', "'=1"])(
   'a text that looks like a formula is escaped: %j',
   text => {
     expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/)
   }
 )
 
-test('parsing a line returns the original texts', () => {
+test('an apostrophe that begins no formula remains alone', () => {
+  expect(csvLine(["'Til Tuesday"])).toBe("'Til Tuesday\r\n")
+  expect(unescapeFormula("'39")).toBe("'39")
+})
+
+test('parsing a line returns the original texts, whatever they begin with', () => {
+  const beginning = fc.constantFrom('', "'", "''", '=', "'=", "''-", '+', '@', '\t', "'\t", ' ', '"')
+  const text = fc.tuple(beginning, anyText()).map(([start, rest]) => start + rest)
   fc.assert(
-    fc.property(fc.array(anyText(), { minLength: 2 }), texts => {
-      const safe = texts.map(text => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text))
-      expect(readLine(csvLine(texts))).toEqual(safe)
+    fc.property(fc.array(text, { minLength: 2 }), texts => {
+      expect(readLine(csvLine(texts)).map(unescapeFormula)).toEqual(texts)
     })
   )
+})
+
+test('a file begins with a byte order mark', () => {
+  expect(csvReply('a', 'b').body).toBe('\uFEFFb')
+  expect(Buffer.from(csvReply('a', Buffer.from('b')).body ?? '').toString()).toBe('\uFEFFb')
 })
 
 /** Reads one line by RFC 4180. */

@@ -1,0 +1,214 @@
+import { pipeline, Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+
+import { CsvError, parse } from 'csv-parse'
+import { parse as parseWhole } from 'csv-parse/sync'
+
+import { type CsvEncoding, decodeFile, detectEncoding } from './csv-encoding.ts'
+import { refuseField } from './parse.ts'
+
+export interface CsvOptions {
+  /** Names of columns, of which the first line must have at least one. They determine the separator. */
+  readonly required: readonly string[]
+  /** Records, with the first one and empty ones. */
+  readonly maxLines: number
+  readonly maxColumns: number
+  readonly maxLineBytes: number
+}
+
+/** A line of a CSV file: a record. One with line breaks in its cells is several lines of the file. */
+export interface CsvLine {
+  /** The first line of the record in the file, counted from 1. */
+  readonly line: number
+  /** By name of the column. Cells that are missing at the end are undefined. */
+  readonly cells: ReadonlyMap<string, string>
+}
+
+export interface CsvFile extends AsyncDisposable {
+  readonly encoding: CsvEncoding
+  readonly separator: string
+  readonly columns: readonly string[]
+  /** The lines after the first, without empty ones, some at a time. Throws 400 with the line of a problem. */
+  readonly batches: () => AsyncGenerator<readonly CsvLine[]>
+}
+
+const separators = [',', ';', '\t', '|']
+const lineEnds = ['\r\n', '\n', '\r']
+/** Enough for the names of all columns. */
+const maxHeaderCharacters = 64 * 1024
+const batchSize = { lines: 250, characters: 1024 * 1024 }
+/** How long the parser may run before others have their turn. */
+const sliceMs = 8
+/** What the parser gets at once: short lines cost the most. */
+const pieceBytes = 1024
+
+/**
+ * Opens a CSV file with a first line of names, in a form that spreadsheets write: UTF-8, UTF-16 with a byte order mark or
+ * Windows-1252; separated by commas, semicolons, tabs or bars, also after a line `sep=;`; with any line ends. The file is read
+ * in time slices, and no more than a few lines are in memory. Throws 400 for a file that is none, with the line.
+ */
+export async function openCsv(path: string, options: CsvOptions): Promise<CsvFile> {
+  const encoding = await detectEncoding(path)
+  if (encoding === null) return refuse('is neither valid UTF-8 nor Windows-1252: save it as UTF-8.')
+  const text = decodeFile(path, encoding)
+  const start = await readStart(text)
+  const directive = /^"?sep=([^"\r\n])"?(?:\r\n|\n|\r)/i.exec(start)
+  const body = start.slice(directive?.[0].length ?? 0)
+  const separator = directive?.[1] ?? detectSeparator(body, options.required)
+  const skipped = directive === null ? 0 : 1
+  const records = readRecords(joinTexts(body, text), separator, { ...options, skipped })
+  const close = async () => void (await records.return(undefined))
+  try {
+    const first = await records.next()
+    const columns = first.done ? [] : first.value.record.map(name => name.trim())
+    assertColumns(columns, options)
+    const batches = () => readBatches(records, columns)
+    return { encoding, separator, columns, batches, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const refuse = (sentence: string) => refuseField('file', 'invalid_format', sentence)
+
+async function readStart(text: AsyncGenerator<string>): Promise<string> {
+  let start = ''
+  while (start.length < maxHeaderCharacters) {
+    const { value, done } = await text.next()
+    if (done) return start
+    start += value
+  }
+  return start
+}
+
+async function* joinTexts(start: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield start
+  yield* rest
+}
+
+/** Finds the separator with which the first line has the most of the required names, or else the most names. */
+function detectSeparator(start: string, required: readonly string[]): string {
+  const scores = separators.map(separator => {
+    const names = readFirstLine(start.slice(0, maxHeaderCharacters), separator)
+    return { separator, found: required.filter(name => names.includes(name)).length, count: names.length }
+  })
+  return scores.toSorted((a, b) => b.found - a.found || b.count - a.count)[0]?.separator ?? ','
+}
+
+function readFirstLine(start: string, separator: string): readonly string[] {
+  try {
+    const [names = []]: string[][] = parseWhole(start, {
+      delimiter: separator,
+      record_delimiter: lineEnds,
+      to: 1
+    })
+    return names.map(name => name.trim())
+  } catch {
+    return []
+  }
+}
+
+function assertColumns(columns: readonly string[], { required, maxColumns }: CsvOptions): void {
+  if (columns.length > maxColumns)
+    refuseField('file', 'too_long', `must have at most ${maxColumns} columns, not ${columns.length}.`)
+  if (!required.some(name => columns.includes(name)))
+    refuse(`must have a first line of names, separated by commas, with ${required.join(' or ')}.`)
+  const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) < index)
+  if (twice !== undefined) refuse(`must not have two columns ${JSON.stringify(twice.slice(0, 100))}.`)
+}
+
+interface ParsedRecord {
+  readonly record: readonly string[]
+  readonly line: number
+}
+
+/** Yields the records of a text that are not empty. */
+async function* readRecords(
+  text: AsyncGenerator<string>,
+  separator: string,
+  { maxLines, maxColumns, maxLineBytes, skipped }: CsvOptions & { readonly skipped: number }
+): AsyncGenerator<ParsedRecord> {
+  const parser = parse({
+    delimiter: separator,
+    record_delimiter: lineEnds,
+    relax_column_count: true,
+    max_record_size: maxLineBytes,
+    info: true
+  })
+  // Errors, also those of the text, come out of the parser.
+  pipeline(Readable.from(sliceText(text), { highWaterMark: 1 }), parser, () => {})
+  let previous = skipped
+  let count = 0
+  try {
+    for await (const parsed of parser) {
+      const { record, info }: { record: string[]; info: { lines: number } } = parsed
+      const line = previous + 1
+      previous = info.lines + skipped
+      if (++count > maxLines) refuseField('file', 'too_long', `must have at most ${maxLines} lines.`)
+      // All cells would be looked at below.
+      if (record.length > maxColumns)
+        refuseField('file', 'too_long', `must have at most ${maxColumns} columns (line ${line}).`)
+      if (record.some(cell => cell !== '')) yield { record, line }
+    }
+  } catch (error) {
+    throw toProblem(error, { skipped, maxLineBytes })
+  }
+}
+
+/** Yields a text in small pieces, and lets others run between time slices. */
+async function* sliceText(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+  let deadline = performance.now() + sliceMs
+  for await (const piece of text) {
+    if (piece.includes('\0')) refuse('contains the character NUL: save it as UTF-8.')
+    const bytes = Buffer.from(piece)
+    for (let from = 0; from < bytes.length; from += pieceBytes) {
+      if (performance.now() > deadline) {
+        await setImmediate()
+        deadline = performance.now() + sliceMs
+      }
+      yield bytes.subarray(from, from + pieceBytes)
+    }
+  }
+}
+
+/** Sentences for the errors of the parser. */
+const sentences = new Map([
+  ['CSV_QUOTE_NOT_CLOSED', 'a cell begins with a quote and has none at its end'],
+  ['INVALID_OPENING_QUOTE', 'a quote is inside a cell without quotes around it'],
+  ['CSV_INVALID_CLOSING_QUOTE', 'a cell with quotes has text after the second one']
+])
+
+function toProblem(error: unknown, { skipped, maxLineBytes }: { skipped: number; maxLineBytes: number }) {
+  if (!(error instanceof CsvError)) return error
+  const { lines } = error as CsvError & { readonly lines?: number }
+  const sentence =
+    error.code === 'CSV_MAX_RECORD_SIZE'
+      ? `the line has more than ${maxLineBytes} bytes`
+      : (sentences.get(error.code) ?? error.message.slice(0, 200))
+  return refuse(`is not a valid CSV file: line ${(lines ?? 0) + skipped}: ${sentence}.`)
+}
+
+async function* readBatches(
+  records: AsyncGenerator<ParsedRecord>,
+  columns: readonly string[]
+): AsyncGenerator<readonly CsvLine[]> {
+  let batch: CsvLine[] = []
+  let characters = 0
+  for await (const { record, line } of records) {
+    const isTooLong = record.some((cell, index) => cell !== '' && (columns[index] ?? '') === '')
+    if (isTooLong)
+      refuse(`must have a name in the first line for each cell: line ${line} has a cell without one.`)
+    const cells = record.flatMap((cell, index) => {
+      characters += cell.length
+      const name = columns[index] ?? ''
+      return name === '' ? [] : [[name, cell] as const]
+    })
+    batch.push({ line, cells: new Map(cells) })
+    if (batch.length < batchSize.lines && characters < batchSize.characters) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
+}
