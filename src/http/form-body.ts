@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 import { type FilePart, readMultipart } from '../api/library/uploads/multipart-body.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { charsetFields, maxFormFields } from '../runtime/percent-encoding.ts'
@@ -10,6 +12,9 @@ export interface MultipartForm {
   readonly fields: readonly (readonly [name: string, value: string])[]
   readonly file: Uint8Array | null
 }
+
+/** Many parts of a form are in a few kilobytes. */
+const pieceBytes = 16 * 1024
 
 /** Parses a form that was received whole; a field may name its charset. Throws 400 for a body that is none. */
 export async function parseMultipart(
@@ -28,8 +33,16 @@ async function parseIn(
   contentType: string,
   fieldLimit?: number
 ): Promise<MultipartForm> {
-  const received = [bytes].values()
-  const body = { size: bytes.length, read: async () => received.next().value ?? null, nameIgnored: () => {} }
+  let offset = 0
+  const read = async () => {
+    if (offset >= bytes.length) return null
+    // Others have their turn between the pieces.
+    await setImmediate()
+    const piece = bytes.subarray(offset, offset + pieceBytes)
+    offset += pieceBytes
+    return piece
+  }
+  const body = { size: bytes.length, read, nameIgnored: () => {} }
   let file: Buffer | null = null
   const fields: [string, string][] = []
   const onFile = async ({ pieces }: FilePart) => {

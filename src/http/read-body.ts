@@ -16,7 +16,7 @@ export interface Body {
 /** Parses a body. `form`: the schema of the record that a form may contain; null: forms of records are refused. */
 export async function readBody<Services>(
   { contentType, incoming }: Body,
-  { textTypes = [], takesForm = false, byteTypes }: Route<Services>,
+  { textTypes = [], takesForm = false, byteTypes, maxBodyValues }: Route<Services>,
   form: Route<Services>['azuracastBody'] | null
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
@@ -31,7 +31,7 @@ export async function readBody<Services>(
     if (byteTypes.includes(type)) return incoming.bytes
     throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
   }
-  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes, charset)
+  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes, charset, maxBodyValues)
   if (textTypes.includes(type)) return decodeForeignText(await incoming.bytes, charset)
   if (takesForm && type === formContentType)
     return Object.fromEntries(parseForm(await incoming.bytes, charset))

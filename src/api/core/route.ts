@@ -181,6 +181,8 @@ export interface Route<Services> {
   readonly optionsHeaders?: Readonly<Record<string, string>>
   /** The default is 1 MiB. */
   readonly maxBodyBytes?: number
+  /** The most values in a JSON body; the default is `maxJsonValues`. */
+  readonly maxBodyValues?: number
   /** Whether a public route needs the client's address. */
   readonly needsAddress?: boolean
   /** Whether only pages of this server may call the route: it sets a session cookie. */

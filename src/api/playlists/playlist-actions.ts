@@ -53,7 +53,7 @@ export async function changePlaylist(
 export const playlistAction = (
   method: ApiRoute['method'],
   name: string,
-  declared: Pick<Operation, 'id' | 'summary' | 'body' | 'errors'> & Pick<ApiRoute, 'handle'>
+  declared: Pick<Operation, 'id' | 'summary' | 'body' | 'errors'> & Pick<ApiRoute, 'handle' | 'maxBodyValues'>
 ) =>
   apiRoute(method, `${path}/${name}`, 'manage station media', {
     tag: 'Playlists',

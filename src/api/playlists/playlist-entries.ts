@@ -69,6 +69,7 @@ const orderValidator = bodyValidator(orderFields)
 const writeOrder = playlistAction('PUT', 'order', {
   id: 'reorderPlaylist',
   summary: 'Reorder the entries of a playlist',
+  maxBodyValues: maxEntries + 10,
   body: bodySchema(orderFields),
   handle(request, services) {
     const { order } = parseBody(orderValidator, request.body)

@@ -174,6 +174,7 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
   },
   answer: ref('ListenersReported'),
   maxBodyBytes: 4 * 1_048_576,
+  maxBodyValues: 100_000,
   writeLimit: 'reports',
   /**
    * If a station is unknown or not allowed for the key, the whole list is refused. If sources do not match,

@@ -2,7 +2,7 @@ import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { ApiError } from '../../../src/runtime/errors.ts'
-import { isJsonType, maxJsonDepth, parseJsonBody } from '../../../src/runtime/json-body.ts'
+import { isJsonType, maxJsonDepth, maxJsonValues, parseJsonBody } from '../../../src/runtime/json-body.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text))
@@ -33,6 +33,21 @@ describe('a body', () => {
     expect(JSON.stringify(parse(nested(maxJsonDepth)))).toBe(nested(maxJsonDepth))
     expect(() => parse(nested(maxJsonDepth + 1))).toThrow('levels deep')
     expect(() => parse(nested(400_000))).toThrow('levels deep')
+  })
+
+  test('may have values up to the limit, however many commas its texts have', () => {
+    const list = (count: number) => `[${'0,'.repeat(count - 2)}0]`
+    expect(parse(list(maxJsonValues))).toHaveLength(maxJsonValues - 1)
+    expect(() => parse(list(maxJsonValues + 1))).toThrow('more than 20,000 values')
+    expect(() => parse(`[${'[],'.repeat(maxJsonValues)}0]`)).toThrow('more than 20,000 values')
+    for (const end of ['', '\\\\', '\\"', '\\\\\\"']) {
+      const text = `{"a":"${',[{'.repeat(maxJsonValues)}${end}","b":[]}`
+      expect(parse(text)).toEqual(JSON.parse(text))
+    }
+    expect(() => parse(`{"a":"\\\\",${list(maxJsonValues)}`)).toThrow('values')
+    expect(parseJsonBody(Buffer.from(list(maxJsonValues + 1)), null, maxJsonValues + 1)).toHaveLength(
+      maxJsonValues
+    )
   })
 
   test('that is not UTF-8 has texts in any encoding', () => {
