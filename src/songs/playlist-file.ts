@@ -1,4 +1,5 @@
 import { decodeForeignText } from '../runtime/foreign-text.ts'
+import { runInTimeSlices } from '../runtime/time-slices.ts'
 import { cleanLine, maxLengths, songText, type SongTags, toDurationMs } from './song.ts'
 
 /** An entry of a playlist: a path or URL as written, and its tags (0 or empty: unknown). */
@@ -27,15 +28,38 @@ const maxProblems = 100
  */
 export function parsePlaylist(bytes: Uint8Array, charset: string | null = null): ParsedPlaylist {
   if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')
-  const text = decodeForeignText(bytes, charset)
+  const steps = parseSteps(decodeForeignText(bytes, charset))
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Parses the text of a playlist as `parsePlaylist` does, while others have their turn. */
+export async function parsePlaylistInSlices(text: string): Promise<ParsedPlaylist> {
+  const steps = parseSteps(text)
+  let parsed = reject('it is empty')
+  await runInTimeSlices(sliceMs, () => {
+    const { done, value } = steps.next()
+    if (done) parsed = value
+    return !done
+  })
+  return parsed
+}
+
+const sliceMs = 8
+/** How many lines are read until others may have their turn. */
+const linesPerStep = 100
+
+function* parseSteps(text: string): Generator<undefined, ParsedPlaylist> {
   if (text.trim() === '') return reject('it is empty')
   if (text.includes('\0')) return reject('it is not a playlist (not a text file)')
   if (/^#EXT-X-/m.test(text)) return reject('it is an HLS stream, not a list of songs')
 
   const problems: string[] = []
-  const lines = readLines(text, problems)
-  const isPls = lines.some(line => /^\[playlist\]$/i.test(line.text) || /^file\d+\s*=/i.test(line.text))
-  const entries = isPls ? readPls(lines, problems) : readM3u(lines, problems)
+  const lines = yield* readLines(text, problems)
+  const isPls = yield* someLine(lines, each => /^\[playlist\]$/i.test(each) || /^file\d+\s*=/i.test(each))
+  const entries = yield* isPls ? readPls(lines, problems) : readM3u(lines, problems)
   if (entries.length > maxPlaylistEntries) problems.unshift(tooManyEntries)
   if (entries.length === 0 && problems.length === 0) problems.push('it has no entries')
   const left = problems.length - maxProblems
@@ -55,33 +79,50 @@ interface Line {
 
 const reject = (problem: string): ParsedPlaylist => ({ entries: [], problems: [problem] })
 
-function readLines(text: string, problems: string[]): Line[] {
+function* readLines(text: string, problems: string[]): Generator<undefined, Line[]> {
   const lines: Line[] = []
   let number = 0
-  const raws = text.split(/\r\n|\r|\n/, maxLines + 1)
-  if (raws.length > maxLines) problems.push(tooManyLines)
-  for (const raw of raws.slice(0, maxLines)) {
+  const lineEnd = /\r\n|\r|\n|$/g
+  for (let at = 0; at <= text.length; at = lineEnd.lastIndex) {
+    lineEnd.lastIndex = at
+    const [end = ''] = lineEnd.exec(text) ?? []
+    const raw = text.slice(at, lineEnd.lastIndex - end.length)
+    if (end === '') lineEnd.lastIndex = text.length + 1
     number += 1
+    if (number % linesPerStep === 0) yield
+    if (number > maxLines) {
+      problems.push(tooManyLines)
+      break
+    }
     if (raw.length > maxLineLength) problems.push(`line ${number} is longer than ${maxLineLength} characters`)
     else if (raw.trim() !== '') lines.push({ number, text: cleanLine(raw, maxLineLength) })
   }
   return lines.filter(line => line.text !== '')
 }
 
+function* someLine(lines: readonly Line[], test: (text: string) => boolean): Generator<undefined, boolean> {
+  for (const [index, { text }] of lines.entries()) {
+    if (index % linesPerStep === 0) yield
+    if (test(text)) return true
+  }
+  return false
+}
+
 /** The form of the lines of a list without a header, to distinguish it from other text. */
 const looksLikeLocation =
   /^[a-z][a-z0-9+.-]*:\/\/\S|\.(mp3|ogg|oga|opus|flac|m4a|mp4|aac|wav|wma|aiff?|ape)$/i
 
-function readM3u(lines: Line[], problems: string[]): PlaylistEntry[] {
-  const isExtended = lines.some(line => /^#EXT(M3U|INF)/i.test(line.text))
-  const isPlaylist = isExtended || lines.some(line => looksLikeLocation.test(line.text))
+function* readM3u(lines: Line[], problems: string[]): Generator<undefined, PlaylistEntry[]> {
+  const isExtended = yield* someLine(lines, each => /^#EXT(M3U|INF)/i.test(each))
+  const isPlaylist = isExtended || (yield* someLine(lines, each => looksLikeLocation.test(each)))
   if (!isPlaylist) {
     problems.splice(0, problems.length, 'it is not a playlist (no line names an audio file)')
     return []
   }
   const entries: PlaylistEntry[] = []
   let info = { durationMs: 0, artist: '', title: '' }
-  for (const { number, text } of lines) {
+  for (const [index, { number, text }] of lines.entries()) {
+    if (index % linesPerStep === 0) yield
     if (/^#EXTINF:/i.test(text)) info = readExtInf(text)
     if (text.startsWith('#')) continue
     if (isExtended || looksLikeLocation.test(text)) entries.push({ location: text, ...info })
@@ -99,14 +140,15 @@ function readExtInf(text: string): Omit<PlaylistEntry, 'location'> {
   return { durationMs: toDurationMs(Number(seconds)), ...splitTitle(comma < 0 ? '' : info.slice(comma + 1)) }
 }
 
-function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
+function* readPls(lines: Line[], problems: string[]): Generator<undefined, PlaylistEntry[]> {
   const fields = {
     file: new Map<number, string>(),
     title: new Map<number, string>(),
     artist: new Map<number, string>(),
     length: new Map<number, string>()
   }
-  for (const { number, text } of lines) {
+  for (const [index, { number, text }] of lines.entries()) {
+    if (index % linesPerStep === 0) yield
     const match = /^(file|title|artist|length)(\d{1,9})\s*=\s*(.*)$/i.exec(text)
     const isKnown = /^(\[.*\]|[#;].*|(numberofentries|version)\s*=.*)$/i.test(text)
     if (!match && !isKnown) problems.push(`line ${number} is not a PLS line`)
@@ -115,14 +157,15 @@ function readPls(lines: Line[], problems: string[]): PlaylistEntry[] {
       fields[key].set(Number(match?.[2]), match?.[3] ?? '')
     }
   }
-  return [...fields.file]
-    .filter(([, location]) => location !== '')
-    .toSorted(([a], [b]) => a - b)
-    .map(([index, location]) => ({
-      location,
-      durationMs: toDurationMs(Number(fields.length.get(index))),
-      ...withArtist(fields.artist.get(index) ?? '', fields.title.get(index) ?? '')
-    }))
+  const files = [...fields.file].filter(([, location]) => location !== '').toSorted(([a], [b]) => a - b)
+  const entries: PlaylistEntry[] = []
+  for (const [index, location] of files) {
+    if (entries.length % linesPerStep === 0) yield
+    const durationMs = toDurationMs(Number(fields.length.get(index)))
+    const names = withArtist(fields.artist.get(index) ?? '', fields.title.get(index) ?? '')
+    entries.push({ location, durationMs, ...names })
+  }
+  return entries
 }
 
 /** Some programs write the artist as `Artist1`, a few of them also in the title. */

@@ -12,7 +12,7 @@ import {
   type ListedSong,
   maxPlaylistEntries,
   maxPlaylistBytes,
-  parsePlaylist,
+  parsePlaylistInSlices,
   type PlaylistEntry,
   playlistMimeTypes,
   renderPlaylist
@@ -71,9 +71,9 @@ const importItems = v.pipe(
 )
 
 /** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the problem. */
-function parseImport(body: unknown): ImportItem[] {
+async function parseImport(body: unknown): Promise<ImportItem[]> {
   if (typeof body !== 'string') return parseBody(importItems, body)
-  const file = parsePlaylist(Buffer.from(body))
+  const file = await parsePlaylistInSlices(body)
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)
     refuseBody('invalid_format', `The playlist cannot be imported: ${problems[0]}.`)
@@ -121,10 +121,11 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
   answer: { $ref: '#/components/schemas/PlaylistImport' },
   textTypes: importTypes,
   maxBodyBytes: maxPlaylistBytes,
+  maxBodyValues: 2 * maxPlaylistEntries,
   async handle(request, services) {
     const station = stationOf(request)
     const playlistId = parseId(request.params['id'])
-    const items = parseImport(request.body)
+    const items = await parseImport(request.body)
     // The station is not locked, so that a long list does not delay playback.
     const results = await services.sql.begin(async tx => {
       await lockImports(tx, station.id)
