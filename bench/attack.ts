@@ -1,18 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import postgres from 'postgres'
 
+import { isObject } from '../src/fields/schema-alternatives.ts'
+import { attackWithBodies } from './attack-bodies.ts'
 import type { AttackCounts, AttackOptions } from './attackers.ts'
 import { killOnExit } from './children.ts'
 import { readCpuByRole } from './cpu.ts'
 import { type Program, startProgram } from './program.ts'
 import { seedLibraries } from './seed-libraries.ts'
-import { positiveInteger } from './settings.ts'
+import { positiveInteger, selectParts } from './settings.ts'
 import { formatNumber, quantile, sortAscending } from './statistics.ts'
 import { printTable } from './table.ts'
 
@@ -72,36 +76,69 @@ interface LoadResult {
 }
 
 /**
- * Measures the response times of legitimate clients during anonymous requests for a whole library, with the
- * default limits. Attackers and visitors are told apart by their addresses in `X-Forwarded-For`.
+ * Measures what attackers do to others, with the default limits: anonymous requests for a whole library (`PARTS=requests`), and bodies
+ * that cost as much as possible (`PARTS=bodies`).
  */
 export async function attack(): Promise<void> {
-  const env = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_API_KEY: adminKey, LOG_LEVEL: 'fatal' }
+  const parts = selectParts(['requests', 'bodies'])
+  const stallFolder = mkdtempSync(join(tmpdir(), 'cuewire-stalls-'))
+  const env = {
+    TRUSTED_PROXIES: '127.0.0.1',
+    ADMIN_API_KEY: adminKey,
+    LOG_LEVEL: 'fatal',
+    ...(parts.includes('bodies') && {
+      STALL_FOLDER: stallFolder,
+      NODE_OPTIONS: `--import ${new URL('stall-probe.mjs', import.meta.url).href}`
+    })
+  }
   const program = await startProgram(port, { env })
   try {
     await seed(program)
-    const rows: string[][] = []
-    for (const options of attacks) {
-      rows.push(await measure(program, options))
-      await wait(5_000)
-    }
-    const columns = loads.flatMap(({ name }) => [`${name} p50 ms`, 'p99 ms', 'failed'])
-    printTable(
-      [
-        'attackers',
-        'requests',
-        'answered in full',
-        '429 or 503',
-        ...columns,
-        'server cores',
-        'Postgres cores',
-        'server, MB'
-      ],
-      rows
+    if (parts.includes('requests')) await attackWithRequests(program)
+    if (
+      parts.includes('bodies') &&
+      !(await attackWithBodies(program, { ...(await findTarget(program)), stallFolder }))
     )
+      process.exitCode = 1
   } finally {
     await program.stop()
+    rmSync(stallFolder, { recursive: true })
   }
+}
+
+/** Attackers and visitors are told apart by their addresses in `X-Forwarded-For`. */
+async function attackWithRequests(program: Program): Promise<void> {
+  const rows: string[][] = []
+  for (const options of attacks) {
+    rows.push(await measure(program, options))
+    await wait(5_000)
+  }
+  const columns = loads.flatMap(({ name }) => [`${name} p50 ms`, 'p99 ms', 'failed'])
+  printTable(
+    [
+      'attackers',
+      'requests',
+      'answered in full',
+      '429 or 503',
+      ...columns,
+      'server cores',
+      'Postgres cores',
+      'server, MB'
+    ],
+    rows
+  )
+}
+
+/** The station whose key the attacker has: one for each dialect. */
+async function findTarget({ baseUrl }: Program) {
+  const response = await fetch(`${baseUrl}/api/v1/main/api-keys`, {
+    method: 'POST',
+    headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'Attack', permissions: ['administer all'], dialect: 'azuracast' })
+  })
+  const created: unknown = await response.json()
+  if (!isObject(created)) throw new Error('no key was created')
+  return { station: 1, keys: { documented: adminKey, azuracast: String(created['key']) } }
 }
 
 async function seed({ databaseUrl, baseUrl }: Program): Promise<void> {

@@ -90,7 +90,8 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     load: async () => (await import('./backup.ts')).backup
   },
   attack: {
-    description: 'response times during anonymous requests for a library of 50,000 songs',
+    description:
+      'response times during anonymous requests for a library of 50,000 songs, and during the costliest bodies of each route; PARTS=requests,bodies, ROUTES',
     load: async () => (await import('./attack.ts')).attack
   },
   figures: {
