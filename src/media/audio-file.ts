@@ -1,13 +1,4 @@
-import { basename, extname } from 'node:path'
-
-import {
-  CouldNotDetermineFileTypeError,
-  type IAudioMetadata,
-  type ICommonTagsResult,
-  type IPicture,
-  parseFromTokenizer,
-  UnsupportedFileTypeError
-} from 'music-metadata'
+import { CouldNotDetermineFileTypeError, type IPicture, UnsupportedFileTypeError } from 'music-metadata'
 import { BufferSizeError } from 'strtok3'
 
 import { type Artwork, createArtwork } from '../db/media-rows.ts'
@@ -15,11 +6,13 @@ import { NotRegularFileError, openInside, OutsideRootsError } from '../runtime/c
 import { reasonOf } from '../runtime/store-errors.ts'
 import type { CuePoints } from '../songs/cue-points.ts'
 import { detectImageType } from '../songs/image-type.ts'
-import { cleanLine, cleanLines, maxLengths, type SongTags, toDurationMs } from '../songs/song.ts'
+import { cleanLine, type SongTags, toDurationMs } from '../songs/song.ts'
 import { readCueTags } from './cue-tags.ts'
 import { type AudioSource, FileTokenizer } from './file-tokenizer.ts'
+import { readContent } from './formats/content.ts'
 import { outsideReason } from './scan.ts'
-import { readNamedTags } from './tags/named-tags.ts'
+import { collectTexts, mergeTexts, readNamedTags } from './tags/named-tags.ts'
+import { readSongTags } from './tags/song-tags.ts'
 import { UnusableFileError } from './unusable-file.ts'
 
 export interface AudioFile extends SongTags {
@@ -35,8 +28,6 @@ const timeoutMs = 10_000
 /** For files that are read over the network. */
 const sourceTimeoutMs = 60_000
 const windowBytes = 64 * 1024
-/** Up to this size an MP3 is scanned, in about 0.3 seconds, instead of estimating its duration. */
-const maxScannedBytes = 64 * 1024 * 1024
 const maxCoverBytes = 5 * 1024 * 1024
 
 /**
@@ -84,67 +75,20 @@ function describeProblem(error: unknown): string {
   return `it cannot be read (${cleanLine(reasonOf(error), 200)})`
 }
 
-async function read(tokenizer: FileTokenizer, path: string): Promise<AudioFile> {
-  if (tokenizer.size === 0) throw new UnusableFileError('it is empty')
-  const start = Buffer.alloc(Math.min(tokenizer.size, 32 * 1024))
-  await tokenizer.peekBuffer(start, { mayBeLess: true })
-  const { format, common, native } = await parse(tokenizer, start)
-  if (format.codec === undefined && !format.sampleRate) throw new UnusableFileError('it contains no audio')
-  if (format.hasVideo === true && format.hasAudio !== true)
-    throw new UnusableFileError('it is a video without sound')
-  const durationMs = await findDurationMs(tokenizer, format)
+async function read(file: FileTokenizer, path: string): Promise<AudioFile> {
+  if (file.size === 0) throw new UnusableFileError('it is empty')
+  const { seconds, blocks } = await readContent(file)
+  const durationMs = toDurationMs(seconds)
   if (durationMs === 0) throw new UnusableFileError('its duration is zero or unknown')
-  const cues = readCueTags(native, durationMs)
-  const tags = readNamedTags(native)
-  return { ...readTags(common, path), tags, durationMs, cues, ...chooseCover(common.picture ?? []) }
-}
-
-async function parse(tokenizer: FileTokenizer, start: Buffer): Promise<IAudioMetadata> {
-  try {
-    return await parseFromTokenizer(tokenizer)
-  } catch (error) {
-    if (!(error instanceof CouldNotDetermineFileTypeError) || !hasMpegFrames(start)) throw error
-    tokenizer.fileInfo.mimeType = 'audio/mpeg'
-    tokenizer.setPosition(0)
-    return parseFromTokenizer(tokenizer)
-  }
-}
-
-/**
- * Scans Ogg files, and MP3 files whose header does not count their frames. For those the parser divides the
- * file size by the bitrate of the first frames, which is wrong for a variable bitrate after a silent start.
- */
-async function findDurationMs(tokenizer: FileTokenizer, format: IAudioMetadata['format']): Promise<number> {
-  const declaredMs = toDurationMs(format.duration)
-  const isMpeg = format.container === 'MPEG'
-  const isEstimate = isMpeg && format.duration === (format.numberOfSamples ?? 0) / (format.sampleRate ?? 1)
-  if (declaredMs > 0 && !(isEstimate && tokenizer.size <= maxScannedBytes)) return declaredMs
-  tokenizer.setPosition(0)
-  // The parser estimates if it knows the size.
-  if (isMpeg) tokenizer.hideSize()
-  const scanned = await parseFromTokenizer(tokenizer, { duration: true, skipCovers: true })
-  return toDurationMs(scanned.format.duration) || declaredMs
-}
-
-function readTags(common: ICommonTagsResult, path: string): Omit<SongTags, 'durationMs'> {
-  const { artist = '', title = '', album = '', genre = [], isrc = [] } = common
+  const texts = blocks.map(collectTexts)
+  const merged = mergeTexts(texts)
   return {
-    artist: cleanLine(artist, maxLengths.artist),
-    artists: [],
-    title: cleanLine(title, maxLengths.title) || cleanLine(basename(path, extname(path)), maxLengths.title),
-    album: cleanLine(album, maxLengths.album),
-    genre: cleanLine(genre.slice(0, 20).join(', '), maxLengths.genre),
-    isrc: cleanLine(isrc[0] ?? '', maxLengths.isrc),
-    lyrics: readLyrics(common)
+    ...readSongTags(texts, merged, path),
+    tags: readNamedTags(merged),
+    durationMs,
+    cues: readCueTags(merged, durationMs),
+    ...chooseCover(blocks.flatMap(({ pictures }) => pictures))
   }
-}
-
-/** Returns plain text. Line times are removed, whether they are data or a prefix like `[01:23.45]`. */
-function readLyrics(common: ICommonTagsResult): string {
-  const texts = (common.lyrics ?? []).map(tag => tag.text ?? tag.syncText.map(line => line.text).join('\n'))
-  const text = texts.find(candidate => candidate.trim() !== '') ?? ''
-  const plain = text.slice(0, maxLengths.lyrics * 8).replace(/^(\[\d{1,3}:\d\d(\.\d{1,3})?\] ?)+/gm, '')
-  return cleanLines(plain, maxLengths.lyrics)
 }
 
 /**
@@ -167,36 +111,4 @@ function chooseCover(pictures: IPicture[]): Pick<AudioFile, 'cover' | 'coverNoti
     return { cover: createArtwork(Buffer.from(data), contentType), coverNotice }
   }
   return { cover: null, coverNotice }
-}
-
-/** kbit/s by the four bits of a Layer III header: MPEG 1, then MPEG 2 and 2.5. */
-const bitrates = {
-  1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0],
-  2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
-} as const
-const sampleRates = [44_100, 48_000, 32_000, 0] as const
-/** The divisor of the sample rate for MPEG 2.5, reserved, MPEG 2, MPEG 1. */
-const divisors = [4, 0, 2, 1] as const
-
-/** Whether there are three consecutive Layer III frames. Recordings of streams begin inside a frame. */
-export function hasMpegFrames(bytes: Uint8Array): boolean {
-  for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
-    const second = at + readFrameLength(bytes, at)
-    const third = second + readFrameLength(bytes, second)
-    if (second > at && third > second && readFrameLength(bytes, third) > 0) return true
-  }
-  return false
-}
-
-/** Returns the length in bytes of the frame at an index, 0 if there is none. */
-function readFrameLength(bytes: Uint8Array, at: number): number {
-  const [sync = 0, kind = 0, rates = 0] = bytes.subarray(at, at + 3)
-  if (sync !== 0xff || (kind & 0xe6) !== 0xe2) return 0
-  const divisor = divisors[(kind >> 3) & 3] ?? 0
-  const sampleRate = sampleRates[(rates >> 2) & 3] ?? 0
-  const bitrate = bitrates[divisor === 1 ? 1 : 2][rates >> 4] ?? 0
-  if (divisor === 0 || sampleRate === 0 || bitrate === 0) return 0
-  const bytesPerSecond = bitrate * 125
-  const samples = divisor === 1 ? 1_152 : 576
-  return Math.floor((samples * bytesPerSecond) / (sampleRate / divisor)) + ((rates >> 1) & 1)
 }

@@ -71,6 +71,16 @@ export class FileTokenizer extends AbstractTokenizer {
     return count
   }
 
+  /** Reads up to `length` bytes from an offset on: fewer at the end of the file. Throws for more than 32 MiB. */
+  async readAt(offset: number, length: number): Promise<Buffer> {
+    const available = Math.max(0, Math.min(length, this.size - offset))
+    if (available > maxBufferBytes) throw new UnusableFileError('one of its tags is larger than 32 MiB')
+    const target = Buffer.alloc(available)
+    if (available === 0) return target
+    const count = await this.peekBuffer(target, { position: offset, mayBeLess: true })
+    return target.subarray(0, count)
+  }
+
   override supportsRandomAccess(): boolean {
     return true
   }

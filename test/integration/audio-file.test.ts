@@ -85,7 +85,7 @@ test('texts are bounded and contain no control characters or lone surrogates', a
     })
   )
   expect(artist).toBe('x'.repeat(255))
-  expect(title).toBe('a b\uFFFDc')
+  expect(title).toBe('a bc')
   expect(album).toBe('\u{1F600}'.repeat(200))
   expect([genre.length, isrc.length]).toEqual([255, 32])
 })
@@ -171,7 +171,7 @@ describe('an unusable file has a reason', () => {
   test.for([
     ['', 'it is not audio'],
     ['ID3\u0003\0\0\x7F\x7F\x7F\x7F', 'one of its tags is larger than 32 MiB'],
-    ['fLaC', 'it cannot be read']
+    ['fLaC', 'it contains no audio']
   ] as const)('2 GB of zeros after %j, at once', async ([start, reason]) => {
     const path = join(await scratchFolder(), 'sparse.mp3')
     await writeFile(path, start, 'latin1')

@@ -2,15 +2,16 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { readCueTags } from '../../../src/media/cue-tags.ts'
+import { collectTexts } from '../../../src/media/tags/named-tags.ts'
 import { findCueProblems, noCuePoints } from '../../../src/songs/cue-points.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const minute = 60_000
 
 /** The cue points in Vorbis comments. */
-function read(tags: Record<string, unknown>, durationMs = minute) {
-  const list = Object.entries(tags).map(([id, value]) => ({ id, value }))
-  return readCueTags({ vorbis: list }, durationMs)
+function read(tags: Record<string, string>, durationMs = minute) {
+  const list = Object.entries(tags).map(([id, text]) => ({ id, text }))
+  return readCueTags(collectTexts({ tags: list }), durationMs)
 }
 
 test('the tags of Liquidsoap are read in seconds', () => {
@@ -34,13 +35,8 @@ test('the tags of Liquidsoap are read in seconds', () => {
 })
 
 test('the names of a tag in ID3, MP4 and APE are the same', () => {
-  const value = '1.5'
-  for (const native of [
-    { 'ID3v2.4': [{ id: 'TXXX:liq_cue_in', value }] },
-    { iTunes: [{ id: '----:com.apple.iTunes:LIQ_CUE_IN', value }] },
-    { APEv2: [{ id: 'Liq_Cue_In', value }] }
-  ])
-    expect(readCueTags(native, minute)).toEqual({ ...noCuePoints, cueInMs: 1_500 })
+  for (const id of ['TXXX:liq_cue_in', '----:com.apple.iTunes:LIQ_CUE_IN', 'Liq_Cue_In'])
+    expect(read({ [id]: '1.5' })).toEqual({ ...noCuePoints, cueInMs: 1_500 })
 })
 
 test('a crossfade duration is the time before the end when the next song starts', () => {
@@ -53,6 +49,11 @@ describe('a gain is read from', () => {
   test.for([
     ['ReplayGain', { REPLAYGAIN_TRACK_GAIN: '-7.54 dB' }, -7.54],
     ['ReplayGain without a blank', { replaygain_track_gain: '+2.1dB' }, 2.1],
+    ['ReplayGain without unit', { REPLAYGAIN_TRACK_GAIN: '-7.54' }, -7.54],
+    ['ReplayGain with a decimal comma', { REPLAYGAIN_TRACK_GAIN: '-7,54 dB' }, -7.54],
+    ['a factor with a decimal comma', { liq_amplify: '0,5' }, -6.02],
+    ['RVA2', { RVA2: '-3.25 dB' }, -3.25],
+    ['ReplayGain before RVA2', { RVA2: '-3.25 dB', REPLAYGAIN_TRACK_GAIN: '2 dB' }, 2],
     ['R128, which refers to another loudness', { R128_TRACK_GAIN: '-1024' }, 1],
     ['R128 with a fraction', { R128_TRACK_GAIN: '-3221' }, -7.58],
     ['a factor of Liquidsoap', { liq_amplify: '0.5' }, -6.02],
@@ -81,7 +82,6 @@ test('values that are malformed, out of range or do not fit the duration are ign
     { liq_amplify: '-60.1 dB' },
     { REPLAYGAIN_TRACK_GAIN: '99 dB' },
     { R128_TRACK_GAIN: '1.5' },
-    { R128_TRACK_GAIN: 256 },
     { liq_cross_duration: '61' }
   ])
     expect([tags, read(tags)]).toEqual([tags, noCuePoints])

@@ -1,0 +1,47 @@
+import { CouldNotDetermineFileTypeError } from 'music-metadata'
+
+import type { FileTokenizer } from '../file-tokenizer.ts'
+import { latinOf } from '../tags/id3v2-names.ts'
+import { readOuterTags } from '../tags/outer-tags.ts'
+import { UnusableFileError } from '../unusable-file.ts'
+import type { AudioContent } from './audio-content.ts'
+import { readFlac } from './flac.ts'
+import { areMpegFrames, findMpegFrames } from './mpeg-frames.ts'
+import { readMpegSeconds } from './mpeg.ts'
+import { readOgg } from './ogg.ts'
+import { type OtherContent, readOther } from './other.ts'
+import { readWave, startsWave } from './wave.ts'
+
+/** In which the first frame of MPEG audio begins, if no other format is found. */
+const startBytes = 32 * 1024
+
+/** Reads the duration and tags of an audio file, whose content determines the format. */
+export async function readContent(file: FileTokenizer): Promise<AudioContent> {
+  const { start, end, leading, trailing } = await readOuterTags(file)
+  const head = await file.readAt(start, Math.min(startBytes, end - start))
+  const magic = latinOf(head.subarray(0, 4))
+  if (magic === 'fLaC') return withOuter(await readFlac(file, start, end))
+  if (magic === 'OggS') return withOuter(await readOgg(file, start, end))
+  const other = startsWave(head) ? await readWave(file, start, end) : await readOthers()
+  if (other !== 'mpeg') return { ...other, blocks: [...leading, ...other.blocks, ...trailing] }
+  const seconds = await readMpegSeconds(file, start, end)
+  if (seconds === 0) throw new UnusableFileError('it contains no audio')
+  return { seconds, blocks: [...leading, ...trailing] }
+
+  /** The tags that the format defines come first. */
+  function withOuter(content: AudioContent): AudioContent {
+    return { ...content, blocks: [...content.blocks, ...leading, ...trailing] }
+  }
+
+  async function readOthers(): Promise<OtherContent> {
+    if (areMpegFrames(head, 0)) return 'mpeg'
+    try {
+      return await readOther(file, start)
+    } catch (error) {
+      const isUnknown = error instanceof CouldNotDetermineFileTypeError
+      // A tag is often followed by bytes that are none.
+      if (isUnknown && (leading.length > 0 || findMpegFrames(head) >= 0)) return 'mpeg'
+      throw error
+    }
+  }
+}
