@@ -22,7 +22,6 @@ export const tablesLeftOut = [
   'uploads',
   'cover_lookup_lease',
   'listener_salts',
-  'upgrade_positions',
   'upgrade_steps'
 ]
 

@@ -1,27 +1,20 @@
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import { cleanLine, maxLengths, songId, songText, titleFromPath } from '../songs/song.ts'
 import type { Tx } from './sql.ts'
-import type { UpgradeStep } from './upgrade-steps.ts'
+import type { StepProgress, UpgradeStep } from './upgrade-steps.ts'
 
 /* Removes U+FFFD, which releases before 0.3.0 stored; see migration 0040. Names of files are not changed. */
 
 const rowsPerBatch = 5_000
 
-/** The next ids of a table, at most `rowsPerBatch`; null if there are no more. Starts again after the last one. */
-async function nextIds(tx: Tx, step: string, table: 'media' | 'song_history') {
-  const [range] = await tx<{ from: number; to: number | null }[]>`
-    with reached as (select coalesce((select last_id from upgrade_positions where step = ${step}), 0) as id)
-    select reached.id as "from",
-      (select max(id) from (select id from ${tx(table)} where id > reached.id order by id limit ${rowsPerBatch}) next) as "to"
-    from reached`
-  if (!range || range.to === null) {
-    await tx`delete from upgrade_positions where step = ${step}`
-    return null
-  }
-  await tx`
-    insert into upgrade_positions (step, last_id) values (${step}, ${range.to})
-    on conflict (step) do update set last_id = excluded.last_id`
-  return { from: range.from, to: range.to }
+/** The next ids of a table, at most `rowsPerBatch`; null if there are no more. */
+async function nextIds(tx: Tx, progress: StepProgress, table: 'media' | 'song_history') {
+  const [from = 0] = progress.position
+  const [range] = await tx<{ to: number | null }[]>`
+    select max(id) as "to" from (select id from ${tx(table)} where id > ${from} order by id limit ${rowsPerBatch}) next`
+  if (!range || range.to === null) return null
+  progress.position = [range.to]
+  return { from, to: range.to }
 }
 
 interface SongRow {
@@ -53,8 +46,8 @@ async function cleanSongs(tx: Tx, table: 'media' | 'song_history', songs: readon
 
 const cleanMedia: UpgradeStep = {
   name: 'remove U+FFFD from songs',
-  async run(tx) {
-    const ids = await nextIds(tx, this.name, 'media')
+  async run(tx, progress) {
+    const ids = await nextIds(tx, progress, 'media')
     if (ids === null) return 0
     const { from, to } = ids
     await cleanSongs(
@@ -77,8 +70,8 @@ const cleanMedia: UpgradeStep = {
 
 const cleanPlays: UpgradeStep = {
   name: 'remove U+FFFD from plays',
-  async run(tx) {
-    const ids = await nextIds(tx, this.name, 'song_history')
+  async run(tx, progress) {
+    const ids = await nextIds(tx, progress, 'song_history')
     if (ids === null) return 0
     const { from, to } = ids
     await cleanSongs(

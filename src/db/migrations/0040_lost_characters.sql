@@ -39,9 +39,3 @@ create trigger remove_lost_characters before insert or update of display_name, c
 create trigger remove_lost_characters before insert or update of name, description, live_text, offline_text on stations for each row
   when (has_lost_characters(array[new.name, new.description, new.live_text, new.offline_text]))
   execute function remove_lost_characters('name', 'description', 'live_text', 'offline_text');
-
--- How far a step of src/db/upgrade-steps.ts has come that reads a large table by id.
-create table upgrade_positions (
-  step text primary key,
-  last_id bigint not null
-);
