@@ -177,15 +177,15 @@ function openSongs(rows: readonly BulkRow[]) {
 
 /** Finds songs whose paths are stored in another form of Unicode, by the path of the line. */
 async function findOtherForms({ reads: sql }: ApiServices, stationId: number, lines: readonly CsvLine[]) {
-  const paths = lines.map(line => cellOf(line, 'path')).filter(path => /[^\p{ASCII}]/u.test(path))
+  const paths = lines.map(line => cellOf(line, 'path')).filter(text => /[^\p{ASCII}]/u.test(text))
   const songs = [...(await findStoredSongs(sql, stationId, paths))]
   if (songs.length === 0) return new Map<string, BulkRow>()
   const ids = songs.map(([, { id }]) => id)
   const rows = await sql<BulkRow[]>`${selectBulkRows(sql, stationId, sql`m.id = any(${ids}::bigint[])`)}`
   const byPath = new Map(rows.map(row => [row.path, row]))
   return new Map(
-    songs.flatMap(([given, { path }]) => {
-      const row = byPath.get(path)
+    songs.flatMap(([given, song]) => {
+      const row = byPath.get(song.path)
       return row ? [[given, row] as const] : []
     })
   )
