@@ -31,7 +31,11 @@ export async function readBody<Services>(
     if (byteTypes.includes(type)) return incoming.bytes
     throw new ApiError('wrong-media-type', `The body must be one of ${byteTypes.join(', ')}.`)
   }
-  if (isJsonType(contentType)) return parseJsonBody(await incoming.bytes, charset, maxBodyValues)
+  if (isJsonType(contentType)) {
+    // Forms come from radio programs, which do not know the encoding of their titles.
+    const foreign = takesForm ? { charset } : {}
+    return parseJsonBody(await incoming.bytes, { maxValues: maxBodyValues, ...foreign })
+  }
   if (textTypes.includes(type)) return decodeForeignText(await incoming.bytes, charset)
   if (takesForm && type === formContentType)
     return Object.fromEntries(parseForm(await incoming.bytes, charset))

@@ -10,6 +10,11 @@ export const maxJsonDepth = 64
  */
 export const maxJsonValues = 20_000
 
+interface JsonOptions {
+  readonly maxValues?: number | undefined
+  readonly charset?: string | null | undefined
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Whether a content type is JSON, with any parameters; an empty one counts as JSON. */
@@ -19,17 +24,16 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a JSON body; undefined if it is empty. Texts that are not UTF-8 are decoded one by one, because playouts
- * send titles as they receive them. Throws 400 if it is not JSON, is nested too deeply, has too many values, or has a
- * field `__proto__`, which could change the prototype of a copy.
+ * Parses a JSON body; undefined if it is empty. It must be UTF-8, unless a charset or null (unknown) is given: then its texts
+ * are decoded one by one, because playouts send titles as they receive them. Throws 400 if it is not JSON, is nested too
+ * deeply, has too many values, or has a field `__proto__`, which could change the prototype of a copy.
  */
 export function parseJsonBody(
   bytes: Uint8Array,
-  charset: string | null = null,
-  maxValues: number = maxJsonValues
+  { maxValues = maxJsonValues, charset }: JsonOptions = {}
 ): unknown {
   if (bytes.length === 0) return undefined
-  const text = decodeForeignDocument(bytes, '"', charset)
+  const text = charset === undefined ? decodeText(bytes) : decodeForeignDocument(bytes, '"', charset)
   limitStructure(text, maxValues)
   let value: unknown
   try {
@@ -42,22 +46,36 @@ export function parseJsonBody(
   return value
 }
 
-/** Counts values and levels before any of them is built. Throws 400 above the limits; text that is not JSON may pass. */
+/**
+ * Counts values and levels before any of them is built. Throws 400 above the limits, which names the member of the body with too
+ * many values; text that is not JSON may pass.
+ */
 function limitStructure(text: string, maxValues: number): void {
   let values = 1
   let depth = 0
+  let name = [0, 0]
   for (let index = 0; index < text.length; index++) {
     const character = text[index]
-    if (character === '"') index = endOfString(text, index)
-    else if (character === ',') values++
+    if (character === '"') {
+      const end = endOfString(text, index)
+      if (depth === 1 && /^\s*:/.test(text.slice(end + 1, end + 20))) name = [index, end + 1]
+      index = end
+    } else if (character === ',') values++
     else if (character === '[' || character === '{') {
       values++
       depth++
     } else if (character === ']' || character === '}') depth--
-    if (values > maxValues)
-      throw malformed(`The body has more than ${maxValues.toLocaleString('en-US')} values.`)
+    if (values > maxValues) throw tooManyValues(text.slice(name[0], name[1]), maxValues)
     if (depth > maxJsonDepth) throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
   }
+}
+
+const maxNameLength = 100
+
+function tooManyValues(name: string, maxValues: number): ApiError {
+  const message = `The body has more than ${maxValues.toLocaleString('en-US')} values.`
+  const field = name.slice(1, -1).slice(0, maxNameLength)
+  return ApiError.ofFields([{ field, code: 'too_long', message }])
 }
 
 /** The index of the quote at the end of a string, or of the last character. */

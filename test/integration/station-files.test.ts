@@ -242,7 +242,8 @@ describe('the table of all songs', () => {
         (select json_agg(array[t.id, t.playlist_id, t.media_id, t.position] order by t.id) from playlist_tracks t join playlists p on p.id = t.playlist_id
           where p.station_id = ${id}) as tracks,
         (select version from libraries where station_id = ${id}) as version,
-        (select count(*)::int from audit_log) as audits`
+        (select count(*)::int from audit_log where record = 'StationFile' and record_id in (
+          select id::text from media where station_id = ${id})) as audits`
     const before = await stored()
     const { body: table } = await station.ask('GET', '/files/bulk')
     const text = String(table)

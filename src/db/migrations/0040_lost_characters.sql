@@ -32,10 +32,19 @@ create trigger remove_lost_characters before insert or update of value on media_
 create trigger remove_lost_characters before insert or update of name on playlists for each row
   when (has_lost_characters(array[new.name])) execute function remove_lost_characters('name');
 
-create trigger remove_lost_characters before insert or update of display_name, comments on streamers for each row
-  when (has_lost_characters(array[new.display_name, new.comments]))
-  execute function remove_lost_characters('display_name', 'comments');
+-- A trigger before an update locks rows as if their keys changed, if the statement sets them, and would wait for whoever adds rows
+-- that refer to them. So these clean the row again after it was written.
+create function remove_stored_lost_characters() returns trigger language plpgsql as $$
+begin
+  execute format('update %I set %s where id = $1', tg_table_name, (
+    select string_agg(format('%1$I = without_lost_characters(%1$I)', field), ', ') from unnest(tg_argv) as field)) using new.id;
+  return null;
+end $$;
 
-create trigger remove_lost_characters before insert or update of name, description, live_text, offline_text on stations for each row
+create trigger remove_lost_characters after insert or update of display_name, comments on streamers for each row
+  when (has_lost_characters(array[new.display_name, new.comments]))
+  execute function remove_stored_lost_characters('display_name', 'comments');
+
+create trigger remove_lost_characters after insert or update of name, description, live_text, offline_text on stations for each row
   when (has_lost_characters(array[new.name, new.description, new.live_text, new.offline_text]))
-  execute function remove_lost_characters('name', 'description', 'live_text', 'offline_text');
+  execute function remove_stored_lost_characters('name', 'description', 'live_text', 'offline_text');

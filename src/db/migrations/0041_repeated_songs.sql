@@ -15,3 +15,9 @@ create view playlist_entries as
   select id, playlist_id, coalesce(media_id, repeated_media_id) as media_id, media_id is null as is_repeat, position, last_pass,
     last_aired_ms, is_from_folder
   from playlist_tracks;
+
+-- As before, with the new column.
+drop trigger tracks_changed on playlist_tracks;
+create constraint trigger tracks_changed
+  after insert or delete or update of position, media_id, repeated_media_id on playlist_tracks
+  deferrable initially deferred for each row execute function track_changed();

@@ -45,19 +45,37 @@ describe('a body', () => {
       expect(parse(text)).toEqual(JSON.parse(text))
     }
     expect(() => parse(`{"a":"\\\\",${list(maxJsonValues)}`)).toThrow('values')
-    expect(parseJsonBody(Buffer.from(list(maxJsonValues + 1)), null, maxJsonValues + 1)).toHaveLength(
-      maxJsonValues
-    )
+    const maxValues = maxJsonValues + 1
+    expect(parseJsonBody(Buffer.from(list(maxValues)), { maxValues })).toHaveLength(maxJsonValues)
   })
 
-  test('that is not UTF-8 has texts in any encoding', () => {
+  test('with too many values is refused with the name of the member that has them', () => {
+    const list = Array(maxJsonValues).fill({ name: 1 })
+    const refuse = (body: object) => {
+      try {
+        return parse(JSON.stringify(body))
+      } catch (error) {
+        return error instanceof ApiError && error.extraData
+      }
+    }
+    expect(refuse({ a: 1, media_ids: list, b: 1 })).toMatchObject({
+      errors: [{ field: 'media_ids', code: 'too_long' }]
+    })
+    expect(refuse(list)).toMatchObject({ errors: [{ field: '', code: 'too_long' }] })
+  })
+
+  test('that is not UTF-8 is refused', () => {
+    expect(() => parseJsonBody(Uint8Array.of(0x22, 0xff, 0x22))).toThrow('not valid UTF-8')
+  })
+
+  test('of a radio program has texts in any encoding', () => {
     const bytes = Buffer.concat([
       Buffer.from('{"artist": "Кино", "title": "'),
       Buffer.from('Caf\u00E9 \\u00e9 \x80"}', 'latin1')
     ])
-    expect(parseJsonBody(bytes)).toEqual({ artist: 'Кино', title: 'Café é €' })
+    expect(parseJsonBody(bytes, { charset: null })).toEqual({ artist: 'Кино', title: 'Café é €' })
     const koi = Buffer.from('{"title": "\xEB\xC9\xCE\xCF"}', 'latin1')
-    expect(parseJsonBody(koi, 'koi8-r')).toEqual({ title: 'Кино' })
+    expect(parseJsonBody(koi, { charset: 'koi8-r' })).toEqual({ title: 'Кино' })
   })
 
   test('is either parsed like JSON or refused with 400', () => {

@@ -106,13 +106,13 @@ async function receiveJson(request: ApiRequest, services: ApiServices, stream: B
   const splitter = openJsonFileSplitter()
   const decoded = decodedPieces(stream, splitter)
   const first = await decoded.next()
-  if (!splitter.hasFile()) return { fields: parseJsonBody(splitter.rest()), upload: null }
+  if (!splitter.hasFile()) return { fields: parseJsonBody(splitter.rest(), { charset: null }), upload: null }
   const sizeBytes = stream.size === null ? null : Math.floor((stream.size * 3) / 4)
   const path = findPath(splitter.beforeFile())
   const upload = await openWholeUpload(request, services, { sizeBytes, path })
   try {
     await upload.receive(startingWith(first.done ? null : first.value, decoded))
-    return { fields: parseJsonBody(splitter.rest()), upload }
+    return { fields: parseJsonBody(splitter.rest(), { charset: null }), upload }
   } catch (error) {
     await upload.remove()
     throw error
@@ -122,7 +122,7 @@ async function receiveJson(request: ApiRequest, services: ApiServices, stream: B
 /** The path that comes before the file in a body; empty if there is none. */
 function findPath(json: Uint8Array): string {
   try {
-    const fields = parseJsonBody(json)
+    const fields = parseJsonBody(json, { charset: null })
     const { success, output } = v.safeParse(v.object({ path: v.string() }), fields)
     return success ? findTarget('', output.path) : ''
   } catch {
