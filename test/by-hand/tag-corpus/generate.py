@@ -347,5 +347,21 @@ add("names.mp3", f.id3(3, [title, artist, f.text("TBPM", "128"), f.text("TPE2", 
     **plain, tags={"bpm": "128", "album_artist": "Various", "band": "Various", "composer": "Bach/Busoni", "year": "1999",
                    "initial_key": "Am", "mood": "calm", "my field": "mine", "comment": "Hello", "url_artist": "http://example.com"})
 
+# Reasons of files that are generated together with others.
+for name, reason in {
+    "id3v23-unsynchronised.mp3": "ffprobe does not undo the unsynchronisation of this tag",
+    "id3v22-unsynchronised.mp3": "ffprobe does not undo the unsynchronisation of this tag",
+    "id3v24-sizes-of-itunes.mp3": "ffprobe reads the sizes as the standard says; iTunes wrote plain numbers",
+    "id3v23-compressed.mp3": "ffprobe does not read compressed frames of this version",
+    "adpcm_ms.wav": "mutagen does not compute the duration of ADPCM",
+    "flac-in-ogg-from-pipe.oga": "the header has 2^31 - 1 samples; the last page tells the duration",
+    "from-pipe.flac": "the header has 2^31 - 1 samples; the last frame tells the duration",
+    "fragmented.m4a": "mutagen does not read the fragments",
+    "plain.wma": "mutagen lists the two tags in which ffmpeg stores the artist",
+    "plain.mka": "mutagen does not read Matroska",
+    "plain.webm": "mutagen does not read Matroska",
+}.items():
+    manifest[name]["reason"] = reason
+
 (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False))
 print(f"{len(manifest)} files in {folder}")
