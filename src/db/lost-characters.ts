@@ -109,20 +109,26 @@ const cleanNames: UpgradeStep = {
   }
 }
 
-/** The texts that stations show. Older releases that run again do not break a constraint, because the triggers come first. */
-const refuseNew: UpgradeStep = {
-  name: 'refuse U+FFFD',
+/**
+ * Adds a constraint to a table, in a transaction of its own, so that it waits for writers without holding another table. An older
+ * release that runs again does not break it, because the triggers come first.
+ */
+const refuseNew = (table: 'media' | 'song_history', columns: string): UpgradeStep => ({
+  name: `refuse U+FFFD in ${table}`,
   async run(tx) {
+    const name = `${table}_no_lost_characters`
     await tx`
-      alter table media drop constraint if exists media_no_lost_characters, add constraint media_no_lost_characters
-        check (not has_lost_characters(array[artist, title, album, genre, isrc, lyrics])) not valid`
-    await tx`
-      alter table song_history drop constraint if exists song_history_no_lost_characters,
-        add constraint song_history_no_lost_characters
-        check (not has_lost_characters(array[artist, title, album, genre, isrc, playlist, streamer])) not valid`
+      alter table ${tx(table)} drop constraint if exists ${tx(name)},
+        add constraint ${tx(name)} check (not has_lost_characters(array[${tx.unsafe(columns)}])) not valid`
     return 0
   }
-}
+})
 
 /** Removes U+FFFD from stored texts, and refuses new ones. */
-export const lostCharacterSteps: readonly UpgradeStep[] = [cleanMedia, cleanPlays, cleanNames, refuseNew]
+export const lostCharacterSteps: readonly UpgradeStep[] = [
+  cleanMedia,
+  cleanPlays,
+  cleanNames,
+  refuseNew('media', 'artist, title, album, genre, isrc, lyrics'),
+  refuseNew('song_history', 'artist, title, album, genre, isrc, playlist, streamer')
+]

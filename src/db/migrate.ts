@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-import { OperatorError } from '../runtime/errors.ts'
+import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { projectFile, version } from '../runtime/program-files.ts'
+import { withJitter } from '../runtime/repeat.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 
 const folder = projectFile('src/db/migrations/')
@@ -20,12 +22,23 @@ export async function migrateDatabase(url: string): Promise<string[]> {
 }
 
 /**
- * Runs every `NNNN_name.sql` that is not recorded, in order, in one transaction; concurrent processes wait.
- * Returns the names that ran. Throws an `OperatorError` if a newer release changed the schema incompatibly.
+ * Runs every `NNNN_name.sql` that is not recorded, in order, in one transaction; concurrent processes wait. Tries again after
+ * a deadlock with writers of the release before. Returns the names that ran. Throws an `OperatorError` if a newer
+ * release changed the schema incompatibly.
  */
-export function migrate(sql: Sql): Promise<string[]> {
-  return sql.begin(tx => runMigrations(tx))
+export async function migrate(sql: Sql): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await sql.begin(tx => runMigrations(tx))
+    } catch (error) {
+      if (codeOf(error) !== deadlock || attempt === maxAttempts) throw error
+      await sleep(withJitter(500))
+    }
+  }
 }
+
+const deadlock = '40P01'
+const maxAttempts = 5
 
 /** Like `migrate`, in a transaction of the caller. `isIncluded` limits it to some names. */
 export async function runMigrations(
@@ -39,11 +52,18 @@ export async function runMigrations(
   await assertIsKnown(tx, names)
   const done = new Set((await tx<{ name: string }[]>`select name from migrations`).map(row => row.name))
   const missing = names.filter(name => !done.has(name) && isIncluded(name))
+  if (missing.length > 0) await lockStations(tx)
   for (const name of missing) {
     await tx.unsafe(await readFile(new URL(name, folder), 'utf8'))
     await tx`insert into migrations ${tx({ name })}`
   }
   return missing
+}
+
+/** Changes lock the row of their station first. Waiting for them here, before other tables are locked, avoids deadlocks with them. */
+async function lockStations(tx: Tx): Promise<void> {
+  const [table] = await tx<{ isThere: boolean }[]>`select to_regclass('stations') is not null as "isThere"`
+  if (table?.isThere) await tx`lock table stations in access exclusive mode`
 }
 
 /** The names of all migrations of this release, in order. */
