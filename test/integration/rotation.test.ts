@@ -1,9 +1,11 @@
 import { expect } from 'vitest'
 
+import { seededRandom } from '../../src/autodj/random.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { advance } from '../../src/playout/advance.ts'
 import { findCachedLibrary } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
+import { judgeRotation } from '../chaos/judge-rotation.ts'
 import { test } from '../support/fixtures.ts'
 import { openPlayout } from '../support/playout.ts'
 import { seedStations } from '../support/stations.ts'
@@ -55,3 +57,27 @@ test.for([1, 2])(
     expect(stored?.pass).toBeGreaterThan(10)
   }
 )
+
+test('no song is more than a pass ahead while songs are removed and added all the time', async ({
+  sql,
+  redisUrl
+}) => {
+  await using services = await openPlayout(sql, redisUrl)
+  const [station] = await seedStations(sql, { tracks: 8, songMs: 1_000 })
+  if (!station) throw new Error('no station was made')
+  const { id: stationId, playlistId } = station
+  const songs = await sql<{ id: number }[]>`select id from media where station_id = ${stationId} order by id`
+  const random = seededRandom(1, 1)
+  await advance(services, { stationId, endedShId: 0, cause: 'wake' })
+  for (let number = 0; number < 80; number++) {
+    // Four songs stay.
+    const song = songs[4 + Math.floor(random() * 4)]?.id ?? 0
+    if (random() < 0.6)
+      await sql`
+        insert into playlist_tracks (playlist_id, media_id, position) values (${playlistId}, ${song}, 99) on conflict do nothing`
+    else await sql`delete from playlist_tracks where playlist_id = ${playlistId} and media_id = ${song}`
+    await play([services], stationId, 1)
+  }
+  const plays = (await readPlays(sql, stationId)).map(row => ({ ...row, playlistId }))
+  expect(judgeRotation(stationId, plays)).toEqual([])
+})

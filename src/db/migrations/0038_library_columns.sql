@@ -40,7 +40,7 @@ begin
       select playlist_id, pass from song_history
       where station_id between new.station_id and new.station_id order by station_id desc, id desc limit 1
     ) newest
-    where newest.playlist_id = new.id and newest.pass = new.pass
+    where newest.playlist_id = new.id and newest.pass in (new.pass, new.pass + 1)
   ) then
     perform record_library_change(new.station_id, 'playlist', new.id);
   end if;

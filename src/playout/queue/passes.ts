@@ -14,7 +14,10 @@ export async function startNewPass(tx: Tx, playlistId: number): Promise<void> {
       and not is_sent and not is_manual`
 }
 
-/** The first play of a later pass ends the passes before it, once all their tracks were played. */
+/**
+ * A play of a later pass ends the passes before it. All but the last of these were complete when it was planned, also if
+ * songs were added since; the last one ends once all tracks were played in it.
+ */
 export function endPass(
   tx: Tx,
   { playlists }: Library,
@@ -23,6 +26,7 @@ export function endPass(
   const playlist = playlists.find(({ id }) => id === playlistId)
   if (!playlist || pass <= playlist.pass) return []
   const isDone = (lastPass: number, index: number) => lastPass >= pass - 1 || !countsInPass(playlist, index)
-  if (!playlist.tracks.lastPass.every(isDone)) return []
-  return [tx`update playlists set pass = ${pass} where id = ${playlist.id} and pass < ${pass}`]
+  const current = playlist.tracks.lastPass.every(isDone) ? pass : pass - 1
+  if (current <= playlist.pass) return []
+  return [tx`update playlists set pass = ${current} where id = ${playlist.id} and pass < ${current}`]
 }
