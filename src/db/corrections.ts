@@ -72,10 +72,12 @@ const isSameFile = (before: StoredSong, { sizeBytes, modifiedMs }: ImportedSong)
 /** The columns of a row of an earlier release that differ from the file. */
 function findEarlierCorrections(before: StoredSong, song: ImportedSong): string[] {
   if (!before.isEarlier) return []
+  // An empty text was cleared, if the release could read the tags of the file at all.
+  const mayBeCleared = isSameFile(before, song) && !hasDerivedTitle(before)
+  const isCorrected = (stored: string, text: string) =>
+    stored === '' ? mayBeCleared && text !== '' : stored !== text && !isMisread(stored, text)
   const texts = textColumns
-    .filter(
-      name => before[name] !== '' && before[name] !== song[name] && !isMisread(before[name], song[name])
-    )
+    .filter(name => isCorrected(before[name], song[name]))
     .filter(name => name !== 'title' || !hasDerivedTitle(before))
   const hasCover = before.coverHash !== null || isSameFile(before, song)
   return hasCover && before.coverHash !== song.coverHash ? [...texts, coverColumn] : texts

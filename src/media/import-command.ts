@@ -40,7 +40,16 @@ async function runImport(call: CommandContext, signal: AbortSignal): Promise<num
     try {
       const { playlist: playlistName } = request
       const onProgress = progress.show
-      return await importMedia(sql, { stationId, playlistName, paths, allowed, signal, onProgress })
+      const { replacesCorrections } = request
+      return await importMedia(sql, {
+        stationId,
+        playlistName,
+        paths,
+        allowed,
+        replacesCorrections,
+        signal,
+        onProgress
+      })
     } finally {
       progress.end()
     }
@@ -84,7 +93,7 @@ async function findStation(sql: Sql, name: string): Promise<number | null> {
 }
 
 const usage =
-  'usage: npm run import -- --station STATION --playlist NAME [--create] [--allow FOLDER]... PATH...'
+  'usage: npm run import -- --station STATION --playlist NAME [--create] [--read-tags-again] [--allow FOLDER]... PATH...'
 
 const help = `${usage}
 
@@ -97,6 +106,8 @@ files that are new or changed.
   --station   id or short name of the station
   --playlist  name of the playlist; created if it does not exist
   --create    create the station if it does not exist
+  --read-tags-again
+              read all files, also unchanged ones, and replace what was corrected of their songs, except cue points
   --allow     a folder into which symbolic links and playlist entries may lead, besides the folders of the
               PATHs; may be repeated. Files elsewhere are reported and skipped
   --help      show this help
@@ -107,6 +118,7 @@ const { parse, usageError } = openCommandLine(usage, {
   station: { type: 'string' },
   playlist: { type: 'string' },
   create: { type: 'boolean' },
+  'read-tags-again': { type: 'boolean' },
   allow: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' }
 })
@@ -115,10 +127,11 @@ const { parse, usageError } = openCommandLine(usage, {
 export function parseImportArguments(args: readonly string[]) {
   const { values, positionals: paths } = parse(args)
   const { station, playlist, create = false, allow: allowed = [] } = values
+  const replacesCorrections = values['read-tags-again'] ?? false
   if (values.help) return null
   if (!station) throw usageError('--station is missing')
   if (!playlist?.trim()) throw usageError('--playlist is missing')
   if (playlist.length > 255) throw usageError('--playlist is longer than 255 characters')
   if (paths.length === 0) throw usageError('no PATH is given')
-  return { station, playlist: playlist.trim(), create, allowed, paths }
+  return { station, playlist: playlist.trim(), create, replacesCorrections, allowed, paths }
 }

@@ -14,6 +14,7 @@ import {
 import { appendEntries } from '../db/playlist-entries.ts'
 import type { Sql } from '../db/sql.ts'
 import { findStoredSongs } from '../db/stored-names.ts'
+import { nameKey } from '../runtime/name-key.ts'
 import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import { readAudioFile } from './audio-file.ts'
@@ -41,6 +42,8 @@ export interface ImportOptions {
   paths: string[]
   /** Additional folders into which symbolic links and playlist entries may lead. */
   allowed?: readonly string[]
+  /** Whether all files are read, and their tags replace what a person set, except cue points. */
+  replacesCorrections?: boolean
   onProgress?: (event: ImportEvent) => void
   /** If aborted, the import returns after the current batch. */
   signal?: AbortSignal
@@ -96,7 +99,7 @@ async function importItems(
   let batch = emptyBatch()
   for (let at = 0; at < items.length; at += readConcurrency) {
     const group = items.slice(at, at + readConcurrency)
-    for (const result of await Promise.all(group.map(item => readItem(item, known, realRoots)))) {
+    for (const result of await Promise.all(group.map(item => readItem(item, known, realRoots, options)))) {
       counts.found += 1
       if ('reason' in result) counts.skipped += 1
       else if (!addToBatch(batch, result, others.moved.get(result.path))) counts.unchanged += 1
@@ -130,6 +133,12 @@ async function findOtherForms(sql: Sql, stationId: number, paths: readonly strin
     else moved.set(path, song.path)
     taken.add(song.path)
   }
+  const first = new Map<string, string>()
+  for (const path of paths) {
+    const other = first.get(nameKey(path))
+    if (other === undefined) first.set(nameKey(path), path)
+    else if (other !== path && !pairs.has(path)) pairs.set(path, other)
+  }
   return { moved, pairs }
 }
 
@@ -145,7 +154,8 @@ interface UsableItem {
 async function readItem(
   item: ScannedItem,
   known: Map<string, KnownSong>,
-  realRoots: readonly string[]
+  realRoots: readonly string[],
+  { replacesCorrections = false }: ImportOptions
 ): Promise<UsableItem | { readonly path: string; readonly reason: string }> {
   if (item.type === 'unusable') return item
   const { path, occurrence } = item
@@ -153,7 +163,7 @@ async function readItem(
   if (item.type === 'remote') return { path, occurrence, song: buildRemoteSong(item.entry, old) }
   const { sizeBytes, modifiedMs } = item
   const isSame = old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs
-  if (isSame && old.isRead) return { path, occurrence, song: null }
+  if (isSame && old.isRead && !replacesCorrections) return { path, occurrence, song: null }
   try {
     const { cover, coverNotice: notice, ...tags } = await readAudioFile(path, realRoots)
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
@@ -197,7 +207,7 @@ function addToBatch(
 
 async function writeBatch(
   sql: Sql,
-  { stationId, playlistName }: ImportOptions,
+  { stationId, playlistName, replacesCorrections = false }: ImportOptions,
   { entries, songs, paths, moved, covers }: Batch,
   counts: ImportCounts
 ): Promise<void> {
@@ -209,7 +219,7 @@ async function writeBatch(
       await tx`update media set path = ${path}
         where station_id = ${stationId} and path = ${former} and remote_playlist_id is null
           and not exists (select from media where station_id = ${stationId} and path = ${path} and remote_playlist_id is null)`
-    const upserted = await upsertMedia(tx, stationId, songs)
+    const upserted = await upsertMedia(tx, stationId, songs, { replacesCorrections })
     const playlistId = await findOrCreatePlaylist(tx, stationId, playlistName)
     const ids = await findMediaIds(tx, stationId, [...paths])
     const listed = entries.flatMap(({ path, occurrence }) => {

@@ -35,7 +35,8 @@ async function openSong(sql: Sql, redisUrl: string, frames: Buffer[] = []) {
     time += 60
     await utimes(path, time, time)
   }
-  const run = () => importMedia(sql, { stationId: id, playlistName: 'Rotation', paths: [media] })
+  const run = (replacesCorrections = false) =>
+    importMedia(sql, { stationId: id, playlistName: 'Rotation', paths: [media], replacesCorrections })
   await touch(tags)
   await run()
   const [row] = await sql<{ id: number }[]>`select id from media`
@@ -75,6 +76,8 @@ test('an import keeps each text that a person set, and reads the others', async 
   expect(await song()).toMatchObject({ ...read, title: 'Corrected', genre: '', album: 'New album' })
   const [row] = await sql`select operator_cues, song_id from media`
   expect(row).toEqual({ operator_cues: ['genre', 'title'], song_id: songId('Tagged artist - Corrected') })
+  await run(true)
+  expect(await song()).toMatchObject({ ...read, title: 'Another', genre: 'Blues', album: 'New album' })
 })
 
 test('an upload to the same path keeps what a person set, cover and cue points included', async ({
@@ -126,6 +129,10 @@ test('custom fields are read from the tags that they name, unless a person set o
   await touch(tags, [])
   await run()
   expect((await song()).fields).toEqual({ mood: 'wild', tempo: '', shelf: '', own: '' })
+  await sql`update custom_fields set auto_assign = case short_name when 'tempo' then 'TBPM' else 'label' end where short_name in ('tempo', 'own')`
+  await touch({ ...tags, TBPM: '77', TPUB: 'Blue Note' }, [])
+  await run()
+  expect((await song()).fields).toEqual({ mood: 'wild', tempo: '77', shelf: '', own: 'Blue Note' })
 })
 
 test('texts of a row of an earlier release count as corrected where they differ from the file', async ({
@@ -135,10 +142,17 @@ test('texts of a row of an earlier release count as corrected where they differ 
   const { touch, run, song } = await openSong(sql, redisUrl)
   await sql`update media set tag_version = 1, title = 'Corrected', album = ''`
   expect(await run()).toMatchObject({ updated: 1 })
-  expect(await song()).toMatchObject({ ...read, title: 'Corrected', album: 'Tagged album' })
+  expect(await song()).toMatchObject({ ...read, title: 'Corrected', album: '' })
   await touch({ ...tags, TIT2: 'Another', TPE1: 'New artist' })
   await run()
-  expect(await song()).toMatchObject({ ...read, title: 'Corrected', artist: 'New artist' })
+  expect(await song()).toMatchObject({ ...read, title: 'Corrected', album: '', artist: 'New artist' })
+  // Nothing of this file could be read.
+  await sql`update media set tag_version = 1, operator_cues = '{}', artist = '', title = 'song', album = '', genre = ''`
+  await run()
+  expect(await song()).toMatchObject({ title: 'song', artist: '', album: 'Tagged album', genre: 'Jazz' })
+  await touch()
+  await run()
+  expect(await song()).toMatchObject({ ...read, title: 'Another', artist: 'New artist' })
 })
 
 test('what an earlier release could not read is not a correction, and stays until the file changes', async ({

@@ -1,6 +1,6 @@
 import { cleanLines } from '../../songs/song.ts'
 import type { TagBlock } from './native-tags.ts'
-import { isFreeTag, tagName, tagSynonyms } from './tag-names.ts'
+import { isFreeTag, tagAliases, tagName, tagSynonyms } from './tag-names.ts'
 
 const maxTags = 200
 const maxValues = 50
@@ -40,8 +40,8 @@ export function mergeTexts(blocks: readonly TagTexts[]): TagTexts {
 
 /**
  * All texts of a file by the name of their tag, in lower case: `album_artist`, `bpm`, `composer`, `year` and so on, whatever
- * the format calls them; other tags by their own name. Several values of a tag are joined with `; `. At most 200 tags
- * of at most 8,000 code points.
+ * the format calls them, and by the names of formats, such as `tbpm`; other tags by their own name. Several values of a
+ * tag are joined with `; `. At most 200 tags of at most 8,000 code points.
  */
 export function readNamedTags(texts: TagTexts): ReadonlyMap<string, string> {
   const tags = new Map<string, string>()
@@ -49,6 +49,10 @@ export function readNamedTags(texts: TagTexts): ReadonlyMap<string, string> {
   for (const [name, other] of tagSynonyms) {
     const value = tags.get(other)
     if (value !== undefined && !tags.has(name) && tags.size < maxTags) tags.set(name, value)
+  }
+  for (const [alias, name] of tagAliases) {
+    const value = tags.get(name)
+    if (value !== undefined && !tags.has(alias)) tags.set(alias, value)
   }
   return tags
 }

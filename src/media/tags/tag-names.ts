@@ -123,6 +123,11 @@ const byId = new Map(
   Object.entries(abbreviated).flatMap(([name, ids]) => ids.split(' ').map(id => [id, name] as const))
 )
 
+/** Other names of tags that are known in all formats, in lower case: those in formats and usual spellings. */
+export const tagAliases: ReadonlyMap<string, string> = new Map(
+  [...byId, ...Object.entries(spelled)].map(([alias, name]) => [alias.toLowerCase(), name])
+)
+
 const bySpelling = new Map([
   ...Object.entries(spelled),
   ...Object.keys(abbreviated).map(name => [bareName(name), name] as const)
