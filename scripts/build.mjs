@@ -57,8 +57,9 @@ const sources = [
   'assets',
   'package.json',
   'package-lock.json',
-  // The patch may be applied after a build.
+  // The patches may be applied after a build.
   'node_modules/postgres/src',
+  'node_modules/csv-parse/lib',
   'scripts/build.mjs',
   'scripts/running-programs.mjs',
   'scripts/third-party-licenses.mjs',

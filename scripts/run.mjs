@@ -31,6 +31,8 @@ const modules = join(root, 'node_modules')
 const installLock = join(root, 'node_modules.lock')
 /** An older lock is ignored. */
 const installMs = 30 * 60_000
+/** The patched packages, with the file that has the mark of the patch. */
+const patched = { postgres: 'src/index.js', 'csv-parse': 'lib/api/index.js' }
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
 const vitest = join(modules, 'vitest', 'vitest.mjs')
@@ -86,16 +88,18 @@ function findInstallReason() {
     : 'packages do not match package-lock.json'
 }
 
-/** Whether the current patch is applied. npm skips it if scripts are disabled. */
+/** Whether the current patches are applied. npm skips them if scripts are disabled. */
 function isPatched() {
   const mark = /cuewirePatch: \d+/
-  const [wanted] = mark.exec(read(patchFile())) ?? []
-  return wanted === undefined || read(join(modules, 'postgres/src/index.js')).includes(wanted)
+  return Object.entries(patched).every(([name, file]) => {
+    const [wanted] = mark.exec(read(patchFile(name))) ?? []
+    return wanted === undefined || read(join(modules, name, file)).includes(wanted)
+  })
 }
 
-function patchFile() {
-  const { version } = packagesIn(join(root, 'package-lock.json'))['node_modules/postgres'] ?? {}
-  return join(root, 'patches', `postgres+${version}.patch`)
+function patchFile(name) {
+  const { version } = packagesIn(join(root, 'package-lock.json'))[`node_modules/${name}`] ?? {}
+  return join(root, 'patches', `${name}+${version}.patch`)
 }
 
 /**

@@ -39,8 +39,8 @@ const maxHeaderCharacters = 64 * 1024
 const batchSize = { lines: 250, characters: 1024 * 1024 }
 /** How long the parser may run before others have their turn. */
 const sliceMs = 8
-/** What the parser gets at once: short lines cost the most. */
-const pieceBytes = 1024
+/** What the parser gets at once: lines cost the most, then cells. */
+const pieceSize = { lineEnds: 64, bytes: 1024 }
 
 /**
  * Opens a CSV file with a first line of names, in a form that spreadsheets write: UTF-8, UTF-16 with a byte order mark or
@@ -101,6 +101,7 @@ function readFirstLine(start: string, separator: string): readonly string[] {
     const [names = []]: string[][] = parseWhole(start, {
       delimiter: separator,
       record_delimiter: lineEnds,
+      skip_empty_lines: true,
       to: 1
     })
     return names.map(name => name.trim())
@@ -129,28 +130,31 @@ async function* readRecords(
   separator: string,
   { maxLines, maxColumns, maxLineBytes, skipped }: CsvOptions & { readonly skipped: number }
 ): AsyncGenerator<ParsedRecord> {
+  let previous = skipped
+  let count = 0
+  const toParsed = (record: string[], { lines }: { readonly lines: number }): ParsedRecord | null => {
+    const line = previous + 1
+    previous = lines + skipped
+    if (++count > maxLines) refuseField('file', 'too_long', `must have at most ${maxLines} lines.`)
+    // All cells would be looked at below.
+    if (record.length > maxColumns)
+      refuseField('file', 'too_long', `must have at most ${maxColumns} columns (line ${line}).`)
+    return record.some(cell => cell !== '') ? { record, line } : null
+  }
   const parser = parse({
     delimiter: separator,
     record_delimiter: lineEnds,
     relax_column_count: true,
     max_record_size: maxLineBytes,
-    info: true
+    // Empty records do not even enter the stream.
+    on_record: toParsed,
+    // What waits in the buffer of a stream is parsed without a pause.
+    writableHighWaterMark: 1
   })
   // Errors, also those of the text, come out of the parser.
   pipeline(Readable.from(sliceText(text), { highWaterMark: 1 }), parser, () => {})
-  let previous = skipped
-  let count = 0
   try {
-    for await (const parsed of parser) {
-      const { record, info }: { record: string[]; info: { lines: number } } = parsed
-      const line = previous + 1
-      previous = info.lines + skipped
-      if (++count > maxLines) refuseField('file', 'too_long', `must have at most ${maxLines} lines.`)
-      // All cells would be looked at below.
-      if (record.length > maxColumns)
-        refuseField('file', 'too_long', `must have at most ${maxColumns} columns (line ${line}).`)
-      if (record.some(cell => cell !== '')) yield { record, line }
-    }
+    for await (const parsed of parser) yield parsed
   } catch (error) {
     throw toProblem(error, { skipped, maxLineBytes })
   }
@@ -159,17 +163,29 @@ async function* readRecords(
 /** Yields a text in small pieces, and lets others run between time slices. */
 async function* sliceText(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
   let deadline = performance.now() + sliceMs
-  for await (const piece of text) {
-    if (piece.includes('\0')) refuse('contains the character NUL: save it as UTF-8.')
-    const bytes = Buffer.from(piece)
-    for (let from = 0; from < bytes.length; from += pieceBytes) {
+  for await (const whole of text) {
+    if (whole.includes('\0')) refuse('contains the character NUL: save it as UTF-8.')
+    for (const piece of cutPieces(Buffer.from(whole))) {
       if (performance.now() > deadline) {
         await setImmediate()
         deadline = performance.now() + sliceMs
       }
-      yield bytes.subarray(from, from + pieceBytes)
+      yield piece
     }
   }
+}
+
+function* cutPieces(bytes: Uint8Array): Generator<Uint8Array> {
+  let from = 0
+  let ends = 0
+  for (const [index, byte] of bytes.entries()) {
+    if (byte === 0x0a || byte === 0x0d) ends++
+    if (ends < pieceSize.lineEnds && index - from < pieceSize.bytes) continue
+    yield bytes.subarray(from, index)
+    from = index
+    ends = 0
+  }
+  yield bytes.subarray(from)
 }
 
 /** Sentences for the errors of the parser. */

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { parse } from 'csv-parse/sync'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { openCsv } from '../../../src/api/core/csv-reader.ts'
 import { csvLine, unescapeFormula } from '../../../src/api/core/csv.ts'
@@ -119,4 +120,48 @@ test.for([
   clearInterval(timer)
   // Without time slices, it would be none or one.
   expect(turns).toBeGreaterThan(5)
+})
+
+test.for([
+  ['short lines', 'a\n'.repeat(20_000)],
+  ['short lines with carriage returns', 'a\r'.repeat(20_000)],
+  ['empty lines between', '\n\n\na\n'.repeat(5_000)]
+])('others run at least every hundred lines if time slices are over at once: %s', async ([, content]) => {
+  const path = join(folder, 'short.csv')
+  await writeFile(path, `path,title,artist\n${content}`)
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000))
+  let turns = 0
+  let turn = setImmediate(function count() {
+    turns++
+    turn = setImmediate(count)
+  })
+  try {
+    await using file = await openCsv(path, { ...options, maxLines: 50_000 })
+    const runs: number[] = []
+    let last = { line: 1, turns }
+    for await (const lines of file.batches()) {
+      const { line } = lines.at(-1) ?? last
+      runs.push((line - last.line) / Math.max(1, turns - last.turns))
+      last = { line, turns }
+    }
+    expect(last.line).toBeGreaterThanOrEqual(20_000)
+    // What was parsed waits in the streams, so the first batches need no more turns.
+    expect(Math.max(...runs)).toBeLessThanOrEqual(100)
+  } finally {
+    clearImmediate(turn)
+    clock.mockRestore()
+  }
+})
+
+test('lines with fewer cells than the first one cost no error: the patch of the parser is applied', () => {
+  const [, short]: { record: string[]; info: { error?: unknown } }[] = parse('path,title\na\n', {
+    relax_column_count: true,
+    info: true
+  })
+  expect(short).toMatchObject({ record: ['a'], info: { error: undefined } })
+})
+
+test('empty lines before the first one are skipped', async () => {
+  expect(await read('\n\npath;title\na.mp3;b\n')).toEqual([{ line: 4, path: 'a.mp3', title: 'b' }])
 })
