@@ -76,8 +76,3 @@ function openDecoder(encoding: CsvEncoding) {
     }
   }
 }
-
-const windows1252 = new Set(decodeWindows1252(Uint8Array.from({ length: 256 }, (_, byte) => byte)))
-
-/** Whether Windows-1252 has a UTF-16 unit. */
-export const isInWindows1252 = (unit: string): boolean => windows1252.has(unit)
