@@ -150,7 +150,7 @@ export const findCharset = (text: string): string | null =>
   /\b(?:charset|encoding)\s*=\s*["']?([^\s;"'?]+)/i.exec(text)?.[1] ?? null
 
 /** The encoding of a label, also of one in a usual spelling like `ISO8859_2` or `cp1251`; null if it is unknown. */
-function findEncoding(label: string): string | null {
+export function findEncoding(label: string): string | null {
   if (label !== lastLabel) {
     lastEncoding = label.length > maxLabelLength ? null : resolveLabel(label)
     lastLabel = label

@@ -330,6 +330,25 @@ describe('the table of all songs', () => {
     expect(results).toMatchObject([{ success: true }, { success: false, error }])
   })
 
+  test('is read in the charset that the request names', async ({ station }) => {
+    await station.addSong('a.mp3', { title: 'A' })
+    const file = Buffer.from('path,title\na.mp3,\xcb\xfe\xe1\xe8\xec\xe0\xff\n', 'latin1')
+    const path = '/files/bulk/preview'
+    const form = new FormData()
+    form.set('file', new File([file], 'all.csv'))
+    form.set('charset', 'cp1251')
+    const requests: [string, Buffer | FormData, Record<string, string>?][] = [
+      [path, file, { 'Content-Type': 'text/csv; charset=windows-1251' }],
+      [`${path}?charset=windows-1251`, file, { 'Content-Type': 'text/csv' }],
+      [path, form]
+    ]
+    for (const [url, body, headers] of requests) {
+      const { previewResults }: Answer = await (await station.send(url, body, headers)).json()
+      const metadata = [{ field: 'title', current: 'A', new: 'Любимая' }]
+      expect(previewResults).toMatchObject([{ changes: { metadata }, error: null }])
+    }
+  })
+
   test('is downloaded, edited and uploaded again', async ({ program, station }) => {
     const short = `mood_${station.id}`
     await program.ask('POST', '/api/admin/custom_fields', { body: { name: 'Mood', short_name: short } })

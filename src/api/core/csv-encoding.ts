@@ -1,50 +1,65 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-import { decodeWindows1252 } from '../../runtime/foreign-text.ts'
+import { decodeWindows1252, findEncoding } from '../../runtime/foreign-text.ts'
 import { refuseField } from './parse.ts'
-
-export type CsvEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
 const marks = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
   { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] }
-] as const satisfies readonly { encoding: CsvEncoding; bytes: readonly number[] }[]
+] as const satisfies readonly { encoding: string; bytes: readonly number[] }[]
 
 /**
- * Finds the encoding of a file: that of its byte order mark, else UTF-8, or Windows-1252 if it is no UTF-8. Null: it is UTF-8
- * for the most part, which Windows-1252 would turn into other characters.
+ * Finds the encoding of a file: that of its byte order mark, else UTF-8, else the named charset if it is known and fits, else
+ * Windows-1252. Null: it is UTF-8 for the most part, which Windows-1252 would turn into other characters.
  */
-export async function detectEncoding(path: string): Promise<CsvEncoding | null> {
+export async function detectEncoding(path: string, charset: string | null): Promise<string | null> {
   const marked = await readMark(path)
   if (marked !== null && marked !== 'utf-8') return marked
+  const named = charset === null ? null : findEncoding(charset)
+  const utf8 = openCheck('utf-8')
+  const other = named === null || marked !== null ? null : openCheck(named)
   const decoder = new TextDecoder()
-  let isValid = true
+  let hasControls = false
   let wrong = 0
   let others = 0
-  const strict = new TextDecoder('utf-8', { fatal: true })
   const check = (bytes?: Uint8Array) => {
-    if (isValid)
-      try {
-        strict.decode(bytes, { stream: bytes !== undefined })
-      } catch {
-        isValid = false
-      }
-    for (const [character] of decoder
-      .decode(bytes, { stream: bytes !== undefined })
-      .matchAll(/[^\0-\x7f]/gu)) {
+    utf8.check(bytes)
+    other?.check(bytes)
+    const text = decoder.decode(bytes, { stream: bytes !== undefined })
+    hasControls ||= /[^\P{Cc}\t\r\n]/u.test(text)
+    for (const [character] of text.matchAll(/[^\0-\x7f]/gu)) {
       if (character === '\uFFFD') wrong++
       else others++
     }
   }
   for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) check(piece)
   check()
-  if (isValid) return 'utf-8'
+  // These write characters as ASCII bytes, with control characters among them.
+  const isDisguised = hasControls && other?.isValid() === true && /^(utf-16|iso-2022)/.test(named ?? '')
+  if (utf8.isValid() && !isDisguised) return 'utf-8'
+  const isGuess = named === null || named === 'utf-8' || named === 'windows-1252'
+  if (!isGuess && other?.isValid() === true) return named
   return marked === 'utf-8' || others > wrong ? null : 'windows-1252'
 }
 
-async function readMark(path: string): Promise<CsvEncoding | null> {
+/** Finds out whether pieces of bytes are valid in an encoding. */
+function openCheck(encoding: string) {
+  const strict = new TextDecoder(encoding, { fatal: true })
+  let isValid = true
+  const check = (bytes: Uint8Array | undefined) => {
+    if (!isValid) return
+    try {
+      strict.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      isValid = false
+    }
+  }
+  return { check, isValid: () => isValid }
+}
+
+async function readMark(path: string): Promise<string | null> {
   await using file = await open(path)
   const { buffer } = await file.read(Buffer.alloc(3), 0, 3, 0)
   return marks.find(({ bytes }) => bytes.every((byte, index) => buffer[index] === byte))?.encoding ?? null
@@ -54,13 +69,13 @@ async function readMark(path: string): Promise<CsvEncoding | null> {
 const pieceBytes = 32 * 1024
 
 /** Decodes a file piece by piece, without its byte order mark. Throws 400 for bytes that are not of the encoding. */
-export async function* decodeFile(path: string, encoding: CsvEncoding): AsyncGenerator<string> {
+export async function* decodeFile(path: string, encoding: string): AsyncGenerator<string> {
   const decode = openDecoder(encoding)
   for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) yield decode(piece)
   yield decode()
 }
 
-function openDecoder(encoding: CsvEncoding) {
+function openDecoder(encoding: string) {
   if (encoding === 'windows-1252')
     return (bytes?: Uint8Array) => (bytes === undefined ? '' : decodeWindows1252(bytes))
   const decoder = new TextDecoder(encoding, { fatal: true })

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseWhole } from 'csv-parse/sync'
 
-import { type CsvEncoding, decodeFile, detectEncoding } from './csv-encoding.ts'
+import { decodeFile, detectEncoding } from './csv-encoding.ts'
 import { refuseField } from './parse.ts'
 
 export interface CsvOptions {
@@ -14,6 +14,8 @@ export interface CsvOptions {
   readonly maxLines: number
   readonly maxColumns: number
   readonly maxLineBytes: number
+  /** The charset that the sender names, if any. */
+  readonly charset?: string | null
 }
 
 /** A line of a CSV file: a record. One with line breaks in its cells is several lines of the file. */
@@ -25,7 +27,8 @@ export interface CsvLine {
 }
 
 export interface CsvFile extends AsyncDisposable {
-  readonly encoding: CsvEncoding
+  /** As the Encoding Standard names it. */
+  readonly encoding: string
   readonly separator: string
   readonly columns: readonly string[]
   /** The lines after the first, without empty ones, some at a time. Throws 400 with the line of a problem. */
@@ -43,12 +46,12 @@ const sliceMs = 8
 const pieceSize = { lineEnds: 64, bytes: 1024 }
 
 /**
- * Opens a CSV file with a first line of names, in a form that spreadsheets write: UTF-8, UTF-16 with a byte order mark or
- * Windows-1252; separated by commas, semicolons, tabs or bars, also after a line `sep=;`; with any line ends. The file is read
+ * Opens a CSV file with a first line of names, in a form that spreadsheets write: UTF-8, UTF-16 with a byte order mark, a
+ * charset that is named or Windows-1252; separated by commas, semicolons, tabs or bars, also after a line `sep=;`; with any line ends. The file is read
  * in time slices, and no more than a few lines are in memory. Throws 400 for a file that is none, with the line.
  */
 export async function openCsv(path: string, options: CsvOptions): Promise<CsvFile> {
-  const encoding = await detectEncoding(path)
+  const encoding = await detectEncoding(path, options.charset ?? null)
   if (encoding === null) return refuse('is neither valid UTF-8 nor Windows-1252: save it as UTF-8.')
   const text = decodeFile(path, encoding)
   const start = await readStart(text)
@@ -132,14 +135,15 @@ async function* readRecords(
 ): AsyncGenerator<ParsedRecord> {
   let previous = skipped
   let count = 0
-  const toParsed = (record: string[], { lines }: { readonly lines: number }): ParsedRecord | null => {
+  /** Puts the line before the cells. */
+  const withLine = (record: string[], { lines }: { readonly lines: number }) => {
     const line = previous + 1
     previous = lines + skipped
     if (++count > maxLines) refuseField('file', 'too_long', `must have at most ${maxLines} lines.`)
     // All cells would be looked at below.
     if (record.length > maxColumns)
       refuseField('file', 'too_long', `must have at most ${maxColumns} columns (line ${line}).`)
-    return record.some(cell => cell !== '') ? { record, line } : null
+    return record.some(cell => cell !== '') ? [String(line), ...record] : null
   }
   const parser = parse({
     delimiter: separator,
@@ -147,14 +151,17 @@ async function* readRecords(
     relax_column_count: true,
     max_record_size: maxLineBytes,
     // Empty records do not even enter the stream.
-    on_record: toParsed,
+    on_record: withLine,
     // What waits in the buffer of a stream is parsed without a pause.
     writableHighWaterMark: 1
   })
   // Errors, also those of the text, come out of the parser.
   pipeline(Readable.from(sliceText(text), { highWaterMark: 1 }), parser, () => {})
   try {
-    for await (const parsed of parser) yield parsed
+    for await (const parsed of parser) {
+      const [line, ...record]: string[] = parsed
+      yield { record, line: Number(line) }
+    }
   } catch (error) {
     throw toProblem(error, { skipped, maxLineBytes })
   }

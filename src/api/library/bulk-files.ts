@@ -117,12 +117,12 @@ interface Changes {
 async function findChanges(
   request: ApiRequest,
   services: ApiServices,
-  { path: filePath, sizeBytes }: ReceivedFile
+  { path: filePath, sizeBytes, charset }: ReceivedFile
 ): Promise<Changes> {
   const { id: stationId } = stationOf(request)
   const shortNames = await readShortNames(services)
   const { playlistCells } = await openContext(request, services, stationId)
-  await using file = await openCsv(filePath, csvOptions)
+  await using file = await openCsv(filePath, { ...csvOptions, charset })
   const known = new Set(bulkColumns(shortNames))
   const unknown = file.columns.filter(name => name !== '' && !known.has(name))
   request.stream?.nameIgnored(unknown.slice(0, 20).map(encodeURIComponent).join(', '))
@@ -235,6 +235,9 @@ const nullableText = { ...string, type: ['string', 'null'] }
 const cell = exactly({ field: string, current: string, new: string })
 
 const body = { type: 'string', format: 'binary' }
+const query = {
+  charset: { type: 'string', description: 'The charset of a file that is not UTF-8: `windows-1251`.' }
+}
 const songFields = { id: int64, title: string, artist: string }
 
 export const bulkPreviewSchema = actionSchema({
@@ -263,6 +266,7 @@ const upload = apiRoute('POST', path, access, {
   tag,
   summary: `Change songs as a CSV file says (a form with \`file\`, or the file), at most ${maxChanges} of them at once`,
   body,
+  query,
   answer: ref('BulkImport'),
   errors: [413],
   isStreamed: true,
@@ -277,6 +281,7 @@ const preview = apiRoute('POST', `${path}/preview`, access, {
   tag,
   summary: 'What the upload of a CSV file would change',
   body,
+  query,
   answer: ref('BulkPreview'),
   errors: [413],
   isStreamed: true,

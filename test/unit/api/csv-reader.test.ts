@@ -70,6 +70,37 @@ describe('forms of spreadsheets', () => {
   })
 })
 
+describe('a charset that is named', () => {
+  const russian = Buffer.from('path,title\na.mp3,\xcb\xfe\xe1\xe8\xec\xe0\xff\n', 'latin1')
+  const japanese = Buffer.from('path,title\na.mp3,\x93\x8c\x8b\x9e\n', 'latin1')
+  const shifted = 'path,title\na.mp3,\x1b$BEl5~\x1b(B\n'
+  test.for<[string, string, string | Uint8Array, string]>([
+    ['decodes what is no UTF-8', 'windows-1251', russian, 'Любимая'],
+    ['may have a usual spelling', 'CP1251', russian, 'Любимая'],
+    ['may have two bytes for a character', 'Shift_JIS', japanese, '東京'],
+    ['may look like ASCII', 'iso-2022-jp', shifted, '東京'],
+    ['may be UTF-16', 'utf-16le', utf16('path,title\na.mp3,東京\n').subarray(2), '東京'],
+    ['comes after UTF-8', 'windows-1251', 'path,title\na.mp3,Любимая\n', 'Любимая'],
+    ['comes after a byte order mark', 'windows-1251', utf16('path,title\na.mp3,Любимая\n'), 'Любимая'],
+    [
+      'is ignored if it does not fit',
+      'shift_jis',
+      Buffer.from('path,title\na.mp3,é\xa0\xff\n', 'latin1'),
+      'é\u00a0ÿ'
+    ],
+    ['is ignored if it is unknown', 'klingon', Buffer.from('path,title\na.mp3,é\n', 'latin1'), 'é']
+  ])('%s', async ([, charset, content, title]) => {
+    expect(await read(content, { charset })).toEqual([{ line: 2, path: 'a.mp3', title }])
+  })
+
+  test('is found in a long file with other letters at its end', async () => {
+    const plain = 'b.mp3,b\n'.repeat(9_000)
+    const content = Buffer.concat([Buffer.from(`path,title\n${plain}`), russian.subarray(11)])
+    const lines = await read(content, { charset: 'windows-1251', maxLines: 10_000 })
+    expect(lines.at(-1)).toMatchObject({ title: 'Любимая' })
+  })
+})
+
 describe('a file is refused', () => {
   test.for<[string, string | Uint8Array, RegExp]>([
     ['without a name that is required', 'a,b\n1,2\n', /first line of names/],
@@ -155,10 +186,7 @@ test.for([
 })
 
 test('lines with fewer cells than the first one cost no error: the patch of the parser is applied', () => {
-  const [, short]: { record: string[]; info: { error?: unknown } }[] = parse('path,title\na\n', {
-    relax_column_count: true,
-    info: true
-  })
+  const [, short] = parse('path,title\na\n', { relax_column_count: true, info: true })
   expect(short).toMatchObject({ record: ['a'], info: { error: undefined } })
 })
 

@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { findCharset } from '../../../runtime/foreign-text.ts'
+import { charsetFields } from '../../../runtime/percent-encoding.ts'
 import {
   contentPath,
   generateTransientId,
@@ -20,6 +22,8 @@ export interface ReceivedFile {
   /** Without folders; empty if the client sent none. */
   readonly name: string
   readonly sizeBytes: number
+  /** The charset that the request names: in its content type, a field or its query. Null: it names none. */
+  readonly charset: string | null
 }
 
 /**
@@ -38,9 +42,9 @@ export async function withReceivedFile<Result>(
   const { config } = services
   const id = generateTransientId()
   try {
-    const { name, sizeBytes } = await receive(request, stream, services, { id, maxBytes })
-    if (sizeBytes === 0) refuseField('file', 'blank', 'is empty.')
-    return await use({ path: await contentPath(config, id), name, sizeBytes })
+    const received = await receive(request, stream, services, { id, maxBytes })
+    if (received.sizeBytes === 0) refuseField('file', 'blank', 'is empty.')
+    return await use({ ...received, path: await contentPath(config, id) })
   } catch (error) {
     throw toCallerError(error, 'file')
   } finally {
@@ -53,7 +57,7 @@ async function receive(
   stream: BodyStream,
   services: ApiServices,
   { id, maxBytes }: { readonly id: string; readonly maxBytes: number }
-) {
+): Promise<Omit<ReceivedFile, 'path'>> {
   const tooLong = () =>
     ApiError.ofFields(
       [fieldError('file', 'too_large', `is too large: it may have ${maxBytes / 1024 / 1024} MiB.`)],
@@ -65,11 +69,12 @@ async function receive(
     return await writePieces(file, pieces, { offset: 0, maxBytes, tooLong })
   }
   const contentType = request.headers['content-type'] ?? ''
+  const charset = findCharset(contentType) ?? findCharsetField(request.query)
   if (!/^multipart\/form-data/i.test(contentType))
-    return { name: '', sizeBytes: await write(piecesOf(stream)) }
+    return { name: '', sizeBytes: await write(piecesOf(stream)), charset }
   let received = { name: '', sizeBytes: 0 }
   let isReceived = false
-  await readMultipart(stream, contentType, async ({ name, fields, pieces }) => {
+  const form = await readMultipart(stream, contentType, async ({ name, fields, pieces }) => {
     if ((fields.get('flowTotalChunks') ?? '1') !== '1')
       throw ApiError.ofFields([
         fieldError('flowTotalChunks', 'out_of_range', 'must be 1: send the file in one piece.')
@@ -78,5 +83,8 @@ async function receive(
     isReceived = true
   })
   if (!isReceived) refuseField('file', 'required', 'is required.')
-  return received
+  return { ...received, charset: findCharsetField(form) ?? charset }
 }
+
+const findCharsetField = (fields: { readonly get: (name: string) => string | null | undefined }) =>
+  charsetFields.map(name => fields.get(name)).find(named => typeof named === 'string') ?? null
