@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import { nameKey } from '../runtime/name-key.ts'
+import { mapInTimeSlices, visitInTimeSlices } from '../runtime/time-slices.ts'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
 import { type ImportedSong, songId, songText } from '../songs/song.ts'
@@ -164,15 +165,25 @@ const chunk = 10_000
  * of Unicode; the exact one comes first. Null if there is none.
  */
 export async function matchMedia(tx: Tx, stationId: number, wanted: readonly Candidates[]) {
-  const byPath = await mediaByPath(tx, stationId, [...new Set(wanted.flatMap(({ paths }) => paths))])
-  const found = wanted.map(({ paths }) => first(paths, byPath))
-  const left = wanted.filter((_, index) => found[index] === null)
-  const byName = await mediaByName(tx, stationId, [...new Set(left.flatMap(({ names }) => names))])
-  return wanted.map(
+  const wantedPaths = new Set<string>()
+  await visitInTimeSlices(sliceMs, wanted, ({ paths }) => paths.forEach(path => wantedPaths.add(path)))
+  const byPath = await mediaByPath(tx, stationId, [...wantedPaths])
+  const wantedNames = new Set<string>()
+  const found = await mapInTimeSlices(sliceMs, wanted, ({ paths, names }) => {
+    const id = first(paths, byPath)
+    if (id === null) names.forEach(name => wantedNames.add(name))
+    return id
+  })
+  const byName = await mediaByName(tx, stationId, [...wantedNames])
+  return mapInTimeSlices(
+    sliceMs,
+    wanted,
     ({ names }, index) =>
       found[index] ?? first(names, byName.exact) ?? first(names.map(nameKey), byName.byKey)
   )
 }
+
+const sliceMs = 8
 
 const first = (keys: readonly string[], ids: ReadonlyMap<string, number>) =>
   keys.map(key => ids.get(key)).find(id => id !== undefined) ?? null

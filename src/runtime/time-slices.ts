@@ -38,6 +38,33 @@ export async function runInTimeSlices(sliceMs: number, step: () => boolean): Pro
   })
 }
 
+/** Calls `visit` with each item in order, in slices of `sliceMs`. Rejects with what `visit` throws. */
+export async function visitInTimeSlices<Item>(
+  sliceMs: number,
+  items: readonly Item[],
+  visit: (item: Item, index: number) => void
+): Promise<void> {
+  const entries = items.entries()
+  await runInTimeSlices(sliceMs, () => {
+    const { done, value } = entries.next()
+    if (done) return false
+    const [index, item] = value
+    visit(item, index)
+    return true
+  })
+}
+
+/** Maps a list as `Array.map` does, in slices of `sliceMs`. */
+export async function mapInTimeSlices<Item, Result>(
+  sliceMs: number,
+  items: readonly Item[],
+  map: (item: Item, index: number) => Result
+): Promise<Result[]> {
+  const results: Result[] = []
+  await visitInTimeSlices(sliceMs, items, (item, index) => void results.push(map(item, index)))
+  return results
+}
+
 /** Calls `work` with each added item, in slices of `sliceMs`. `work` must not throw. */
 export function openSlicedQueue<Item>(sliceMs: number, work: (item: Item) => void) {
   const waiting = new Set<Item>()

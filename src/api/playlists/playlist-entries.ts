@@ -6,6 +6,7 @@ import type { Tx } from '../../db/sql.ts'
 import { custom, integer, limitElements, problemText } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { ApiError, type FieldError, fieldError } from '../../runtime/errors.ts'
+import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
@@ -74,7 +75,7 @@ const writeOrder = playlistAction('PUT', 'order', {
   handle(request, services) {
     const { order } = parseBody(orderValidator, request.body)
     return changePlaylist(request, services, 'tracks', async (tx, { id }) => {
-      await orderEntries(tx, arrangeEntries(await readEntries(tx, id), order))
+      await orderEntries(tx, await arrangeEntries(await readEntries(tx, id), order))
       return 'Changes saved successfully.'
     })
   }
@@ -90,29 +91,35 @@ const readEntries = (tx: Tx, playlistId: number) => tx<Entry[]>`
 
 /**
  * The ids of all entries, in the order of songs. Entries of the same song keep their order, so that the first one remains the
- * first. Throws 400 for songs that the playlist does not have, or not as often.
+ * first. Throws 400 for songs that the playlist does not have, or not as often, of which it names the first ones.
  */
-function arrangeEntries(entries: readonly Entry[], order: readonly number[]): number[] {
+export async function arrangeEntries(entries: readonly Entry[], order: readonly number[]): Promise<number[]> {
   const left = new Map<number, number[]>()
-  for (const { id, mediaId: song } of entries.toReversed()) {
+  await visitInTimeSlices(sliceMs, entries.toReversed(), ({ id, mediaId: song }) => {
     const ids = left.get(song)
     if (ids) ids.push(id)
     else left.set(song, [id])
-  }
+  })
   const problems: FieldError[] = []
-  const listed = order.map((song, index) => {
+  const listed = await mapInTimeSlices(sliceMs, order, (song, index) => {
     const ids = left.get(song)
     const id = ids?.pop()
-    const refuse = (code: string, sentence: string) =>
-      problems.push(fieldError(`order.${index}`, code, sentence))
+    const refuse = (code: string, sentence: string) => {
+      if (problems.length < maxProblems) problems.push(fieldError(`order.${index}`, code, sentence))
+    }
     if (ids === undefined) refuse('not_found', 'is not a song of the playlist.')
     else if (id === undefined) refuse('duplicate', 'is listed more often than the playlist has it.')
     return id ?? 0
   })
   assertNoProblems(problems)
-  const isListed = new Set(listed)
-  return [...listed, ...entries.map(({ id }) => id).filter(id => !isListed.has(id))]
+  const arranged = new Set(listed)
+  // A set keeps the order in which its elements were added.
+  await visitInTimeSlices(sliceMs, entries, ({ id }) => void arranged.add(id))
+  return [...arranged]
 }
+
+const sliceMs = 8
+const maxProblems = 100
 
 const entryFields = {
   media_id: mediaId,

@@ -6,6 +6,7 @@ import type { Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
 import { tryRefillQueue } from '../../playout/queue/queue.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { findSongCandidates } from '../../songs/location.ts'
 import {
   isTruncated,
@@ -144,6 +145,8 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
   }
 })
 
+const sliceMs = 8
+
 /**
  * Finds the song of each item, and adds a song for each new URL. `match` is the id of the song, null if there
  * is none.
@@ -152,16 +155,18 @@ async function matchOrAdd(tx: Tx, stationId: number, items: readonly ImportItem[
   const ids = items.flatMap(item => ('id' in item ? [item.id] : []))
   const pathsById = await findPaths(tx, stationId, ids)
   const folder = await findMediaFolder(tx, stationId, dataDir)
-  const candidates = items.map(item => findSongCandidates('entry' in item ? item.entry.location : '', folder))
+  const candidates = await mapInTimeSlices(sliceMs, items, item =>
+    findSongCandidates('entry' in item ? item.entry.location : '', folder)
+  )
   const found = await matchMedia(tx, stationId, candidates)
   const missing = new Map<string, ImportedSong>()
-  for (const [index, item] of items.entries()) {
+  await visitInTimeSlices(sliceMs, items, (item, index) => {
     const url = candidates[index]?.url ?? null
-    if (!('entry' in item) || url === null || found[index] !== null || missing.has(url)) continue
+    if (!('entry' in item) || url === null || found[index] !== null || missing.has(url)) return
     missing.set(url, buildRemoteSong({ ...item.entry, location: url }, undefined))
-  }
+  })
   const added = await addSongs(tx, stationId, [...missing.values()])
-  return items.map((item, index) => {
+  return mapInTimeSlices(sliceMs, items, (item, index) => {
     if ('entry' in item) {
       const match = found[index] ?? added.get(candidates[index]?.url ?? '') ?? null
       return { path: item.entry.location, match }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openSlicedQueue, runInTimeSlices } from '../../../src/runtime/time-slices.ts'
+import { mapInTimeSlices, openSlicedQueue, runInTimeSlices } from '../../../src/runtime/time-slices.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the work' }
@@ -46,4 +46,25 @@ test('a loop in time slices ends with its last step, and rejects with what a ste
     throw new Error('broken')
   })
   await expect(failing).rejects.toThrow('broken')
+})
+
+test('a list is mapped in order, with other work in between', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 0)
+  const mapped = await mapInTimeSlices(
+    1,
+    ['a', 'b', ...Array.from({ length: 40 }, () => 'c')],
+    (text, index) => {
+      busy(0.5)
+      return text + index
+    }
+  )
+  clearInterval(timer)
+  expect(mapped.slice(0, 3)).toEqual(['a0', 'b1', 'c2'])
+  expect(mapped).toHaveLength(42)
+  expect(turns).toBeGreaterThan(3)
+  const failing = mapInTimeSlices(1, [1], () => {
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
 })
