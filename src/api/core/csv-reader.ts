@@ -127,6 +127,9 @@ interface ParsedRecord {
   readonly line: number
 }
 
+/** What waits in the buffer of a stream is parsed without a pause. The option is missing in the parser's types. */
+const unbuffered = { writableHighWaterMark: 1 }
+
 /** Yields the records of a text that are not empty. */
 async function* readRecords(
   text: AsyncGenerator<string>,
@@ -152,8 +155,7 @@ async function* readRecords(
     max_record_size: maxLineBytes,
     // Empty records do not even enter the stream.
     on_record: withLine,
-    // What waits in the buffer of a stream is parsed without a pause.
-    writableHighWaterMark: 1
+    ...unbuffered
   })
   // Errors, also those of the text, come out of the parser.
   pipeline(Readable.from(sliceText(text), { highWaterMark: 1 }), parser, () => {})
