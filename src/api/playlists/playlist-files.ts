@@ -4,8 +4,9 @@ import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../db/med
 import { appendEntries, countOccurrences } from '../../db/playlist-entries.ts'
 import type { Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
+import { problemsOf } from '../../fields/form.ts'
 import { tryRefillQueue } from '../../playout/queue/queue.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, type FieldError } from '../../runtime/errors.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { findSongCandidates } from '../../songs/location.ts'
 import {
@@ -23,6 +24,7 @@ import { cleanLine, type ImportedSong, maxLengths } from '../../songs/song.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
+import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { parseBody, parseId, refuseBody } from '../core/parse.ts'
@@ -32,6 +34,7 @@ import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
 type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }
 
 const maxPathLength = 4_096
+const sliceMs = 8
 const id = integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'id' }).input
 const path = v.pipe(
   v.string(problemText('invalid_type', 'must be text.')),
@@ -65,15 +68,29 @@ function toItem(given: { path: string; artist: string; title: string; length: nu
   return { entry: { location: given.path, artist, title, durationMs: Math.round(given.length * 1000) } }
 }
 
-const importItems = v.pipe(
+const importElements = v.pipe(
   v.unknown(),
   limitElements(maxPlaylistEntries),
-  v.array(importItem, problemText('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
+  v.array(v.unknown(), problemText('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
 )
+
+const maxProblems = 100
+
+async function parseElements(body: unknown): Promise<ImportItem[]> {
+  const items: ImportItem[] = []
+  const problems: FieldError[] = []
+  await visitInTimeSlices(sliceMs, parseBody(importElements, body), (element, index) => {
+    const { success, output, issues } = v.safeParse(importItem, element, { abortPipeEarly: true })
+    if (success) items.push(output)
+    else if (problems.length < maxProblems) problems.push(...problemsOf(issues, String(index)))
+  })
+  assertNoProblems(problems)
+  return items
+}
 
 /** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the problem. */
 async function parseImport(body: unknown): Promise<ImportItem[]> {
-  if (typeof body !== 'string') return parseBody(importItems, body)
+  if (typeof body !== 'string') return parseElements(body)
   const file = await parsePlaylistInSlices(body)
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)
@@ -144,8 +161,6 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
     return json({ ...actionFields(message), import_results: results })
   }
 })
-
-const sliceMs = 8
 
 /**
  * Finds the song of each item, and adds a song for each new URL. `match` is the id of the song, null if there
