@@ -58,6 +58,7 @@ const sources = [
   'package.json',
   'package-lock.json',
   // The patches may be applied after a build.
+  'node_modules/busboy/lib',
   'node_modules/postgres/src',
   'node_modules/csv-parse/lib',
   'scripts/build.mjs',

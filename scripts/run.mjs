@@ -32,7 +32,7 @@ const installLock = join(root, 'node_modules.lock')
 /** An older lock is ignored. */
 const installMs = 30 * 60_000
 /** The patched packages, with the file that has the mark of the patch. */
-const patched = { postgres: 'src/index.js', 'csv-parse': 'lib/api/index.js' }
+const patched = { postgres: 'src/index.js', 'csv-parse': 'lib/api/index.js', busboy: 'lib/index.js' }
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const tsx = join(modules, 'tsx', 'dist', 'loader.mjs')
 const vitest = join(modules, 'vitest', 'vitest.mjs')

@@ -11,18 +11,26 @@ export const isMultipart = (contentType: string): boolean => /^multipart\/form-d
 export interface MultipartForm {
   readonly fields: readonly (readonly [name: string, value: string])[]
   readonly file: Uint8Array | null
+  /** The charset that the file's part or a field names; null if none does. */
+  readonly charset: string | null
 }
 
 /** Many parts of a form are in a few kilobytes. */
 const pieceBytes = 16 * 1024
 
+interface FormOptions {
+  readonly fieldLimit?: number
+  /** The charset that the request names. */
+  readonly charset?: string | null
+}
+
 /** Parses a form that was received whole; a field may name its charset. Throws 400 for a body that is none. */
 export async function parseMultipart(
   bytes: Uint8Array,
   contentType: string,
-  fieldLimit?: number
+  { fieldLimit, charset = null }: FormOptions = {}
 ): Promise<MultipartForm> {
-  const form = await parseIn(null, bytes, contentType, fieldLimit)
+  const form = await parseIn(charset, bytes, contentType, fieldLimit)
   const named = form.fields.find(([name]) => charsetFields.includes(name))
   return named ? parseIn(named[1], bytes, contentType, fieldLimit) : form
 }
@@ -44,8 +52,10 @@ async function parseIn(
   }
   const body = { size: bytes.length, read, nameIgnored: () => {} }
   let file: Buffer | null = null
+  let fileCharset: string | null = null
   const fields: [string, string][] = []
-  const onFile = async ({ pieces }: FilePart) => {
+  const onFile = async ({ pieces, charset: named }: FilePart) => {
+    fileCharset = named
     const parts: Uint8Array[] = []
     for await (const piece of pieces) parts.push(piece)
     file = Buffer.concat(parts)
@@ -55,12 +65,12 @@ async function parseIn(
     charset,
     ...(fieldLimit !== undefined && { fieldLimit })
   })
-  return { fields, file }
+  return { fields, file, charset: fileCharset ?? charset }
 }
 
 /** Encodes a form without a file as `application/x-www-form-urlencoded` text. Throws 400 for a body that is none. */
 export async function encodeForm(bytes: Uint8Array, contentType: string): Promise<string> {
-  const { fields, file } = await parseMultipart(bytes, contentType, maxFormFields)
+  const { fields, file } = await parseMultipart(bytes, contentType, { fieldLimit: maxFormFields })
   if (file !== null) throw new ApiError('invalid', 'The form must not contain a file.')
   return new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString()
 }

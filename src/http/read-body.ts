@@ -1,9 +1,9 @@
 import { parseRecordForm } from '../api/core/record-form.ts'
 import { formContentType, type Route } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { decodeForeignText, findCharset } from '../runtime/foreign-text.ts'
+import { decodeForeignLines, findCharset } from '../runtime/foreign-text.ts'
 import { isJsonType, parseJsonBody } from '../runtime/json-body.ts'
-import { parseForm } from '../runtime/percent-encoding.ts'
+import { charsetFields, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
 import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 
@@ -11,21 +11,22 @@ import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 export interface Body {
   readonly contentType: string
   readonly incoming: IncomingBody
+  readonly query: URLSearchParams
 }
 
 /** Parses a body. `form`: the schema of the record that a form may contain; null: forms of records are refused. */
 export async function readBody<Services>(
-  { contentType, incoming }: Body,
+  { contentType, incoming, query }: Body,
   { textTypes = [], takesForm = false, byteTypes, maxBodyValues }: Route<Services>,
   form: Route<Services>['azuracastBody'] | null
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
   const type = typeName.trim()
-  const charset = findCharset(contentType)
+  const charset = findCharset(contentType) ?? findCharsetField(query)
   if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
-    const parts = await parseMultipart(await incoming.bytes, contentType)
+    const parts = await parseMultipart(await incoming.bytes, contentType, { charset })
     if (takesForm) return Object.fromEntries(parts.fields)
-    return byteTypes ? fileOf(parts) : decodeForeignText(fileOf(parts))
+    return byteTypes ? fileOf(parts) : decodeForeignLines(fileOf(parts), parts.charset)
   }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
@@ -36,7 +37,7 @@ export async function readBody<Services>(
     const foreign = takesForm ? { charset } : {}
     return parseJsonBody(await incoming.bytes, { maxValues: maxBodyValues, ...foreign })
   }
-  if (textTypes.includes(type)) return decodeForeignText(await incoming.bytes, charset)
+  if (textTypes.includes(type)) return decodeForeignLines(await incoming.bytes, charset)
   if (takesForm && type === formContentType)
     return Object.fromEntries(parseForm(await incoming.bytes, charset))
   if (form && isMultipart(contentType))
@@ -45,3 +46,6 @@ export async function readBody<Services>(
     return parseRecordForm(parseForm(await incoming.bytes, charset).toString(), form)
   throw new ApiError('wrong-media-type')
 }
+
+const findCharsetField = (query: URLSearchParams): string | null =>
+  charsetFields.map(name => query.get(name)).find(named => named !== null) ?? null

@@ -181,7 +181,7 @@ export function serveRoutes<Services>(
       isTracing() && !isSafe ? traceHandler(route, req.getHeader('traceparent')) : route.handle
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
-    const body = openBody(res, req, { method, route, onEnd })
+    const body = openBody(res, req, { method, route, query, onEnd })
     const authorized = authorize(request, route)
     // After what may throw: a stream must be discarded.
     const stream = route.isStreamed ? openStream(res, req, { pace, onEnd }) : null
@@ -229,7 +229,15 @@ export function serveRoutes<Services>(
   function openBody(
     res: HttpResponse,
     req: HttpRequest,
-    { method, route, onEnd }: { method: string; route: Route<Services>; onEnd: () => void }
+    {
+      method,
+      route,
+      query,
+      onEnd
+    }: Pick<ApiRequest, 'method' | 'query'> & {
+      route: Route<Services>
+      onEnd: () => void
+    }
   ): Body | null {
     if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
@@ -237,6 +245,7 @@ export function serveRoutes<Services>(
     const limits = { maxBytes: route.maxBodyBytes ?? maxBodyBytes, timeoutMs: bodyTimeoutMs, onEnd }
     return {
       contentType: req.getHeader('content-type'),
+      query,
       incoming: collectBody(res, declaredBytes, limits)
     }
   }

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /**
  * Decodes text from outside, whose encoding is unknown or named wrongly. The first of these that fits wins: a
  * byte order mark (UTF-8, UTF-16, UTF-32), UTF-16 that is evident from its NULs, UTF-8, the named charset
@@ -25,12 +27,13 @@ export function decodeAsSent(bytes: Uint8Array, charset: string | null = null): 
   return inNamed ?? decodeTruncatedUtf8(rest) ?? decodeWindows1252(rest)
 }
 
-/** The most parts of a document that are decoded one by one. */
-const maxParts = 1_000
+/** The most parts of a document that are not UTF-8 and decoded one by one. */
+const maxForeignParts = 1_000
 
 /**
  * Decodes a document whose texts come from several sources, as a list of streams. If it is not valid as a
- * whole, each part that ends with one of the separators (ASCII characters) is decoded by itself. Keeps U+FFFD.
+ * whole, each part that ends with one of the separators (ASCII characters) is decoded by itself, unless UTF-16 is
+ * named. Keeps U+FFFD.
  */
 export function decodeForeignDocument(
   bytes: Uint8Array,
@@ -39,20 +42,30 @@ export function decodeForeignDocument(
 ): string {
   const whole = decodeUnicode(bytes, charset)
   if (whole !== null) return whole
-  const ends = new Set(Array.from(separators, separator => separator.charCodeAt(0)))
-  const parts: string[] = []
-  let from = 0
-  let isPlain = true
-  for (let at = 0; at < bytes.length && parts.length < maxParts; at += 1) {
-    const byte = bytes[at] ?? 0
-    if (byte >= 0x80) isPlain = false
-    if (isPlain || !ends.has(byte)) continue
-    parts.push(decodeAsSent(bytes.subarray(from, at), charset))
-    from = at
-    isPlain = true
+  if (charset !== null && findEncoding(charset)?.startsWith('utf-16')) return decodeAsSent(bytes, charset)
+  const codes = Array.from(separators, separator => separator.charCodeAt(0))
+  let foreignParts = 0
+  const decodeRange = (range: Uint8Array): string => {
+    if (isUtf8(range)) return utf8Decoder.decode(range)
+    const middle = foreignParts < maxForeignParts ? findMiddle(range, codes) : 0
+    if (middle > 0) return decodeRange(range.subarray(0, middle)) + decodeRange(range.subarray(middle))
+    foreignParts += 1
+    return decodeAsSent(range, charset)
   }
-  return [...parts, decodeAsSent(bytes.subarray(from), charset)].join('')
+  return decodeRange(bytes)
 }
+
+/** The index of the separator that is next to the middle, but not at the start; 0 if there is none. */
+function findMiddle(range: Uint8Array, codes: readonly number[]): number {
+  const middle = range.length >> 1
+  if (middle === 0) return 0
+  const next = Math.min(...codes.map(code => range.indexOf(code, middle)).filter(at => at > 0))
+  return next < Infinity ? next : Math.max(0, ...codes.map(code => range.lastIndexOf(code, middle)))
+}
+
+/** Decodes a document as `decodeForeignText` does, line by line unless it is valid as a whole. */
+export const decodeForeignLines = (bytes: Uint8Array, charset: string | null = null): string =>
+  withoutLostCharacters(decodeForeignDocument(bytes, '\r\n', charset))
 
 /** Decodes text in an encoding that shows: by a mark, or because other texts are not valid in it. Null if none is. */
 function decodeUnicode(bytes: Uint8Array, charset: string | null): string | null {
@@ -116,6 +129,8 @@ const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
 /** Decodes text that fits an encoding of the Encoding Standard; null if it does not. */
 function decodeIfValid(bytes: Uint8Array, encoding: string): string | null {
   if (encoding === 'windows-1252') return decodeWindows1252(bytes)
+  // Errors are slow.
+  if (encoding === 'utf-8' && !isUtf8(bytes)) return null
   try {
     const decoder = encoding === 'utf-8' ? utf8Decoder : new TextDecoder(encoding, { fatal: true })
     return decoder.decode(bytes)
@@ -126,6 +141,7 @@ function decodeIfValid(bytes: Uint8Array, encoding: string): string | null {
 
 /** Sources truncate titles at a number of bytes. Requires a whole character that is not ASCII before the end. */
 function decodeTruncatedUtf8(bytes: Uint8Array): string | null {
+  if (!bytes.subarray(-3).some(byte => byte >= 0xc0)) return null
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return /[^\p{ASCII}]/u.test(text) ? text : null
@@ -134,9 +150,11 @@ function decodeTruncatedUtf8(bytes: Uint8Array): string | null {
   }
 }
 
+const windows1252Decoder = new TextDecoder('windows-1252')
+
 /** Node 20 decodes windows-1252 as Latin-1, in which 0x80 to 0x9F are control characters. */
 export function decodeWindows1252(bytes: Uint8Array): string {
-  const text = new TextDecoder('windows-1252').decode(bytes)
+  const text = windows1252Decoder.decode(bytes)
   return text.replace(/[\u0080-\u009F]/g, char => windows1252[char.charCodeAt(0) - 0x80] ?? char)
 }
 

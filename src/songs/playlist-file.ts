@@ -1,4 +1,4 @@
-import { decodeForeignText } from '../runtime/foreign-text.ts'
+import { decodeForeignLines } from '../runtime/foreign-text.ts'
 import { runInTimeSlices } from '../runtime/time-slices.ts'
 import { cleanLine, maxLengths, songText, type SongTags, toDurationMs } from './song.ts'
 
@@ -23,12 +23,12 @@ const tooManyLines = `only the first ${maxLines} lines are read`
 const maxProblems = 100
 
 /**
- * Parses M3U, M3U8 or PLS in any encoding that `decodeForeignText` detects. Never throws: a file that is not a
+ * Parses M3U, M3U8 or PLS in any encoding that `decodeForeignLines` detects, also in several. Never throws: a file that is not a
  * playlist has no entries and one problem.
  */
 export function parsePlaylist(bytes: Uint8Array, charset: string | null = null): ParsedPlaylist {
   if (bytes.length > maxPlaylistBytes) return reject('it is larger than 10 MiB')
-  const steps = parseSteps(decodeForeignText(bytes, charset))
+  const steps = parseSteps(decodeForeignLines(bytes, charset))
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value

@@ -244,6 +244,53 @@ test('a playlist file is decoded', async ({ program }) => {
   }
 })
 
+test('a playlist file in a form is decoded in the charset that the part, a field or the query names', async ({
+  program
+}) => {
+  const id = await openStation(program)
+  await program.sql`
+    update media set path = 'Кино.mp3' where id = (select min(id) from media where station_id = ${id})`
+  const { body: playlist } = await program.ask('POST', `/api/station/${id}/playlists`, {
+    body: { name: 'Кино' }
+  })
+  const part = (charset: string, before = '') =>
+    Buffer.concat([
+      latin(
+        `--b\r\n${before}Content-Disposition: form-data; name="file"; filename="a.m3u"\r\n` +
+          `Content-Type: audio/x-mpegurl${charset}\r\n\r\n#EXTM3U\n`
+      ),
+      Buffer.from('Ж.mp3\n'),
+      latin('\xEB\xC9\xCE\xCF.mp3\r\n--b--\r\n')
+    ])
+  const field = 'Content-Disposition: form-data; name="charset"\r\n\r\nkoi8-r\r\n--b\r\n'
+  for (const [query, body] of [
+    ['', part('; charset=koi8-r')],
+    ['', part('', field)],
+    ['?charset=koi8-r', part('; charset=utf-8')]
+  ] as const) {
+    const answer = await send(program, `/api/station/${id}/playlist/${playlist.id}/import${query}`, {
+      body,
+      headers: type('multipart/form-data; boundary=b', null)
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.body.import_results).toMatchObject([
+      { path: 'Ж.mp3', match: null },
+      { path: 'Кино.mp3', match: expect.any(Number) }
+    ])
+  }
+})
+
+test('a part of a form is decoded in the charset that it names', async ({ program }) => {
+  const id = await openStation(program)
+  const body = latin(
+    '--b\r\nContent-Disposition: form-data; name="title"\r\n' +
+      'Content-Type: text/plain;charset=windows-1251\r\n\r\n\xCF\xF0\r\n--b--\r\n'
+  )
+  const headers = type('multipart/form-data; boundary=b', null)
+  expect((await send(program, `/api/station/${id}/nowplaying/update`, { body, headers })).status).toBe(200)
+  expect(await newestTitle(program, id)).toBe('Пр')
+})
+
 test('a field with U+FFFD is refused', async ({ program }) => {
   const id = await openStation(program)
   const answer = await program.ask('POST', `/api/station/${id}/playlists`, { body: { name: `Caf${lost}` } })

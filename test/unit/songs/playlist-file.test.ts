@@ -184,3 +184,28 @@ test('it never throws, and the result is limited', () => {
     { numRuns: sized({ quick: 500, deep: 5_000 }) }
   )
 })
+
+describe('lines in several encodings', () => {
+  const koi8 = Buffer.from([0xeb, 0xc9, 0xce, 0xcf])
+
+  test('one foreign line does not affect the others', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('#EXTM3U\r\nКино.mp3\r\n'),
+      koi8,
+      Buffer.from('.mp3\r\nЁ.mp3\r\n')
+    ])
+    const locations = parsePlaylist(bytes, 'koi8-r').entries.map(entry => entry.location)
+    expect(locations).toEqual(['Кино.mp3', 'Кино.mp3', 'Ё.mp3'])
+  })
+
+  test('also far behind 10,000 lines of UTF-8, and in PLS', () => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => `File${index + 1}=Ж${index}.mp3\n`)
+    const bytes = Buffer.concat([
+      Buffer.from(`[playlist]\n${lines.join('')}File20001=`),
+      Buffer.from('Caf\xE9.mp3\n', 'latin1'),
+      Buffer.from('File20002=Ж.mp3\n')
+    ])
+    const locations = parsePlaylist(bytes).entries.map(entry => entry.location)
+    expect(locations.slice(-3)).toEqual(['Ж19999.mp3', 'Café.mp3', 'Ж.mp3'])
+  })
+})

@@ -5,16 +5,21 @@ declare module 'busboy' {
     readonly nameTruncated: boolean
     readonly valueTruncated: boolean
   }
+  interface FileInfo {
+    readonly filename?: string
+    /** Of the part's content type; in a package with our patch. */
+    readonly charset?: string
+  }
   interface Parser extends Writable {
-    on(event: 'file', listener: (name: string, file: Readable, info: { filename?: string }) => void): this
-    on(event: 'field', listener: (name: string, value: string, info: FieldInfo) => void): this
+    on(event: 'file', listener: (name: string | undefined, file: Readable, info: FileInfo) => void): this
+    on(event: 'field', listener: (name: string | undefined, value: string, info: FieldInfo) => void): this
     on(event: 'filesLimit' | 'fieldsLimit' | 'partsLimit' | 'close' | 'drain', listener: () => void): this
     on(event: 'error', listener: (error: Error) => void): this
   }
   interface Options {
     readonly headers: { readonly 'content-type': string }
-    readonly defCharset?: string
-    readonly defParamCharset?: string
+    /** Decodes all texts, which name the charset; `utf8` if they name none. Added by our patch. */
+    readonly decodeText?: (bytes: Buffer, charset: string) => string
     readonly preservePath?: boolean
     readonly limits?: {
       readonly fields?: number

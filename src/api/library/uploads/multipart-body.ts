@@ -16,7 +16,7 @@ interface FormOptions {
   readonly onField?: (name: string, value: string) => void
   /** The default is 50. */
   readonly fieldLimit?: number
-  /** The charset of texts that are not UTF-8. */
+  /** The charset of texts that are not UTF-8 and name no other. */
   readonly charset?: string | null
 }
 
@@ -25,6 +25,8 @@ export interface FilePart {
   readonly field: string
   /** Empty if the client sent none. */
   readonly name: string
+  /** The one that the part names; null if it names none. */
+  readonly charset: string | null
   readonly fields: ReadonlyMap<string, string>
   readonly pieces: AsyncIterable<Uint8Array>
 }
@@ -49,7 +51,7 @@ export async function readMultipart(
   onFile: (part: FilePart) => Promise<void>,
   { onField = () => {}, fieldLimit = maxFields, charset = null }: FormOptions = {}
 ): Promise<ReadonlyMap<string, string>> {
-  const parser = openParser(contentType, fieldLimit)
+  const parser = openParser(contentType, fieldLimit, charset)
   const fields = new Map<string, string>()
   const failures: unknown[] = []
   const part = { field: '', isOpen: false }
@@ -66,8 +68,7 @@ export async function readMultipart(
     }
   }
   parser
-    .on('field', (sentName, sentValue, { nameTruncated, valueTruncated }) => {
-      const name = decodeBinary(sentName, charset)
+    .on('field', (name = '', value, { nameTruncated, valueTruncated }) => {
       if (nameTruncated)
         refuse(() =>
           refuseBody('too_long', `A name of the form has more than ${limits.fieldNameSize} bytes: ${name}...`)
@@ -75,18 +76,17 @@ export async function readMultipart(
       else if (valueTruncated)
         refuse(() => refuseField(name, 'too_long', `must have at most ${limits.fieldSize} bytes.`))
       else {
-        const value = decodeBinary(sentValue, charset)
         fields.set(name, value)
         onField(name, value)
       }
     })
-    .on('file', (sentField, file, { filename = '' }) => {
-      const field = decodeBinary(sentField, charset)
+    .on('file', (field = '', file, { filename: name = '', charset: sentCharset = '' }) => {
       Object.assign(part, { field, isOpen: true })
       file.on('end', () => (part.isOpen = false))
       // The parser destroys a file that nobody reads with the error of a refusal, which is in `failures`.
       file.on('error', () => {})
-      receiving = onFile({ field, name: decodeBinary(filename, charset), fields, pieces: file }).catch(fail)
+      const named = isUtf8(sentCharset) ? null : sentCharset
+      receiving = onFile({ field, name, charset: named, fields, pieces: file }).catch(fail)
     })
     .on('filesLimit', () =>
       refuse(() => refuseField(part.field, 'too_many', 'must be the only file of the form.'))
@@ -111,16 +111,14 @@ export async function readMultipart(
   return fields
 }
 
-/** Decodes text with one character per byte. Text with other characters was decoded, in a charset that its part names. */
-const decodeBinary = (text: string, charset: string | null): string =>
-  /^[\0-\u00FF]*$/.test(text) ? decodeAsSent(Buffer.from(text, 'latin1'), charset) : text
+/** Which is tried in any case. Many programs claim it for all texts. */
+const isUtf8 = (charset: string) => /^(utf-?8)?$/i.test(charset)
 
-function openParser(contentType: string, fieldLimit: number) {
+function openParser(contentType: string, fieldLimit: number, charset: string | null) {
   try {
     return busboy({
       headers: { 'content-type': contentType },
-      defCharset: 'latin1',
-      defParamCharset: 'latin1',
+      decodeText: (bytes, named) => decodeAsSent(bytes, isUtf8(named) ? charset : named),
       preservePath: true,
       limits: { ...limits, fields: fieldLimit }
     })
