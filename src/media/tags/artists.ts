@@ -26,20 +26,36 @@ export function readArtists(blocks: readonly TagTexts[]): Artists {
 function listOf(block: TagTexts, text = ''): readonly string[] {
   const named = block.get('artist') ?? []
   const listed = block.get('artists') ?? []
-  if (listed.length > 0) return listed.flatMap(value => splitAtSlashes(value, text))
-  const isListOfText = named[0] === text || named.every(name => text.includes(name))
+  const displayed = toComparable(text)
+  const names = listed.flatMap(value => splitListed(value, displayed) ?? (listed.length > 1 ? [value] : []))
+  if (names.length > 0) return names
+  const isListOfText = named[0] === text || named.every(name => displayed.includes(toComparable(name)))
   return named.length > 1 && isListOfText ? named : []
 }
 
-/** ID3v2.3 joins values with slashes. Cut only between names that the displayed text contains. */
-function splitAtSlashes(value: string, text: string): readonly string[] {
+const toComparable = (text: string) => text.normalize().toLowerCase()
+
+/**
+ * ID3v2.3 joins values with slashes, and some programs with semicolons. Split only between names that the displayed text
+ * contains; null if it does not contain them.
+ */
+function splitListed(value: string, displayed: string): readonly string[] | null {
+  const values = value.split(';').filter(piece => piece.trim() !== '')
+  if (displayed === '' || (values.length < 2 && !value.includes('/'))) return [value]
+  const names = values.map(piece => splitAtSlashes(piece, displayed))
+  return names.every(pieces => pieces !== null) ? names.flat() : null
+}
+
+function splitAtSlashes(value: string, displayed: string): readonly string[] | null {
+  const isDisplayed = (name: string) => displayed.includes(toComparable(name.trim()))
+  if (isDisplayed(value)) return [value]
   const pieces = value.split('/')
-  if (pieces.length === 1 || pieces.length > 50 || text.includes(value)) return [value]
+  if (pieces.length > 50) return null
   const names: string[] = []
   for (let at = 0; at < pieces.length;) {
     let end = pieces.length
-    while (end > at && !text.includes(pieces.slice(at, end).join('/').trim())) end -= 1
-    if (end === at) return [value]
+    while (end > at && !isDisplayed(pieces.slice(at, end).join('/'))) end -= 1
+    if (end === at) return null
     names.push(pieces.slice(at, end).join('/'))
     at = end
   }

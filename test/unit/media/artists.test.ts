@@ -53,3 +53,16 @@ test('names that the displayed text contains are never cut at a slash', () => {
     })
   )
 })
+
+test.for([
+  ['Anna feat. Bert', ['Anna; Bert'], ['Anna', 'Bert']],
+  ['Anna feat. Bert', ['Anna;Bert;'], ['Anna', 'Bert']],
+  ['Anna & AC/DC', ['Anna; AC/DC'], ['Anna', 'AC/DC']],
+  ['Beyonc\u00E9 feat. JAY-Z', ['Beyonce\u0301/Jay-Z'], ['Beyonce\u0301', 'Jay-Z']],
+  ['Beyonc\u00E9 feat. JAY-Z', ['BEYONC\u00C9', 'Jay-Z'], ['BEYONC\u00C9', 'Jay-Z']],
+  ['A. feat. B.', ['Anna', 'AC/DC'], ['Anna', 'AC/DC']],
+  ['A. feat. B.', ['Anna; Bert'], []],
+  ['A. feat. B.', ['Anna/Bert'], []]
+] as const)('the list of %j in %j is %j', ([text, listed, artists]) => {
+  expect(read({ TPE1: [text], 'TXXX:ARTISTS': listed })).toEqual({ artist: text, artists })
+})
