@@ -80,11 +80,15 @@ export function parseAgent(userAgent: string): Agent {
 }
 
 /**
- * Streaming servers, as they name themselves to the server whose stream they relay. Players that mention one do so after
- * their own name: `WinampMPEG/5.66, Ultravox/2.1`.
+ * Streaming servers, as they name themselves to the server whose stream they relay: a name alone, with a version or with a
+ * word for a server. Players mention one after their own name (`WinampMPEG/5.66, Ultravox/2.1`) or have a longer one
+ * (`ShoutcastPlayer`, `Icecast Client`).
  */
-const streamingServers =
-  /^(?:icecast|shoutcast|ultravox|dnas|liquidsoap|rsas|rocket streaming|steamcast|ais\/|wowza)/i
+const streamingServers = new RegExp(
+  '^(?:ais/|(?:icecast|shoutcast|ultravox|dnas|liquidsoap|rsas|rocket streaming(?: audio)?|steamcast|wowza(?: ?streaming ?engine)?)' +
+    '(?:\\s*$|[ /-]?v?\\d|[ /-]?(?:relay|server|dnas|distributed network audio server|kh)\\b))',
+  'i'
+)
 
 /**
  * Whether a user agent is that of a streaming server. It relays the stream to listeners of its own, who are counted there,
