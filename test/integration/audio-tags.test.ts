@@ -263,3 +263,68 @@ test('RVA2 is a gain if it is about the track', async () => {
   expect((await read(volume('track'), audio)).cues.amplifyDb).toBe(-2)
   expect((await read(volume('album'), audio)).cues.amplifyDb).toBeNull()
 })
+
+test('a WAV whose header was never completed has the audio that follows', async () => {
+  const bytes = wav({}, 1_000)
+  const at = bytes.indexOf('data') + 4
+  for (const riffSize of [0, 36, bytes.length - 8, 0xffff_ffff]) {
+    const open = Buffer.from(bytes)
+    open.writeUInt32LE(riffSize, 4)
+    open.writeUInt32LE(0, at)
+    expect((await read(open)).durationMs).toBe(1_000)
+  }
+  const list = Buffer.concat([latin('LIST'), le(16), latin('INFOIART'), le(4), latin('Anna')])
+  await expect(read(bytes.subarray(0, at), le(0), list)).rejects.toThrow('its duration is zero')
+})
+
+test('texts of AIFF are in any encoding', async () => {
+  const chunk = (id: string, content: Buffer) =>
+    Buffer.concat([latin(id), be(content.length), content, Buffer.alloc(content.length % 2)])
+  const common = Buffer.concat([
+    Buffer.from('0001000001f400080', 'hex'),
+    Buffer.from('400bfa00000000000000', 'hex')
+  ])
+  const chunks = [
+    chunk('COMM', common),
+    chunk('NAME', Buffer.from('Zo\u00EB')),
+    chunk('AUTH', latin(name)),
+    chunk('(c) ', latin('\u00A9 2020')),
+    chunk('ANNO', Buffer.from('\u041A\u0438\u043D\u043E')),
+    chunk('SSND', Buffer.alloc(8_008, 0))
+  ]
+  const body = Buffer.concat([latin('AIFF'), ...chunks])
+  const song = await read(latin('FORM'), be(body.length), body)
+  expect(song).toMatchObject({ artist: name, title: 'Zo\u00EB' })
+  expect(song.tags.get('copyright')).toBe('\u00A9 2020')
+  expect(song.tags.get('comment')).toBe('\u041A\u0438\u043D\u043E')
+})
+
+test('the first author of WMA is displayed, wherever the others are', async () => {
+  expect(await read(await support('authors.wma'))).toMatchObject({
+    artist: 'First',
+    artists: ['First', 'Second']
+  })
+})
+
+test('each value of a list in UTF-16 may have its own byte order', async () => {
+  const swapped = Buffer.from('\uFEFFBert', 'utf16le').swap16()
+  const content = Buffer.concat([latin('\u0001'), utf16('Anna'), Buffer.alloc(2), swapped, Buffer.alloc(2)])
+  const tag = id3(3, 0, id3Frame('TPE1', content))
+  expect(await read(tag, audio)).toMatchObject({ artist: 'Anna', artists: ['Anna', 'Bert'] })
+})
+
+test('a file of two frames, or one and a part of another, is MP3', async () => {
+  expect((await read(audio.subarray(0, 208))).durationMs).toBeGreaterThan(40)
+  expect((await read(audio.subarray(0, 150))).durationMs).toBeGreaterThan(20)
+  expect((await read(id3(3, 0, id3Frame('TPE1', plain)), audio.subarray(0, 104))).durationMs).toBeGreaterThan(
+    20
+  )
+})
+
+test('a tag between joined files that claims more than the rest of the file hides no audio', async () => {
+  const tag = id3(3, 0, id3Frame('TPE1', plain))
+  tag.set(synchsafe(1_000_000), 6)
+  const { durationMs } = await read(audio)
+  const joined = (await read(audio, tag, audio)).durationMs
+  expect(Math.abs(joined - 2 * durationMs)).toBeLessThan(30)
+})

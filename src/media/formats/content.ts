@@ -19,6 +19,7 @@ const startBytes = 32 * 1024
 export async function readContent(file: FileTokenizer): Promise<AudioContent> {
   const { start, end, leading, trailing } = await readOuterTags(file)
   const head = await file.readAt(start, Math.min(startBytes, end - start))
+  const isEnd = start + head.length >= end
   const magic = latinOf(head.subarray(0, 4))
   if (magic === 'fLaC') return withOuter(await readFlac(file, start, end))
   if (magic === 'OggS') return withOuter(await readOgg(file, start, end))
@@ -34,13 +35,13 @@ export async function readContent(file: FileTokenizer): Promise<AudioContent> {
   }
 
   async function readOthers(): Promise<OtherContent> {
-    if (areMpegFrames(head, 0)) return 'mpeg'
+    if (areMpegFrames(head, 0, isEnd)) return 'mpeg'
     try {
       return await readOther(file, start)
     } catch (error) {
       const isUnknown = error instanceof CouldNotDetermineFileTypeError
       // A tag is often followed by bytes that are none.
-      if (isUnknown && (leading.length > 0 || findMpegFrames(head) >= 0)) return 'mpeg'
+      if (isUnknown && (leading.length > 0 || findMpegFrames(head, isEnd) >= 0)) return 'mpeg'
       throw error
     }
   }

@@ -47,17 +47,21 @@ export function readMpegFrame(bytes: Uint8Array, at: number): MpegFrame | null {
   return { length, samples, sampleRate: sampleRate / divisor, infoAt }
 }
 
-/** The index of the first of three consecutive frames, or -1. Recordings of streams begin inside a frame. */
-export function findMpegFrames(bytes: Uint8Array, start = 0): number {
-  for (let at = bytes.indexOf(0xff, start); at >= 0; at = bytes.indexOf(0xff, at + 1))
-    if (areMpegFrames(bytes, at)) return at
+/** The index of the first of the frames that `areMpegFrames` accepts, or -1. Recordings of streams begin inside a frame. */
+export function findMpegFrames(bytes: Uint8Array, isEnd = false): number {
+  for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1))
+    if (areMpegFrames(bytes, at, isEnd)) return at
   return -1
 }
 
-/** Whether three consecutive frames of one kind begin at an index. */
-export function areMpegFrames(bytes: Uint8Array, at: number): boolean {
+/**
+ * Whether three consecutive frames of one kind begin at an index. Where the audio ends with the bytes (`isEnd`), one whole
+ * frame or two of which the last may be truncated are enough.
+ */
+export function areMpegFrames(bytes: Uint8Array, at: number, isEnd = false): boolean {
   let next = at
   for (let count = 0; count < 3; count += 1) {
+    if (isEnd && (count === 2 ? next >= bytes.length : count === 1 && next === bytes.length)) return true
     const frame = readMpegFrame(bytes, next)
     // The version, layer and sample rate of the first.
     const isSame = ((bytes[next + 1] ?? 0) & 0xfe) === ((bytes[at + 1] ?? 0) & 0xfe)

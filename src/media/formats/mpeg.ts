@@ -36,7 +36,7 @@ export async function readMpegSeconds(file: FileTokenizer, start: number, end: n
 async function findFirstFrame(file: FileTokenizer, start: number, end: number): Promise<number | null> {
   for (let at = start; at < Math.min(end, start + maxGapBytes); at += chunkBytes - overlapBytes) {
     const bytes = await file.readAt(at, Math.min(chunkBytes, end - at))
-    const found = findMpegFrames(bytes)
+    const found = findMpegFrames(bytes, at + bytes.length >= end)
     if (found >= 0) return at + found
     if (bytes.length < chunkBytes) return null
   }
@@ -84,7 +84,9 @@ async function count(file: FileTokenizer, start: number, end: number): Promise<n
         continue
       }
       isSynchronized = false
-      const length = bytes[at] === 0xff ? 0 : tagLength(bytes.subarray(at, at + 128))
+      const tag = bytes[at] === 0xff ? 0 : tagLength(bytes.subarray(at, at + 128))
+      // A damaged one claims more than the file has.
+      const length = position + at + tag > file.size ? 0 : tag
       // Searched once: a chunk may have as many damaged frames as bytes.
       if (nextTag <= at) nextTag = indexOrEnd(searched.indexOf('ID3', at + 1, 'latin1'))
       at = length > 0 ? at + length : Math.min(nextTag, indexOrEnd(searched.indexOf(0xff, at + 1)), stopAt)

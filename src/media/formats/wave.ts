@@ -24,7 +24,6 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
   let id3 = noTags
   const infos: Buffer[] = []
   let codePage: string | null = null
-  const riffSize = (await file.readAt(start, 8)).readUInt32LE(4)
   let at = start + 12
   for (let count = 0; count < maxChunks && at + 8 <= end; count += 1) {
     const header = await file.readAt(at, 8)
@@ -48,7 +47,8 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
       if (fact.length === 4) samples = fact.readUInt32LE(0)
     } else if (name === 'data') {
       const rest = end - at - 8
-      const isUnknown = size === unknownSize || (size === 0 && (riffSize === 0 || riffSize === unknownSize))
+      // Programs that are ended while they record leave the size at 0.
+      const isUnknown = size === unknownSize || (size === 0 && !(await startsChunk(at + 8)))
       size = Math.min(isUnknown ? (largeSize ?? rest) : size, rest)
       audioBytes += size
     } else if (name === 'CSET') {
@@ -63,6 +63,12 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
   if (format.sampleRate === 0) throw new UnusableFileError('it contains no audio')
   const tags = infos.flatMap(info => readInfo(info, codePage))
   return { seconds: secondsOf(), blocks: [id3, { tags, pictures: [] }] }
+
+  async function startsChunk(offset: number): Promise<boolean> {
+    if (offset + 8 > end) return false
+    const chunk = await file.readAt(offset, 8)
+    return /^[ -~]{4}$/.test(latinOf(chunk.subarray(0, 4))) && chunk.readUInt32LE(4) <= end - offset - 8
+  }
 
   function secondsOf(): number {
     if (!format.isPcm && samples > 0 && samples !== unknownSize) return samples / format.sampleRate

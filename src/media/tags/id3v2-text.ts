@@ -9,9 +9,24 @@ export function decodeId3Text(bytes: Uint8Array, encoding: number): string {
   const start = bytes.subarray(0, maxTextBytes)
   const order = startOrder(start)
   if (order === null && encoding !== 1 && encoding !== 2) return decodeId3Latin(start)
-  const text = new TextDecoder(order ?? (encoding === 2 ? 'utf-16be' : 'utf-16le')).decode(start)
-  // Each value of a list has its own mark.
-  return withoutLostCharacters(text.replaceAll('\uFEFF', '').replaceAll('\uFFFE', ''))
+  const texts = decodeUtf16Values(start, encoding === 2 ? 'utf-16be' : 'utf-16le')
+  return withoutLostCharacters(texts.join('\0').replaceAll('\uFEFF', '').replaceAll('\uFFFE', ''))
+}
+
+/** Each value of a list may have its own mark. */
+function decodeUtf16Values(bytes: Uint8Array, defaultOrder: string): string[] {
+  const values: string[] = []
+  let order = defaultOrder
+  let start = 0
+  for (let at = 0; start <= bytes.length && values.length < 1_000; at += 2) {
+    const isNul = bytes[at] === 0 && bytes[at + 1] === 0
+    if (at < bytes.length && !isNul) continue
+    const value = bytes.subarray(start, at)
+    order = startOrder(value) ?? order
+    values.push(new TextDecoder(order).decode(value))
+    start = at + 2
+  }
+  return values
 }
 
 function startOrder([first = 0, second = 0]: Uint8Array): string | null {
