@@ -16,6 +16,7 @@ const comma = /,(?= |$)/
 const articles = /^(?:the|die|der|das|le|la|les|el|los|las)$/
 /** What follows the name of a person, without its dots. */
 const suffixes = /^(?:jr|sr|ii|iii|iv|phd|md|esq)$/
+const suffixed = /^(.+) (jr|sr|ii|iii|iv|phd|md|esq)$/
 
 /**
  * Splits a text into the names of its artists, possibly with repeats. Where a comma can be read in two ways, such as in
@@ -28,12 +29,12 @@ export function splitArtists(text: string): string[] {
 /** The one form of the name of an artist. */
 export function toOneForm(name: string): string {
   const pieces = splitAtCommas(name)
-  return isOneName(pieces) ? pieces.toReversed().join(' ') : pieces.join(', ')
+  return isOneName(pieces) ? reorderName(pieces) : pieces.join(', ')
 }
 
 function splitList(text: string): string[] {
   const members = text.split(text.includes(', ') ? lastInList : and).map(splitAtCommas)
-  if (members.every(pieces => isOneName(pieces))) return members.map(pieces => pieces.toReversed().join(' '))
+  if (members.every(pieces => isOneName(pieces))) return members.map(reorderName)
   const names = members.flat()
   if (members.every(pieces => pieces.length < 2)) return names
   // `Tyler, The Creator & Alpha`, and the whole as the name of a band.
@@ -46,6 +47,13 @@ function splitList(text: string): string[] {
 /** `Last, First`: one comma, and a single word before or after it. */
 const isOneName = (pieces: readonly string[]) =>
   pieces.length === 2 && pieces.some(piece => !piece.includes(' '))
+
+/** `First Last Suffix` of `Last, First Suffix`. */
+function reorderName(pieces: readonly string[]): string {
+  const [last = '', first = ''] = pieces
+  const [, name = first, suffix = ''] = suffixed.exec(first) ?? []
+  return `${name} ${last} ${suffix}`.trim()
+}
 
 /** The pieces between commas; an article or suffix is joined to the name before it. */
 function splitAtCommas(text: string): string[] {

@@ -46,6 +46,9 @@ describe('two songs are duplicates', () => {
 describe('the artists of a text', () => {
   const table: [text: string, artists: string[]][] = [
     ['a & b', ['a', 'b']],
+    ['connick, harry, jr.', ['harry connick jr']],
+    ['harry connick, jr.', ['harry connick jr']],
+    ['connick, harry jr', ['harry connick jr']],
     ['a / b', ['a', 'b']],
     ['a feat b', ['a', 'b']],
     ['a Feat. b', ['a', 'b']],
