@@ -207,6 +207,17 @@ test('a folder with too many songs for one request is changed in parts only', as
   expect(left).toEqual({ count: 1_998 })
 })
 
+test('a folder that is renamed to its own name, in any normal form, stays', async ({ sql, redisUrl }) => {
+  const { ask } = await serveSongs(sql, redisUrl, ['x/a.mp3', '\u00E9/b.mp3'])
+  for (const [file, newPath] of [
+    ['x', 'x'],
+    ['\u00E9', 'e\u0301']
+  ])
+    expect(await ask('PUT', '/files/rename', { file, newPath })).toMatchObject({ status: 200 })
+  const paths = await sql`select path from media order by path`
+  expect(paths).toEqual([{ path: 'x/a.mp3' }, { path: '\u00E9/b.mp3' }])
+})
+
 test('songs are moved, renamed and deleted with their files', async ({ sql, redisUrl }) => {
   const { ask, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3', 'x/c.mp3'])
   expect(await ask('PUT', '/files/rename', { file: 'a.mp3', newPath: 'n/a2.mp3' })).toMatchObject({

@@ -76,6 +76,7 @@ async function moveFolder(
   const { count } = await services.sql`
     select from media_folders where station_id = ${stationId} and (path || '/') = ${prefix}`
   if (selected.songs.length + count === 0) throw new ApiError('not-found')
+  if (`${target}/` === prefix) return null
   if (`${target}/`.startsWith(prefix))
     refuseField('newPath', 'invalid_format', 'must not be in the folder that is moved.')
   // The first part has made it.
