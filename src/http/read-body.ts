@@ -3,7 +3,7 @@ import { formContentType, type Route } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { decodeForeignLines, findCharset } from '../runtime/foreign-text.ts'
 import { isJsonType, parseJsonBody } from '../runtime/json-body.ts'
-import { charsetFields, parseForm } from '../runtime/percent-encoding.ts'
+import { findCharsetField, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
 import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 
@@ -46,6 +46,3 @@ export async function readBody<Services>(
     return parseRecordForm(parseForm(await incoming.bytes, charset).toString(), form)
   throw new ApiError('wrong-media-type')
 }
-
-const findCharsetField = (query: URLSearchParams): string | null =>
-  charsetFields.map(name => query.get(name)).find(named => named !== null) ?? null

@@ -36,6 +36,12 @@ export const parseForm = (bytes: Uint8Array, charset: string | null): URLSearchP
 /** The names of fields that name the charset of a form, as those of Icecast and of HTML do. */
 export const charsetFields: readonly string[] = ['charset', '_charset_']
 
+/** The charset that a form or query names; null if it names none. */
+export const findCharsetField = (fields: {
+  readonly get: (name: string) => string | null | undefined
+}): string | null =>
+  charsetFields.map(name => fields.get(name)).find(named => typeof named === 'string') ?? null
+
 /** One character per byte. */
 const toBinary = (text: string): string => Buffer.from(text).toString('latin1')
 

@@ -50,7 +50,7 @@ describe('a body', () => {
   })
 
   test('with too many values is refused with the name of the member that has them', () => {
-    const list = Array(maxJsonValues).fill({ name: 1 })
+    const list = Array.from({ length: maxJsonValues }, () => ({ name: 1 }))
     const refuse = (body: object) => {
       try {
         return parse(JSON.stringify(body))

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 
 import { ApiError, fieldError } from '../../../runtime/errors.ts'
 import { findCharset } from '../../../runtime/foreign-text.ts'
-import { charsetFields } from '../../../runtime/percent-encoding.ts'
+import { findCharsetField } from '../../../runtime/percent-encoding.ts'
 import {
   contentPath,
   generateTransientId,
@@ -73,18 +73,17 @@ async function receive(
   if (!/^multipart\/form-data/i.test(contentType))
     return { name: '', sizeBytes: await write(piecesOf(stream)), charset }
   let received = { name: '', sizeBytes: 0 }
+  let partCharset: string | null = null
   let isReceived = false
-  const form = await readMultipart(stream, contentType, async ({ name, fields, pieces }) => {
+  const form = await readMultipart(stream, contentType, async ({ name, fields, charset: named, pieces }) => {
     if ((fields.get('flowTotalChunks') ?? '1') !== '1')
       throw ApiError.ofFields([
         fieldError('flowTotalChunks', 'out_of_range', 'must be 1: send the file in one piece.')
       ])
     received = { name: basename(name), sizeBytes: await write(pieces) }
+    partCharset = named
     isReceived = true
   })
   if (!isReceived) refuseField('file', 'required', 'is required.')
-  return { ...received, charset: findCharsetField(form) ?? charset }
+  return { ...received, charset: partCharset ?? findCharsetField(form) ?? charset }
 }
-
-const findCharsetField = (fields: { readonly get: (name: string) => string | null | undefined }) =>
-  charsetFields.map(name => fields.get(name)).find(named => typeof named === 'string') ?? null
