@@ -40,7 +40,7 @@ async function runImport(call: CommandContext, signal: AbortSignal): Promise<num
     try {
       const { playlist: playlistName } = request
       const onProgress = progress.show
-      const { replacesCorrections } = request
+      const { replacesCorrections = false } = request
       return await importMedia(sql, {
         stationId,
         playlistName,
@@ -127,11 +127,11 @@ const { parse, usageError } = openCommandLine(usage, {
 export function parseImportArguments(args: readonly string[]) {
   const { values, positionals: paths } = parse(args)
   const { station, playlist, create = false, allow: allowed = [] } = values
-  const replacesCorrections = values['read-tags-again'] ?? false
+  const readsAgain = values['read-tags-again'] === true ? { replacesCorrections: true } : {}
   if (values.help) return null
   if (!station) throw usageError('--station is missing')
   if (!playlist?.trim()) throw usageError('--playlist is missing')
   if (playlist.length > 255) throw usageError('--playlist is longer than 255 characters')
   if (paths.length === 0) throw usageError('no PATH is given')
-  return { station, playlist: playlist.trim(), create, replacesCorrections, allowed, paths }
+  return { station, playlist: playlist.trim(), create, allowed, paths, ...readsAgain }
 }
