@@ -68,8 +68,22 @@ const decode = (bytes: Buffer | undefined, charset: string | null) =>
 
 /** Malformed escapes remain, as browsers do it. */
 function unescapeBytes(binary: string): Buffer {
-  const unescaped = binary.replace(/%([\da-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16))
-  )
-  return Buffer.from(unescaped, 'latin1')
+  const bytes = Buffer.from(binary, 'latin1')
+  let length = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const escaped = bytes[at] === percentSign ? 16 * hexValue(bytes[at + 1]) + hexValue(bytes[at + 2]) : NaN
+    bytes[length] = Number.isNaN(escaped) ? (bytes[at] ?? 0) : escaped
+    length += 1
+    if (!Number.isNaN(escaped)) at += 2
+  }
+  return bytes.subarray(0, length)
 }
+
+const percentSign = 0x25
+
+/** The value of an ASCII hex digit; NaN for any other byte. */
+const hexValue = (byte = 0) => hexValues[byte] ?? NaN
+
+const hexValues = Array.from({ length: 128 }, (_, code) =>
+  /[\da-f]/i.test(String.fromCharCode(code)) ? Number.parseInt(String.fromCharCode(code), 16) : NaN
+)

@@ -54,10 +54,11 @@ const linesPerStep = 100
 function* parseSteps(text: string): Generator<undefined, ParsedPlaylist> {
   if (text.trim() === '') return reject('it is empty')
   if (text.includes('\0')) return reject('it is not a playlist (not a text file)')
-  if (/^#EXT-X-/m.test(text)) return reject('it is an HLS stream, not a list of songs')
 
   const problems: string[] = []
   const lines = yield* readLines(text, problems)
+  if (yield* someLine(lines, each => each.startsWith('#EXT-X-')))
+    return reject('it is an HLS stream, not a list of songs')
   const isPls = yield* someLine(lines, each => /^\[playlist\]$/i.test(each) || /^file\d+\s*=/i.test(each))
   const entries = yield* isPls ? readPls(lines, problems) : readM3u(lines, problems)
   if (entries.length > maxPlaylistEntries) problems.unshift(tooManyEntries)
@@ -94,10 +95,12 @@ function* readLines(text: string, problems: string[]): Generator<undefined, Line
       problems.push(tooManyLines)
       break
     }
-    if (raw.length > maxLineLength) problems.push(`line ${number} is longer than ${maxLineLength} characters`)
-    else if (raw.trim() !== '') lines.push({ number, text: cleanLine(raw, maxLineLength) })
+    const isTooLong = raw.length > maxLineLength
+    if (isTooLong) problems.push(`line ${number} is longer than ${maxLineLength} characters`)
+    const line = isTooLong || raw.trim() === '' ? '' : cleanLine(raw, maxLineLength)
+    if (line !== '') lines.push({ number, text: line })
   }
-  return lines.filter(line => line.text !== '')
+  return lines
 }
 
 function* someLine(lines: readonly Line[], test: (text: string) => boolean): Generator<undefined, boolean> {
