@@ -276,6 +276,27 @@ test('playlists of several songs are set at once', async ({ sql, redisUrl }) => 
     expect((await ask('GET', `/file/${id}`)).body.playlists).toEqual([playlistId, body.record.id])
 })
 
+test('playlists of more songs than one change takes get all of them, in order', async ({ sql, redisUrl }) => {
+  const { ask, id, playlistId } = await serveSongs(sql, redisUrl, [])
+  await sql`
+    insert into media (station_id, unique_id, path, song_id, title, duration_ms)
+    select ${id}, 'unique ' || n, 'y/' || lpad(n::text, 3, '0') || '.mp3', md5(n::text), n::text, 1000 from generate_series(1, 250) as n`
+  const files = Array.from({ length: 250 }, (_, index) => `y/${String(index + 1).padStart(3, '0')}.mp3`)
+  for (const work of ['playlist', 'add']) {
+    const { body } = await ask('PUT', '/files/batch', { do: work, files, playlists: [playlistId] })
+    expect(body).toMatchObject({ success: true, errors: [] })
+    expect(body.files).toEqual(files)
+    const rows = await sql<{ title: string }[]>`
+      select m.title from playlist_entries e join media m on m.id = e.media_id
+      where e.playlist_id = ${playlistId} order by e.position, e.id`
+    expect(rows.map(({ title }) => Number(title))).toEqual(
+      Array.from({ length: 250 }, (_, index) => index + 1)
+    )
+  }
+  await ask('PUT', '/files/batch', { do: 'playlist', files, playlists: [] })
+  expect(await sql`select from playlist_entries where playlist_id = ${playlistId}`).toHaveLength(0)
+})
+
 test('tags and cover are read again from the files', async ({ sql, redisUrl }) => {
   const { ask, ids, media } = await serveSongs(sql, redisUrl, ['a.mp3', 'x/b.mp3'])
   const [a, b] = ids

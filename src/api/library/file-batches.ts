@@ -151,9 +151,9 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       }
     const errors = missing.map(path => `${path}: Record not found.`)
     const done: string[] = []
-    const attempt = async (path: string, work: () => Promise<string | undefined>) => {
+    const attempt = async (path: string, work: () => Promise<string>) => {
       try {
-        const notice = (await work()) ?? ''
+        const notice = await work()
         if (notice !== '') errors.push(`${path}: ${notice}`)
         return true
       } catch (error) {
@@ -162,6 +162,19 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
         errors.push(`${path}: ${shown.message}`)
         return false
       }
+    }
+    const workOnGroup = async (group: readonly Song[]) => {
+      if (body.do === 'playlist' || body.do === 'add') {
+        const present = await listSongs(action, group, { playlists, isExact: body.do === 'playlist' })
+        for (const { id, path } of group)
+          if (present.has(id)) done.push(path)
+          else errors.push(`${path}: Record not found.`)
+        return
+      }
+      const work = body.do
+      for (const song of group)
+        if (await attempt(song.path, () => workOn(action, work, song, { dirs, directory })))
+          done.push(song.path)
     }
     const targets: string[] = []
     if (body.do === 'move')
@@ -173,15 +186,14 @@ export const changeFiles = apiRoute('PUT', '/api/station/:station_id/files/batch
       }
     // Each of them is queued before the others, so that they play in their order.
     const songs = body.do === 'immediate' ? selected.songs.toReversed() : selected.songs
-    const given = { dirs, directory, playlists }
-    const next = await workThrough({ ...selected, songs }, { part, isOpen: request.isOpen }, async song => {
-      if (await attempt(song.path, () => workOn(action, body.do, song, given))) done.push(song.path)
-    })
+    const { isOpen } = request
+    const groupSize = body.do === 'playlist' || body.do === 'add' ? songsPerChange : 1
+    const next = await workThrough({ ...selected, songs }, { part, isOpen, groupSize }, workOnGroup)
     if (isAssigning)
       for (const folder of folders)
         await attempt(folder, async () => {
           await setFolderPlaylists(action, folder, playlists)
-          return undefined
+          return ''
         })
     const isNothingMoved = !isContinued && songs.length > 0 && done.length === 0
     if (next === null && (body.do === 'delete' || body.do === 'move'))
@@ -235,49 +247,57 @@ function assertMayDelete({ caller }: ApiRequest): void {
   if (!caller?.key || !allows(caller.key, required)) throw new ApiError('forbidden')
 }
 
-interface Given {
-  readonly dirs: readonly string[]
-  readonly directory: string
-  readonly playlists: readonly number[]
+/** Songs whose playlists one transaction changes: it ends within seconds, and the queue is refilled once for all of them. */
+const songsPerChange = 100
+
+/** Adds songs to playlists; `isExact` removes them from all others. Returns the ids of those that still exist. */
+async function listSongs(
+  { services, stationId, request }: FileAction,
+  songs: readonly Song[],
+  { playlists, isExact }: { readonly playlists: readonly number[]; readonly isExact: boolean }
+): Promise<ReadonlySet<number>> {
+  return changeStation(services, stationId, async change => {
+    const { tx } = change
+    const rows = await tx<{ id: number }[]>`
+      select id from media where station_id = ${stationId} and id = any(${songs.map(({ id }) => id)}::bigint[])
+      order by id for key share`
+    const present = new Set(rows.map(({ id }) => id))
+    const ids = songs.map(({ id }) => id).filter(id => present.has(id))
+    if (isExact)
+      await tx`
+        delete from playlist_tracks where media_id = any(${ids}::bigint[]) and not is_from_folder
+          and playlist_id in (select id from playlists where station_id = ${stationId} and source = 'songs')
+          and playlist_id <> all(${[...playlists]}::bigint[])`
+    for (const id of playlists) await appendEntries(tx, id, countOccurrences(ids))
+    await applyFolders(tx, { stationId, mediaIds: ids })
+    for (const id of ids) await recordAudit(tx, request, { record: 'StationFile', id, fields: ['playlists'] })
+    await refillQueue(change)
+    return present
+  })
 }
 
-/** Works on a song. Returns a sentence about what was left out. */
+/** Works on a song. Returns a sentence about what was left out, or nothing. */
 async function workOn(
   action: FileAction,
-  work: (typeof works)[number],
+  work: Exclude<(typeof works)[number], 'playlist' | 'add'>,
   song: Song,
-  given: Given
-): Promise<string | undefined> {
+  given: { readonly dirs: readonly string[]; readonly directory: string }
+): Promise<string> {
   const { services, stationId, request } = action
   switch (work) {
     case 'delete':
       await deleteWithFile({ ...action, song }, () => deleteRow(request, services, song.id))
-      return undefined
+      return ''
     case 'move':
       await moveSong(action, song, joinFolder(given.directory, pathInMove(song.path, given.dirs)))
-      return undefined
-    case 'playlist':
-    case 'add':
-      await changeStation(services, stationId, async change => {
-        const { tx } = change
-        if (work === 'playlist')
-          await tx`
-          delete from playlist_tracks where media_id = ${song.id} and not is_from_folder
-            and playlist_id in (select id from playlists where station_id = ${stationId} and source = 'songs')
-            and playlist_id <> all(${[...given.playlists]}::bigint[])`
-        for (const id of given.playlists) await appendEntries(tx, id, countOccurrences([song.id]))
-        await applyFolders(tx, { stationId, mediaIds: [song.id] })
-        await recordAudit(tx, request, { record: 'StationFile', id: song.id, fields: ['playlists'] })
-        await refillQueue(change)
-      })
-      return undefined
+      return ''
     case 'queue':
     case 'immediate':
       await changeStation(services, stationId, async change => {
         await addToQueue(change, asUnrequested([song.id]), work === 'immediate' ? 1 : null)
         await recordAudit(change.tx, request, { record: 'QueueItem', id: song.id })
       })
-      return undefined
+      return ''
     case 'clear-extra':
       await changeStation(services, stationId, ({ tx }) => clearCuePoints(tx, song.id))
       return readFileAgain(action, song, { replacesCorrections: false })

@@ -92,13 +92,14 @@ async function moveFolder(
   const isOpen = () => part === null || request.isOpen()
   let next: string | null
   try {
-    next = await workThrough(selected, { part, isOpen }, async song => {
-      try {
-        await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
-      } catch (error) {
-        throw moved === 0 ? error : withCount(toCallerError(error), moved)
-      }
-      moved += 1
+    next = await workThrough(selected, { part, isOpen }, async group => {
+      for (const song of group)
+        try {
+          await moveSong(action, song, `${target}/${song.path.slice(prefix.length)}`)
+          moved += 1
+        } catch (error) {
+          throw moved === 0 ? error : withCount(toCallerError(error), moved)
+        }
     })
   } finally {
     if (moved === 0 && selected.songs.length > 0) await forgetEmptyFolders(action, [target])

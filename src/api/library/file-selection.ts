@@ -138,23 +138,28 @@ export async function findSongs(
 }
 
 /**
- * Works on songs one after the other, as long as `isOpen`, a part of them for a limited time. Returns the path of the last one
- * if there are more, else null.
+ * Works on songs in their order, on `groupSize` at a time, as long as `isOpen`, a part of them for a limited time. Returns the
+ * path of the last one if there are more, else null.
  */
 export async function workThrough(
   { songs, hasMore }: { readonly songs: readonly Song[]; readonly hasMore: boolean },
-  { part, isOpen }: { readonly part: Part | null; readonly isOpen: () => boolean },
-  work: (song: Song) => Promise<void>
+  {
+    part,
+    isOpen,
+    groupSize = 1
+  }: { readonly part: Part | null; readonly isOpen: () => boolean; readonly groupSize?: number },
+  work: (group: readonly Song[]) => Promise<void>
 ): Promise<string | null> {
   const endMs = part === null ? Infinity : performance.now() + partMs
-  let last: Song | null = null
-  for (const song of songs) {
-    if (last !== null && performance.now() > endMs) return last.path
-    if (!isOpen()) return last?.path ?? null
-    await work(song)
-    last = song
+  let last: string | null = null
+  for (let start = 0; start < songs.length; start += groupSize) {
+    if (last !== null && performance.now() > endMs) return last
+    if (!isOpen()) return last
+    const group = songs.slice(start, start + groupSize)
+    await work(group)
+    last = group.at(-1)?.path ?? null
   }
-  return hasMore ? (last?.path ?? null) : null
+  return hasMore ? last : null
 }
 
 /** Throws 400 with this field if one of the folders is the top folder. */
