@@ -182,6 +182,16 @@ describe('WAV', () => {
     )
   })
 
+  test('chunks of an odd size may lack their padding', async () => {
+    const start = [latin('RIFF\0\0\0\0WAVE'), format]
+    const odd = chunk('note', Buffer.alloc(7, 0x20))
+    for (const padding of ['', '\0'])
+      expect(await read(...start, odd, latin(padding), info(latin('Anna')), data)).toMatchObject({
+        durationMs: 1_000,
+        artist: 'Anna'
+      })
+  })
+
   test('of more than 4 GiB and from a pipe has a duration', async () => {
     const sizes = Buffer.concat([Buffer.alloc(8), le(8_000), Buffer.alloc(16)])
     const open = Buffer.concat([latin('data\u00FF\u00FF\u00FF\u00FF'), Buffer.alloc(8_000, 0x80)])

@@ -2,9 +2,14 @@ import { decodeForeignText } from '../../runtime/foreign-text.ts'
 import type { FileTokenizer } from '../file-tokenizer.ts'
 import { latinOf } from '../tags/id3v2-names.ts'
 import { readId3v2 } from '../tags/id3v2.ts'
-import { maxNativeTags, maxTextBytes, type NativeTag, noTags } from '../tags/native-tags.ts'
+import {
+  type AudioContent,
+  maxNativeTags,
+  maxTextBytes,
+  type NativeTag,
+  noTags
+} from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
-import type { AudioContent } from './audio-content.ts'
 
 const maxChunks = 10_000
 /** Programs that write into a pipe do not know the size of the audio. */
@@ -58,7 +63,9 @@ export async function readWave(file: FileTokenizer, start: number, end: number):
       const list = await read()
       if (latinOf(list.subarray(0, 4)) === 'INFO') infos.push(list.subarray(4))
     } else if (/^id3 $/i.test(name) && id3 === noTags) id3 = readId3v2(await read())
-    at += 8 + size + (size % 2)
+    at += 8 + size
+    // Some programs write no byte of padding after an odd size.
+    if (size % 2 === 1 && ((await startsChunk(at + 1)) || !(await startsChunk(at)))) at += 1
   }
   if (format.sampleRate === 0) throw new UnusableFileError('it contains no audio')
   const tags = infos.flatMap(info => readInfo(info, codePage))
