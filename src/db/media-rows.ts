@@ -4,14 +4,28 @@ import { nameKey } from '../runtime/name-key.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../runtime/time-slices.ts'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
-import { type ImportedSong, songId, songText } from '../songs/song.ts'
+import { type ImportedSong, songId, type SongTags, songText } from '../songs/song.ts'
 import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
-import { listedArtistsOf, listedArtistsToRow } from './listed-artists.ts'
 import { applyFolders } from './playlist-folders.ts'
 import type { Fragment, Sql, Tx } from './sql.ts'
 import { findStoredSongs } from './stored-names.ts'
 import { assignTagFields } from './tag-fields.ts'
+
+/*
+ * `media.artists` are the artists that the file of a song lists for the text in `artists_for`. They are void once `artist` is
+ * another text, because a person or a release that does not know them changed it.
+ */
+
+/** The artists that the file of a media `m` lists; empty if it lists none, or if its text was changed. */
+export const listedArtistsOf = (sql: Sql | Tx) =>
+  sql`case when m.artists_for = m.artist then m.artists else '{}' end`
+
+/** The values of the columns. */
+export const listedArtistsToRow = ({ artist, artists }: Pick<SongTags, 'artist' | 'artists'>) => ({
+  artists: [...artists],
+  artists_for: artists.length === 0 ? '' : artist
+})
 
 /** A cover of songs; its key is `hash`. */
 export interface Artwork {

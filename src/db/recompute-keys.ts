@@ -1,5 +1,5 @@
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
-import { listedArtistsOf } from './listed-artists.ts'
+import { listedArtistsOf } from './media-rows.ts'
 import type { Tx } from './sql.ts'
 
 /** With more changes of a library, the workers read all of it again. */

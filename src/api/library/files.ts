@@ -4,7 +4,7 @@ import * as v from 'valibot'
 
 import { markCorrectedTexts, textColumns } from '../../db/corrections.ts'
 import { cuesOf } from '../../db/cue-columns.ts'
-import { listedArtistsToRow } from '../../db/listed-artists.ts'
+import { listedArtistsToRow } from '../../db/media-rows.ts'
 import { applyFolders } from '../../db/playlist-folders.ts'
 import { artIdFragment } from '../../db/snapshots.ts'
 import type { Tx } from '../../db/sql.ts'

@@ -1,8 +1,7 @@
 import type { FileTokenizer } from '../file-tokenizer.ts'
-import { noTags } from '../tags/native-tags.ts'
+import { type AudioContent, noTags } from '../tags/native-tags.ts'
 import { readFlacPicture, readVorbisComments } from '../tags/vorbis-comments.ts'
 import { UnusableFileError } from '../unusable-file.ts'
-import type { AudioContent } from './audio-content.ts'
 import { findLastFlacSample, type FlacStreamInfo, readStreamInfo } from './flac-frames.ts'
 
 const maxBlocks = 1_000

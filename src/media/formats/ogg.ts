@@ -1,6 +1,6 @@
 import type { FileTokenizer } from '../file-tokenizer.ts'
+import type { AudioContent } from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
-import type { AudioContent } from './audio-content.ts'
 import { OggHeaders } from './ogg-headers.ts'
 import { identifyStream, type OggStream } from './ogg-streams.ts'
 

@@ -4,9 +4,15 @@ import { decodeForeignText, withoutLostCharacters } from '../../runtime/foreign-
 import type { FileTokenizer } from '../file-tokenizer.ts'
 import { latinOf } from '../tags/id3v2-names.ts'
 import { readId3v2 } from '../tags/id3v2.ts'
-import { maxNativeTags, maxTextBytes, type NativeTag, noTags, type TagBlock } from '../tags/native-tags.ts'
+import {
+  type AudioContent,
+  maxNativeTags,
+  maxTextBytes,
+  type NativeTag,
+  noTags,
+  type TagBlock
+} from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
-import type { AudioContent } from './audio-content.ts'
 
 const maxChunks = 10_000
 

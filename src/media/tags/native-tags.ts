@@ -12,6 +12,14 @@ export interface TagBlock {
   readonly pictures: readonly IPicture[]
 }
 
+/** What the reader of a format finds in a file. */
+export interface AudioContent {
+  /** 0: unknown. */
+  readonly seconds: number
+  /** The most important first. */
+  readonly blocks: readonly TagBlock[]
+}
+
 export const noTags: TagBlock = { tags: [], pictures: [] }
 
 /** Of one block; more are ignored. */
