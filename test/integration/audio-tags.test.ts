@@ -207,6 +207,24 @@ describe('WAV', () => {
   })
 })
 
+test('MP4 in windows-1252 keeps its characters, and its other tags', async () => {
+  const bytes = await support('tagged.m4a')
+  const before = await read(bytes)
+  const at = bytes.indexOf('Sines')
+  const damaged = Buffer.concat([bytes.subarray(0, at), latin('Z\u00FCgel'), bytes.subarray(at + 5)])
+  const { artist, title, album, genre, durationMs } = await read(damaged)
+  expect(JSON.stringify({ artist, title, album, genre, durationMs })).toBe(
+    JSON.stringify({
+      artist: before.artist,
+      title: before.title,
+      album: before.album,
+      genre: before.genre,
+      durationMs: before.durationMs
+    }).replace('Sines', 'Z\u00FCgel')
+  )
+  expect([artist, title, album, genre]).toContain('Z\u00FCgel')
+})
+
 describe('the duration of', () => {
   const differenceMs = (value: number, expected: number) => Math.abs(value - expected)
 

@@ -13,6 +13,7 @@ import {
   type TagBlock
 } from '../tags/native-tags.ts'
 import { UnusableFileError } from '../unusable-file.ts'
+import { readMp4Texts } from './mp4.ts'
 
 const maxChunks = 10_000
 
@@ -29,10 +30,11 @@ export async function readOther(file: FileTokenizer, start: number): Promise<Oth
     throw new UnusableFileError('it is a video without sound')
   const seconds = (format.duration ?? 0) > 0 ? format.duration : await countSeconds(file, start)
   const aiff = await readAiff(file, start)
+  const mp4 = native['iTunes']?.some(({ value }) => isDamaged(value)) ? await readMp4Texts(file, start) : []
   const author = native['asf'] ? await readAsfAuthor(file, start) : ''
   const blocks = Object.entries(native)
     .filter(([kind]) => kind !== 'AIFF' && (aiff.id3 === noTags || !kind.startsWith('ID3v2')))
-    .map(([, tags]) => toBlock(tags))
+    .map(([kind, tags]) => (kind === 'iTunes' ? withTexts(toBlock(tags), mp4) : toBlock(tags)))
     .map(block => (author === '' ? block : withAuthorFirst(block, author)))
   return { seconds: seconds ?? 0, blocks: [aiff.id3, aiff.texts, ...blocks] }
 }
@@ -53,6 +55,15 @@ function toBlock(native: IAudioMetadata['native'][string]): TagBlock {
     if (text !== '') tags.push({ id, text })
   }
   return { tags, pictures }
+}
+
+/** Whether a text has lost characters, because it was not in the encoding of the format. */
+const isDamaged = (value: unknown): boolean => typeof value === 'string' && value.includes('\uFFFD')
+
+/** Replaces the texts of a block by those of the same tags in `texts`, if there are any. */
+function withTexts(block: TagBlock, texts: readonly NativeTag[]): TagBlock {
+  const ids = new Set(texts.map(({ id }) => id))
+  return { ...block, tags: [...texts, ...block.tags.filter(({ id }) => !ids.has(id))] }
 }
 
 function textOf(value: unknown): string {
