@@ -111,15 +111,17 @@ const cleanNames: UpgradeStep = {
 
 /**
  * Adds a constraint to a table, in a transaction of its own, so that it waits for writers without holding another table. An older
- * release that runs again does not break it, because the triggers come first.
+ * release that runs again does not break it, because the triggers come first. Tried again if the table is busy: whoever
+ * comes later waits behind this.
  */
-const refuseNew = (table: 'media' | 'song_history', columns: string): UpgradeStep => ({
-  name: `refuse U+FFFD in ${table}`,
+const refuseNew = (table: 'media' | 'song_history', columns: readonly string[]): UpgradeStep => ({
+  name: `check ${table} for U+FFFD`,
   async run(tx) {
     const name = `${table}_no_lost_characters`
+    await tx`set local lock_timeout = '200ms'`
     await tx`
       alter table ${tx(table)} drop constraint if exists ${tx(name)},
-        add constraint ${tx(name)} check (not has_lost_characters(array[${tx.unsafe(columns)}])) not valid`
+        add constraint ${tx(name)} check (strpos(${tx.unsafe(columns.join(' || '))}, chr(65533)) = 0) not valid`
     return 0
   }
 })
@@ -129,6 +131,6 @@ export const lostCharacterSteps: readonly UpgradeStep[] = [
   cleanMedia,
   cleanPlays,
   cleanNames,
-  refuseNew('media', 'artist, title, album, genre, isrc, lyrics'),
-  refuseNew('song_history', 'artist, title, album, genre, isrc, playlist, streamer')
+  refuseNew('media', ['artist', 'title', 'album', 'genre', 'isrc', 'lyrics']),
+  refuseNew('song_history', ['artist', 'title', 'album', 'genre', 'isrc', 'playlist', 'streamer'])
 ]
