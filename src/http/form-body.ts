@@ -68,11 +68,11 @@ async function parseIn(
   return { fields, file, charset: fileCharset ?? charset }
 }
 
-/** Encodes a form without a file as `application/x-www-form-urlencoded` text. Throws 400 for a body that is none. */
-export async function encodeForm(bytes: Uint8Array, contentType: string): Promise<string> {
+/** The fields of a form without a file. Throws 400 for a body that is none. */
+export async function parseFields(bytes: Uint8Array, contentType: string): Promise<URLSearchParams> {
   const { fields, file } = await parseMultipart(bytes, contentType, { fieldLimit: maxFormFields })
   if (file !== null) throw new ApiError('invalid', 'The form must not contain a file.')
-  return new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString()
+  return new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]))
 }
 
 /** The file of a form. Throws 400 without one. */

@@ -5,7 +5,7 @@ import { decodeForeignLines, findCharset } from '../runtime/foreign-text.ts'
 import { isJsonType, parseJsonBody } from '../runtime/json-body.ts'
 import { findCharsetField, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
-import { encodeForm, fileOf, isMultipart, parseMultipart } from './form-body.ts'
+import { parseFields, fileOf, isMultipart, parseMultipart } from './form-body.ts'
 
 /** The body of a request that is read as a whole. */
 export interface Body {
@@ -41,8 +41,7 @@ export async function readBody<Services>(
   if (takesForm && type === formContentType)
     return Object.fromEntries(parseForm(await incoming.bytes, charset))
   if (form && isMultipart(contentType))
-    return parseRecordForm(await encodeForm(await incoming.bytes, contentType), form)
-  if (form && type === formContentType)
-    return parseRecordForm(parseForm(await incoming.bytes, charset).toString(), form)
+    return parseRecordForm(await parseFields(await incoming.bytes, contentType), form)
+  if (form && type === formContentType) return parseRecordForm(parseForm(await incoming.bytes, charset), form)
   throw new ApiError('wrong-media-type')
 }

@@ -6,20 +6,26 @@ import { maxFormFields } from '../../runtime/percent-encoding.ts'
 import { refuseBody, refuseField } from './parse.ts'
 
 const maxDepth = 8
+const maxNameLength = 500
 
 /**
- * Parses an URL-encoded form into a record, as PHP does: `a[b]` is a member, `a[]` and `a[0]` are elements of a list. Texts become
+ * Reads the fields of a form as a record, as PHP does: `a[b]` is a member, `a[]` and `a[0]` are elements of a list. Texts become
  * what the schema declares: numbers, true and false, and null where they are empty. Throws 400 for a form that is no record.
  */
-export function parseRecordForm(text: string, schema: JsonSchema): unknown {
-  assertNames(new URLSearchParams(text))
-  return convert(nest(text), alternativesOf(schema))
+export function parseRecordForm(fields: URLSearchParams, schema: JsonSchema): unknown {
+  assertNames(fields)
+  return convert(nest(fields), alternativesOf(schema))
 }
 
 function assertNames(fields: URLSearchParams): void {
   if (fields.size > maxFormFields)
     refuseBody('too_many', `The form has more than ${maxFormFields.toLocaleString('en-US')} fields.`)
   for (const name of fields.keys()) {
+    if (name.length > maxNameLength)
+      refuseBody(
+        'too_long',
+        `A name of the form has more than ${maxNameLength} characters: ${name.slice(0, 100)}...`
+      )
     if (/(^|\[)__proto__(\W|$)/.test(name))
       refuseField(name, 'invalid_format', 'cannot have the name __proto__.')
     // The members of which element is not certain.
@@ -27,12 +33,17 @@ function assertNames(fields: URLSearchParams): void {
   }
 }
 
-function nest(text: string): unknown {
+function nest(fields: URLSearchParams): unknown {
+  const values = [...fields.values()]
+  // Only names are parsed: encoding and decoding large texts takes long.
+  const names = Array.from(fields.keys(), (name, index) => `${encodeURIComponent(name)}=${index}`)
   try {
-    return qs.parse(text, {
+    return qs.parse(names.join('&'), {
       allowPrototypes: true,
       allowSparse: true,
       depth: maxDepth,
+      decoder: (part: string, decode: (text: string) => string, _charset: string, kind: string) =>
+        kind === 'value' ? (values[Number(part)] ?? '') : decode(part),
       duplicates: 'last',
       parameterLimit: maxFormFields,
       strictDepth: true

@@ -15,7 +15,7 @@ const schema = {
     any: {}
   }
 }
-const parse = (text: string) => parseRecordForm(text, schema)
+const parse = (text: string) => parseRecordForm(new URLSearchParams(text), schema)
 const repeat = (count: number, text: string) => Array.from({ length: count }, () => text)
 
 test.for<[string, unknown]>([
@@ -45,4 +45,8 @@ test.for([
   expect(() => parse(text)).toThrow(
     expect.objectContaining({ extraData: { errors: [expect.objectContaining({ field })] } })
   )
+})
+
+test('refuses a name that is longer than any field before it is parsed', () => {
+  expect(() => parse(`a${'[a]'.repeat(300_000)}=`)).toThrow('more than 500 characters')
 })

@@ -26,6 +26,7 @@ declare module 'busboy' {
       readonly fieldSize?: number
       readonly fieldNameSize?: number
       readonly files?: number
+      readonly parts?: number
     }
   }
   function busboy(options: Options): Parser

@@ -92,6 +92,7 @@ export async function readMultipart(
       refuse(() => refuseField(part.field, 'too_many', 'must be the only file of the form.'))
     )
     .on('fieldsLimit', () => refuse(() => refuseBody('too_many', 'The form has too many fields.')))
+    .on('partsLimit', () => refuse(() => refuseBody('too_many', 'The form has too many parts.')))
   try {
     await pipeline(Readable.from(copiesOf(stream)), parser)
   } catch (error) {
@@ -120,7 +121,8 @@ function openParser(contentType: string, fieldLimit: number, charset: string | n
       headers: { 'content-type': contentType },
       decodeText: (bytes, named) => decodeAsSent(bytes, isUtf8(named) ? charset : named),
       preservePath: true,
-      limits: { ...limits, fields: fieldLimit }
+      // Parts without a header are neither fields nor files.
+      limits: { ...limits, fields: fieldLimit, parts: fieldLimit + limits.files + 1 }
     })
   } catch {
     return refuseBody('invalid_format', 'The content type of the form has no boundary.')
