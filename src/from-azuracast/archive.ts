@@ -9,7 +9,7 @@ import { crc32, createGunzip } from 'node:zlib'
 import yauzl from 'yauzl'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
-import { forEachTarFile } from '../runtime/tar-files.ts'
+import { forEachTarFile, openArchiveLimit } from '../runtime/tar-files.ts'
 import { createZstdDecompressor } from './zstd.ts'
 
 /** A file of a backup: its path without the leading slash, and its content. */
@@ -142,16 +142,18 @@ const walkZip: Walk = async (path, signal, onProgress, use) => {
     )
   })
   try {
+    const limit = openArchiveLimit(zip.fileSize)
     let read = 0
     for await (const entry of entriesOf(zip)) {
       signal.throwIfAborted()
+      limit.addEntry(entry.fileName)
       read += 1
       onProgress(read / zip.entryCount)
       if (entry.fileName.endsWith('/')) continue
       await use({
         path: entry.fileName,
         size: entry.uncompressedSize,
-        open: async () => openZipEntry(zip, entry)
+        open: async () => openZipEntry(zip, entry, bytes => limit.addBytes(bytes))
       })
     }
   } finally {
@@ -177,7 +179,11 @@ async function* entriesOf(zip: yauzl.ZipFile): AsyncGenerator<yauzl.Entry> {
 }
 
 /** Checks the checksum, which the package does not. */
-async function openZipEntry(zip: yauzl.ZipFile, entry: yauzl.Entry): Promise<Readable> {
+async function openZipEntry(
+  zip: yauzl.ZipFile,
+  entry: yauzl.Entry,
+  addBytes: (count: number) => void
+): Promise<Readable> {
   const compressed = await new Promise<Readable>((resolve, reject) => {
     zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)))
   })
@@ -185,7 +191,12 @@ async function openZipEntry(zip: yauzl.ZipFile, entry: yauzl.Entry): Promise<Rea
   const checked = new Transform({
     transform(chunk: Buffer, _, done) {
       checksum = crc32(chunk, checksum)
-      done(null, chunk)
+      try {
+        addBytes(chunk.length)
+        done(null, chunk)
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)))
+      }
     },
     flush(done) {
       done(checksum === entry.crc32 ? null : new Error(`${entry.fileName} has a wrong checksum`))

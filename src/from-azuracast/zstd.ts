@@ -1,7 +1,7 @@
-import { Transform } from 'node:stream'
+import { Duplex } from 'node:stream'
 
 import { Decompress } from 'fzstd'
-import { createXXHash64 } from 'hash-wasm'
+import { createXXHash64, type IHasher } from 'hash-wasm'
 
 const frameMagic = 0xfd2fb528
 /** Skippable frames have one of 16 magic numbers, which differ in the last four bits. */
@@ -9,101 +9,129 @@ const skippableMagic = 0x184d2a50
 const reservedBlock = 3
 const repeatedByteBlock = 1
 
-/** What comes next in the compressed bytes. */
-type Next = 'frame' | 'block' | 'checksum' | 'skipped'
+/** As of the command `zstd`: 128 MiB, the window of its highest level. The package allocates it at once. */
+const maxWindowBytes = 2 ** 27
+/** Of the format. A block is decompressed as a whole. */
+const maxBlockBytes = 2 ** 17
 
 /**
- * Decompresses zstd, in one or several frames and with skippable ones, as a stream. Fails if a frame is cut, or if the checksum that it may
- * have is not that of its content.
+ * Decompresses zstd, in one or several frames and with skippable ones, block by block, as fast as the output is read. Fails if a frame is
+ * cut, needs a window of more than 128 MiB, or if the checksum that it may have is not that of its content.
  */
-export async function createZstdDecompressor(): Promise<Transform> {
+export async function createZstdDecompressor(): Promise<Duplex> {
   // The package ignores checksums, so frames are found here.
   const hasher = await createXXHash64()
-  let pending: Buffer = Buffer.alloc(0)
-  let next: Next = 'frame'
-  let hasChecksum = false
-  let skippedBytes = 0
-  let frame = new Decompress()
+  return Duplex.from((source: AsyncIterable<Buffer>) => decompress(source, hasher))
+}
 
-  return new Transform({
-    transform(chunk: Buffer, _, done) {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-      try {
-        for (let length = read(this); length > 0; length = read(this)) pending = pending.subarray(length)
-        done()
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)))
+async function* decompress(source: AsyncIterable<Buffer>, hasher: IHasher): AsyncGenerator<Buffer> {
+  const input = openInput(source)
+  for (let start = await input.take(8); start !== null; start = await input.take(8)) {
+    const magic = start.readUInt32LE()
+    // The bits are compared as a signed number.
+    if ((magic & ~0xf) === skippableMagic) await input.skip(start.readUInt32LE(4))
+    else if (magic === frameMagic) yield* decompressFrame(start, input, hasher)
+    else throw new Error('this is no zstd frame')
+  }
+}
+
+async function* decompressFrame(start: Buffer, input: Input, hasher: IHasher): AsyncGenerator<Buffer> {
+  const descriptor = start.readUInt8(4)
+  const more = frameHeaderLength(descriptor) - start.length
+  if (more < 0) input.putBack(start.subarray(more))
+  const header = more < 0 ? start.subarray(0, more) : Buffer.concat([start, await input.need(more)])
+  if (windowBytes(header) > maxWindowBytes)
+    throw new Error('a zstd frame needs more than 128 MiB of memory: compress it without --long')
+  const hasChecksum = (descriptor & 0b100) !== 0
+  let blocks: Buffer[] = []
+  const frame = new Decompress(bytes => {
+    // The package uses its buffer again.
+    if (bytes.length > 0) blocks.push(Buffer.from(bytes))
+  })
+  const takeBlocks = () => {
+    const taken = blocks
+    blocks = []
+    if (hasChecksum) for (const block of taken) hasher.update(block)
+    return taken
+  }
+  hasher.init()
+  frame.push(header)
+  for (let isLast = false; !isLast;) {
+    const head = await input.need(3)
+    const bits = head.readUIntLE(0, 3)
+    const [type, size] = [(bits >> 1) & 0b11, bits >> 3]
+    if (type === reservedBlock) throw new Error('a zstd block has an unknown type')
+    if (size > maxBlockBytes) throw new Error('a zstd block is larger than 128 KiB')
+    isLast = (bits & 1) !== 0
+    frame.push(Buffer.concat([head, await input.need(type === repeatedByteBlock ? 1 : size)]))
+    yield* takeBlocks()
+  }
+  const checksum = await input.need(hasChecksum ? 4 : 0)
+  // The package collects the first few bytes.
+  frame.push(checksum, true)
+  yield* takeBlocks()
+  // The low half of the hash.
+  if (hasChecksum && Number.parseInt(hasher.digest('hex').slice(8), 16) !== checksum.readUInt32LE())
+    throw new Error('a zstd frame has a wrong checksum')
+}
+
+type Input = ReturnType<typeof openInput>
+
+/** Reads numbers of bytes. */
+function openInput(source: AsyncIterable<Buffer>) {
+  const chunks = source[Symbol.asyncIterator]()
+  let pending: Buffer = Buffer.alloc(0)
+  /** Waits for `length` bytes. Returns false at the end. */
+  const fill = async (length: number): Promise<boolean> => {
+    const parts = [pending]
+    let known = pending.length
+    while (known < length) {
+      const next = await chunks.next()
+      if (next.done) break
+      parts.push(next.value)
+      known += next.value.length
+    }
+    if (parts.length > 1) pending = Buffer.concat(parts)
+    return known >= length
+  }
+  const cut = (length: number) => {
+    const bytes = pending.subarray(0, length)
+    pending = pending.subarray(length)
+    return bytes
+  }
+  const need = async (length: number): Promise<Buffer> => {
+    if (!(await fill(length))) throw new Error('it ends within a zstd frame')
+    return cut(length)
+  }
+  return {
+    need,
+    /** Null at the end. */
+    async take(length: number): Promise<Buffer | null> {
+      return !(await fill(1)) ? null : need(length)
+    },
+    async skip(length: number): Promise<void> {
+      for (let left = length; left > 0;) {
+        if (!(await fill(1))) throw new Error('it ends within a zstd frame')
+        left -= cut(Math.min(left, pending.length)).length
       }
     },
-    flush(done) {
-      done(next === 'frame' && pending.length === 0 ? null : new Error('it ends within a zstd frame'))
+    putBack(bytes: Buffer): void {
+      pending = Buffer.concat([bytes, pending])
     }
-  })
-
-  /** Reads the next part of the pending bytes. Returns its length; 0 if it is not complete. */
-  function read(output: Transform): number {
-    if (next === 'frame') return readFrameHeader(output)
-    if (next === 'block') return readBlock()
-    if (next === 'checksum') return readChecksum()
-    const length = Math.min(skippedBytes, pending.length)
-    skippedBytes -= length
-    if (skippedBytes === 0) next = 'frame'
-    return length
   }
+}
 
-  function readFrameHeader(output: Transform): number {
-    if (pending.length < 8) return 0
-    const magic = pending.readUInt32LE()
-    // The bits are compared as a signed number.
-    if ((magic & ~0xf) === skippableMagic) {
-      skippedBytes = pending.readUInt32LE(4)
-      if (skippedBytes > 0) next = 'skipped'
-      return 8
-    }
-    if (magic !== frameMagic) throw new Error('this is no zstd frame')
-    const descriptor = pending.readUInt8(4)
-    const length = frameHeaderLength(descriptor)
-    if (pending.length < length) return 0
-    hasChecksum = (descriptor & 0b100) !== 0
-    hasher.init()
-    frame = new Decompress(bytes => {
-      if (bytes.length === 0) return
-      // The package uses its buffer again.
-      const copy = Buffer.from(bytes)
-      if (hasChecksum) hasher.update(copy)
-      output.push(copy)
-    })
-    frame.push(pending.subarray(0, length))
-    next = 'block'
-    return length
+/** The memory that a frame needs, by its header: the window, or the whole content of a frame without one. */
+function windowBytes(header: Buffer): number {
+  const descriptor = header.readUInt8(4)
+  if ((descriptor & 0b100000) === 0) {
+    const window = header.readUInt8(5)
+    const base = 2 ** (10 + (window >> 3))
+    return base + (base / 8) * (window & 0b111)
   }
-
-  function readBlock(): number {
-    if (pending.length < 3) return 0
-    const header = pending.readUIntLE(0, 3)
-    const type = (header >> 1) & 0b11
-    if (type === reservedBlock) throw new Error('a zstd block has an unknown type')
-    const length = 3 + (type === repeatedByteBlock ? 1 : header >> 3)
-    if (pending.length < length) return 0
-    frame.push(pending.subarray(0, length))
-    const isLast = (header & 1) !== 0
-    if (isLast && hasChecksum) next = 'checksum'
-    else if (isLast) {
-      frame.push(new Uint8Array(), true)
-      next = 'frame'
-    }
-    return length
-  }
-
-  function readChecksum(): number {
-    if (pending.length < 4) return 0
-    frame.push(pending.subarray(0, 4), true)
-    // The low half of the hash.
-    const checksum = Number.parseInt(hasher.digest('hex').slice(8), 16)
-    if (checksum !== pending.readUInt32LE()) throw new Error('a zstd frame has a wrong checksum')
-    next = 'frame'
-    return 4
-  }
+  const sizeLength = 2 ** (descriptor >> 6)
+  if (sizeLength === 8) return Number(header.readBigUInt64LE(header.length - 8))
+  return header.readUIntLE(header.length - sizeLength, sizeLength)
 }
 
 /** The length of a frame header with its magic number, by its descriptor. */

@@ -44,3 +44,41 @@ test.each([
 ])('a damaged frame is refused: %s', async (_, damage, problem) => {
   await expect(decompress(damage(Buffer.from(short)), 100)).rejects.toThrow(problem)
 })
+
+/** A frame with this window (in the format of its header) and blocks. */
+const frame = (window: number, ...blocks: Buffer[]) =>
+  Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window]), ...blocks])
+
+/** A block of zeros, which takes four bytes. */
+function repeatedByte(size: number, isLast = false): Buffer {
+  const block = Buffer.alloc(4)
+  block.writeUIntLE((size << 3) | (1 << 1) | (isLast ? 1 : 0), 0, 3)
+  return block
+}
+
+const kib128 = 2 ** 17
+const windowOf128Kib = 0x38
+
+test('32 KiB that become 1 GiB are decompressed only as fast as they are read', async () => {
+  const blocks = Array.from({ length: 8_192 }, (_, index) => repeatedByte(kib128, index === 8_191))
+  const bomb = frame(windowOf128Kib, ...blocks)
+  const before = process.memoryUsage().arrayBuffers
+  let bytes = 0
+  for await (const part of Readable.from([bomb]).compose(await createZstdDecompressor())) {
+    bytes += part.length
+    if (bytes > 2 ** 21) break
+  }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20)
+})
+
+test.each([
+  ['a window of 1 GiB', frame(0xa0, repeatedByte(1, true)), 'needs more than 128 MiB of memory'],
+  [
+    'a content of 1 GiB in one segment',
+    Buffer.concat([Buffer.from('28b52ffda000000040', 'hex'), repeatedByte(1, true)]),
+    'needs more than 128 MiB of memory'
+  ],
+  ['a block of 1 MiB', frame(windowOf128Kib, repeatedByte(2 ** 20, true)), 'larger than 128 KiB']
+])('a frame that takes too much memory is refused: %s', async (_, bytes, problem) => {
+  await expect(decompress(bytes, 1_000)).rejects.toThrow(problem)
+})
