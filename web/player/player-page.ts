@@ -173,7 +173,7 @@ class CuewirePlayer extends LitElement {
       html`<footer class="links">
         <a href="${path}playlist.m3u${query}">M3U</a>
         <a href="${path}playlist.pls${query}">PLS</a>
-        ${!station.url ? nothing : html`<a href=${station.url} rel="noopener">Website</a>`}
+        ${station.url && /^https?:/i.test(station.url) ? html`<a href=${station.url} rel="noopener">Website</a>` : nothing}
         ${station.is_public ? html`<a href="${path}widgets">For your website</a>` : nothing}
       </footer>`
     )

@@ -5,7 +5,7 @@ import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { boolean, exactly } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { pictureOperation } from '../library/art.ts'
+import { pictureOperation, pictureReply } from '../library/art.ts'
 import {
   customAssetPath,
   type CustomAssetType,
@@ -89,11 +89,9 @@ const serve = apiRoute('GET', '/static/uploads/:asset', 'public', {
     const [, hash] =
       Object.entries(assets).find(([type, each]) => customAssetPath(type, each).endsWith(`/${asset}`)) ?? []
     const found = hash === undefined ? null : await readCustomAsset(sql, hash)
-    if (!found) throw new ApiError('not-found')
-    return {
-      body: found.bytes,
-      headers: { 'Content-Type': found.contentType, 'Cache-Control': 'public, max-age=31536000, immutable' }
-    }
+    const picture = found && pictureReply(found.bytes, 'public, max-age=31536000, immutable')
+    if (!picture) throw new ApiError('not-found')
+    return picture
   }
 })
 

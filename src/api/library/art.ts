@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import type { Sql } from '../../db/sql.ts'
 import { projectFile } from '../../runtime/program-files.ts'
-import { imageTypes } from '../../songs/image-type.ts'
+import { detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { genericArtPath } from '../../station/now-playing.ts'
 import { credentialOf, readVisibility } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
@@ -11,17 +11,28 @@ import { readCustomAsset } from './custom-asset-rows.ts'
 
 const genericCover = readFileSync(projectFile('assets/generic_song.jpg'))
 
-const imageHeaders = (contentType: string, maxAgeSeconds: number) => ({
-  'Content-Type': contentType,
-  'Cache-Control': `public, max-age=${maxAgeSeconds}`
-})
+/**
+ * Responds with a picture that somebody has uploaded, with the type that its bytes have, whatever was stored with it. A browser that
+ * shows it by itself runs nothing in it. Null if it is no picture.
+ */
+export function pictureReply(bytes: Uint8Array, cacheControl: string): Reply | null {
+  const type = detectImageType(bytes)
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+  return (
+    type && {
+      body: bytes,
+      headers: { 'Content-Type': type, 'Cache-Control': cacheControl, 'Content-Security-Policy': policy }
+    }
+  )
+}
+
+const publicFor = (seconds: number) => `public, max-age=${seconds}`
 
 /** The OpenAPI description of routes that return a picture. */
 export const pictureOperation = { answer: { type: 'string', format: 'binary' }, contentTypes: imageTypes }
 
 export interface Picture {
   readonly bytes: Uint8Array
-  readonly contentType: string
   /** The URL contains the version of this picture, so the response can be cached for a year. */
   readonly isVersioned: boolean
 }
@@ -41,12 +52,9 @@ export async function servePicture(
     ? () => true
     : await readVisibility(credentialOf(request), { keys, listenTokens })
   const found = station && isVisible(station) ? await find(sql, station.stationId) : null
-  if (!found) return { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
-  const headers = imageHeaders(found.contentType, found.isVersioned ? 31_536_000 : 300)
-  return {
-    body: found.bytes,
-    headers: isPublic ? headers : { ...headers, 'Cache-Control': 'private, no-store' }
-  }
+  const cacheControl = isPublic ? publicFor(found?.isVersioned ? 31_536_000 : 300) : 'private, no-store'
+  const picture = found && pictureReply(found.bytes, cacheControl)
+  return picture ?? { status: 302, headers: { Location: config.BASE_URL + genericArtPath } }
 }
 
 /** It may be replaced at any time. */
@@ -62,10 +70,11 @@ const genericSong = apiRoute('GET', genericArtPath, 'public', {
     const { default_album_art_url: url, assets } = await settings.read()
     const { album_art: hash } = assets
     const asset = hash === undefined ? null : await readCustomAsset(sql, hash).catch(() => null)
-    if (asset) return { body: asset.bytes, headers: imageHeaders(asset.contentType, maxAgeSeconds) }
-    if (url !== '')
-      return { status: 302, headers: { Location: url, 'Cache-Control': `public, max-age=${maxAgeSeconds}` } }
-    return { body: genericCover, headers: imageHeaders('image/jpeg', maxAgeSeconds) }
+    const cacheControl = publicFor(maxAgeSeconds)
+    const picture = asset && pictureReply(asset.bytes, cacheControl)
+    if (picture) return picture
+    if (url !== '') return { status: 302, headers: { Location: url, 'Cache-Control': cacheControl } }
+    return { body: genericCover, headers: { 'Content-Type': 'image/jpeg', 'Cache-Control': cacheControl } }
   }
 })
 
@@ -87,7 +96,7 @@ const cover = apiRoute('GET', '/api/station/:station_id/art/:art', 'public', {
         /^(?:(0|[1-9]\d{0,14})|([0-9a-f]{24}))(?:-(\w+))?(?:\.jpg)?$/.exec(art) ?? []
       if (id === '-1' && uniqueId === '') return null
       const [found] = await sql<Omit<Picture, 'isVersioned'>[]>`
-        select a.bytes, a.content_type as "contentType"
+        select a.bytes
         from (
           select artwork_hash from media
           where (unique_id = ${uniqueId} or id = ${Number(id)}) and station_id = ${stationId}

@@ -7,7 +7,6 @@ export type CustomAssetType = (typeof customAssetTypes)[number]
 /** A picture that replaces one of the program. */
 export interface CustomAsset {
   readonly bytes: Uint8Array
-  readonly contentType: string
 }
 
 /** The pictures that were read last, by their hash. */
@@ -19,7 +18,7 @@ export async function readCustomAsset(sql: Sql, hash: string): Promise<CustomAss
   const known = cached.get(hash)
   if (known) return known
   const [found] = await sql<CustomAsset[]>`
-    select bytes, content_type as "contentType" from custom_assets where hash = ${hash} limit 1`
+    select bytes from custom_assets where hash = ${hash} limit 1`
   if (!found) return null
   if (cached.size >= maxCached) cached.clear()
   cached.set(hash, found)

@@ -25,8 +25,7 @@ const pictureRoute = (routePath: string, doc: { readonly id: string; readonly su
         const [match, version = ''] = /^art(?:-(\w+))?$/.exec(art) ?? []
         if (match === undefined || !/^[1-9]\d{0,14}$/.test(id)) return null
         const [found] = await sql<Picture[]>`
-        select artwork as bytes, artwork_type as "contentType",
-          left(artwork_hash, 8) = ${version} as "isVersioned"
+        select artwork as bytes, left(artwork_hash, 8) = ${version} as "isVersioned"
         from streamers where id = ${Number(id)} and station_id = ${stationId} and artwork is not null`
         return found ?? null
       })
