@@ -18,6 +18,10 @@ const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,62}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const checksum = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
+/** Elements with distinct names. */
+const distinct = <Item>(nameOf: (item: Item) => string) =>
+  v.check<Item[], string>(items => new Set(items.map(nameOf)).size === items.length, 'it has a name twice')
+
 const header = v.object({
   format: v.pipe(v.number(), v.integer()),
   /** Of the whole installation (a backup), or of one station (an export). */
@@ -30,7 +34,18 @@ const header = v.object({
   postgresVersion: v.string(),
   /** The migrations of the database; the last one is the version of the schema. */
   migrations: v.array(v.pipe(v.string(), v.regex(/^\d{4}_\w+\.sql$/))),
-  tables: v.array(v.object({ name, columns: v.array(name) })),
+  tables: v.pipe(
+    v.array(
+      v.object({
+        name,
+        columns: v.pipe(
+          v.array(name),
+          distinct(column => column)
+        )
+      })
+    ),
+    distinct(table => table.name)
+  ),
   media: v.picklist(['included', 'by reference'])
 })
 

@@ -8,13 +8,34 @@ import type { Sql } from '../db/sql.ts'
 import { isInsideRoots, resolveInside } from '../runtime/contained-files.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
 import type { TarFile } from '../runtime/tar-files.ts'
+import type { BackupHeader } from './contents.ts'
 
 /*
  * Files in a backup: `data/stations/...` is relative to DATA_DIR, `storage/ID/...` to the folder of a local storage location, and
  * `absolute/...` are songs that were imported from elsewhere.
  */
 
-export const fileFolders = ['data', 'storage', 'absolute'] as const
+const fileFolders = ['data', 'storage', 'absolute']
+
+const maxPathBytes = 4_000
+const maxNameBytes = 255
+
+/** What is wrong with the path of a file in an archive; null for one that a backup, or the export of a station, may contain. */
+export function findPathProblem(path: string, kind: BackupHeader['kind']): string | null {
+  const [folder = '', content = '', ...rest] = path.split('/')
+  const isKnown =
+    kind === 'installation'
+      ? fileFolders.includes(folder) && content !== ''
+      : folder === 'data' &&
+        (content === 'media' ? rest.length > 0 : content === 'config' && rest.length === 1)
+  if (!isKnown) return 'does not belong to it'
+  const names = path.split('/')
+  const isUsable =
+    Buffer.byteLength(path) <= maxPathBytes &&
+    !path.includes('\0') &&
+    names.every(name => !['', '.', '..'].includes(name) && Buffer.byteLength(name) <= maxNameBytes)
+  return isUsable ? null : 'is no path of a file'
+}
 
 /** A file to back up: its path in the archive and on this machine. */
 export interface FileToBackUp {
@@ -119,6 +140,31 @@ export async function openFileRestore(sql: Sql, dataDir: string, roots: readonly
       }
     },
     result: (): RestoredFiles => ({ restored, kept, refused })
+  }
+}
+
+/** Files that are written to the folder of a new station. */
+export type WrittenFiles = ReturnType<typeof openStationFiles>
+
+/** Writes files below the folder of a station that is being imported. */
+export function openStationFiles(dataDir: string, stationId: number) {
+  const folder = resolve(dataDir, 'stations', String(stationId))
+  const written: string[] = []
+  let wasThere: boolean | null = null
+  return {
+    count: () => written.length,
+    /** `path` is one that `findPathProblem` accepts, without its first part. */
+    async write(path: string, content: AsyncIterable<Buffer>): Promise<void> {
+      wasThere ??= await exists(folder)
+      const file = resolve(folder, path)
+      await writeFile(file, content)
+      written.push(file)
+    },
+    /** Removes what was written. */
+    async remove(): Promise<void> {
+      if (wasThere === false) await rm(folder, { recursive: true, force: true })
+      else for (const file of written) await rm(file, { force: true })
+    }
   }
 }
 

@@ -1,20 +1,26 @@
+import type { BlockList } from 'node:net'
+
 import { addMissingPollRows } from '../broadcast/polls/poll-rows.ts'
-import { openCopyIn } from '../db/copy-in.ts'
 import { listMigrations } from '../db/migrate.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { repeatUpgradeSteps } from '../db/upgrade-steps.ts'
 import { OperatorError } from '../runtime/errors.ts'
+import { shortNamePattern } from '../station/short-name.ts'
 import type { BackupHeader } from './contents.ts'
 import { headerPath, manifestPath } from './contents.ts'
-import { openFileRestore, type RestoredFiles } from './data-files.ts'
+import { findPathProblem, openStationFiles, type WrittenFiles } from './data-files.ts'
 import { useCopyFormat } from './dump-tables.ts'
 import { type ArchiveContents, readFiles, tableOf } from './read-archive.ts'
-import { type StationTable, stationTables } from './station-tables.ts'
+import { explainRowFault } from './row-faults.ts'
+import { stageRows } from './stage-rows.ts'
+import { columnNamesOf, type StationTable, stationTables } from './station-tables.ts'
 
 export interface ImportOptions {
   /** Instead of the one in the file. */
   readonly shortName: string | null
   readonly dataDir: string
+  /** Private networks that web hooks, remotes and remote playlists may lead to. */
+  readonly allowedNetworks: BlockList
   readonly signal: AbortSignal
   readonly onRows: (table: string, rows: number) => void
 }
@@ -24,38 +30,57 @@ export interface ImportedStation {
   readonly shortName: string
   /** Hooks that lack a credential. */
   readonly disabledHooks: number
-  readonly files: RestoredFiles
+  /** Files that were written. */
+  readonly files: number
+  /** Tables and columns of the file that exports do not have. */
+  readonly ignored: readonly string[]
 }
 
 /**
- * Creates the station of a file that was verified, with new ids, all or nothing. Throws an `OperatorError` if its short name is taken
- * or the file is of another schema.
+ * Creates the station of a file that was verified, with new ids, all or nothing. The file may have been written by anybody: only columns
+ * that exports have are taken, with values that the API accepts. Throws an `OperatorError` if its short name is taken, the file is of
+ * another schema, or a value is not accepted.
  */
 export async function importStation(
   sql: Sql,
   archive: string,
   { header, manifest }: ArchiveContents,
-  { shortName, dataDir, signal, onRows }: ImportOptions
+  { shortName, dataDir, allowedNetworks, signal, onRows }: ImportOptions
 ): Promise<ImportedStation> {
   await assertSameSchema(header)
   const name = shortName ?? header.station?.shortName ?? ''
-  const created = await sql.begin(async tx => {
-    await useCopyFormat(tx)
-    await assertIsFree(tx, name)
-    await stage(tx, archive, header, { signal, onRows })
-    await tx`update staged_stations set short_name = ${name}`
-    for (const table of stationTables) await insertStaged(tx, table, header)
-    const [row] = await tx<{ id: number }[]>`select new as id from new_ids_stations`
-    if (row === undefined) throw new OperatorError('the file has no station')
-    await addMissingPollRows(tx, row.id)
-    // The station may come from an installation where they were not done.
-    await repeatUpgradeSteps(tx)
-    const [hooks] = await tx<{ count: number }[]>`
-      select count(*) as count from webhooks where station_id = ${row.id} and config @> '[{"value": ""}]' and not is_enabled`
-    return { id: row.id, disabledHooks: hooks?.count ?? 0 }
-  })
-  const files = await restoreFiles(sql, archive, manifest.files.count, created.id, { dataDir, signal })
-  return { ...created, shortName: name, files }
+  const written: WrittenFiles[] = []
+  try {
+    return await sql.begin(async tx => {
+      await useCopyFormat(tx)
+      await assertIsFree(tx, name)
+      const ignored = await stageRows(tx, archive, header, { signal, onRows, allowedNetworks })
+      await assertHasOneStation(tx)
+      await tx`update staged_stations set short_name = ${name}`
+      for (const table of stationTables) await insertStaged(tx, table)
+      const [row] = await tx<{ id: number }[]>`select new as id from new_ids_stations`
+      if (row === undefined) throw new OperatorError('the file has no station')
+      await addMissingPollRows(tx, row.id)
+      // The station may come from an installation where they were not done.
+      await repeatUpgradeSteps(tx)
+      const [hooks] = await tx<{ count: number }[]>`
+        select count(*) as count from webhooks where station_id = ${row.id} and config @> '[{"value": ""}]' and not is_enabled`
+      // Before the commit, so that nothing is left if a file cannot be written.
+      const files = openStationFiles(dataDir, row.id)
+      written.push(files)
+      await restoreFiles(archive, manifest.files.count, files, signal)
+      return { id: row.id, shortName: name, disabledHooks: hooks?.count ?? 0, files: files.count(), ignored }
+    })
+  } catch (error) {
+    for (const files of written) await files.remove()
+    signal.throwIfAborted()
+    throw await explainRowFault(sql, error)
+  }
+}
+
+async function assertHasOneStation(tx: Tx): Promise<void> {
+  const [found] = await tx<{ count: number }[]>`select count(*) as count from staged_stations`
+  if (found?.count !== 1) throw new OperatorError(`the file has ${found?.count ?? 0} stations instead of one`)
 }
 
 async function assertSameSchema({ kind, migrations, version }: BackupHeader): Promise<void> {
@@ -70,9 +95,9 @@ async function assertSameSchema({ kind, migrations, version }: BackupHeader): Pr
 }
 
 async function assertIsFree(tx: Tx, shortName: string): Promise<void> {
-  if (!/^[\w-]{1,100}$/.test(shortName) || /^\d*$/.test(shortName))
+  if (shortName.length > 100 || !shortNamePattern.test(shortName))
     throw new OperatorError(
-      `${JSON.stringify(shortName)} cannot be a short name: use letters, digits, _ and -, and not only digits`
+      `${JSON.stringify(shortName)} cannot be a short name: use letters, digits and - _ . only, and not only digits`
     )
   const [taken] = await tx<{ id: number; name: string }[]>`
     select id, name from stations where short_name = ${shortName}`
@@ -82,55 +107,10 @@ async function assertIsFree(tx: Tx, shortName: string): Promise<void> {
     )
 }
 
-/** Loads all rows into temporary tables without constraints. */
-async function stage(
-  tx: Tx,
-  archive: string,
-  header: BackupHeader,
-  { signal, onRows }: Pick<ImportOptions, 'signal' | 'onRows'>
-): Promise<void> {
-  const columns = new Map<string, readonly string[]>()
-  for (const { name } of stationTables) {
-    const found = header.tables.find(table => table.name === name)
-    if (found === undefined) throw new OperatorError(`the file has no table ${name}`)
-    columns.set(name, found.columns)
-    const list = found.columns.map(column => `"${column}"`).join(', ')
-    await tx.unsafe(
-      `create temporary table staged_${name} on commit drop as select ${list} from "${name}" with no data`
-    )
-  }
-  let current: { table: string; copy: Awaited<ReturnType<typeof openCopyIn>>; pieces: number } | null = null
-  const endTable = async () => {
-    const ending = current
-    current = null
-    await ending?.copy.end()
-  }
-  const load = readFiles(archive, { signal }, async ({ path, content }) => {
-    const table = tableOf(path)
-    if (table === null) return path === headerPath ? undefined : 'stop'
-    if (current?.table !== table) {
-      await endTable()
-      current = {
-        table,
-        copy: await openCopyIn(tx, `staged_${table}`, columns.get(table) ?? []),
-        pieces: 0
-      }
-    }
-    for await (const piece of content) await current.copy.write(piece)
-    onRows(table, (current.pieces += 1))
-    return undefined
-  })
-  await load.catch((error: unknown) => {
-    current?.copy.abort()
-    throw error
-  })
-  await endTable()
-}
-
 /** Inserts the staged rows of a table with new ids, and notes these in `new_ids_TABLE`. */
-async function insertStaged(tx: Tx, table: StationTable, header: BackupHeader): Promise<void> {
+async function insertStaged(tx: Tx, table: StationTable): Promise<void> {
   const { name, references = {}, importedAs = {}, sharedBy } = table
-  const columns = header.tables.find(each => each.name === name)?.columns ?? []
+  const columns = columnNamesOf(table)
   const hasId = columns.includes('id')
   if (hasId) {
     await tx.unsafe(
@@ -158,19 +138,18 @@ async function insertStaged(tx: Tx, table: StationTable, header: BackupHeader): 
     select ${values.join(', ')} from staged_${name} s ${onConflict}`)
 }
 
-/** Files are written to the folder of the new station. */
 async function restoreFiles(
-  sql: Sql,
   archive: string,
   count: number,
-  stationId: number,
-  { dataDir, signal }: Pick<ImportOptions, 'dataDir' | 'signal'>
-): Promise<RestoredFiles> {
-  const files = await openFileRestore(sql, dataDir, [])
-  if (count > 0)
-    await readFiles(archive, { signal }, async ({ path, content }) => {
-      if (path === headerPath || path === manifestPath || tableOf(path) !== null) return
-      await files.write({ path: path.replace(/^data\//, `data/stations/${stationId}/`), content })
-    })
-  return files.result()
+  files: WrittenFiles,
+  signal: AbortSignal
+): Promise<void> {
+  if (count === 0) return
+  await readFiles(archive, { signal }, async ({ path, content }) => {
+    if (path === headerPath || path === manifestPath || tableOf(path) !== null) return
+    // The file may have changed since it was verified.
+    const problem = findPathProblem(path, 'station')
+    if (problem !== null) throw new Error(`${JSON.stringify(path)} ${problem}`)
+    await files.write(path.replace(/^data\//, ''), content)
+  })
 }

@@ -15,7 +15,7 @@ import {
   parseManifest,
   tableFolder
 } from './contents.ts'
-import { fileFolders } from './data-files.ts'
+import { findPathProblem } from './data-files.ts'
 
 const maxTextBytes = 64 * 1024 * 1024
 
@@ -46,7 +46,7 @@ export async function verifyArchive(
     if (!found.header) found.header = await readHeader(file)
     else if (found.manifest) throw new Error(`${file.path} follows the manifest`)
     else if (file.path === manifestPath) found.manifest = await readManifest(file)
-    else await check.add(file)
+    else await check.add(file, found.header.kind)
   })
   const { header, manifest } = found
   if (!header || !manifest)
@@ -65,7 +65,8 @@ export async function readFiles(
   visit: (file: TarFile) => Promise<void | 'stop'>
 ): Promise<void> {
   try {
-    await forEachTarFile(archive, { signal, onProgress, decompressor: createGunzip() }, visit)
+    const options = { signal, onProgress, decompressor: createGunzip(), onOther: refuseOther }
+    await forEachTarFile(archive, options, visit)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof OperatorError) throw error
@@ -78,6 +79,10 @@ export async function readFiles(
       { cause: error }
     )
   }
+}
+
+function refuseOther(path: string): never {
+  throw new Error(`${path} is a link or a device`)
 }
 
 function describeDamage(error: unknown): string {
@@ -119,7 +124,7 @@ function openCheck() {
   const settings: Buffer[] = []
   let settingsBytes = 0
   return {
-    async add(file: TarFile): Promise<void> {
+    async add(file: TarFile, kind: BackupHeader['kind']): Promise<void> {
       const table = tableOf(file.path)
       if (table !== null) {
         const summary = tables.get(table) ?? openTableSummary(table)
@@ -132,8 +137,8 @@ function openCheck() {
         }
         return
       }
-      if (!fileFolders.some(folder => file.path.startsWith(`${folder}/`)))
-        throw new Error(`${file.path} does not belong to a backup`)
+      const problem = findPathProblem(file.path, kind)
+      if (problem !== null) throw new Error(`${JSON.stringify(file.path)} ${problem}`)
       files.begin()
       for await (const chunk of file.content) files.add(chunk)
       files.endFile(file.path, file.size)

@@ -5,6 +5,7 @@ import type { NotEmptyPolicy } from './empty-database.ts'
 import type { ArchiveContents } from './read-archive.ts'
 import { readFiles, tableOf } from './read-archive.ts'
 import { restoreTables } from './restore-tables.ts'
+import { explainRowFault } from './row-faults.ts'
 
 export interface RestoreBackupOptions {
   readonly ifNotEmpty: NotEmptyPolicy
@@ -39,7 +40,10 @@ export async function restoreBackup(
       return manifest
     },
     { ifNotEmpty, onRows, onIndexes, resetLiveStates: true }
-  )
+  ).catch(async (error: unknown) => {
+    signal.throwIfAborted()
+    throw await explainRowFault(sql, error)
+  })
   await onCommit()
   const files = await openFileRestore(sql, dataDir, roots)
   if (manifest.files.count === 0) return files.result()

@@ -1,5 +1,6 @@
 import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
+import { toNetworkList } from '../outbound/networks.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
@@ -98,17 +99,23 @@ export function importStationCommand(call: CommandContext, signal: AbortSignal):
       const onProgress = (share: number) => progress.share('reading the file', share)
       const contents = await verifyArchive(archive, { signal, onProgress })
       const pool = { name: 'station import', statementSeconds: copySeconds }
-      const imported = await withCommandDatabase(parseConfig(call.env), call, pool, (sql, dataDir) =>
+      const config = parseConfig(call.env)
+      const imported = await withCommandDatabase(config, call, pool, (sql, dataDir) =>
         importStation(sql, archive, contents, {
           shortName: values['short-name'] ?? null,
           dataDir,
+          allowedNetworks: toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS),
           signal,
           onRows: table => progress.share(table, 0)
         })
       )
       progress.end()
-      const { id, shortName, disabledHooks, files } = imported
-      call.stdout.write(`Station ${id} (${shortName}) was created, with ${files.restored} files.\n`)
+      const { id, shortName, disabledHooks, files, ignored } = imported
+      call.stdout.write(`Station ${id} (${shortName}) was created, with ${files} files.\n`)
+      if (ignored.length > 0)
+        call.stdout.write(
+          `Ignored, because exports do not have them: ${ignored.slice(0, maxListed).join(', ')}${ignored.length > maxListed ? ` and ${ignored.length - maxListed} more` : ''}.\n`
+        )
       if (disabledHooks > 0)
         call.stdout.write(
           `${disabledHooks} web hooks are disabled, because their credentials are not in the file.\n`
@@ -123,6 +130,8 @@ export function importStationCommand(call: CommandContext, signal: AbortSignal):
     }
   })
 }
+
+const maxListed = 20
 
 function untilAborted(
   call: CommandContext,

@@ -4,7 +4,7 @@ import { defaultFolder, findMediaFolder } from '../storage/media-folder.ts'
 import { type BackupManifest, manifestPath, openFilesSummary, type TableSummary } from './contents.ts'
 import { type FileToBackUp, findFilesBelow } from './data-files.ts'
 import { dumpTable, inSnapshot, readTables, writeHeader } from './dump-tables.ts'
-import { importedPath, type StationTable, stationTables } from './station-tables.ts'
+import { columnNamesOf, exportedPath, isOutside, type StationTable, stationTables } from './station-tables.ts'
 import { type ArchiveResult, writeArchive } from './write-archive.ts'
 
 export interface ExportOptions {
@@ -28,7 +28,7 @@ export async function exportStation(
     const { tables, songs, outside } = await inSnapshot(sql, async tx => {
       const known = new Map((await readTables(tx)).map(table => [table.name, table.columns]))
       const folder = await findMediaFolder(tx, station.id, dataDir)
-      const place = { stationId: station.id, folder: folder === null ? '' : `${folder}/`, media }
+      const place = { stationId: station.id, folder: folder === null ? '' : `${folder}/` }
       const exported = stationTables.map(table => toExport(table, known.get(table.name) ?? [], place))
       await writeHeader(tx, writer, {
         kind: 'station',
@@ -73,15 +73,14 @@ interface ExportPlace {
   readonly stationId: number
   /** The folder of the songs, with a slash at its end; empty if it is not on this machine. */
   readonly folder: string
-  readonly media: boolean
 }
 
 /** Finds the songs that were imported from other folders, with their paths in the archive. */
-async function findOutside(tx: Tx, { stationId, folder }: ExportPlace): Promise<FileToBackUp[]> {
-  return tx<FileToBackUp[]>`
-    select t.path as file, 'data/media/' || ${tx.unsafe(importedPath)} as path from media t
-    where t.station_id = ${stationId} and starts_with(t.path, '/') and (${folder} = '' or not starts_with(t.path, ${folder}))
-    order by t.path`
+async function findOutside(tx: Tx, place: ExportPlace): Promise<FileToBackUp[]> {
+  const query = `
+    select t.path as file, 'data/media/' || ${exportedPath} as path from media t
+    where t.station_id = $ID and ${isOutside('t')} order by t.path`
+  return tx.unsafe<FileToBackUp[]>(fillIn(query, place))
 }
 
 async function findStation(sql: Sql, name: string) {
@@ -92,22 +91,15 @@ async function findStation(sql: Sql, name: string) {
   return station
 }
 
-function toExport(
-  table: StationTable,
-  columns: readonly string[],
-  { stationId, folder, media }: ExportPlace
-) {
-  const kept = columns.filter(column => !table.without?.includes(column))
+function toExport(table: StationTable, columns: readonly string[], place: ExportPlace) {
+  const exported = columnNamesOf(table)
+  const kept = columns.filter(column => exported.includes(column))
   const selected = kept.map(column => `${table.exportedAs?.[column] ?? `t."${column}"`} as "${column}"`)
   const query = `select ${selected.join(', ')} from "${table.name}" t where ${table.where}`
-  return {
-    name: table.name,
-    columns: kept,
-    query: query
-      .replaceAll('$ID', String(stationId))
-      .replaceAll('$FOLDER', () => quoteText(folder))
-      .replaceAll('$MEDIA', String(media))
-  }
+  return { name: table.name, columns: kept, query: fillIn(query, place) }
 }
+
+const fillIn = (query: string, { stationId, folder }: ExportPlace) =>
+  query.replaceAll('$ID', String(stationId)).replaceAll('$FOLDER', () => quoteText(folder))
 
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`

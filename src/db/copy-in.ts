@@ -1,10 +1,11 @@
+import { OperatorError } from '../runtime/errors.ts'
 import type { Tx } from './sql.ts'
 
 /** The rows of one table, sent with COPY in its text format. */
 export interface CopyIn {
   /** Pieces need not end with a row. */
   readonly write: (piece: Buffer) => Promise<void>
-  /** Resolves when Postgres has stored all rows; rejects if it refused them. */
+  /** Resolves when Postgres has stored all rows; rejects with an `OperatorError` if it refused them. */
   readonly end: () => Promise<void>
   /** Ends it without the rows, so that the transaction can be rolled back. */
   readonly abort: () => void
@@ -32,7 +33,9 @@ export async function openCopyIn(tx: Tx, table: string, columns: readonly string
           final(done)
           tx`select 1`.catch((error: unknown) =>
             reject(
-              new Error(`Postgres refused rows of the table ${table}; its log says why`, { cause: error })
+              new OperatorError(`Postgres refused rows of the table ${table}; its log says why`, {
+                cause: error
+              })
             )
           )
         }

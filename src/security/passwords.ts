@@ -23,11 +23,29 @@ export async function hashPassword(text: string): Promise<string> {
  * and with an `Error` if `phc` is not a hash of this program.
  */
 export async function verifyPassword(phc: string, text: string): Promise<boolean> {
-  const { memoryCost, timeCost, parallelism } = parseOptions(phc)
-  if (memoryCost > maxCost.memoryCost || timeCost > maxCost.timeCost || parallelism > maxCost.parallelism) {
-    throw new Error('a stored password hash has a higher cost than this program uses')
-  }
+  if (!isAffordable(phc)) throw new Error('a stored password hash has a higher cost than this program uses')
   return runLimited(async () => verify(phc, text))
+}
+
+/** Whether a text from elsewhere is a hash that `verifyPassword` verifies: argon2id, at a cost that it accepts. */
+export function isVerifiableHash(phc: string): boolean {
+  if (
+    !/^\$argon2id\$v=19\$m=\d{1,9},t=\d{1,9},p=\d{1,9}\$[A-Za-z0-9+/]{8,100}\$[A-Za-z0-9+/]{8,200}$/.test(phc)
+  )
+    return false
+  try {
+    return isAffordable(phc)
+  } catch {
+    return false
+  }
+}
+
+/** Throws if `phc` is no hash. */
+function isAffordable(phc: string): boolean {
+  const { memoryCost, timeCost, parallelism } = parseOptions(phc)
+  return (
+    memoryCost <= maxCost.memoryCost && timeCost <= maxCost.timeCost && parallelism <= maxCost.parallelism
+  )
 }
 
 /**

@@ -17,6 +17,7 @@ import { openSql, type Sql } from '../../src/db/sql.ts'
 import { openDatabaseSecrets } from '../../src/security/secrets-key.ts'
 import { openLocalFiles } from '../../src/storage/local-files.ts'
 import { commandRunner } from '../support/command.ts'
+import { editArchive, type EditedArchive, setColumn } from '../support/edited-archive.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -70,6 +71,8 @@ async function hashRows(sql: Sql): Promise<Record<string, string>> {
 }
 
 const odd = 'Ünï\tcödé 🎧 \u001A \\N \\. \' " % \r\n'
+
+const oddName = odd.replace(/\p{Cc}/gu, '').trim()
 
 /** Adds the second song of the playlists of a station two more times, at the end. */
 const repeatSecondSong = (sql: Sql, stationId: number) => sql`
@@ -234,6 +237,43 @@ test('a damaged, incomplete or foreign archive is refused before anything is wri
   expect(await countRows(empty.sql)).toEqual({})
 })
 
+test('a backup that was changed is refused in one line, and nothing of it is restored', async ({
+  databaseUrl,
+  sql,
+  empty
+}) => {
+  await seedStations(sql, { stations: 1, tracks: 2 })
+  const folder = await scratchFolder()
+  const good = join(folder, 'good.tar.gz')
+  expect(await runBackup({ DATABASE_URL: databaseUrl, DATA_DIR: folder }, good)).toMatchObject({ code: 0 })
+  const addEntry = (header: EditedArchive['entries'][number]['header']) => (archive: EditedArchive) =>
+    void archive.entries.push({ header, content: Buffer.alloc(0) })
+  const cases: [edit: (archive: EditedArchive) => void, problem: string][] = [
+    [
+      archive => setColumn(archive, 'playlists', 'station_id', '999'),
+      'playlists.station_id is not accepted: '
+    ],
+    [archive => setColumn(archive, 'media', 'path', 'same.mp3'), 'media.station_id, path is not accepted: '],
+    [archive => setColumn(archive, 'stations', 'queue_length', '99'), 'the table stations'],
+    [archive => setColumn(archive, 'stations', 'queue_length', 'many'), 'the table stations'],
+    [archive => setColumn(archive, 'stations', 'unknown', '1'), 'the column stations.unknown'],
+    [
+      addEntry({ name: 'data/stations/1/media/x', type: 'symlink', linkname: '/etc' }),
+      'is a link or a device'
+    ],
+    [addEntry({ name: 'data/stations/../../x' }), 'is no path of a file'],
+    [addEntry({ name: 'etc/passwd' }), 'does not belong to it']
+  ]
+  const env = { DATABASE_URL: empty.url, DATA_DIR: folder }
+  for (const [edit, problem] of cases) {
+    const result = await runRestore(env, await editArchive(good, join(folder, 'edited.tar.gz'), edit))
+    const [last = ''] = result.stderr.trimEnd().split('\n').slice(-1)
+    expect([result.code, last]).toEqual([1, expect.stringContaining(problem)])
+    expect(result.stderr).not.toMatch(/\n +at /)
+  }
+  expect(await countRows(empty.sql)).toEqual({})
+})
+
 test('a backup of an older schema is migrated, one of a newer release and another database are refused', async ({
   empty,
   sql,
@@ -369,10 +409,12 @@ test('an exported station is imported with new ids and without credentials, and 
   const [station] = await seedStations(sql, { stations: 1, tracks: 4 })
   const stationId = station?.id ?? 0
   await repeatSecondSong(sql, stationId)
+  // Paths of songs have no other schemes than those of URLs.
+  await sql`update media set path = replace(path, ':', '/') where station_id = ${stationId}`
   const [field] = await sql<{ id: number }[]>`
     insert into custom_fields (name, short_name) values ('Mood', 'mood_of_backup') returning id`
   await sql`
-    update stations set name = ${odd}, short_name = 'exported', source_password = 'v1.secretsecretsecretsecretsecretsecret'
+    update stations set name = ${oddName}, description = ${odd}, short_name = 'exported', source_password = 'v1.secretsecretsecretsecretsecretsecret'
     where id = ${stationId}`
   await sql`insert into media_custom_fields (media_id, field_id, value)
     select id, ${field?.id ?? 0}, 'calm' from media where station_id = ${stationId}`
@@ -401,7 +443,7 @@ test('an exported station is imported with new ids and without credentials, and 
     select id, unnest(array['Jazz', ${`${stationFolder}/Rock`}]) from playlists where station_id = ${stationId}`
   await sql`
     update playlist_tracks t set is_from_folder = true from media m
-    where m.id = t.media_id and m.station_id = ${stationId} and m.path in (${imported}, 'test:2')`
+    where m.id = t.media_id and m.station_id = ${stationId} and m.path in (${imported}, 'test/2')`
 
   const file = join(folder, 'station.tar.gz')
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder }
@@ -433,7 +475,7 @@ test('an exported station is imported with new ids and without credentials, and 
     },
     { deadlineMs: 15_000, what: 'the imported station to play' }
   )
-  expect(playing.station.name).toBe(odd)
+  expect(playing.station).toMatchObject({ name: oddName, description: odd })
   const { id } = playing.station
   const artists =
     await program.sql`select distinct artists, artists_for = artist as fits from media where station_id = ${id}`
@@ -455,7 +497,7 @@ test('an exported station is imported with new ids and without credentials, and 
         select array_agg(m.path) from playlist_tracks t join media m on m.id = t.media_id
         where m.station_id = ${id} and t.is_from_folder) as songs
     from playlists p join playlist_folders f on f.playlist_id = p.id where p.station_id = ${id}`
-  expect(folders).toEqual({ paths: ['Jazz', 'Rock'], songs: ['test:2'] })
+  expect(folders).toEqual({ paths: ['Jazz', 'Rock'], songs: ['test/2'] })
   const [entries] = await program.sql`
     select array_agg(m.path order by t.position) as paths from playlist_entries t join media m on m.id = t.media_id
     where m.station_id = ${id}`
