@@ -104,6 +104,7 @@ export async function openApi(url: string, key: string, signal: AbortSignal): Pr
     description: new URL(url).host,
     tables,
     missing,
+    notUtf8: new Map(),
     async *rows(name) {
       if (name === 'song_history') {
         for await (const plays of readHistory(client, stations, playlists, streamers))

@@ -1,5 +1,7 @@
 /* Names and definitions in a dump, whose text has one character per byte. */
 
+import { isUtf8 } from 'node:buffer'
+
 import { decodeForeignText } from '../runtime/foreign-text.ts'
 
 const hasBytesAbove7Bits = /[\u0080-\u00FF]/
@@ -8,6 +10,10 @@ const hasBytesAbove7Bits = /[\u0080-\u00FF]/
 export function decode(bytes: string): string {
   return hasBytesAbove7Bits.test(bytes) ? decodeForeignText(Buffer.from(bytes, 'latin1')) : bytes
 }
+
+/** Whether text with one character per byte is UTF-8. */
+export const isUtf8Text = (bytes: string): boolean =>
+  !hasBytesAbove7Bits.test(bytes) || isUtf8(Buffer.from(bytes, 'latin1'))
 
 /** A pattern with two groups: a quoted or a plain name. */
 export const identifier = '`((?:[^`]|``)*)`|([A-Za-z0-9_$]+)'

@@ -6,6 +6,7 @@ import {
   findCharacterSet,
   findUsedDatabase,
   identifier,
+  isUtf8Text,
   parseCreateTable,
   unquote
 } from './dump-names.ts'
@@ -21,6 +22,8 @@ export type DumpEvent =
       /** The columns that the statement names; null: all columns of the table. */
       readonly columns: readonly string[] | null
       readonly rows: readonly SourceRow[]
+      /** How many of them have text that is not UTF-8. */
+      readonly notUtf8: number
       readonly statementStart: number
       readonly end: number
     }
@@ -32,7 +35,7 @@ export type DumpEvent =
 /** Rows of an event at most. */
 const rowsPerEvent = 500
 /** A longer row or statement than this is refused, so that memory is bounded. */
-const maxBytes = 256 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 
 /** As editors of Windows write it, one character per byte. */
 const byteOrderMark = '\u00EF\u00BB\u00BF'
@@ -138,13 +141,17 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     const head = parseInsert(text.slice(position, rowsStart)) ?? fail('this is no list of rows')
     position = rowsStart
     let rows: SourceRow[] = []
+    let notUtf8 = 0
     const flush = (): DumpEvent => {
-      const event = { type: 'rows', ...head, rows, statementStart, end: startOffset + position } as const
+      const end = startOffset + position
+      const event = { type: 'rows', ...head, rows, notUtf8, statementStart, end } as const
       rows = []
+      notUtf8 = 0
       return event
     }
     for (;;) {
       const row: (string | null)[] = []
+      parsedForeign = false
       let next = parseRow(text, position, row)
       if (next === notARow) fail('this is no row')
       if (next !== -1) {
@@ -157,6 +164,7 @@ export async function* parseDump(chunks: AsyncIterable<Uint8Array>): AsyncGenera
         continue
       }
       rows.push(row)
+      if (parsedForeign) notUtf8 += 1
       const separator = text.charCodeAt(next)
       if (separator === comma) position = skipBlank(text, next + 1)
       else if (separator === semicolon) {
@@ -191,6 +199,13 @@ function skipBlank(text: string, from: number): number {
 
 const notARow = -2
 let parsedValue: string | null = null
+/** Whether a text of the row is not UTF-8. */
+let parsedForeign = false
+
+function decodeText(bytes: string): string {
+  parsedForeign ||= !isUtf8Text(bytes)
+  return decode(bytes)
+}
 
 /**
  * Parses a row in parentheses and appends its values to `row`. Returns the position behind it, -1 if the text ends
@@ -226,8 +241,11 @@ function parseValue(text: string, from: number): number {
   if (next >= text.length) return -1
   if (text.charCodeAt(next) === quote) {
     // `_binary '...'`, `x'414243'`, `b'0101'`
+    const wasForeign = parsedForeign
     const end = parseString(text, next)
     if (end < 0) return end
+    // Bytes need not be text.
+    parsedForeign = wasForeign
     if (/^x$/i.test(word)) parsedValue = decodeHex(parsedValue ?? '')
     else if (/^b$/i.test(word))
       parsedValue = String(BigInt(`0b${parsedValue === '' ? '0' : (parsedValue ?? '0')}`))
@@ -269,7 +287,7 @@ function parseString(text: string, from: number): number {
     // Whether it is doubled is known with the next character.
     if (end + 1 >= text.length) return -1
     if (text.charCodeAt(end + 1) === quote) return parseEscaped(text, from)
-    parsedValue = decode(text.slice(from + 1, end))
+    parsedValue = decodeText(text.slice(from + 1, end))
     return end + 1
   }
 }
@@ -315,7 +333,7 @@ function parseEscaped(text: string, from: number): number {
       if (at + 1 >= text.length) return -1
       parts.push(text.slice(plain, at))
       if (text.charCodeAt(at + 1) !== quote) {
-        parsedValue = decode(parts.join(''))
+        parsedValue = decodeText(parts.join(''))
         return at + 1
       }
       at++

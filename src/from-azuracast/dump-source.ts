@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { OperatorError } from '../runtime/errors.ts'
 import { parseDump } from './dump-parser.ts'
 import type { AzuracastSource, SourceRow, SourceTable } from './source.ts'
+import { isUsableId } from './usable-values.ts'
 
 const chunkBytes = 64 * 1024
 
@@ -14,6 +15,8 @@ interface IndexedTable extends SourceTable {
   isOrdered: boolean
   readonly sections: { start: number; end: number }[]
 }
+
+const maxTables = 10_000
 
 /** Tables that are not in the order of their ids are read as a whole, to be sorted. */
 const maxUnorderedRows = 200_000
@@ -34,6 +37,7 @@ export async function openDump(file: string, options: DumpOptions): Promise<Azur
   const { description, signal, onProgress } = options
   const { size } = await stat(file)
   const tables = new Map<string, IndexedTable>()
+  const notUtf8 = new Map<string, number>()
   let isComplete = false
   let database: string | null = null
   for await (const event of parseDump(readFile(file, signal))) {
@@ -46,6 +50,8 @@ export async function openDump(file: string, options: DumpOptions): Promise<Azur
           `the dump in ${description} has the databases ${database} and ${event.name}: dump only that of AzuraCast`
         )
     } else if (event.type === 'table') {
+      if (tables.size >= maxTables)
+        throw new OperatorError(`the database dump in ${description} has more than ${maxTables} tables`)
       tables.set(event.table, {
         name: event.table,
         columns: event.columns,
@@ -56,6 +62,7 @@ export async function openDump(file: string, options: DumpOptions): Promise<Azur
       })
     } else {
       addRows(tables.get(event.table), event, description)
+      if (event.notUtf8 > 0) notUtf8.set(event.table, (notUtf8.get(event.table) ?? 0) + event.notUtf8)
       onProgress?.(event.end / size)
     }
   }
@@ -85,6 +92,7 @@ export async function openDump(file: string, options: DumpOptions): Promise<Azur
     description,
     tables,
     missing: [],
+    notUtf8,
     async *rows(name) {
       const table = tables.get(name)
       if (!table || table.isOrdered) {
@@ -127,7 +135,7 @@ function addRows(table: IndexedTable | undefined, event: RowsEvent, description:
     }
     const id = Number(row[idIndex]) || 0
     if (id < table.maxId) table.isOrdered = false
-    table.maxId = Math.max(table.maxId, id)
+    if (isUsableId(id)) table.maxId = Math.max(table.maxId, id)
   }
   table.rows += event.rows.length
   const last = table.sections.at(-1)

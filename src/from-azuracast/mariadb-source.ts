@@ -3,6 +3,7 @@ import type { RowDataPacket } from 'mysql2/promise'
 
 import { OperatorError } from '../runtime/errors.ts'
 import type { AzuracastSource, SourceRow, SourceTable } from './source.ts'
+import { isUsableId } from './usable-values.ts'
 
 const connectMs = 10_000
 const rowsPerBatch = 2_000
@@ -48,6 +49,7 @@ export async function openMariadb(url: string, signal: AbortSignal): Promise<Ope
       description,
       tables,
       missing: [],
+      notUtf8: new Map(),
       async *rows(name) {
         const table = tables.get(name)
         if (!table) return
@@ -102,7 +104,7 @@ async function readTables(query: Query): Promise<Map<string, SourceTable>> {
       name,
       columns: names,
       rows: Number(counts?.['rows']),
-      maxId: Number.isFinite(maxId) ? maxId : 0
+      maxId: isUsableId(maxId) ? maxId : 0
     })
   }
   return tables

@@ -30,6 +30,7 @@ import { takeStorageLocations } from './steps/storage.ts'
 import { takeBroadcasts, takeSftpUsers, takeStreamers } from './steps/streamers.ts'
 import { takeStreams } from './steps/streams.ts'
 import { takeWebhooks } from './steps/webhooks.ts'
+import { withRepairedTexts } from './text-encoding.ts'
 
 export type MigrationOptions = Pick<
   Migration,
@@ -54,11 +55,21 @@ export async function migrateInstallation(
   secrets: Secrets,
   options: MigrationOptions
 ): Promise<Report> {
-  const { source, isDryRun } = options
-  const installation = await readInstallation(source)
+  const { isDryRun } = options
   const report = openReport()
+  const source = await withRepairedTexts(options.source, report)
+  const installation = await readInstallation(source)
   const ids = await openIds(sql, installation)
-  const migration: Migration = { ...options, sql, secrets, installation, ids, report, stations: new Map() }
+  const migration: Migration = {
+    ...options,
+    source,
+    sql,
+    secrets,
+    installation,
+    ids,
+    report,
+    stations: new Map()
+  }
   const conflicts = await findConflicts(migration)
   if (conflicts.length > 0 && options.onConflict === 'refuse') {
     if (!isDryRun) refuseConflicts(conflicts)

@@ -4,6 +4,7 @@ import type { OpenedBackup } from './archive.ts'
 import type { Ids, RecordKind } from './ids.ts'
 import type { Report } from './report.ts'
 import { type AzuracastSource, type Reader, readerOf, type SourceRow } from './source.ts'
+import { isUsableId } from './usable-values.ts'
 
 /** What to do with a station whose id or short name a station of Cuewire has. */
 export const conflictRules = ['refuse', 'renumber', 'skip', 'replace'] as const
@@ -116,6 +117,7 @@ export async function takeTable<Item>(migration: Migration, step: TableStep<Item
   const { lastId: doneId } = await readProgress(migration, name)
   let batch: Item[] = []
   let lastId = doneId
+  let previousId = 0
   let total = 0
   let added = 0
   let writing = Promise.resolve()
@@ -139,6 +141,14 @@ export async function takeTable<Item>(migration: Migration, step: TableStep<Item
   try {
     for await (const { row, read } of rowsOf(migration, table)) {
       const sourceId = read.number(row, 'id')
+      if (!isUsableId(sourceId) || sourceId === previousId) {
+        migration.report.leave(
+          'rows with an id that is not usable, or that another row has',
+          `${table}: ${read.text(row, 'id')}`
+        )
+        continue
+      }
+      previousId = sourceId
       if (sourceId <= doneId && step.convertsOnlyNew) {
         total += 1
         continue

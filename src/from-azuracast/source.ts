@@ -19,6 +19,8 @@ export interface AzuracastSource {
   readonly rows: (table: string) => AsyncGenerator<readonly SourceRow[]>
   /** What this kind of source does not contain. */
   readonly missing: readonly string[]
+  /** The number of rows with text that is not UTF-8, and was read as windows-1252, by table. */
+  readonly notUtf8: ReadonlyMap<string, number>
 }
 
 /** Values of a row by the name of the column. */

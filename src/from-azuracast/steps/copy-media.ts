@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { isInsideRoots } from '../../runtime/contained-files.ts'
 import { forEachMediaFile, readMediaFolders } from '../media-folders.ts'
 import type { Migration } from '../migration.ts'
+import { usablePath } from '../usable-values.ts'
 import { copiedPath } from './storage.ts'
 
 /**
@@ -21,7 +22,11 @@ export async function copyMedia(migration: Migration): Promise<void> {
   await forEachMediaFile(migration, folders, async ({ folder }, path, file) => {
     const targetFolder = copiedPath(copyMediaTo, folder)
     const target = join(targetFolder, path)
-    if (isHidden(path) || !isInsideRoots(target, [targetFolder])) return
+    if (isHidden(path)) return
+    if ('problem' in usablePath(path) || !isInsideRoots(target, [targetFolder])) {
+      report.leave('media files with an unusable path', path)
+      return
+    }
     total += 1
     const known = await stat(target).catch(() => null)
     if (known?.isFile() && known.size === file.size) return

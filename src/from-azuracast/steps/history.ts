@@ -1,9 +1,9 @@
 import type { Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
-import { cleanLine, maxLengths, songId, songText, toDurationMs } from '../../songs/song.ts'
+import { cleanLine, maxLengths, songId, songText } from '../../songs/song.ts'
 import { copyLines, renderCopyLine } from '../copy-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
-import type { Reader, SourceRow } from '../source.ts'
+import { usableCount, usableLength, usableTime } from '../usable-values.ts'
 
 /** AzuraCast shows a play from when listeners hear it: this long after its start in the database. */
 export const playbackDelayMs = 5_000
@@ -40,7 +40,7 @@ const columns = [
 
 /** Takes the history of all stations. */
 export async function takeHistory(migration: Migration): Promise<void> {
-  const { ids, stations } = migration
+  const { ids, report, stations } = migration
   const playlistNames = await readNames(migration, 'station_playlists', 'name', 'name')
   const streamerNames = await readNames(migration, 'station_streamers', 'display_name', 'streamer_username')
   const songs = openSongCache()
@@ -51,8 +51,18 @@ export async function takeHistory(migration: Migration): Promise<void> {
     convertsOnlyNew: true,
     convert(row, read, sourceId) {
       const station = stations.get(read.number(row, 'station_id'))
-      const startedAtMs = toHeardAt(read.time(row, 'timestamp_start'))
-      if (!station || startedAtMs === null) return null
+      if (!station) return null
+      const name = `${station.name}: play ${sourceId}`
+      const onProblem = (problem: string) =>
+        report.leave('times, lengths and counts of plays that are not usable', `${name}: ${problem}`)
+      const startedAtMs = toHeardAt(usableTime(read, row, 'timestamp_start', () => {}))
+      if (startedAtMs === null) {
+        report.leave(
+          'plays without a usable start',
+          `${name}: ${read.text(row, 'timestamp_start') ?? 'NULL'}`
+        )
+        return null
+      }
       const song = songs.find(
         read.text(row, 'artist'),
         read.text(row, 'title'),
@@ -60,37 +70,43 @@ export async function takeHistory(migration: Migration): Promise<void> {
         read.text(row, 'text')
       )
       const playlistId = read.number(row, 'playlist_id')
-      const seconds = read.number(row, 'duration')
-      const endedAtMs = toHeardAt(read.time(row, 'timestamp_end'))
-      const start = count(read, row, 'listeners_start')
+      const durationMs = usableLength(read, row, 'duration', onProblem)
+      const endedAtMs = toHeardAt(usableTime(read, row, 'timestamp_end', onProblem))
+      if (endedAtMs !== null && endedAtMs < startedAtMs)
+        onProblem(`timestamp_end ${read.text(row, 'timestamp_end')} is before the start`)
+      const count = (column: string) => usableCount(read, row, column, onProblem)
+      const start = count('listeners_start')
       // A play that had not ended has only the change since its start.
       const end =
         endedAtMs === null
-          ? Math.max(start + read.number(row, 'delta_total'), 0)
-          : count(read, row, 'listeners_end')
+          ? Math.min(
+              Math.max(start + usableCount(read, row, 'delta_total', onProblem, -maxCount), 0),
+              maxCount
+            )
+          : count('listeners_end')
       return renderCopyLine([
         sourceId,
         station.id,
         ids.find('media', read.number(row, 'media_id'), station.id),
         ids.find('playlist', playlistId),
-        playlistNames.get(playlistId) ?? '',
-        streamerNames.get(read.number(row, 'streamer_id')) ?? '',
+        cleanLine(playlistNames.get(playlistId) ?? '', 200),
+        cleanLine(streamerNames.get(read.number(row, 'streamer_id')) ?? '', 255),
         read.number(row, 'request_id') !== 0,
         read.flag(row, 'is_visible', true),
         song.songId,
         song.artist,
         song.title,
         song.album,
-        toDurationMs(seconds),
+        durationMs,
         startedAtMs,
         // What was on air is over: the next play begins here.
-        Math.max(startedAtMs, endedAtMs ?? startedAtMs + toDurationMs(seconds)),
+        Math.max(startedAtMs, endedAtMs ?? startedAtMs + durationMs),
         start,
         end,
         peakOf(read.text(row, 'delta_points'), Math.max(start, end)),
-        count(read, row, 'delta_positive'),
-        count(read, row, 'delta_negative'),
-        count(read, row, 'unique_listeners'),
+        count('delta_positive'),
+        count('delta_negative'),
+        count('unique_listeners'),
         song.titleKey,
         song.artistKeys
       ])
@@ -102,8 +118,6 @@ export async function takeHistory(migration: Migration): Promise<void> {
 const toHeardAt = (ms: number | null) => (ms === null ? null : ms + playbackDelayMs)
 
 const maxCount = 2_147_483_647
-const count = (read: Reader, row: SourceRow, column: string) =>
-  Math.min(Math.max(Math.trunc(read.number(row, column)), 0), maxCount)
 
 /** The highest of the listener counts during a play, a JSON list of numbers. */
 export function peakOf(points: string | null, least: number): number {

@@ -2,6 +2,7 @@ import { dayMs, hourMs, minuteMs, openZone } from '../../autodj/zone.ts'
 import type { Tx } from '../../db/sql.ts'
 import { insertRows } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { usableCount, usableTime } from '../usable-values.ts'
 
 /** The default of `LISTENER_RETENTION_DAYS`. */
 const retentionDays = 400
@@ -20,11 +21,11 @@ type ListenerMinute = {
  * the first hour of a station are taken, and all hours. Their times are what the clock of the station showed.
  */
 export async function takeListenerMinutes(migration: Migration): Promise<void> {
-  const { isDryRun, stations, sql } = migration
+  const { isDryRun, report, stations, sql } = migration
   const firstHours = new Map<number, number>()
   for await (const { row, read } of rowsOf(migration, 'analytics')) {
     const stationId = read.number(row, 'station_id')
-    const atMs = read.time(row, 'moment')
+    const atMs = usableTime(read, row, 'moment', () => {})
     if (read.text(row, 'type') === 'hour' && atMs !== null)
       firstHours.set(stationId, Math.min(firstHours.get(stationId) ?? Infinity, atMs))
   }
@@ -33,17 +34,26 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
   await takeTable<ListenerMinute>(migration, {
     table: 'analytics',
     title: 'listener counts of hours and days',
-    convert(row, read) {
+    convert(row, read, sourceId) {
       const sourceStation = read.number(row, 'station_id')
       const station = stations.get(sourceStation)
-      const atMs = read.time(row, 'moment')
-      if (!station || atMs === null) return null
+      if (!station) return null
+      const onProblem = (problem: string) =>
+        report.leave(
+          'values of listener counts that are not usable',
+          `${station.name}: analytics ${sourceId}: ${problem}`
+        )
+      const atMs = usableTime(read, row, 'moment', () => {})
+      if (atMs === null) {
+        onProblem(`moment ${read.text(row, 'moment') ?? 'NULL'}, so it is left out`)
+        return null
+      }
       const isDay = read.text(row, 'type') === 'day'
       const firstHourMs = firstHours.get(sourceStation) ?? Infinity
       // The hours of this day are known.
       if (isDay && atMs + dayMs > firstHourMs) return null
-      const most = Math.max(0, read.number(row, 'number_max'))
-      const total = Math.max(0, Math.round(read.number(row, 'number_avg')))
+      const most = usableCount(read, row, 'number_max', onProblem)
+      const total = usableCount(read, row, 'number_avg', onProblem)
       const minute = toMinute(station.timezone, atMs)
       if (atMs < Date.now() - retentionDays * dayMs)
         migration.report.advise(
@@ -55,9 +65,9 @@ export async function takeListenerMinutes(migration: Migration): Promise<void> {
         station_id: station.id,
         minute,
         total,
-        unique: Math.max(0, read.number(row, 'number_unique')),
+        unique: usableCount(read, row, 'number_unique', onProblem),
         most: Math.max(most, total),
-        fewest: Math.min(Math.max(0, read.number(row, 'number_min')), total)
+        fewest: Math.min(usableCount(read, row, 'number_min', onProblem), total)
       }
     },
     async write(tx, minutes) {

@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto'
 
-import { cueColumns } from '../../db/cue-columns.ts'
-import type { CuePoint } from '../../songs/cue-points.ts'
+import { cueColumns, cuesToRow } from '../../db/cue-columns.ts'
+import { type CuePoint, fitCuePoints } from '../../songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
-import { maxPathBytes } from '../../songs/library-path.ts'
-import {
-  cleanLine,
-  cleanLines,
-  maxLengths,
-  songId,
-  songText,
-  titleFromPath,
-  toDurationMs
-} from '../../songs/song.ts'
+import { cleanLine, cleanLines, maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { stationsByLocation } from '../media-folders.ts'
 import { type MigratedStation, type Migration, takeTable } from '../migration.ts'
 import { type Reader, type SourceRow, textOf } from '../source.ts'
+import { usableLength, usablePath, usableTime } from '../usable-values.ts'
 
 interface MappedMedia {
   readonly sourceId: number
@@ -85,10 +77,13 @@ export async function takeMedia(migration: Migration): Promise<void> {
 function mapMedia({ report }: Migration, row: SourceRow, read: Reader): NewRow | null {
   const text = (column: string) => read.text(row, column) ?? ''
   const path = text('path')
-  if (path === '' || Buffer.byteLength(path) > maxPathBytes || /[\0\p{Surrogate}]/u.test(path)) {
-    report.leave('songs with an unusable path', path || text('unique_id'))
+  const parsed = usablePath(path)
+  if ('problem' in parsed) {
+    report.leave('songs with an unusable path', `${path || text('unique_id')}: ${parsed.problem}`)
     return null
   }
+  const onProblem = (problem: string) =>
+    report.leave('times, lengths and cue points of songs that are not usable', `${path}: ${problem}`)
   const artist = cleanLine(text('artist'), maxLengths.artist)
   const knownTitle = cleanLine(text('title'), maxLengths.title)
   const title = knownTitle === '' && artist === '' ? titleFromPath(path) : knownTitle
@@ -97,10 +92,11 @@ function mapMedia({ report }: Migration, row: SourceRow, read: Reader): NewRow |
   const uniqueId = text('unique_id')
   const hasUsableId = /^[0-9a-f]{24}$/.test(uniqueId)
   if (!hasUsableId) report.leave('addresses of covers that changed', `${path} (${uniqueId})`)
-  const cues = mapCues(read, row)
+  const durationMs = usableLength(read, row, 'length', onProblem)
+  const cues = fitCues(mapCues(read, row), durationMs, onProblem)
   return {
     unique_id: hasUsableId ? uniqueId : randomBytes(12).toString('hex'),
-    path,
+    path: parsed.path,
     song_id: songId(songText(artist, title)),
     title_key: titleKey(title),
     artist_keys: artistKeys(artist),
@@ -110,9 +106,9 @@ function mapMedia({ report }: Migration, row: SourceRow, read: Reader): NewRow |
     genre: cleanLine(text('genre'), maxLengths.genre),
     isrc: cleanLine(text('isrc'), maxLengths.isrc),
     lyrics,
-    duration_ms: toDurationMs(read.number(row, 'length')),
-    modified_ms: read.number(row, 'mtime') * 1_000,
-    created_at: new Date(read.time(row, 'uploaded_at') ?? Date.now()).toISOString(),
+    duration_ms: durationMs,
+    modified_ms: usableTime(read, row, 'mtime', onProblem) ?? 0,
+    created_at: new Date(usableTime(read, row, 'uploaded_at', onProblem) ?? Date.now()).toISOString(),
     ...cues,
     tag_version: 1
   }
@@ -163,6 +159,34 @@ export function mapCues(read: Reader, row: SourceRow) {
   columns[cueColumns.amplifyDb] = amplify === null ? null : clamp(amplify, -60, 60)
   const set = Object.keys(columns).filter(column => columns[column] !== null)
   return { ...columns, operator_cues: set }
+}
+
+/** Leaves out cue points that fit neither the length (0: unknown) nor each other. */
+function fitCues(
+  columns: ReturnType<typeof mapCues>,
+  durationMs: number,
+  onProblem: (problem: string) => void
+): NewRow {
+  const mapped: Readonly<Record<string, unknown>> = columns
+  const cueOf = (column: string) => {
+    const value = mapped[column]
+    return typeof value === 'number' ? value : null
+  }
+  const fitting = fitCuePoints(
+    {
+      cueInMs: cueOf(cueColumns.cueInMs),
+      cueOutMs: cueOf(cueColumns.cueOutMs),
+      startNextMs: cueOf(cueColumns.startNextMs),
+      fadeInMs: cueOf(cueColumns.fadeInMs),
+      fadeOutMs: cueOf(cueColumns.fadeOutMs),
+      amplifyDb: cueOf(cueColumns.amplifyDb)
+    },
+    durationMs
+  )
+  const row: NewRow = cuesToRow(fitting)
+  const left = columns.operator_cues.filter(column => row[column] === null)
+  for (const column of left) onProblem(`${column} ${String(mapped[column])} does not fit the song`)
+  return { ...row, operator_cues: columns.operator_cues.filter(column => !left.includes(column)) }
 }
 
 /** A number, or text that begins with one, such as `-1.5 dB`. */

@@ -1,8 +1,15 @@
+import { safeParse } from 'valibot'
+
 import { globalPermissions, stationPermissions } from '../../api/auth/access.ts'
+import { emailField } from '../../api/people/people.ts'
 import type { Tx } from '../../db/sql.ts'
+import { problemsOf } from '../../fields/form.ts'
+import { isVerifiableHash } from '../../security/passwords.ts'
+import { cleanLine } from '../../songs/song.ts'
 import type { Dialect } from '../../station/dialect.ts'
 import { insertRows } from '../insert-rows.ts'
 import { type Migration, readProgress, rowsOf, takeTable } from '../migration.ts'
+import { usableTime } from '../usable-values.ts'
 
 /** Takes roles with their permissions, users with their passwords and roles, and API keys. */
 export async function takePeople(migration: Migration): Promise<void> {
@@ -29,7 +36,7 @@ async function takeRoles(migration: Migration): Promise<void> {
     kind: 'role',
     title: 'roles',
     convert(row, read, sourceId) {
-      const name = (read.text(row, 'name') ?? '').trim() || `Role ${sourceId}`
+      const name = cleanLine(read.text(row, 'name') ?? '', 100) || `Role ${sourceId}`
       const builtin = sourceId === administratorId ? own : undefined
       if (builtin && builtin.name !== name)
         report.leave('names of the role with all permissions', `${name} is the role ${builtin.name}`)
@@ -87,9 +94,6 @@ async function readGrants(migration: Migration): Promise<Map<number, Grants>> {
   return grants
 }
 
-/** The hashes that Cuewire verifies; see `src/security/passwords.ts`. */
-export const isSupportedHash = (hash: string): boolean => hash.startsWith('$argon2id$')
-
 async function takeUsers(migration: Migration): Promise<void> {
   const { ids, report, sql } = migration
   const { lastId } = await readProgress(migration, 'users')
@@ -104,18 +108,28 @@ async function takeUsers(migration: Migration): Promise<void> {
       const email = (read.text(row, 'email') ?? '').trim()
       const hash = read.text(row, 'auth_password') ?? ''
       const isNew = sourceId > lastId
+      const onProblem = (problem: string) =>
+        report.leave(
+          'users or values of them that are not accepted',
+          `${email || `user ${sourceId}`}: ${problem}`
+        )
+      const [emailProblem] = problemsOf(safeParse(emailField.input, email).issues ?? [], 'email')
+      if (emailProblem) {
+        onProblem(emailProblem.message)
+        return null
+      }
       if (isNew && known.has(email.toLowerCase()))
         report.leave('users whose email address Cuewire has: name, password and roles there stay', email)
-      else if (!isSupportedHash(hash)) report.leave('passwords of users that must be set anew', email)
+      else if (!isVerifiableHash(hash)) report.leave('passwords of users that must be set anew', email)
       if (read.text(row, 'two_factor_secret')) report.leave('second factors of users', email)
       return {
         sourceId,
         email,
-        name: (read.text(row, 'name') ?? '').trim(),
-        hash: isSupportedHash(hash) ? hash : null,
-        locale: read.text(row, 'locale') || null,
+        name: cleanLine(read.text(row, 'name') ?? '', 255),
+        hash: isVerifiableHash(hash) ? hash : null,
+        locale: cleanLine(read.text(row, 'locale') ?? '', 25) || null,
         has24Hours: read.text(row, 'show_24_hour_time') === null ? null : read.flag(row, 'show_24_hour_time'),
-        createdAt: read.time(row, 'created_at') ?? Date.now()
+        createdAt: usableTime(read, row, 'created_at', onProblem) ?? Date.now()
       }
     },
     async write(tx, users) {
@@ -182,9 +196,10 @@ async function takeApiKeys(migration: Migration): Promise<void> {
       report.leave('API keys of an unknown form', `${identifier} (${name})`)
       continue
     }
-    if (userId !== null)
+    if (userId === null) report.leave('API keys of users that were not taken', `${identifier} (${name})`)
+    else
       rows.push({
-        name: name.slice(0, 200),
+        name: cleanLine(name, 200),
         identifier,
         verifier: `\\x${verifier}`,
         permissions: [],

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/sql.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
+import { usableCount, usableTime } from '../usable-values.ts'
 import { folderPath, folderTable } from './playlist-folders.ts'
 
 interface MappedTrack {
@@ -54,15 +55,20 @@ export async function takeTracks(migration: Migration): Promise<void> {
         return null
       }
       seen.add(key)
+      const onProblem = (problem: string) =>
+        migration.report.leave(
+          'values of songs in playlists that are not usable',
+          `playlist ${playlistSource}, song ${mediaId}: ${problem}`
+        )
       return {
         sourceId,
         playlistId,
         mediaId,
-        position: read.number(row, 'weight'),
+        position: usableCount(read, row, 'weight', onProblem, -2_147_483_648),
         isQueued: read.flag(row, 'is_queued', true),
         isFromFolder,
         isRepeat,
-        lastPlayedMs: read.time(row, 'last_played')
+        lastPlayedMs: usableTime(read, row, 'last_played', onProblem)
       }
     },
     async write(tx, tracks) {

@@ -1,5 +1,5 @@
 import { assignFolders, isInFolder } from '../../db/playlist-folders.ts'
-import { maxPathBytes } from '../../songs/library-path.ts'
+import { parseLibraryPath } from '../../songs/library-path.ts'
 import { type Migration, takeTable } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
 
@@ -26,7 +26,7 @@ export async function takeFolders(migration: Migration): Promise<void> {
       const playlistId = ids.find('playlist', read.number(row, 'playlist_id'))
       if (!station || playlistId === null) return null
       const path = folderPath(row, read)
-      const problem = path === '' ? 'the top folder' : Buffer.byteLength(path) > maxPathBytes ? path : null
+      const problem = path === '' ? 'the top folder' : 'problem' in parseLibraryPath(path, null) ? path : null
       if (problem !== null) {
         report.leave(
           'folders of playlists that are not usable',

@@ -1,8 +1,15 @@
+import { isIP } from 'node:net'
+
+import { parseLibraryPath } from '../../songs/library-path.ts'
+import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
+import { usableLength, usableTime } from '../usable-values.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
+/** As of the field of stations. */
+const maxDelayMinutes = 1_440
 /** The default of `REQUEST_RETENTION_DAYS`. */
 const retentionDays = 30
 
@@ -17,7 +24,10 @@ export async function takeRequests(migration: Migration): Promise<void> {
   const nowMs = Date.now()
   const delays = new Map<number, number>()
   for await (const { row, read } of rowsOf(migration, 'station'))
-    delays.set(read.number(row, 'id'), read.number(row, 'request_delay') * minuteMs)
+    delays.set(
+      read.number(row, 'id'),
+      clamp(read.number(row, 'request_delay'), 0, maxDelayMinutes) * minuteMs
+    )
   await takeTable<MappedRequest>(migration, {
     table: 'station_requests',
     kind: 'request',
@@ -26,9 +36,19 @@ export async function takeRequests(migration: Migration): Promise<void> {
       const sourceStation = read.number(row, 'station_id')
       const station = stations.get(sourceStation)
       const mediaId = ids.find('media', read.number(row, 'track_id'), station?.id)
-      const submittedAtMs = read.time(row, 'timestamp')
-      if (!station || mediaId === null || submittedAtMs === null) return null
-      const playedAtMs = read.time(row, 'played_at')
+      if (!station || mediaId === null) return null
+      const name = `${station.name}: request ${sourceId}`
+      const submittedAtMs = usableTime(read, row, 'timestamp', () => {})
+      if (submittedAtMs === null) {
+        report.leave('requests without a usable time', `${name}: ${read.text(row, 'timestamp') ?? 'NULL'}`)
+        return null
+      }
+      const onProblem = (problem: string) =>
+        report.leave('values of requests that are not usable', `${name}: ${problem}`)
+      const playedAtMs = usableTime(read, row, 'played_at', onProblem)
+      const address = read.text(row, 'ip') ?? ''
+      const isAddress = address === '' || isIP(address) !== 0
+      if (!isAddress) onProblem(`ip ${address}`)
       const isOld = submittedAtMs < nowMs - dayMs
       if (submittedAtMs < nowMs - retentionDays * dayMs)
         report.advise(
@@ -40,7 +60,7 @@ export async function takeRequests(migration: Migration): Promise<void> {
         row: {
           station_id: station.id,
           media_id: mediaId,
-          address: read.text(row, 'ip') ?? '',
+          address: isAddress ? address : '',
           submitted_at_ms: submittedAtMs,
           due_at_ms: submittedAtMs + (skipsDelay ? 0 : (delays.get(sourceStation) ?? 0)),
           skip_delay: skipsDelay,
@@ -63,7 +83,7 @@ export async function takeRequests(migration: Migration): Promise<void> {
 
 /** Takes the queue as it was, without rows that were played. */
 export async function takeQueue(migration: Migration): Promise<void> {
-  const { ids, stations } = migration
+  const { ids, report, stations } = migration
   await takeTable<MappedRequest>(migration, {
     table: 'station_queue',
     title: 'queued songs',
@@ -79,7 +99,16 @@ export async function takeQueue(migration: Migration): Promise<void> {
           )
         return null
       }
-      const cuedAtMs = read.time(row, 'timestamp_cued') ?? Date.now()
+      const onProblem = (problem: string) =>
+        report.leave(
+          'values of queued songs that are not usable',
+          `${station.name}: queue ${sourceId}: ${problem}`
+        )
+      const cuedAtMs = usableTime(read, row, 'timestamp_cued', onProblem) ?? Date.now()
+      const uri = read.text(row, 'autodj_custom_uri') ?? ''
+      // A playout takes other schemes as commands.
+      const isUsableUri = uri === '' || 'path' in parseLibraryPath(uri, null)
+      if (!isUsableUri) onProblem(`autodj_custom_uri ${uri}`)
       const playlistId = ids.find('playlist', read.number(row, 'playlist_id'))
       const requestId = ids.find('request', read.number(row, 'request_id'))
       return {
@@ -93,9 +122,9 @@ export async function takeQueue(migration: Migration): Promise<void> {
           is_manual: playlistId === null && requestId === null,
           is_visible: read.flag(row, 'is_visible', true),
           cued_at_ms: cuedAtMs,
-          plays_at_ms: read.time(row, 'timestamp_played') ?? cuedAtMs,
-          duration_ms: Math.max(0, Math.round(read.number(row, 'duration') * 1_000)),
-          autodj_custom_uri: read.text(row, 'autodj_custom_uri') ?? ''
+          plays_at_ms: usableTime(read, row, 'timestamp_played', onProblem) ?? cuedAtMs,
+          duration_ms: usableLength(read, row, 'duration', onProblem),
+          autodj_custom_uri: isUsableUri ? uri : ''
         }
       }
     },

@@ -87,6 +87,11 @@ function mapLocation(
     storageQuotaBytes: /^\d+$/.test(text('storage_quota')) ? text('storage_quota') : '0',
     ...plainFields(text)
   }
+  if (body.storageQuotaBytes !== (text('storage_quota') || '0'))
+    report.leave(
+      'settings of storage locations that are not accepted',
+      `${name}: storage_quota ${text('storage_quota')}`
+    )
   const accepted = acceptRecord(storageLocations, body, secrets, problem =>
     report.leave('settings of storage locations that are not accepted', `${name}: ${problem}`)
   )
@@ -126,7 +131,7 @@ export function copiedPath(folder: string, path: string): string {
     folder,
     ...path
       .split('/')
-      .filter(part => part !== '')
+      .filter(part => !['', '.', '..'].includes(part))
       .slice(-2)
   )
 }

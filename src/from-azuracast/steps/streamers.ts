@@ -1,11 +1,13 @@
 import { sftpUsers } from '../../api/admin/sftp-users.ts'
 import { streamers as streamerResource } from '../../api/streamers/streamers.ts'
+import { isVerifiableHash } from '../../security/passwords.ts'
 import { parsePublicKeys } from '../../security/ssh-public-keys.ts'
+import { cleanLine } from '../../songs/song.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
 import { textOf } from '../source.ts'
-import { isSupportedHash } from './people.ts'
+import { usablePath, usableTime } from '../usable-values.ts'
 import type { Schedules } from './playlists.ts'
 
 interface MappedAccount {
@@ -38,12 +40,12 @@ export async function takeStreamers(migration: Migration, schedules: Schedules):
       )
       if (!accepted) return null
       const hash = read.text(row, 'streamer_password') ?? ''
-      if (!isSupportedHash(hash)) report.leave('passwords of streamers that must be set anew', name)
+      if (!isVerifiableHash(hash)) report.leave('passwords of streamers that must be set anew', name)
       if (read.time(row, 'reactivate_at') !== null && !body.is_active)
         report.leave('streamers that must be activated again by hand', name)
       return {
         sourceId,
-        row: { station_id: station.id, ...accepted, streamer_password: isSupportedHash(hash) ? hash : '' }
+        row: { station_id: station.id, ...accepted, streamer_password: isVerifiableHash(hash) ? hash : '' }
       }
     },
     async write(tx, accounts) {
@@ -63,7 +65,7 @@ export async function takeStreamers(migration: Migration, schedules: Schedules):
 
 /** Takes the times at which streamers were live. */
 export async function takeBroadcasts(migration: Migration): Promise<void> {
-  const { ids, stations } = migration
+  const { ids, report, stations } = migration
   const names = new Map<number, { username: string; name: string }>()
   for await (const { row, read } of rowsOf(migration, 'station_streamers')) {
     const username = read.text(row, 'streamer_username') ?? ''
@@ -74,21 +76,34 @@ export async function takeBroadcasts(migration: Migration): Promise<void> {
     title: 'broadcasts',
     convert(row, read, sourceId) {
       const station = stations.get(read.number(row, 'station_id'))
-      const startedAtMs = read.time(row, 'timestamp_start')
-      if (!station || startedAtMs === null) return null
+      if (!station) return null
+      const name = `${station.name}: broadcast ${sourceId}`
+      const startedAtMs = usableTime(read, row, 'timestamp_start', () => {})
+      if (startedAtMs === null) {
+        report.leave(
+          'broadcasts without a usable start',
+          `${name}: ${read.text(row, 'timestamp_start') ?? 'NULL'}`
+        )
+        return null
+      }
+      const onProblem = (problem: string) =>
+        report.leave('values of broadcasts that are not usable', `${name}: ${problem}`)
+      const recording = read.text(row, 'recording_path') ?? ''
+      const isUsablePath = recording === '' || 'path' in usablePath(recording)
+      if (!isUsablePath) onProblem(`recording_path ${recording}`)
       const streamer = names.get(read.number(row, 'streamer_id'))
       return {
         sourceId,
         row: {
           station_id: station.id,
           streamer_id: ids.find('streamer', read.number(row, 'streamer_id')),
-          username: streamer?.username ?? '',
-          streamer_name: streamer?.name ?? '',
+          username: cleanLine(streamer?.username ?? '', 255),
+          streamer_name: cleanLine(streamer?.name ?? '', 255),
           // Below the folder of recordings.
-          recording_path: read.text(row, 'recording_path') ?? '',
+          recording_path: isUsablePath ? recording : '',
           started_at_ms: startedAtMs,
           // One that had not ended is over: the streamer connects to another server now.
-          ended_at_ms: Math.max(startedAtMs, read.time(row, 'timestamp_end') ?? startedAtMs)
+          ended_at_ms: Math.max(startedAtMs, usableTime(read, row, 'timestamp_end', onProblem) ?? startedAtMs)
         }
       }
     },
@@ -130,10 +145,10 @@ export async function takeSftpUsers(migration: Migration): Promise<void> {
       )
       if (!accepted) return null
       const hash = read.text(row, 'password') ?? ''
-      if (!isSupportedHash(hash)) report.leave('passwords of SFTP users that must be set anew', username)
+      if (!isVerifiableHash(hash)) report.leave('passwords of SFTP users that must be set anew', username)
       return {
         sourceId,
-        row: { station_id: station.id, ...accepted, password: isSupportedHash(hash) ? hash : '' }
+        row: { station_id: station.id, ...accepted, password: isVerifiableHash(hash) ? hash : '' }
       }
     },
     async write(tx, users) {
