@@ -62,7 +62,8 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
     dialect: config.API_DIALECT,
     log,
     renew: shown => renewState(stores, shown),
-    readIdentities: stationIds => readIdentities(stores.sql, stationIds)
+    readIdentities: stationIds => readIdentities(stores.sql, stationIds),
+    stationFaults: stores.stationFaults
   })
   opened.defer('feed', () => feed.close())
   measureFeed(feed)

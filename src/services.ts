@@ -5,11 +5,13 @@ import { migrateDatabase } from './db/migrate.ts'
 import { registerProcess } from './db/processes.ts'
 import { openQueryObserver } from './db/query-observer.ts'
 import { checkPostgres, openSql } from './db/sql.ts'
+import { openStationFaults } from './isolation/station-faults.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
 import { addPool } from './metrics/postgres.ts'
 import { openLibraryCache } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
+import { startStationAlerts } from './playout/station-alerts.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from './redis/connection.ts'
 import { measureCommands } from './redis/measure-commands.ts'
@@ -62,6 +64,9 @@ export async function openServices(config: Config, log: Logger, name: string, po
     await migrateDatabase(databaseUrl)
     const processes = await registerProcess(sql, { kind: name, readableSchemas, ownSchema }, log)
     opened.defer('registration', () => processes.stop())
+    const stationFaults = openStationFaults(log)
+    const alerts = startStationAlerts(sql, stationFaults, log)
+    opened.defer('station alerts', () => alerts.stop())
     const services: PlayoutServices = {
       sql,
       redis,
@@ -74,6 +79,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
       publications: openCoalescer(),
       allStations: openCoalescer(),
       triggersFor,
+      stationFaults,
       log
     }
     return {

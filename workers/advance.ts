@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { isolate } from '../src/isolation/for-each-station.ts'
 import type { ScheduledPlay } from '../src/jobs/scheduled-plays.ts'
 import { stepLateness } from '../src/metrics/engine.ts'
 import { openDueAdvances } from '../src/playout/due-advances.ts'
@@ -46,7 +47,8 @@ export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisP
   }
 
   function start(play: ScheduledPlay): void {
-    const run = end(play)
+    const run = isolate(services, 'songs', play.stationId, () => end(play))
+      .then(() => {})
       .catch((error: unknown) => log.warn({ err: error, play }, 'advance failed; retrying'))
       .finally(() => running.delete(run))
     running.add(run)

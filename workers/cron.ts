@@ -28,6 +28,7 @@ import type { PlayoutServices } from '../src/playout/services.ts'
 import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations, removeOldTombstones } from '../src/playout/station-removal.ts'
 import { openStationRotation } from '../src/playout/station-rotation.ts'
+import { noteUnknownZones } from '../src/playout/unknown-zones.ts'
 import { removeOldSchemaStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
@@ -48,7 +49,12 @@ const tasks: readonly Task[] = [
   { name: 'queue retention', at: '17 * * * *', run: removeOldQueueRows },
   { name: 'play reason retention', at: '47 * * * *', run: removeOldPlayReasons },
   { name: 'history retention', at: '19 * * * *', run: removeOldPlays },
-  { name: 'rows of deleted stations', at: '*/5 * * * * *', jitterMs: 1_000, run: removeDeletedStations },
+  {
+    name: 'rows of deleted stations',
+    at: '*/5 * * * * *',
+    jitterMs: 1_000,
+    run: (_sql, _nowMs, _days, services) => removeDeletedStations(services)
+  },
   {
     name: 'deliveries of deleted web hooks',
     at: '*/5 * * * * *',
@@ -68,7 +74,12 @@ const tasks: readonly Task[] = [
   { name: 'listener series retention', at: '11 * * * *', run: removeOldListenerMinutes },
   { name: 'listener session retention', at: '33 4 * * *', run: removeOldListenerSessions },
   { name: 'playout command retention', at: '* * * * *', jitterMs: 20_000, run: removeOldCommands },
-  { name: 'expired requests', at: '* * * * *', jitterMs: 20_000, run: expireRequests },
+  {
+    name: 'expired requests',
+    at: '* * * * *',
+    jitterMs: 20_000,
+    run: (_sql, nowMs, _days, services) => expireRequests(services, nowMs)
+  },
   { name: 'addresses of past requests', at: '* * * * *', jitterMs: 20_000, run: removeRequestAddresses },
   { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteMedia },
   { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
@@ -82,6 +93,12 @@ const tasks: readonly Task[] = [
     name: 'expired station tombstones',
     at: '47 * * * *',
     run: (_sql, _nowMs, _days, services) => removeOldTombstones(services)
+  },
+  {
+    name: 'unknown time zones',
+    at: '*/10 * * * * *',
+    jitterMs: 1_000,
+    run: (_sql, _nowMs, _days, services) => noteUnknownZones(services)
   },
   { name: 'web hook alerts', at: '*/10 * * * * *', jitterMs: 1_000, run: raiseFailureAlerts }
 ]

@@ -16,22 +16,28 @@ import type { PlayoutServices } from '../src/playout/services.ts'
 import { openStationRotation } from '../src/playout/station-rotation.ts'
 import { sweep } from '../src/playout/sweep.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import type { Logger } from '../src/runtime/log.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import { updateDiskAlerts } from '../src/storage/disk-alerts.ts'
 import { measureDue, type StorageDeps, updateFreeSpace } from '../src/storage/refresh.ts'
 import type { UploadServices } from '../src/uploads/services.ts'
 import { sweepUploads } from '../src/uploads/sweep.ts'
 
-/** Sweeps every second. Writes the file `heartbeat` after each sweep, whose age a health check reads. */
-export function startSweep(services: PlayoutServices, heartbeat: string) {
+/**
+ * Writes a file every second, whose age a health check reads. It says that the process works, whatever stations and stores do:
+ * a new process would not help them. The age of the last sweep is a metric.
+ */
+export function startHeartbeat(path: string, log: Logger) {
+  return repeat(() => writeFile(path, ''), { pauseMs: 1_000, log, failure: 'heartbeat not written' })
+}
+
+/** Sweeps every second. */
+export function startSweep(services: PlayoutServices) {
   const comparison = openStateComparison(services)
   const rotation = openStationRotation()
   const startedAtMs = performance.now()
   sweepAge.read = () => (performance.now() - (lastSweep.endedAtMs ?? startedAtMs)) / 1_000
-  const run = async (signal: AbortSignal) => {
-    await sweep(services, comparison, rotation, signal)
-    await writeFile(heartbeat, '')
-  }
+  const run = (signal: AbortSignal) => sweep(services, comparison, rotation, signal)
   return repeat(run, { pauseMs: 1_000, log: services.log, failure: 'sweep failed' })
 }
 

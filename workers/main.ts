@@ -20,6 +20,7 @@ import { startCron } from './cron.ts'
 import {
   startCountFlush,
   startCoverLookups,
+  startHeartbeat,
   startHlsLog,
   startPolls,
   startDiskAlerts,
@@ -48,7 +49,8 @@ await runService('workers', parseConfig, async ({ config, log, opened }) => {
   const stopLater = (name: string, { stop }: { stop: () => Promise<void> }) => opened.defer(name, stop)
   stopLater('cron', startCron(services, config))
   await createDataDir(config.DATA_DIR)
-  stopLater('sweep', startSweep(services, join(config.DATA_DIR, 'workers-alive')))
+  stopLater('heartbeat', startHeartbeat(join(config.DATA_DIR, 'workers-alive'), log))
+  stopLater('sweep', startSweep(services))
   stopLater('count flush', startCountFlush(services))
   stopLater('preload', startPreload(services))
   stopLater('refills', startRefills(services))

@@ -32,6 +32,7 @@ export function startWebhooks(
   const parts: DeliveryDeps = {
     sql,
     log,
+    stationFaults: services.stationFaults,
     secrets,
     baseUrl: config.BASE_URL,
     dialect: config.API_DIALECT,

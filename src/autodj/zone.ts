@@ -29,8 +29,23 @@ export interface Zone {
   instant(day: number, hhmm: number, which: 'first' | 'second'): number
 }
 
-/** The clock of a zone of the tz database. Throws a RangeError for an unknown name. */
-export const openZone: (name: string) => Zone = memoize(1_000, makeZone)
+/** The clock of a zone of the tz database; null for a name that this Node does not know. */
+export const findZone: (name: string) => Zone | null = memoize(1_000, name => {
+  try {
+    return makeZone(name)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+})
+
+const utc = makeZone('UTC')
+
+/**
+ * The clock of the time zone of a station: UTC for an unknown name. A stored name may be unknown, because the time zone data of
+ * Node differs between its versions.
+ */
+export const openZone = (name: string): Zone => findZone(name) ?? utc
 
 function makeZone(name: string): Zone {
   const offsetAt = readOffsets(name)

@@ -1,8 +1,9 @@
+import { forEachStation } from '../isolation/for-each-station.ts'
 import { changeStation } from '../playout/change-station.ts'
 import type { PlayoutServices } from '../playout/services.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
-import { ApiError } from '../runtime/errors.ts'
 import { withJitter } from '../runtime/repeat.ts'
+import { isStoreAway } from '../runtime/store-errors.ts'
 import { type CoverSource, findCover, LookupFault } from './find-cover.ts'
 import { type Lease, returnLease, takeLease } from './lease.ts'
 import {
@@ -89,12 +90,19 @@ async function lookUp(
     if (await storeResult(sql, song, cover, clock() + ttlMs)) await showCover(services, song, clock(), signal)
     return null
   } catch (error) {
-    if (!(error instanceof LookupFault)) throw error
+    const isOfService = error instanceof LookupFault
+    if (signal.aborted || isStoreAway(error)) throw error
     const failures = song.failures + 1
     const isLast = failures >= maxFailures
     const ttlMs = isLast ? notFoundTtlMs : songBackoffMs * 2 ** song.failures
     await storeFailure(sql, song, { dueAtMs: clock() + withJitter(ttlMs), failures: isLast ? 0 : failures })
-    return error
+    if (isOfService) return error
+    // Only this song: the others are looked up without a pause.
+    services.log.error(
+      { err: error, artist: song.artist, title: song.title },
+      'cover not looked up; retrying'
+    )
+    return null
   }
 }
 
@@ -116,16 +124,13 @@ function reportFault(
 
 /** Publishes the stations that show the song. */
 async function showCover(services: PlayoutServices, song: DueSong, nowMs: number, signal: AbortSignal) {
-  for (const stationId of await findStationsWith(services.sql, song, nowMs)) {
-    signal.throwIfAborted()
-    await changeStation(services, stationId, async ({ tx, mark }) => {
+  const stationIds = await findStationsWith(services.sql, song, nowMs)
+  const stations = stationIds.map(stationId => ({ stationId }))
+  const show = ({ stationId }: { stationId: number }) =>
+    changeStation(services, stationId, async ({ tx, mark }) => {
       const { isPlayed, isNext } = await findPartsWith(tx, stationId, song)
       if (isPlayed) mark(['playback'])
       if (isNext) mark(['queue'])
-    }).catch((error: unknown) => {
-      const isDeleted = error instanceof ApiError && error.kind === 'not-found'
-      if (!isDeleted)
-        services.log.warn({ err: error, station: stationId }, 'cover not shown until the next change')
     })
-  }
+  await forEachStation(services, 'covers', stations, show, { signal })
 }

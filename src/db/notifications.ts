@@ -43,7 +43,10 @@ export async function resolveAlert(sql: Sql | Tx, fact: string): Promise<boolean
   return count > 0
 }
 
-/** Formats a time for a notification: `2026-07-08 12:00 UTC`. */
+/** Formats a time for a notification: `2026-07-08 12:00 UTC`; `an unknown time` if it is out of range. */
 export function formatMinute(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const at = new Date(atMs)
+  return Number.isNaN(at.getTime())
+    ? 'an unknown time'
+    : `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -94,7 +94,7 @@ export const removeOldQueueRows = (sql: Sql, nowMs: number): Promise<number> =>
             select id from song_history where id = gone.history_id limit 1 for key share) play
           cross join lateral (
             select jsonb_agg(entry order by place) as log
-            from jsonb_array_elements(gone.log) with ordinality as entries (entry, place)
+            from jsonb_array_elements(case jsonb_typeof(gone.log) when 'array' then gone.log else '[]' end) with ordinality as entries (entry, place)
             where entry->>'step' not in ('playlist', 'tracks')) reasons
         where gone.played_at_ms is not null and reasons.log is not null
         on conflict do nothing

@@ -78,10 +78,10 @@ export function openBackPressure({ slowMs, sendNewest, end }: BackPressureOption
       session.heldBack.add(subscription)
       watch(session)
     },
-    /** Releases all watched sessions, and ends those that stay behind. */
-    check: (nowMs: number) => {
-      for (const session of watched) checkSession(session, nowMs)
-    },
+    /** The sessions that may be behind. */
+    watched: (): readonly Session[] => [...watched],
+    /** Releases a watched session, or ends it if it stays behind. */
+    check: checkSession,
     forget: (session: Session) => void watched.delete(session)
   }
 }

@@ -28,15 +28,18 @@ const sliceMs = 1
  * Delivers in time slices. The state is taken when a delivery begins, so a channel never has more than one
  * waiting, however fast it changes, and each subscriber gets states in order.
  */
-export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) {
+export function openFanOut(prepare: Prepare, onError: (channel: Channel | null, error: unknown) => void) {
   const waiting = new Map<Channel, Job>()
   let current: ReturnType<typeof next> = null
   let announced = 0
+  /** The channel of the newest delivery, whose preparation may fail. */
+  let preparing: Channel | null = null
 
   /** Begins the next delivery. */
   function next() {
     for (const job of waiting.values()) {
       waiting.delete(job.channel)
+      preparing = job.channel
       const deliver = prepare(job.channel, job.triggers)
       if (deliver !== null)
         return { deliver, job, beganAtMs: performance.now(), rest: job.channel.subscribers.values() }
@@ -55,7 +58,7 @@ export function openFanOut(prepare: Prepare, onError: (error: unknown) => void) 
         current = null
       } else if (subscription.joinedAt < current.job.announcedAt) current.deliver(subscription)
     } catch (error) {
-      onError(error)
+      onError(current?.job.channel ?? preparing, error)
     }
     return true
   }

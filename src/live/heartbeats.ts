@@ -1,5 +1,5 @@
 import { engineTimeMs } from '../runtime/engine-time.ts'
-import type { Logger } from '../runtime/log.ts'
+import { visitInTimeSlices } from '../runtime/time-slices.ts'
 import type { Trigger } from '../station/triggers.ts'
 import { applyDueChanges, type Channels } from './channels.ts'
 import type { FanOut } from './fan-out.ts'
@@ -14,25 +14,36 @@ interface HeartbeatOptions {
   readonly channels: Channels
   readonly fanOut: FanOut
   readonly publications: Publications
-  readonly backPressure: { readonly check: (nowMs: number) => void }
+  readonly backPressure: {
+    readonly watched: () => readonly Session[]
+    readonly check: (session: Session, nowMs: number) => void
+  }
   readonly end: (session: Session, reason: DisconnectReason) => void
-  readonly log: Logger
+  /** Called with a channel whose check fails. */
+  readonly noteFault: (channel: Channel, error: unknown) => void
+  /** Ends a session whose check fails. */
+  readonly fail: (session: Session, error: unknown) => void
   readonly heartbeatMs: number
   readonly pingIntervalMs: number
   readonly timeIntervalMs: number
   readonly tickMs: number
 }
 
+/** Length of a time slice: requests and publications are handled between two. */
+const sliceMs = 1
+
 /** Number of ticks from one check of staleness to the next. */
 const staleCheckTicks = 4
 
 /** What happens to sessions and channels as time passes: pings, repeated publications, timeouts. */
 export function openHeartbeats(options: HeartbeatOptions) {
-  const { sessions, channels, fanOut, publications, end, log } = options
+  const { sessions, channels, fanOut, publications, backPressure, end, noteFault, fail } = options
   const { heartbeatMs, pingIntervalMs, timeIntervalMs, tickMs } = options
   let timeDueAtMs = performance.now() + timeIntervalMs
   let lastTickMs = performance.now()
   let ticks = 0
+  let isTicking = false
+  let isClosed = false
 
   /** Publishes a channel, and repeats it one interval later if nothing else is published. See `FanOut`. */
   function publish(channel: Channel, triggers: Iterable<Trigger>, changedAtMs: number | null = null): void {
@@ -93,28 +104,46 @@ export function openHeartbeats(options: HeartbeatOptions) {
     return channel.isStale !== before
   }
 
-  function tick(): void {
+  /** Checks the sessions that still exist when it is their turn. What fails for one affects no other. */
+  async function visitSessions(all: readonly Session[], check: (session: Session) => void): Promise<void> {
+    await visitInTimeSlices(sliceMs, all, session => {
+      if (isClosed || session.phase === 'ended') return
+      try {
+        check(session)
+      } catch (error) {
+        fail(session, error)
+      }
+    })
+  }
+
+  async function tick(): Promise<void> {
     const nowMs = performance.now()
     const credit = ((nowMs - lastTickMs) / 1_000) * channelsPerSecond
     lastTickMs = nowMs
-    options.backPressure.check(nowMs)
-    for (const session of sessions) {
+    await visitSessions(backPressure.watched(), session => backPressure.check(session, nowMs))
+    await visitSessions([...sessions], session => {
       checkToken(session)
       checkSession(session, nowMs, credit)
-    }
+    })
     const checksStaleness = ticks++ % staleCheckTicks === 0
-    for (const channel of channels.all()) checkChannel(channel, nowMs, checksStaleness)
-    if (nowMs < timeDueAtMs) return
+    await visitInTimeSlices(sliceMs, [...channels.all()], channel => {
+      if (isClosed || channel.subscribers.size === 0) return
+      try {
+        checkChannel(channel, nowMs, checksStaleness)
+      } catch (error) {
+        noteFault(channel, error)
+      }
+    })
+    if (isClosed || nowMs < timeDueAtMs) return
     timeDueAtMs = nowMs + timeIntervalMs
     for (const channel of channels.named(timeChannel)) fanOut.publish(channel, [])
   }
 
   const timer = setInterval(() => {
-    try {
-      tick()
-    } catch (error) {
-      log.error({ err: error }, 'heartbeat failed')
-    }
+    // With very many sessions a tick may take longer than the interval.
+    if (isTicking) return
+    isTicking = true
+    void tick().finally(() => (isTicking = false))
   }, tickMs)
 
   return {
@@ -124,6 +153,9 @@ export function openHeartbeats(options: HeartbeatOptions) {
       const delayMs = heartbeatIntervalMs(channel) * (0.5 + Math.random() / 2)
       channel.dueAtMs = channel.name === timeChannel ? Infinity : performance.now() + delayMs
     },
-    close: () => clearInterval(timer)
+    close: () => {
+      isClosed = true
+      clearInterval(timer)
+    }
   }
 }

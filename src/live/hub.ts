@@ -87,7 +87,7 @@ export function openHub(options: HubOptions) {
   const publications = openPublications(feed)
   const sender = openSender({ publications, permissions, followers, slowMs, log, end })
   const { backPressure } = sender
-  const fanOut = openFanOut(sender.prepare, error => log.error({ err: error }, 'delivery failed'))
+  const fanOut = openFanOut(sender.prepare, noteFault)
   const shared = { channels, fanOut, pingIntervalMs, end }
   const handleMessage = openSubscribing({
     ...shared,
@@ -99,7 +99,15 @@ export function openHub(options: HubOptions) {
     sender
   })
   const intervals = { heartbeatMs, timeIntervalMs, tickMs }
-  const heartbeats = openHeartbeats({ ...shared, ...intervals, sessions, publications, log, backPressure })
+  const heartbeats = openHeartbeats({
+    ...shared,
+    ...intervals,
+    sessions,
+    publications,
+    noteFault,
+    fail,
+    backPressure
+  })
   let isDraining = false
 
   /** Sends the reason and closes. */
@@ -113,6 +121,13 @@ export function openHub(options: HubOptions) {
     followers.leave(session)
     backPressure.forget(session)
     sessions.delete(session)
+  }
+
+  /** A station whose publications fail affects no other one. */
+  function noteFault(channel: Channel | null, error: unknown): void {
+    const station = channel === null ? undefined : publications.find(channel)
+    if (station === undefined) log.error({ err: error, channel: channel?.name }, 'publication failed')
+    else feed.onUnrendered(station, error)
   }
 
   /** An error ends the session in which it occurred, not the process. */

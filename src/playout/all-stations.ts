@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts'
+import { forStationsTogether } from '../isolation/for-each-station.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { repairStates } from './publish.ts'
 import type { PlayoutServices } from './services.ts'
@@ -19,12 +20,38 @@ export async function raiseSharedCount(tx: Tx): Promise<void> {
     on conflict (name) do update set value = (settings.value::bigint + 1)::text`
 }
 
-/** Raises the revisions of a batch of stations that do not show the newest shared fact. Returns their ids. */
-export async function raiseRevisionBatch(sql: Sql): Promise<number[]> {
+/**
+ * Raises the revisions of stations that do not show the newest shared fact, in up to `maxBatches` batches. Calls `onRaised` with
+ * the ids of each batch.
+ */
+export async function raiseRevisions(
+  services: Pick<PlayoutServices, 'sql' | 'stationFaults'>,
+  maxBatches: number,
+  onRaised: (stationIds: readonly number[]) => Promise<void> = async () => {}
+): Promise<void> {
+  const { sql } = services
+  for (let batch = 0; batch < maxBatches; batch++) {
+    const failing = services.stationFaults.failingIds('revision')
+    const behind = await sql<{ id: number }[]>`
+      with newest as (select value::bigint as number from settings where name = ${counter})
+      select s.id from stations s, newest
+      where s.everywhere < newest.number and s.deleted_at is null and s.id <> all(${failing}::bigint[])
+      limit ${chunk}`
+    if (behind.length === 0 && (failing.length === 0 || batch > 0)) return
+    const ids = [...behind.map(({ id }) => id), ...(batch === 0 ? failing : [])]
+    const raised = await forStationsTogether(services, 'revision', ids, group => raiseRevisionsOf(sql, group))
+    await onRaised(raised.flat())
+    if (behind.length < chunk) return
+  }
+}
+
+/** Returns the ids of those that were behind. */
+async function raiseRevisionsOf(sql: Sql, stationIds: readonly number[]): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with newest as (select value::bigint as number from settings where name = ${counter}), behind as (
-      select s.id from stations s, newest where s.everywhere < newest.number and s.deleted_at is null
-      limit ${chunk} for no key update of s skip locked
+      select s.id from stations s, newest
+      where s.id = any(${[...stationIds]}::bigint[]) and s.everywhere < newest.number and s.deleted_at is null
+      for no key update of s skip locked
     )
     update stations s set revision = next_revision(revision), station_revision = next_revision(revision), everywhere = newest.number
     from newest, behind, (select set_config('cuewire.raises_revision', 'on', true)) setting where s.id = behind.id returning s.id`
@@ -40,11 +67,9 @@ export async function publishAllStations(services: PlayoutServices): Promise<voi
 /** Never rejects; the sweep repeats what failed. */
 async function markAndPublish(services: PlayoutServices): Promise<void> {
   try {
-    for (let round = 0; round < rounds; round++) {
-      const ids = await raiseRevisionBatch(services.sql)
-      if (ids.length === 0) return
-      await repairStates(services, ids)
-    }
+    await raiseRevisions(services, rounds, async stationIds => {
+      await forStationsTogether(services, 'publish', stationIds, ids => repairStates(services, ids))
+    })
   } catch (error) {
     services.log.warn({ err: error }, 'live states not updated; retrying')
   }

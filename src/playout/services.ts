@@ -1,5 +1,6 @@
 import type { Processes } from '../db/processes.ts'
 import type { Sql } from '../db/sql.ts'
+import type { StationFaults } from '../isolation/station-faults.ts'
 import type { JobQueue } from '../jobs/queues.ts'
 import type { ScheduledPlays } from '../jobs/scheduled-plays.ts'
 import type { RedisClient } from '../redis/connection.ts'
@@ -30,5 +31,7 @@ export interface PlayoutServices {
   readonly allStations: Coalescer<'all', void>
   /** Which events a web hook gets. Passed in, because it depends on all types of web hooks. */
   readonly triggersFor: TriggerFilter
+  /** What fails for single stations in this process. */
+  readonly stationFaults: StationFaults
   readonly log: Logger
 }

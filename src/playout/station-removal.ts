@@ -1,6 +1,7 @@
 import { batchLimit, removeInBatches } from '../db/batches.ts'
 import { deleteFormerName } from '../db/former-names.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { forEachStation } from '../isolation/for-each-station.ts'
 import { shards } from '../redis/keys.ts'
 import { dropTombstone, removeState } from '../redis/station-store.ts'
 import type { PlayoutServices } from './services.ts'
@@ -38,11 +39,18 @@ export async function markStationDeleted(tx: Tx, stationId: number): Promise<voi
 const stationsPerRun = 10
 
 /** Removes rows of deleted stations in batches, the station row last. Returns the number of rows. */
-export async function removeDeletedStations(sql: Sql): Promise<number> {
-  const stations = await sql<{ id: number }[]>`
-    select id from stations where deleted_at is not null order by id limit ${stationsPerRun}`
+export async function removeDeletedStations(
+  services: Pick<PlayoutServices, 'sql' | 'stationFaults'>
+): Promise<number> {
+  const { sql } = services
+  const paused = services.stationFaults.pausedIds('removal')
+  const stations = await sql<{ stationId: number }[]>`
+    select id as "stationId" from stations where deleted_at is not null and id <> all(${paused}::bigint[])
+    order by id limit ${stationsPerRun}`
   let removed = 0
-  for (const { id } of stations) removed += await removeStation(sql, id)
+  const remove = async ({ stationId }: { stationId: number }) =>
+    void (removed += await removeStation(sql, stationId))
+  await forEachStation(services, 'removal', stations, remove, { concurrency: 1 })
   return removed
 }
 

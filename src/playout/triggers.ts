@@ -1,6 +1,7 @@
 import { beginForStation } from '../db/begin-for-station.ts'
 import { readSnapshots } from '../db/snapshots.ts'
 import type { Tx } from '../db/sql.ts'
+import { forEachStation } from '../isolation/for-each-station.ts'
 import { isOnline, newestRevision, type Revisions, type StationSnapshot } from '../station/state.ts'
 import { type Trigger, triggersBetween, type TriggerState } from '../station/triggers.ts'
 import { type StationEvent, type TriggerFilter, writeEvent } from '../webhooks/outbox.ts'
@@ -20,9 +21,12 @@ const triggersOfParts: Readonly<Record<keyof Revisions, readonly Trigger[]>> = {
 /** Whether a change of these parts may fire a trigger that a web hook of the station has. */
 export function mayFireTriggers({ hookTriggers }: StationFacts, parts: ReadonlySet<keyof Revisions>) {
   const fired = new Set([...parts].flatMap(part => triggersOfParts[part]))
-  return hookTriggers.some(triggers =>
-    triggers.length === 0 ? fired.size > 0 : triggers.some(trigger => fired.has(trigger))
-  )
+  // Of an unreadable web hook they may be anything.
+  return hookTriggers
+    .filter(Array.isArray)
+    .some((triggers: readonly Trigger[]) =>
+      triggers.length === 0 ? fired.size > 0 : triggers.some(trigger => fired.has(trigger))
+    )
 }
 
 /** The values of a locked station that triggers depend on, before it is changed. */
@@ -64,15 +68,21 @@ async function noteStatus(tx: Tx, stationId: number, isOn: boolean, atMs: number
 
 /** Writes events of stations online or offline for the delay. Returns web hooks with deliveries. */
 export async function writeStatusEvents(
-  { sql, triggersFor }: Pick<PlayoutServices, 'sql' | 'triggersFor'>,
+  services: Pick<PlayoutServices, 'sql' | 'triggersFor' | 'stationFaults'>,
   nowMs: number
 ): Promise<number[]> {
-  const due = await sql<{ id: number }[]>`
-    select s.id from stations s where s.turned_at_ms <= ${nowMs - statusDelayMs} order by s.turned_at_ms limit 500
+  const { sql, triggersFor } = services
+  const paused = services.stationFaults.pausedIds('status')
+  const due = await sql<{ stationId: number }[]>`
+    select s.id as "stationId" from stations s
+    where s.turned_at_ms <= ${nowMs - statusDelayMs} and s.id <> all(${paused}::bigint[]) order by s.turned_at_ms limit 500
     ${skipLocked(sql)}`
   const webhookIds: number[] = []
-  for (const { id } of due)
-    webhookIds.push(...(await beginForStation(sql, id, tx => writeStatusEvent(tx, id, nowMs, triggersFor))))
+  const write = async ({ stationId }: { stationId: number }) => {
+    const event = (tx: Tx) => writeStatusEvent(tx, stationId, nowMs, triggersFor)
+    webhookIds.push(...(await beginForStation(sql, stationId, event)))
+  }
+  await forEachStation(services, 'status', due, write, { concurrency: 1 })
   return webhookIds
 }
 

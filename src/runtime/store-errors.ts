@@ -29,6 +29,14 @@ export function isStoreFault(error: unknown): boolean {
   )
 }
 
+/**
+ * Whether an error means that a store cannot be used at all at present, so that other work on it would fail as well: it is
+ * unreachable, refuses writes, or is out of resources. A timeout or a conflict may concern only some rows.
+ */
+export function isStoreAway(error: unknown): boolean {
+  return isStoreUnavailable(error) || isRefusedWrite(error) || /^(53|25006)/.test(codeOf(error))
+}
+
 /** The message of an error for a log line or another message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-import { formatDay, openZone, parseDay, type Zone } from '../autodj/zone.ts'
+import { formatDay, findZone, parseDay } from '../autodj/zone.ts'
 import { OperatorError } from '../runtime/errors.ts'
 
 /** Arguments of `npm run simulate`; null: not given. */
@@ -69,7 +69,7 @@ export function parseSimulateArguments(args: readonly string[]) {
     days: parse('days', wholeNumber(1, 31), 'a number from 1 to 31') ?? 7,
     /** The local date on which the simulation starts, as days since 1970-01-01. */
     fromDay: parse('from', readDate, 'a date of the form YYYY-MM-DD'),
-    zone: parse('timezone', readZone, 'a time zone, such as Europe/Berlin'),
+    zone: parse('timezone', findZone, 'a time zone, such as Europe/Berlin'),
     seed: parse('seed', wholeNumber(0, 2_147_483_647), 'a whole number from 0 to 2147483647'),
     svg: texts.get('svg') ?? null,
     json: texts.get('json') ?? null,
@@ -93,12 +93,4 @@ function readDate(text: string): number | null {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? parseDay(text) : NaN
   // Date.parse reads some dates that do not exist as the next one that does.
   return Number.isNaN(day) || formatDay(day) !== text ? null : day
-}
-
-function readZone(name: string): Zone | null {
-  try {
-    return openZone(name)
-  } catch {
-    return null
-  }
 }

@@ -3,6 +3,7 @@ import type { Sql, Tx } from '../db/sql.ts'
 import { resolveInside } from '../runtime/contained-files.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
+import { isStoreAway } from '../runtime/store-errors.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { StorageFault, unlessAborted } from './fault.ts'
 import { readFreeBytes } from './local.ts'
@@ -53,7 +54,13 @@ export async function measureDue(deps: StorageDeps, concurrency: number, signal:
   const row = await leaseNext(deps.sql)
   if (!row) return
   const continueLane = async () => {
-    await refresh(row, deps, signal)
+    try {
+      await refresh(row, deps, signal)
+    } catch (error) {
+      if (signal.aborted || isStoreAway(error)) throw error
+      // It is measured again when its lease has expired. The others are not affected.
+      deps.log.error({ err: error, location: row.id }, 'storage not measured')
+    }
     await measureDue(deps, 1, signal)
   }
   // The next lane starts only after this one found work: usually nothing is due.

@@ -1,6 +1,7 @@
 import { opendir } from 'node:fs/promises'
 
 import { ApiError } from '../runtime/errors.ts'
+import { isStoreAway } from '../runtime/store-errors.ts'
 import { isAbandonedTransient, removeContent, uploadsFolder } from './content.ts'
 import { repairMoves } from './file-moves.ts'
 import { finishUpload } from './finish.ts'
@@ -35,6 +36,7 @@ async function finishInterrupted(services: UploadServices, signal: AbortSignal):
     try {
       await withUpload(services, stationId, id, upload => finishUpload(services, upload))
     } catch (error) {
+      if (isStoreAway(error)) throw error
       // It was refused, or the next run tries it again.
       if (!(error instanceof ApiError))
         log.warn({ err: error, upload: id }, 'interrupted upload not finished')

@@ -185,6 +185,11 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
         () => postgres.refuse(false)
       )
       await cause(
+        ['CuewireStationFailing'],
+        () => sql`update playlists set schedule_items = '[null]' where station_id = ${station}`,
+        () => sql`update playlists set schedule_items = '[]' where station_id = ${station}`
+      )
+      await cause(
         ['CuewireNoWorkers'],
         () => Promise.all(workers.map(stop)),
         async () => (workers = await Promise.all([openWorkers(2), openWorkers(3)]))

@@ -95,7 +95,7 @@ test('statements on tables of five million rows read a limited number of rows', 
         await flushStations(playout, [1])
       }
     ],
-    ['expired requests', few, () => expireRequests(sql, nowMs)],
+    ['expired requests', few, () => expireRequests(playout, nowMs)],
     ['addresses of requests', few, () => removeRequestAddresses(sql, nowMs)],
     ['due hooks', few, () => readDueHooks(sql, nowMs, 100)],
     ['lease of a web hook', few, () => acquireHook(sql, 1, 'size', nowMs)],
@@ -186,7 +186,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     ['deletion of a web hook', few, () => sql`delete from webhooks where id = 1`],
     ['removal of its deliveries', batch * 2, () => removeOrphanDeliveries(sql)],
     ['deletion of a small station', few, () => sql.begin(tx => markStationDeleted(tx, small))],
-    ['removal of its rows', batch, () => removeDeletedStations(sql)]
+    ['removal of its rows', batch, () => removeDeletedStations(playout)]
   ]
   const excessive: object[] = []
   const check = async (name: string, rows: number, run: () => Promise<unknown>) => {
@@ -206,7 +206,7 @@ test('statements on tables of five million rows read a limited number of rows', 
     sql.begin(tx => markStationDeleted(tx, stations.large))
   )
   let removed = 0
-  await check('removal of its plays', batch, async () => (removed = await removeDeletedStations(sql)))
+  await check('removal of its plays', batch, async () => (removed = await removeDeletedStations(playout)))
   expect(removed).toBe(1_000_000)
   expect(excessive).toEqual([])
 })

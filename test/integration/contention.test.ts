@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, onTestFinished } from 'vitest'
 
 import { openSql } from '../../src/db/sql.ts'
-import { raiseRevisionBatch } from '../../src/playout/all-stations.ts'
+import { raiseRevisions } from '../../src/playout/all-stations.ts'
 import { test } from '../support/fixtures.ts'
+import { openSilentFaults } from '../support/playout.ts'
 import { adminKey, type Program } from '../support/program.ts'
 import { seedStation, seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -143,13 +144,19 @@ describe('a write in conflict with another one', () => {
       [Symbol.asyncDispose]: async () => second.sql.end({ timeout: 5 })
     }
     const ids = stations.map(({ id }) => id)
+    const stationFaults = openSilentFaults()
+    const raise = async () => {
+      const raised: number[] = []
+      await raiseRevisions({ sql, stationFaults }, 1, async group => void raised.push(...group))
+      return raised.toSorted((a, b) => a - b)
+    }
     {
       await using _ = await holdStation(second, ids[1] ?? 0)
-      expect((await raiseRevisionBatch(sql)).toSorted((a, b) => a - b)).toEqual([ids[0], ids[2]])
-      expect(await raiseRevisionBatch(sql)).toEqual([])
+      expect(await raise()).toEqual([ids[0], ids[2]])
+      expect(await raise()).toEqual([])
     }
-    expect(await raiseRevisionBatch(sql)).toEqual([ids[1]])
-    expect(await raiseRevisionBatch(sql)).toEqual([])
+    expect(await raise()).toEqual([ids[1]])
+    expect(await raise()).toEqual([])
   })
 })
 

@@ -14,7 +14,7 @@ import { endedSessionsKey, shardOf } from '../../src/redis/keys.ts'
 import { readConnected } from '../../src/redis/listener-store.ts'
 import { test } from '../support/fixtures.ts'
 import { seedSessions } from '../support/listener-sessions.ts'
-import { openPlayout } from '../support/playout.ts'
+import { openPlayout, openSilentFaults } from '../support/playout.ts'
 import { openPolling } from '../support/polling.ts'
 import { seedStation } from '../support/stations.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
@@ -37,7 +37,7 @@ async function readSessions(
   { sql, redis }: Pick<PlayoutServices, 'sql' | 'redis'>,
   stationId: number
 ): Promise<Session[]> {
-  await flushSessions({ sql, redis }, [shardOf(stationId)])
+  await flushSessions({ sql, redis, stationFaults: openSilentFaults() }, [shardOf(stationId)])
   return sql`
     select started_at_ms as "startMs", ended_at_ms as "endMs", stream, family, client, country
     from listener_sessions where station_id = ${stationId} order by started_at_ms`

@@ -11,6 +11,7 @@ import { writeEvent } from '../../src/webhooks/outbox.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { test } from '../support/fixtures.ts'
 import { seedHook, stateOf } from '../support/hooks.ts'
+import { openSilentFaults } from '../support/playout.ts'
 
 const dayMs = 86_400_000
 
@@ -61,16 +62,17 @@ test('a retention too short for the AutoDJ is refused', () => {
 
 test('a deleted station frees its short name at once, and its row is deleted last', async ({ sql }) => {
   const nowMs = Date.now()
+  const stationFaults = openSilentFaults()
   const deleted = await addStation(sql, 'reused', nowMs, [3, 2, 1])
   const other = await addStation(sql, 'other', nowMs, [3, 2, 1])
   await sql.begin(tx => markStationDeleted(tx, deleted))
   expect(await addStation(sql, 'reused', nowMs, [])).not.toBe(deleted)
   expect(await playsOf(sql, deleted)).toBe(3)
-  expect(await removeDeletedStations(sql)).toBeGreaterThan(3)
+  expect(await removeDeletedStations({ sql, stationFaults })).toBeGreaterThan(3)
   expect(await playsOf(sql, deleted)).toBe(0)
   expect(await sql`select id from stations where id = ${deleted}`).toEqual([])
   expect(await playsOf(sql, other)).toBe(3)
-  expect(await removeDeletedStations(sql)).toBe(0)
+  expect(await removeDeletedStations({ sql, stationFaults })).toBe(0)
 })
 
 test('broadcasts are kept as long as plays', async ({ sql }) => {

@@ -3,6 +3,7 @@ import { BlockList } from 'node:net'
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
+import { openStationFaults } from '../../src/isolation/station-faults.ts'
 import { engineTimeMs } from '../../src/runtime/engine-time.ts'
 import type { StationState } from '../../src/station/state.ts'
 import type { Trigger } from '../../src/station/triggers.ts'
@@ -16,11 +17,13 @@ export const openSeals = { seal: (text: string) => text, open: (sealed: string) 
 
 /** The dependencies of a delivering process, which may connect to this machine. */
 export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): DeliveryDeps {
+  const log = pino({ level: 'silent' })
   const allowed = new BlockList()
   allowed.addSubnet('127.0.0.0', 8, 'ipv4')
   return {
     sql,
-    log: pino({ level: 'silent' }),
+    log,
+    stationFaults: openStationFaults(log),
     secrets: openSeals,
     baseUrl: 'https://radio.example',
     dialect: 'documented',

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
+import { openStationFaults } from '../../src/isolation/station-faults.ts'
 import { openJobQueue } from '../../src/jobs/queues.ts'
 import { openScheduledPlays } from '../../src/jobs/scheduled-plays.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
@@ -14,6 +15,9 @@ import { openCoalescer } from '../../src/runtime/coalesce.ts'
 import type { StationState } from '../../src/station/state.ts'
 import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 
+/** A record of failing stations that logs nothing. */
+export const openSilentFaults = () => openStationFaults(pino({ level: 'silent' }))
+
 /** The services of the engine, on the database and Redis of a test. */
 export async function openPlayout(
   sql: Sql,
@@ -23,6 +27,7 @@ export async function openPlayout(
   const redis = openRedis(place, 'test')
   const producer = openJobConnection(place, 'test-jobs')
   await Promise.all([redis.connect(), producer.connect()])
+  const log = pino({ level: 'silent' })
   const advances = openJobQueue('advance', producer)
   const deliveries = openJobQueue('deliver', producer)
   return {
@@ -37,7 +42,8 @@ export async function openPlayout(
     publications: openCoalescer(),
     allStations: openCoalescer(),
     triggersFor,
-    log: pino({ level: 'silent' }),
+    stationFaults: openStationFaults(log),
+    log,
     async [Symbol.asyncDispose]() {
       await advances.close()
       await deliveries.close()

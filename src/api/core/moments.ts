@@ -103,10 +103,10 @@ export function startMsFragment(
   if ('seconds' in at) return sql`${(at.seconds + after) * 1000}::bigint`
   if ('localTime' in at)
     return sql`(select (extract(epoch from
-        (${at.localTime}::text::timestamp + make_interval(secs => ${after})) at time zone s.timezone) * 1000)::bigint
+        (${at.localTime}::text::timestamp + make_interval(secs => ${after})) at time zone known_zone(s.timezone)) * 1000)::bigint
       from stations s where s.id = ${station.id})`
   return sql`(select (extract(epoch from
-      (${at.day}::text::date + ${after}::int)::timestamp at time zone s.timezone) * 1000)::bigint
+      (${at.day}::text::date + ${after}::int)::timestamp at time zone known_zone(s.timezone)) * 1000)::bigint
     from stations s where s.id = ${station.id})`
 }
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { forEachStation } from '../../isolation/for-each-station.ts'
 import { recordSourceCounts } from '../../playout/listeners/count-listeners.ts'
 import { publishConnections } from '../../playout/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../../playout/listeners/identities.ts'
@@ -72,20 +73,30 @@ export function openHlsLog(services: PlayoutServices, { path, segmentMs, describ
       }
       // A listener who left did so after the last fetch.
       const times = { atMs: nowMs, previousMs: nowMs - windowMs, describe: describeListener }
-      const remaining = changed.values()
-      const running = Array.from({ length: concurrency }, async () => {
-        for (const shortName of remaining) {
-          await countStation(services, shortName, listeners.listVariants(shortName), times)
-          listeners.markCounted(shortName)
-        }
-      })
-      // A failure stops one of the loops; the others finish first.
-      const failed = (await Promise.allSettled(running)).find(each => each.status === 'rejected')
-      if (failed) throw failed.reason
+      const names = [...changed]
+      const stations = await findStations(services.sql, names)
+      const count = async ({ stationId, shortName }: LoggedStation) => {
+        await countStation(services, stationId, listeners.listVariants(shortName), times)
+        listeners.markCounted(shortName)
+      }
+      await forEachStation(services, 'hls', stations, count, { concurrency })
+      const known = new Set(stations.map(({ shortName }) => shortName))
+      for (const shortName of names) if (!known.has(shortName)) listeners.markCounted(shortName)
       await publishConnections(services, listeners, nowMs)
     },
     close: () => tail.close()
   }
+}
+
+interface LoggedStation {
+  readonly stationId: number
+  readonly shortName: string
+}
+
+async function findStations(sql: Sql, shortNames: readonly string[]): Promise<LoggedStation[]> {
+  if (shortNames.length === 0) return []
+  return sql<LoggedStation[]>`
+    select id as "stationId", short_name as "shortName" from stations where short_name = any(${[...shortNames]}::text[])`
 }
 
 async function findCountedStations(sql: Sql): Promise<string[]> {
@@ -98,16 +109,14 @@ async function findCountedStations(sql: Sql): Promise<string[]> {
 /** Stores the listeners of a station's streams. Streams that had listeners from a log and lost them get 0. */
 async function countStation(
   services: PlayoutServices,
-  shortName: string,
+  stationId: number,
   variants: Variants,
   report: SessionReport
 ): Promise<void> {
   const { sql } = services
-  const [station] = await sql<{ id: number }[]>`select id from stations where short_name = ${shortName}`
-  if (!station) return
   const streams = await sql<HlsStream[]>`
-    select id, name from hls_streams where station_id = ${station.id} order by id`
-  const identified = await readIdentifiedSources(services, station.id)
+    select id, name from hls_streams where station_id = ${stationId} order by id`
+  const identified = await readIdentifiedSources(services, stationId)
   const listeners = groupByStream(streams, variants)
   const hls = streams.flatMap(({ id }) => {
     const seen = listeners.get(id) ?? new Map<string, SeenListener>()
@@ -119,5 +128,5 @@ async function countStation(
     })
     return [{ id, total: seen.size, unique: seen.size, identities: [...seen.keys()], connections }]
   })
-  await recordSourceCounts(services, station.id, { mounts: [], remotes: [], hls }, report)
+  await recordSourceCounts(services, stationId, { mounts: [], remotes: [], hls }, report)
 }

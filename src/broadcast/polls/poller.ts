@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 
 import pLimit from 'p-limit'
 
+import { forStationsTogether, isolate } from '../../isolation/for-each-station.ts'
 import { pollDuration, polls as counts, pollsInFlight } from '../../metrics/polls.ts'
 import type { PlayoutServices } from '../../playout/services.ts'
 import type { Secrets } from '../../security/secrets.ts'
@@ -46,11 +47,15 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
     fast.add(poll)
     const startedAtMs = performance.now()
     const timer = setTimeout(() => fast.delete(poll), slowAfterMs)
-    try {
+    const pollOnce = async () => {
       const result = await runPoll(deps, poll, clock, signal)
       if (result) results.push(result)
       if (result) counts[result.answeredAtMs === null ? 'failed' : 'answered']++
       pollDuration.observe((performance.now() - startedAtMs) / 1_000)
+    }
+    try {
+      const isStored = await isolate(services, 'polls', poll.stationId, pollOnce, { signal, part: poll.id })
+      if (!isStored) counts.not_stored++
     } catch (error) {
       counts.not_stored++
       if (!signal.aborted)
@@ -61,6 +66,19 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
     }
   }
 
+  /** Results that are not stored are lost, and their servers polled again when the lease expires. */
+  async function storeResults(): Promise<void> {
+    const finished = results.splice(0)
+    const stationIds = [...new Set(finished.map(({ stationId }) => stationId))]
+    await forStationsTogether(services, 'poll_results', stationIds, ids => {
+      const isIncluded = new Set(ids)
+      return storePollResults(
+        services.sql,
+        finished.filter(({ stationId }) => isIncluded.has(stationId))
+      )
+    })
+  }
+
   return {
     /**
      * Stores the results of finished polls and starts polls that are due at this time (Unix milliseconds), up
@@ -68,7 +86,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
      */
     async startDue(nowMs: number): Promise<{ started: number; isFull: boolean }> {
       signal.throwIfAborted()
-      await storePollResults(services.sql, results.splice(0))
+      await storeResults()
       const room = Math.min(maxFast - fast.size, maxInFlight - inFlight.size)
       if (room <= 0) return { started: 0, isFull: true }
       const polls = await leasePolls(services.sql, nowMs, room)
@@ -83,7 +101,7 @@ export function openPoller(services: PollServices, signal: AbortSignal) {
     /** Waits for the polls in flight and stores their results. */
     async drain(): Promise<void> {
       await Promise.all(inFlight)
-      await storePollResults(services.sql, results.splice(0))
+      await storeResults()
     }
   }
 }

@@ -10,16 +10,21 @@ import { openLongLists } from './long-lists.ts'
  */
 export type Catalogue = ReturnType<typeof openCatalogue>
 
+/** Receives a station and what rendering it throws. */
+export type OnUnrendered = (station: LiveStation, error: unknown) => void
+
 interface CatalogueOptions {
   /** Called with every id and short name that no longer names the station it named. */
   readonly onRemoved?: (idOrName: string) => void
+  /** Called with a station that is left out of a list, because rendering it fails. */
+  readonly onUnrendered?: OnUnrendered
   /** The dialect of the installation. */
   readonly dialect?: Dialect
 }
 
 export function openCatalogue(
   baseUrl: string,
-  { onRemoved = () => {}, dialect: ownDialect = 'documented' }: CatalogueOptions = {}
+  { onRemoved = () => {}, onUnrendered = () => {}, dialect: ownDialect = 'documented' }: CatalogueOptions = {}
 ) {
   const byId = new Map<number, LiveStation>()
   const idByName = new Map<string, number>()
@@ -35,7 +40,7 @@ export function openCatalogue(
   let publicList: CachedResponse | null = null
   /** The newest list of each set of stations and dialect. */
   const lists = new Map<string, CachedResponse>()
-  const longLists = openLongLists(all, { dialect: ownDialect })
+  const longLists = openLongLists(all, { dialect: ownDialect, onUnrendered })
 
   /** Releases a name, to another station that has it: the two changes may arrive in any order. */
   function releaseName({ stationId, shortName }: LiveStation): void {
@@ -140,7 +145,7 @@ export function openCatalogue(
       if (byId.size > maxRenderedAtOnce) return null
       if (publicList !== null && publicSecond === nowSeconds) return publicList
       publicSecond = nowSeconds
-      return (publicList = joinList(all().filter(isPublic), nowSeconds, ownDialect, publicList))
+      return (publicList = joinList(all().filter(isPublic), nowSeconds, ownDialect, publicList, onUnrendered))
     },
     longLists,
     /** The same with these stations, in this order, in a dialect. */
@@ -150,7 +155,7 @@ export function openCatalogue(
       dialect: Dialect = ownDialect
     ): CachedResponse => {
       const choice = `${dialect} ${stations.map(({ stationId }) => stationId).join()}`
-      const list = joinList(stations, nowSeconds, dialect, lists.get(choice) ?? null)
+      const list = joinList(stations, nowSeconds, dialect, lists.get(choice) ?? null, onUnrendered)
       if (!lists.has(choice) && lists.size >= maxLists) lists.clear()
       lists.set(choice, list)
       return list
@@ -184,9 +189,17 @@ function joinList(
   stations: readonly LiveStation[],
   nowSeconds: number,
   dialect: Dialect,
-  before: CachedResponse | null
+  before: CachedResponse | null,
+  onUnrendered: OnUnrendered
 ) {
-  const documents = stations.map(station => station.document('rest', nowSeconds, dialect))
+  const documents = stations.flatMap(station => {
+    try {
+      return station.document('rest', nowSeconds, dialect)
+    } catch (error) {
+      onUnrendered(station, error)
+      return []
+    }
+  })
   const etag = etagOf(...documents.map(document => document.etag))
   if (before?.etag === etag) return before
   const comma = Buffer.from(',')

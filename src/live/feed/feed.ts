@@ -1,3 +1,4 @@
+import { openStationFaults, type StationFaults } from '../../isolation/station-faults.ts'
 import { feedLag } from '../../metrics/push.ts'
 import type { RedisClient } from '../../redis/connection.ts'
 import { shardOf, shards } from '../../redis/keys.ts'
@@ -40,6 +41,8 @@ export interface FeedOptions {
    */
   readonly renew: (shown: ShownPosition) => Promise<void>
   readonly readIdentities: ReadIdentities
+  /** Default: a record of its own. */
+  readonly stationFaults?: StationFaults
   /** Interval after which the next quarter of the shards is compared. */
   readonly checkIntervalMs?: number
 }
@@ -68,10 +71,10 @@ const currentForMs = 5_000
  */
 export async function openFeed(options: FeedOptions) {
   const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
-  const { dialect = 'documented' } = options
+  const { dialect = 'documented', stationFaults = openStationFaults(log) } = options
   const listeners = new Set<ChangeListener>()
   const removalListeners = new Set<RemovalListener>()
-  const catalogue = openCatalogue(baseUrl, { onRemoved: notifyRemoval, dialect })
+  const catalogue = openCatalogue(baseUrl, { onRemoved: notifyRemoval, onUnrendered, dialect })
   const renewing = new Set<number>()
   const readSequence = openSequenceReader(redis)
   const shared = {
@@ -82,6 +85,7 @@ export async function openFeed(options: FeedOptions) {
     notify,
     onOutcome,
     onSetBack,
+    onStation,
     onUnknownIdentities
   }
   const followers = shards.map(shard => followShard({ shard, ...shared }))
@@ -100,6 +104,15 @@ export async function openFeed(options: FeedOptions) {
     isAway = !isAway
     if (isAway) log.warn({ reason: String(error) }, 'redis connection lost; serving the newest known states')
     else log.info('redis connection restored')
+  }
+
+  function onStation(stationId: number, error: unknown): void {
+    if (error === null) stationFaults.clear('show', stationId)
+    else stationFaults.note('show', stationId, error)
+  }
+
+  function onUnrendered({ stationId }: LiveStation, error: unknown): void {
+    stationFaults.note('render', stationId, error)
   }
 
   function onUnknownIdentities(error: unknown): void {
@@ -228,6 +241,8 @@ export async function openFeed(options: FeedOptions) {
     publicList: catalogue.publicList,
     longList: catalogue.longLists.take,
     list: catalogue.list,
+    /** Notes a station whose state cannot be rendered. */
+    onUnrendered,
     dialect,
     /** Calls `listener` after every change of a station; returns the function that unsubscribes. */
     onChange: (listener: ChangeListener) => {

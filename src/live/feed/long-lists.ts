@@ -29,6 +29,8 @@ interface KeptList extends BuiltList {
 interface LongListOptions {
   /** The dialect of the installation. */
   readonly dialect?: Dialect
+  /** Called with a station that is left out, because rendering it fails. */
+  readonly onUnrendered?: (station: LiveStation, error: unknown) => void
   /** Maximum size of the lists in memory, compressed and without the newest. */
   readonly maxBytes?: number
   /** A list that is older may be evicted: a client has at least this time to read it. */
@@ -45,6 +47,7 @@ export function openLongLists(
   all: () => readonly LiveStation[],
   {
     dialect: ownDialect = 'documented',
+    onUnrendered = () => {},
     maxBytes = 96 * 1_048_576,
     evictableAfterMs = 60_000
   }: LongListOptions = {}
@@ -76,7 +79,7 @@ export function openLongLists(
   ): Promise<KeptList> {
     evictOld()
     if (hasRoom()) {
-      const built = await buildList(all(), privateIds, dialect)
+      const built = await buildList(all(), privateIds, dialect, onUnrendered)
       return { ...built, key, builtAtMs: performance.now(), responses: new Set() }
     }
     const newest = [...kept].findLast(list => list.key === key)
@@ -128,7 +131,8 @@ const keyOf = (privateIds: ReadonlySet<number>, dialect: Dialect) => `${dialect}
 async function buildList(
   all: readonly LiveStation[],
   privateIds: ReadonlySet<number>,
-  dialect: Dialect
+  dialect: Dialect,
+  onUnrendered: (station: LiveStation, error: unknown) => void
 ): Promise<BuiltList> {
   const nowSeconds = engineSeconds()
   const isKept = all.length <= maxKeptDocuments
@@ -145,10 +149,14 @@ async function buildList(
     await runInTimeSlices(sliceMs, () => {
       const { done, value: station } = rest.next()
       if (done === true) return false
-      const element = station.restElement(nowSeconds, { isKept, dialect })
-      hash.add(element.etag)
-      text += separator + element.text
-      separator = ','
+      try {
+        const element = station.restElement(nowSeconds, { isKept, dialect })
+        hash.add(element.etag)
+        text += separator + element.text
+        separator = ','
+      } catch (error) {
+        onUnrendered(station, error)
+      }
       return text.length < pieceLength
     })
     return text

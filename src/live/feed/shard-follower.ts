@@ -24,6 +24,8 @@ interface ShardFollowerOptions {
   readonly onOutcome: (error: unknown) => void
   /** Called if Redis has a lower offset than was shown. */
   readonly onSetBack: (shown: LiveStation) => void
+  /** Called with the error of a station whose state cannot be shown, and with null once it can. */
+  readonly onStation: (stationId: number, error: unknown) => void
   /** Called if identities could not be read; new stations and epochs are applied later. */
   readonly onUnknownIdentities: (error: unknown) => void
 }
@@ -37,7 +39,7 @@ const chunk = 500
  */
 export function followShard(options: ShardFollowerOptions) {
   const { shard, redis, catalogue, readIdentities, readSequence } = options
-  const { notify, onOutcome, onSetBack, onUnknownIdentities } = options
+  const { notify, onOutcome, onSetBack, onStation, onUnknownIdentities } = options
   /** Stations to read, with the triggers for their listeners. */
   const pending = new Map<number, Set<Trigger>>()
   /** Stations that were removed during the read in flight, which may still have found them. */
@@ -117,7 +119,7 @@ export function followShard(options: ShardFollowerOptions) {
           if (former) catalogue.setFormerName(stationId, former)
           // A state that is read after it was shown can only be older if Redis went back.
           if (state !== null && before !== undefined && isBehind(state, before)) onSetBack(before)
-          else take(stationId, state, triggers)
+          else isolate(stationId, () => take(stationId, state, triggers))
         }
       } catch (error) {
         reportOutcome(error)
@@ -127,6 +129,16 @@ export function followShard(options: ShardFollowerOptions) {
     }
     // The next check tries again.
     for (const [stationId, triggers] of unresolved) requestRead(stationId, triggers)
+  }
+
+  /** A state that cannot be shown, because of damage that decoding does not notice, affects no other station. */
+  function isolate(stationId: number, work: () => void): void {
+    try {
+      work()
+      onStation(stationId, null)
+    } catch (error) {
+      onStation(stationId, error)
+    }
   }
 
   function take(stationId: number, state: StationState | null, triggers: ReadonlySet<Trigger>): void {
@@ -177,6 +189,30 @@ export function followShard(options: ShardFollowerOptions) {
     if (known?.epoch !== position.epoch || known.offset !== position.offset) requestRead(stationId, [])
   }
 
+  function receive(message: StationMessage): void {
+    if (message.type === 'removal') return remove(message.stationId)
+    const { stationId, position, triggers } = message
+    if (!noteReadable(stationId, position)) return
+    const known = catalogue.get(stationId)
+    // A check may have read the state before the message came; then only the triggers are new.
+    if (known !== undefined && !pending.has(stationId) && isReached(known, position)) {
+      if (triggers.length > 0) notify(known, triggers)
+      return
+    }
+    // Another epoch is read from Redis: the message may be older than a state that a check found.
+    if (known?.epoch === position.epoch && !pending.has(stationId)) {
+      if (message.type === 'state' && message.state !== null) return show(message.state, triggers)
+      // Counts of another revision belong to a state that was missed.
+      if (message.type === 'counts' && known.revision === position.revision)
+        return notify(
+          catalogue.putCounts(known, { offset: position.offset, listeners: message.counts }),
+          triggers
+        )
+    }
+    requestRead(stationId, triggers)
+    void readPending()
+  }
+
   return {
     /** Compares all stations with Redis and reads those that differ. Rejects if Redis does not answer. */
     compareAll: () => {
@@ -188,29 +224,7 @@ export function followShard(options: ShardFollowerOptions) {
       seenSequence = 0
     },
     /** Applies a message of the shard's channel. */
-    receive: (message: StationMessage): void => {
-      if (message.type === 'removal') return remove(message.stationId)
-      const { stationId, position, triggers } = message
-      if (!noteReadable(stationId, position)) return
-      const known = catalogue.get(stationId)
-      // A check may have read the state before the message came; then only the triggers are new.
-      if (known !== undefined && !pending.has(stationId) && isReached(known, position)) {
-        if (triggers.length > 0) notify(known, triggers)
-        return
-      }
-      // Another epoch is read from Redis: the message may be older than a state that a check found.
-      if (known?.epoch === position.epoch && !pending.has(stationId)) {
-        if (message.type === 'state' && message.state !== null) return show(message.state, triggers)
-        // Counts of another revision belong to a state that was missed.
-        if (message.type === 'counts' && known.revision === position.revision)
-          return notify(
-            catalogue.putCounts(known, { offset: position.offset, listeners: message.counts }),
-            triggers
-          )
-      }
-      requestRead(stationId, triggers)
-      void readPending()
-    },
+    receive: (message: StationMessage): void => isolate(message.stationId, () => receive(message)),
     /** Reads what changed since the last comparison. Never rejects; concurrent calls are coalesced. */
     check: () => {
       checking ??= compare()

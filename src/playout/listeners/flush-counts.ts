@@ -1,6 +1,7 @@
 import { beginForStation } from '../../db/begin-for-station.ts'
 import { readSnapshots } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
+import { forEachStation, forStationsTogether } from '../../isolation/for-each-station.ts'
 import { flushedStations } from '../../metrics/engine.ts'
 import { shards } from '../../redis/keys.ts'
 import {
@@ -56,18 +57,33 @@ export async function flushCounts(services: PlayoutServices, signal?: AbortSigna
 
 /** Flushes these stations now. Stations that another transaction has locked are left to the next run. */
 export async function flushStations(services: PlayoutServices, stationIds: readonly number[]): Promise<void> {
-  const read = await Promise.all(stationIds.map(id => readUnflushedCounts(services.redis, id)))
-  const waiting = read.filter(flush => flush !== null)
-  if (waiting.length === 0) return
-  for (const flush of waiting.filter(({ events }) => events.length > 0))
+  const { redis, sql } = services
+  const waiting = new Map<number, UnflushedStation>()
+  const read = async ({ stationId }: { stationId: number }) => {
+    const flush = await readUnflushedCounts(redis, stationId)
+    if (flush !== null) waiting.set(stationId, flush)
+  }
+  const stations = stationIds.map(stationId => ({ stationId }))
+  await forEachStation(services, 'counts_read', stations, read, { concurrency: stationsPerTransaction })
+  const withEvents = [...waiting.values()].filter(({ events }) => events.length > 0)
+  // The counts are acknowledged together with the events, so they wait for them.
+  for (const { stationId } of withEvents) waiting.delete(stationId)
+  const writeEvents = async (flush: UnflushedStation) => {
     await writeCountEvents(services, flush)
-  const written = await writeCounts(services.sql, waiting)
-  flushedStations.value += written.size
-  await Promise.all(
-    waiting
-      .filter(({ stationId }) => written.has(stationId))
-      .map(async flush => acknowledgeFlush(services.redis, flush))
-  )
+    waiting.set(flush.stationId, flush)
+  }
+  await forEachStation(services, 'count_events', withEvents, writeEvents, { concurrency: 1 })
+  if (waiting.size === 0) return
+  await forStationsTogether(services, 'counts', [...waiting.keys()], async ids => {
+    const flushes = ids.flatMap(id => waiting.get(id) ?? [])
+    const written = await writeCounts(sql, flushes)
+    flushedStations.value += written.size
+    await Promise.all(
+      flushes
+        .filter(({ stationId }) => written.has(stationId))
+        .map(async flush => acknowledgeFlush(redis, flush))
+    )
+  })
 }
 
 const flushes = openCoalescer<number, void>()

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { forStationsTogether } from '../../isolation/for-each-station.ts'
 import { parseUrl } from '../../outbound/networks.ts'
 import { type EndedSession, readEndedSessions, removeEndedSessions } from '../../redis/session-store.ts'
 import type { PlayoutServices } from '../services.ts'
@@ -13,22 +14,30 @@ const atMost = 2_000
 
 /** Writes the ended sessions of these shards to Postgres. */
 export async function flushSessions(
-  { sql, redis }: Pick<PlayoutServices, 'sql' | 'redis'>,
+  services: Pick<PlayoutServices, 'sql' | 'redis' | 'stationFaults'>,
   shards: readonly number[]
 ): Promise<void> {
+  const { sql, redis } = services
   const read = await Promise.all(
     shards.map(async shard => ({ shard, entries: await readEndedSessions(redis, shard, atMost) }))
   )
   const waiting = read.filter(({ entries }) => entries.length > 0)
   const sessions = waiting.flatMap(({ entries }) => entries.map(({ session }) => session))
-  for (let start = 0; start < sessions.length; start += atMost)
-    await writeSessions(sql, sessions.slice(start, start + atMost))
+  const stationIds = [...new Set(sessions.map(({ stationId }) => stationId))]
+  const written = await forStationsTogether(services, 'sessions', stationIds, async ids => {
+    const isIncluded = new Set(ids)
+    const own = sessions.filter(({ stationId }) => isIncluded.has(stationId))
+    for (let start = 0; start < own.length; start += atMost)
+      await writeSessions(sql, own.slice(start, start + atMost))
+    return ids
+  })
+  const isWritten = new Set(written.flat())
   await Promise.all(
     waiting.map(({ shard, entries }) =>
       removeEndedSessions(
         redis,
         shard,
-        entries.map(({ id }) => id)
+        entries.flatMap(({ id, session }) => (isWritten.has(session.stationId) ? id : []))
       )
     )
   )

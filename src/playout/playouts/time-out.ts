@@ -1,3 +1,4 @@
+import { forEachStation } from '../../isolation/for-each-station.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
 import { endCurrentBroadcast } from '../plays/broadcasts.ts'
 import { endPlay, goSilent } from '../plays/plays.ts'
@@ -17,17 +18,18 @@ export async function endTimedOutPlays(
   { nowMs, upForMs }: { readonly nowMs: number; readonly upForMs: number }
 ): Promise<void> {
   const silentSinceMs = upForMs < settledAfterMs ? 0 : nowMs - silentAfterMs
+  const paused = services.stationFaults.pausedIds('timeouts')
   const rows = await services.sql<{ stationId: number; atMs: number }[]>`
     select o.station_id as "stationId", coalesce(o.left_at_ms, o.seen_at_ms) as "atMs"
     from playouts o join stations s on s.id = o.station_id
     join song_history h on h.station_id = s.id and h.ended_at_ms is null
-    where s.backend = 'liquidsoap' and (o.left_at_ms < ${nowMs - backWithinMs}
+    where s.backend = 'liquidsoap' and s.id <> all(${paused}::bigint[]) and (o.left_at_ms < ${nowMs - backWithinMs}
       or (o.takes_commands and o.seen_at_ms < ${silentSinceMs}))
     order by o.station_id limit 200 ${skipLocked(services.sql)}`
-  for (const { stationId, atMs } of rows) {
+  await forEachStation(services, 'timeouts', rows, async ({ stationId, atMs }) => {
     const isEnded = await changeStation(services, stationId, change => endPlayOf(change, atMs))
     if (isEnded) services.log.warn({ station: stationId }, 'playout timed out; station is silent')
-  }
+  })
 }
 
 /** Returns false if the playout has called since `seenAtMs`. */

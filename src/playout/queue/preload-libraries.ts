@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { forStationsTogether } from '../../isolation/for-each-station.ts'
 import { readStationsUnlocked } from '../rows.ts'
 import type { PlayoutServices } from '../services.ts'
 import { cacheLibrary, hasCachedLibrary } from './libraries.ts'
 import { loadLibraries } from './read-library.ts'
 
-export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries'>
+export type PreloadServices = Pick<PlayoutServices, 'sql' | 'libraries' | 'stationFaults'>
 
 /** Libraries are loaded for the plays that end within this time. */
 const aheadMs = 30_000
@@ -58,24 +59,33 @@ async function findNextStations({ sql, libraries }: PreloadServices, beforeMs: n
  * whether there were any.
  */
 export async function loadMissingLibraries(
-  { sql, libraries }: PreloadServices,
+  services: PreloadServices,
   stationIds: readonly number[],
   nowMs: number
 ): Promise<boolean> {
+  const { libraries } = services
   const missing = stationIds.filter(id => !hasCachedLibrary(libraries, id))
   if (missing.length === 0) return false
+  await forStationsTogether(services, 'preload', missing, ids => loadTogether(services, ids, nowMs))
+  return true
+}
+
+async function loadTogether(
+  { sql, libraries }: PreloadServices,
+  stationIds: readonly number[],
+  nowMs: number
+): Promise<void> {
   const loaded = await sql.begin('isolation level repeatable read read only', async tx => {
-    const stations = await readStationsUnlocked(tx, missing)
+    const stations = await readStationsUnlocked(tx, stationIds)
     return loadLibraries(
       tx,
       stations.filter(({ hasAutodj }) => hasAutodj),
       nowMs
     )
   })
-  for (const id of missing) {
+  for (const id of stationIds) {
     const library = loaded.get(id)
     // One that was cached meanwhile is newer.
     if (library && !hasCachedLibrary(libraries, id)) cacheLibrary(libraries, id, library)
   }
-  return true
 }

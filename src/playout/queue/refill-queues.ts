@@ -1,3 +1,4 @@
+import { forEachStation } from '../../isolation/for-each-station.ts'
 import { forEachConcurrently } from '../../runtime/concurrency.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { changeStation, type StationChange } from '../change-station.ts'
@@ -31,23 +32,27 @@ export async function refillQueues(
     sql,
     sql`select id from stations where filled_version = -1 and is_enabled and backend <> 'none'`
   )
-  const rows = await sql<{ id: number }[]>`
-    select s.id from stations s join libraries l on l.station_id = s.id
+  const paused = services.stationFaults.pausedIds('refill')
+  const rows = await sql<{ stationId: number }[]>`
+    select s.id as "stationId" from stations s join libraries l on l.station_id = s.id
     where s.filled_version <> l.version and s.is_enabled and s.backend <> 'none' and ${isChosen}
+      and s.id <> all(${paused}::bigint[])
     order by (select h.due_at_ms from song_history h where h.station_id = s.id and h.ended_at_ms is null), s.id
     limit ${maxStations} ${skipLocked(sql)}`
-  const refillGroup = async (group: readonly { id: number }[]) => {
+  let refilled = 0
+  const refillGroup = async (group: readonly { stationId: number }[]) => {
     await loadMissingLibraries(
       services,
-      group.map(({ id }) => id),
+      group.map(({ stationId }) => stationId),
       engineTimeMs()
     )
-    for (const { id } of group) await changeStation(services, id, refill)
+    const refillOne = ({ stationId }: { stationId: number }) => changeStation(services, stationId, refill)
+    refilled += await forEachStation(services, 'refill', group, refillOne, { concurrency: 1, signal })
   }
   const groups = Array.from({ length: Math.ceil(rows.length / stationsPerGroup) }, (_, index) =>
     rows.slice(index * stationsPerGroup, (index + 1) * stationsPerGroup)
   )
   await forEachConcurrently(groups, concurrency, refillGroup, signal)
   if (rows.length < maxStations) complete()
-  return rows.length === maxStations
+  return rows.length === maxStations && refilled > 0
 }

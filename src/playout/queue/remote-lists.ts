@@ -2,6 +2,8 @@ import type { BlockList } from 'node:net'
 
 import { raiseAlert, resolveAlert } from '../../db/notifications.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
+import { isolate } from '../../isolation/for-each-station.ts'
+import { checkUrl } from '../../outbound/guard.ts'
 import { FetchFault, guardedFetch } from '../../outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../outbound/networks.ts'
 import { findCharset } from '../../runtime/foreign-text.ts'
@@ -67,12 +69,10 @@ export async function refreshRemoteLists(
       signal.throwIfAborted()
       const list = await leaseNext(services.sql, clock())
       if (!list) return
-      try {
-        await refresh(services, list, await fetchList(list.url, allowed, signal), clock())
-      } catch (error) {
-        signal.throwIfAborted()
-        services.log.error({ err: error, playlist: list.id }, 'remote list not kept; retrying')
-      }
+      const fetchAndKeep = async () =>
+        refresh(services, list, await fetchList(list.url, allowed, signal), clock())
+      // If a store is away, the list is fetched again when its lease expires.
+      await isolate(services, 'remote_lists', list.stationId, fetchAndKeep, { signal, part: list.id })
       fetched++
     }
   }
@@ -100,11 +100,23 @@ async function fetchList(url: string, allowed: BlockList, signal: AbortSignal): 
   try {
     const { status, headers, body } = await guardedFetch(url, { allowed, signal })
     if (status !== 200) return { problem: `The server answered ${status}.` }
-    return parseRemoteList(body, url, findCharset(headers['content-type'] ?? ''))
+    return withAllowedSongs(parseRemoteList(body, url, findCharset(headers['content-type'] ?? '')), allowed)
   } catch (error) {
     if (error instanceof FetchFault) return { problem: error.message }
     throw error
   }
+}
+
+/** Leaves out entries with addresses that may not be reached. Names are looked up when a playout gets the song. */
+function withAllowedSongs(list: RemoteList, allowed: BlockList): RemoteList {
+  if ('problem' in list) return list
+  const songs = list.songs.filter(({ path }) => checkUrl(path, allowed) === null)
+  return songs.length === 0
+    ? {
+        problem:
+          'The list cannot be used: all of its addresses are private, or not allowed for another reason.'
+      }
+    : { songs }
 }
 
 async function refresh(services: RemoteListServices, list: LeasedList, fetched: RemoteList, nowMs: number) {

@@ -1,9 +1,11 @@
 import { requestTtlMs } from '../../autodj/library.ts'
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
+import { forEachStation } from '../../isolation/for-each-station.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { StationChange } from '../change-station.ts'
 import { lockStation, skipLocked } from '../rows.ts'
+import type { PlayoutServices } from '../services.ts'
 import type { SongToQueue } from './manual-queue.ts'
 import { takeRequestsStatement } from './plan-statements.ts'
 import { refillQueue } from './queue.ts'
@@ -159,23 +161,28 @@ async function cancel({ tx, station, mark }: StationChange, which: Fragment, now
 const isWaiting = (tx: Tx): Fragment => tx`q.played_at_ms is null and q.skipped_at_ms is null`
 
 /** Expires requests that have been due for three hours without being queued. Idempotent. Returns how many. */
-export async function expireRequests(sql: Sql, nowMs: number): Promise<number> {
+export async function expireRequests(
+  services: Pick<PlayoutServices, 'sql' | 'stationFaults'>,
+  nowMs: number
+): Promise<number> {
+  const { sql } = services
   const latestMs = nowMs - requestTtlMs
-  const stations = await sql<{ id: number }[]>`
-    select s.id from stations s
-    where s.id in (select station_id from requests where state = 'pending' and due_at_ms <= ${latestMs})
+  const paused = services.stationFaults.pausedIds('requests')
+  const stations = await sql<{ stationId: number }[]>`
+    select s.id as "stationId" from stations s
+    where s.id <> all(${paused}::bigint[]) and s.id in (select station_id from requests where state = 'pending' and due_at_ms <= ${latestMs})
     order by s.id limit ${stationsAtOnce} ${skipLocked(sql)}`
   let expired = 0
-  for (const { id } of stations) {
-    expired += await beginForStation(sql, id, async tx => {
+  const expire = ({ stationId }: { stationId: number }) =>
+    beginForStation(sql, stationId, async tx => {
       // Locked by a refill that may queue one of them.
-      await lockStation(tx, id)
+      await lockStation(tx, stationId)
       const { count } = await tx`
         update requests set state = 'expired', ended_at_ms = ${nowMs}
-        where station_id = ${id} and state = 'pending' and due_at_ms <= ${latestMs}`
-      return count
+        where station_id = ${stationId} and state = 'pending' and due_at_ms <= ${latestMs}`
+      expired += count
     })
-  }
+  await forEachStation(services, 'requests', stations, expire)
   return expired
 }
 

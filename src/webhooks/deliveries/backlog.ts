@@ -41,7 +41,7 @@ async function readBacklog(sql: Sql, nowMs: number): Promise<Backlog> {
     ), due as (
       select o.next_attempt_ms from oldest o join webhooks w on w.id = o.webhook_id
       where o.next_attempt_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs}
-        and (o.is_again or w.last_sent_ms + w.rate_limit_ms <= ${nowMs})
+        and (o.is_again or w.last_sent_ms <= ${nowMs} - w.rate_limit_ms)
     )
     select (select count(*)::int from oldest) as pending, count(*)::int as due,
       min(next_attempt_ms) as "dueSinceMs" from due`

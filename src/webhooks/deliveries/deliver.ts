@@ -3,14 +3,18 @@ import { randomUUID } from 'node:crypto'
 import pLimit, { type LimitFunction } from 'p-limit'
 
 import type { Sql } from '../../db/sql.ts'
+import { isolate } from '../../isolation/for-each-station.ts'
+import type { StationFaults } from '../../isolation/station-faults.ts'
 import { attemptDuration, attempts } from '../../metrics/webhooks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import { reasonOf } from '../../runtime/store-errors.ts'
 import type { Dialect } from '../../station/dialect.ts'
 import { traced } from '../../tracing/tracing.ts'
 import type { Sealer } from '../config.ts'
 import { renderEventNowPlaying } from '../format/now-playing-body.ts'
 import { hookTypeOf } from '../types/hook-types.ts'
+import { noContent } from '../types/sending.ts'
 import {
   cancelDeliveries,
   cancelDelivery,
@@ -28,6 +32,7 @@ import { hostOfSending, sendRequest, type SendDeps } from './send.ts'
 export interface DeliveryDeps extends SendDeps {
   readonly sql: Sql
   readonly log: Logger
+  readonly stationFaults: StationFaults
   readonly secrets: Pick<Sealer, 'open'>
   readonly baseUrl: string
   /** The dialect of the installation. */
@@ -40,6 +45,8 @@ export interface DeliveryDeps extends SendDeps {
 /** Deliveries of one web hook before others are handled. */
 const deliveriesPerJob = 20
 const crowdedRetryMs = 400
+/** A web hook that cannot be handled, because of a fault of ours, is checked again after this time. */
+const faultRetryMs = 60_000
 
 /**
  * Delivers what is due for a web hook, in order. Returns when it has to be checked again (Unix milliseconds);
@@ -56,14 +63,22 @@ export async function deliverDue(
   let hook = await acquireHook(sql, webhookId, holder, engineTimeMs())
   if (!hook) return null
   leases.set(holder, webhookId)
-  try {
-    for (let made = 0; made < deliveriesPerJob && !isStopping(); made++) {
-      const step = await deliverNext(deps, hook)
-      if ('nextCheckMs' in step) return step.nextCheckMs
+  const { stationId } = hook
+  let nextCheckMs: number | null = engineTimeMs() + faultRetryMs
+  const deliver = async () => {
+    for (let made = 0; hook && made < deliveriesPerJob && !isStopping(); made++) {
+      const step: Awaited<ReturnType<typeof deliverNext>> = await deliverNext(deps, hook)
+      if ('nextCheckMs' in step) {
+        nextCheckMs = step.nextCheckMs
+        return
+      }
       hook = step.hook
-      if (!hook) return null
     }
-    return engineTimeMs()
+    nextCheckMs = hook ? engineTimeMs() : null
+  }
+  try {
+    await isolate(deps, 'webhooks', stationId, deliver, { signal: deps.signal, part: webhookId })
+    return nextCheckMs
   } finally {
     leases.delete(holder)
     if (hook) await releaseHook(sql, hook)
@@ -93,13 +108,12 @@ async function deliverNext(
   const sent = firstEvent?.deliveryId === id ? firstEvent : await readDeliveryEvent(sql, id)
   if (!sent) return { hook: await readLeasedHook(sql, hook) }
   const { messageId, happenedAtMs } = sent
-  const event = {
-    id: messageId,
-    triggers,
-    happenedAt: Math.floor(happenedAtMs / 1000),
-    nowPlaying: renderEventNowPlaying(sent.state, happenedAtMs, deps)
+  const render = () => {
+    const happenedAt = Math.floor(happenedAtMs / 1000)
+    const nowPlaying = renderEventNowPlaying(sent.state, happenedAtMs, deps)
+    return renderDelivery(deps.secrets, hook, { id: messageId, triggers, happenedAt, nowPlaying }, nowMs)
   }
-  const { sending, secrets } = renderDelivery(deps.secrets, hook, event, nowMs)
+  const { sending, secrets } = renderOrExplain(deps, hook, render)
   if (sending.kind === 'nothing') {
     await cancelDelivery(sql, id, sending.reason, nowMs)
     return { hook: await readLeasedHook(sql, hook) }
@@ -116,6 +130,20 @@ async function deliverNext(
   if (await recordFailure(sql, hook, finished, Math.random()))
     deps.log.warn({ hook: hook.id, station: hook.stationId }, 'web hook disabled')
   return { hook: await readLeasedHook(sql, hook) }
+}
+
+/** An event that cannot be rendered, because of a value that nobody expected, holds back no later one. */
+function renderOrExplain(
+  { stationFaults }: DeliveryDeps,
+  { id, stationId }: LeasedHook,
+  render: () => ReturnType<typeof renderDelivery>
+): ReturnType<typeof renderDelivery> {
+  try {
+    return render()
+  } catch (error) {
+    stationFaults.note('webhooks', stationId, error, id)
+    return { sending: noContent(`The event cannot be rendered: ${reasonOf(error)}.`), secrets: [] }
+  }
 }
 
 /** An attempt as a part of the trace of its change. */

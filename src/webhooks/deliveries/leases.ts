@@ -132,6 +132,9 @@ export async function releaseHook(sql: Sql, { id, holder }: LeasedHook): Promise
   await sql`update webhooks set holder = null, held_until_ms = 0 where id = ${id} and holder = ${holder}`
 }
 
+/** A later time would be out of range in milliseconds. */
+const maxSeconds = 9_007_199_254_740
+
 /** How far stored times may be in the future: processes only estimate the time of Postgres. */
 const clockToleranceMs = 1_000
 
@@ -144,8 +147,8 @@ export async function pullHooksBack(sql: Sql, nowMs: number): Promise<void> {
   const heldAfterMs = nowMs + leaseMs + clockToleranceMs
   await sql`
     with ahead as (
-      select id, greatest(0, last_message_sent * 1000 - ${nowMs}) as ms from webhooks
-      where last_message_sent * 1000 > ${sentAfterMs} or held_until_ms > ${heldAfterMs}
+      select id, greatest(0, least(last_message_sent, ${maxSeconds}::bigint) * 1000 - ${nowMs}) as ms from webhooks
+      where last_message_sent > ${Math.floor(sentAfterMs / 1000)} or held_until_ms > ${heldAfterMs}
       order by id for no key update
     ), hooks as (
       update webhooks w set last_message_sent = least(last_message_sent, ${Math.floor(nowMs / 1000)}),
@@ -164,7 +167,7 @@ export async function readDueHooks(sql: Sql, nowMs: number, atMost: number): Pro
     where w.held_until_ms <= ${nowMs} and w.paused_until_ms <= ${nowMs} and exists (
       select from webhook_deliveries d
       where d.webhook_id = w.id and d.state = 'pending' and d.next_attempt_ms <= ${nowMs}
-        and (d.is_again or w.last_sent_ms + w.rate_limit_ms <= ${nowMs}))
+        and (d.is_again or w.last_sent_ms <= ${nowMs} - w.rate_limit_ms))
     limit ${atMost}`
   return rows.map(({ id }) => id)
 }

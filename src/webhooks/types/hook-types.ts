@@ -66,13 +66,18 @@ function describeSetting([key, { fallback, kind }]: [string, SettingFields[strin
   return key + asterisk + secrecy + preset
 }
 
+const isNamedList = (config: unknown) =>
+  Array.isArray(config) && config.every((each: unknown) => typeof each === 'object' && each !== null)
+
 /**
  * Returns the triggers of an event that a web hook gets: those it subscribes to, or all that its type
- * supports if it names none. A draft and a web hook of a retired type get none.
+ * supports if it names none. A draft and a web hook of a retired type get none, and neither does one that this release cannot
+ * read, such as of a type of a newer release: its station goes on.
  */
 export const triggersFor: TriggerFilter = (hook, fired) => {
-  const type = hookTypeOf(hook.type)
-  if (type.isRetired || isDraft(type, hook.config)) return []
+  const type = byName.get(hook.type)
+  const isReadable = Array.isArray(hook.triggers) && isNamedList(hook.config)
+  if (!type || type.isRetired || !isReadable || isDraft(type, hook.config)) return []
   const own = hook.triggers.length > 0 ? hook.triggers : type.triggers
   return fired.filter(trigger => own.includes(trigger) && type.triggers.includes(trigger))
 }
