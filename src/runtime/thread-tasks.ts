@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
 import { withDeadline } from './deadline.ts'
@@ -49,8 +48,6 @@ export function openThreadTasks<Protocol extends ThreadProtocol>(
     const worker = new Worker(builtFile(file), { resourceLimits })
     const started = { worker, pending }
     worker.unref()
-    countThread(1)
-    worker.once('exit', () => countThread(-1))
     worker.on('message', ({ id, answer }: { id: number; answer: Answer }) => pending.get(id)?.resolve(answer))
     const onEnd = (cause: unknown) => {
       if (thread === started) thread = null
@@ -90,18 +87,6 @@ export function openThreadTasks<Protocol extends ThreadProtocol>(
       }
     }
   }
-}
-
-/** Threads of this process that run. */
-let threads = 0
-
-/**
- * While threads run, V8 collects the garbage of the whole process earlier: a server with uploads to a bucket takes 30
- * MB less. Not otherwise, because requests would cost more.
- */
-function countThread(change: 1 | -1): void {
-  threads += change
-  setFlagsFromString(threads > 0 ? '--optimize-for-size' : '--no-optimize-for-size')
 }
 
 /** Answers the tasks of this thread, `concurrency` at a time. `answer` must not throw. */
