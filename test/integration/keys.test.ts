@@ -1,10 +1,11 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
 import { hashPlayoutKey } from '../../src/api/playout/playout-caller.ts'
-import type { Sql } from '../../src/db/sql.ts'
+import { openSql, type Sql } from '../../src/db/sql.ts'
 import { TooManyRequests } from '../../src/runtime/errors.ts'
+import { openCuttableProxy } from '../support/cuttable-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { type Program, type RunningServer, startServer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
@@ -508,4 +509,27 @@ test('a key can read its effective permissions', async ({ program }) => {
   expect(at.write).toContain('manage station broadcasting')
   expect(at.write).not.toContain('manage station media')
   expect((await program.ask('GET', `${keys}/current`, { key: '' })).status).toBe(403)
+})
+
+test('a valid key is not charged as a wrong one while Postgres is away', async ({ databaseUrl, sql }) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 2, name: 'keys' })
+  onTestFinished(() => pool.end({ timeout: 1 }))
+  const found = openKeys(pool)
+  const key = generateKey()
+  await storeKey(sql, key, { name: 'clients', permissions: [], dialect: 'azuracast' })
+  const address = '198.18.44.1'
+  proxy.refuse(true)
+  proxy.cut()
+  const away = await Promise.all(Array.from({ length: 150 }, () => found.findDialect(key, address)))
+  expect(new Set(away)).toEqual(new Set([null]))
+  const asked = Array.from({ length: 150 }, () => found.findFrom(key, address))
+  const refused = await Promise.allSettled(asked)
+  expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(150)
+  proxy.refuse(false)
+  await waitFor(async () => (await found.findDialect(key, address)) === 'azuracast', {
+    deadlineMs: 20_000,
+    what: 'the dialect of the key'
+  })
+  expect(await found.findFrom(key, address)).toMatchObject({ name: 'clients' })
 })

@@ -224,8 +224,10 @@ export function openKeys(sql: Sql) {
   async function findFrom(text: string, address: string): Promise<ApiKey | number> {
     const cached = valid.get(text)
     const wasValid = cached !== undefined && performance.now() - cached.readAtMs < outageTtlMs
-    const key = wasValid || refusals.peek(address) === 0 ? await find(text) : null
-    return key ?? refusals.take(address)
+    const wait = wasValid ? 0 : refusals.peek(address)
+    if (wait > 0) return wait
+    // If Postgres does not answer, this throws: only what Postgres refuses counts.
+    return (await find(text)) ?? refusals.take(address)
   }
 
   /**
@@ -236,9 +238,14 @@ export function openKeys(sql: Sql) {
     const cached = valid.get(text)
     if (cached?.key && performance.now() - cached.readAtMs < outageTtlMs) return cached.key.dialect ?? null
     if (isListenToken(text) || publicRefusals.peek(address) > 0) return null
-    const key = await find(text).catch(() => null)
-    if (key === null) publicRefusals.take(address)
-    return key?.dialect ?? null
+    try {
+      const key = await find(text)
+      if (key === null) publicRefusals.take(address)
+      return key?.dialect ?? null
+    } catch {
+      // Postgres does not answer, so the key may be valid.
+      return null
+    }
   }
 
   return {
