@@ -5,7 +5,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
 import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
-import { checkTarget } from '../../outbound/guard.ts'
+import { checkTarget, checkUrl, type UrlProblem } from '../../outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { shortNamePattern } from '../../station/short-name.ts'
@@ -105,6 +105,21 @@ export function queryFilters<F extends Fields>(fields: F) {
     )
   }
 }
+
+/**
+ * What is wrong with the address of a song; null for a path, and for an address that may be reached. A name is looked up when a
+ * playout gets the song.
+ */
+export function findUrlProblem({ config }: Pick<ApiServices, 'config'>, path: string): UrlProblem | null {
+  return /^https?:/i.test(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
+}
+
+/** Returns a function that checks a song before a playout gets it, which requests its address without a guard of its own. */
+export const openSongGuard =
+  ({ config }: Pick<ApiServices, 'config'>) =>
+  async (path: string) =>
+    !/^https?:/i.test(path) ||
+    (await checkTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS))) === null
 
 /**
  * Looks up URLs that the program will request, and returns those that are not allowed as problems of their

@@ -35,6 +35,7 @@ import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts
 import { artUrl } from '../../station/now-playing.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
 import { findUnknown } from '../core/accept.ts'
+import { findUrlProblem } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
@@ -251,6 +252,8 @@ async function checkPath(write: Write<FileFields>): Promise<FieldError[]> {
   const folder = station && (await findMediaFolder(tx, station.id, services.config.DATA_DIR))
   const result = parseLibraryPath(values.path, folder)
   if ('problem' in result) return [fieldError('path', 'invalid_format', result.problem)]
+  const refused = findUrlProblem(services, result.path)
+  if (refused) return [fieldError('path', refused.code, refused.sentence)]
   values.path = result.path
   const song = station && (await findStoredSongs(tx, station.id, [result.path])).get(result.path)
   // The same path is refused when it is stored.

@@ -27,8 +27,9 @@ import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { dispositionOf } from '../core/csv.ts'
-import { parseBody, parseId, refuseBody } from '../core/parse.ts'
+import { findUrlProblem, parseBody, parseId, refuseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
+import type { ApiServices } from '../core/services.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
 type ImportItem = { readonly id: number } | { readonly entry: PlaylistEntry }
@@ -150,7 +151,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
       const [playlist] = await tx`
         select from playlists where id = ${playlistId} and station_id = ${station.id} for key share`
       if (!playlist) throw new ApiError('not-found')
-      const matched = await matchOrAdd(tx, station.id, items, services.config.DATA_DIR)
+      const matched = await matchOrAdd(tx, station.id, items, services)
       await appendEntries(tx, playlistId, countOccurrences(matched.flatMap(({ match }) => match ?? [])))
       await recordAudit(tx, request, { record: 'Playlist', id: playlistId, fields: ['tracks'] })
       return matched
@@ -163,13 +164,18 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
 })
 
 /**
- * Finds the song of each item, and adds a song for each new URL. `match` is the id of the song, null if there
+ * Finds the song of each item, and adds a song for each new URL that may be reached. `match` is the id of the song, null if there
  * is none.
  */
-async function matchOrAdd(tx: Tx, stationId: number, items: readonly ImportItem[], dataDir: string) {
+async function matchOrAdd(
+  tx: Tx,
+  stationId: number,
+  items: readonly ImportItem[],
+  services: Pick<ApiServices, 'config'>
+) {
   const ids = items.flatMap(item => ('id' in item ? [item.id] : []))
   const pathsById = await findPaths(tx, stationId, ids)
-  const folder = await findMediaFolder(tx, stationId, dataDir)
+  const folder = await findMediaFolder(tx, stationId, services.config.DATA_DIR)
   const candidates = await mapInTimeSlices(sliceMs, items, item =>
     findSongCandidates('entry' in item ? item.entry.location : '', folder)
   )
@@ -178,6 +184,7 @@ async function matchOrAdd(tx: Tx, stationId: number, items: readonly ImportItem[
   await visitInTimeSlices(sliceMs, items, (item, index) => {
     const url = candidates[index]?.url ?? null
     if (!('entry' in item) || url === null || found[index] !== null || missing.has(url)) return
+    if (findUrlProblem(services, url) !== null) return
     missing.set(url, buildRemoteSong({ ...item.entry, location: url }, undefined))
   })
   const added = await addSongs(tx, stationId, [...missing.values()])

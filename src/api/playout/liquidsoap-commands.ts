@@ -1,5 +1,4 @@
 import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
-import type { Sql } from '../../db/sql.ts'
 import {
   announcedCommands,
   type PlayoutCommand,
@@ -7,9 +6,10 @@ import {
   recordPlayoutDisconnect,
   readCommands
 } from '../../playout/playouts/commands.ts'
-import { readSong } from '../../playout/playouts/send-next-song.ts'
+import { readSong, withdrawSong } from '../../playout/playouts/send-next-song.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
+import { openSongGuard } from '../core/parse.ts'
 import { json, type Reply } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -48,7 +48,7 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
     const takes = announcedCommands.filter(name => announced.has(name))
     await recordCommandPoll(services.sql, station.id, engineTimeMs(), takes)
     const seen = /^\d{1,15}$/.test(body['seen'] ?? '') ? Number(body['seen']) : null
-    const found = await pollCommands(services.sql, station.id, seen)
+    const found = await pollCommands(services, station.id, seen)
     if (seen === null || found.commands.length > 0 || !state) return json(found)
     if (!request.isOpen()) await recordPlayoutDisconnect(services.sql, station.id, engineTimeMs())
     return waitForCommands(services, seen, { stationId: station.id, address: request.address, since, epoch })
@@ -56,11 +56,8 @@ export const liquidsoapCommandRoutes = definePlayoutRoutes({
 })
 
 /** Polls again whenever the station changes, until there are commands or the timeout expires. */
-function waitForCommands(
-  { live, longPolls, sql, log }: ApiServices,
-  seen: number,
-  poll: Omit<LongPollRequest, 'waitMs'>
-): Reply {
+function waitForCommands(services: ApiServices, seen: number, poll: Omit<LongPollRequest, 'waitMs'>): Reply {
+  const { live, longPolls, sql, log } = services
   const { stationId } = poll
   const endsAtMs = performance.now() + timeoutMs
   const renderEmpty = () => json({ seen: String(seen), commands: [] })
@@ -77,7 +74,7 @@ function waitForCommands(
           throw error
         })
       const pollAgain = async () => {
-        const found = await pollCommands(sql, stationId, seen)
+        const found = await pollCommands(services, stationId, seen)
         if (isOver) return
         if (found.commands.length > 0) finish(() => json(found))
         else wait()
@@ -109,19 +106,25 @@ function waitForCommands(
   }
 }
 
-async function pollCommands(sql: Sql, stationId: number, last: number | null) {
-  const { seen, commands } = await readCommands(sql, stationId, last)
-  const rendered = await Promise.all(commands.map(async command => renderCommand(sql, command)))
+async function pollCommands(services: ApiServices, stationId: number, last: number | null) {
+  const { seen, commands } = await readCommands(services.sql, stationId, last)
+  const rendered = await Promise.all(
+    commands.map(async command => renderCommand(services, stationId, command))
+  )
   return { seen: String(seen), commands: rendered.flatMap(command => command ?? []) }
 }
 
 const noArguments = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
 
-/** Returns null if the song of an interrupt is no longer in the queue. */
-async function renderCommand(sql: Sql, command: PlayoutCommand) {
+/** Returns null if the song of an interrupt is no longer in the queue, or its address may not be reached. */
+async function renderCommand(services: ApiServices, stationId: number, command: PlayoutCommand) {
   if (command.type !== 'interrupt') return { ...noArguments, ...command }
-  const song = await readSong(sql, command.queueId)
+  const song = await readSong(services.sql, command.queueId)
   if (!song) return null
+  if (!(await openSongGuard(services)(song.path))) {
+    await withdrawSong(services, stationId, song)
+    return null
+  }
   const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)
   return {
     ...noArguments,

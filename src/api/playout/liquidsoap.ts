@@ -11,7 +11,7 @@ import { recordReport } from '../../playout/plays/report-track.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { stationFile } from '../../uploads/station-audio.ts'
-import { parseId, refuseField } from '../core/parse.ts'
+import { openSongGuard, parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -33,7 +33,8 @@ const nextSong = definePlayoutRoutes({
   errors: [409],
   async handle({ station, body }, services) {
     const { last } = body
-    const song = await sendNextSong(services, station.id, last === undefined ? null : (parseRowId(last) ?? 0))
+    const lastId = last === undefined ? null : (parseRowId(last) ?? 0)
+    const song = await sendNextSong(services, station.id, lastId, openSongGuard(services))
     if (!song) throw new ApiError('not-found', 'The queue is empty.')
     return json(renderSong(song))
   }

@@ -39,11 +39,50 @@ export interface AutocueOptions {
   readonly fadeMs: number
 }
 
+/** More songs in a row that may not be played are left to the next request. */
+const attempts = 5
+
 /**
- * Sends the next song to a playout, which then plays it in any case. Null if the queue is empty. Throws 404
- * for an unknown station, 409 if its backend is not liquidsoap or it is disabled.
+ * Sends the next song to a playout, which then plays it in any case. Songs at addresses for which `isAllowed` returns false are
+ * taken from the queue instead. Null if the queue is empty. Throws 404 for an unknown station, 409 if its backend is not
+ * liquidsoap or it is disabled.
  */
-export async function sendNextSong(services: PlayoutServices, stationId: number, lastId: number | null) {
+export async function sendNextSong(
+  services: PlayoutServices,
+  stationId: number,
+  lastId: number | null,
+  isAllowed: SongGuard
+): Promise<SentSong | null> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const song = await takeNextSong(services, stationId, lastId)
+    if (song === null || (await isAllowed(song.path))) return song
+    await withdrawSong(services, stationId, song)
+  }
+  return null
+}
+
+/** Whether a playout may get a song, by its path or address. */
+export type SongGuard = (path: string) => Promise<boolean>
+
+/** Takes a song from the queue that was sent to nobody, because its address may not be reached. */
+export async function withdrawSong(
+  services: PlayoutServices,
+  stationId: number,
+  { queueId, mediaId, requestId }: SentSong
+): Promise<void> {
+  services.log.warn({ station: stationId, media: mediaId }, 'song left out: its address may not be reached')
+  const nowMs = engineTimeMs()
+  await changeStation(services, stationId, async change => {
+    const { tx, mark } = change
+    mark(['queue'])
+    await tx`update queue set skipped_at_ms = ${nowMs} where id = ${queueId} and played_at_ms is null`
+    if (requestId !== null)
+      await tx`update requests set state = 'cancelled', ended_at_ms = ${nowMs} where id = ${requestId}`
+    await refillQueue(change)
+  })
+}
+
+async function takeNextSong(services: PlayoutServices, stationId: number, lastId: number | null) {
   const nowMs = engineTimeMs()
   const take = async (change: StationChange) => {
     const { tx, station } = change
