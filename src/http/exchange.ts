@@ -295,6 +295,7 @@ function buildHeaders(reply: Reply, isPersonal: boolean): HeaderList {
   if (reply.headers === undefined && reply.body !== undefined && !isPersonal) return onlyType
   const given = Object.entries(reply.headers ?? {})
   const headers = [...given]
+  for (const cookie of reply.cookies ?? []) headers.push(['Set-Cookie', cookie])
   if (reply.body !== undefined && !hasHeader(given, 'content-type'))
     headers.push(['Content-Type', jsonContentType])
   if (isPersonal && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])

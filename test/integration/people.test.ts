@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 import { describe, expect } from 'vitest'
 
 import { isolatedTest as test } from '../support/fixtures.ts'
@@ -163,19 +165,62 @@ describe('signing in', () => {
   })
 
   test.for([true, false])(
-    'wrong passwords lock an account for seconds (exists: %s)',
+    'wrong passwords lock an account for the address that sent them (exists: %s)',
     async (exists, { program }) => {
       const email = exists ? (await createUser(program)).email : anyEmail()
-      const attempt = (secret: string) =>
-        call(program, 'POST', `${account}/session`, { body: { email, password: secret } })
+      const from = anyAddress()
+      const attempt = (secret: string, address = from) =>
+        call(program, 'POST', `${account}/session`, { body: { email, password: secret }, from: address })
       const statuses: number[] = []
       for (let index = 0; index < 12; index++) statuses.push((await attempt('wrong')).status)
       expect(statuses.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 400))
       expect(statuses.at(-1)).toBe(429)
       const locked = await attempt(password)
       expect([locked.status, locked.setCookie]).toEqual([429, ''])
+      expect((await attempt(password, anyAddress())).status).toBe(exists ? 200 : 400)
     }
   )
+
+  test('an IPv6 network of 64 bits counts as one address', async ({ program }) => {
+    const { email } = await createUser(program)
+    const network = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}`
+    const attempt = (secret: string, from: string) =>
+      call(program, 'POST', `${account}/session`, { body: { email, password: secret }, from })
+    const statuses = []
+    for (let index = 1; index <= 11; index++)
+      statuses.push((await attempt('wrong', `${network}::${index}`)).status)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await attempt(password, anyAddress())).status).toBe(200)
+  })
+
+  test('wrong passwords from many addresses delay the right one and do not lock it out', async ({
+    program
+  }) => {
+    const { email } = await createUser(program)
+    const attempt = (secret: string) =>
+      call(program, 'POST', `${account}/session`, { body: { email, password: secret } })
+    const startedMs = performance.now()
+    const wrong = await Promise.all(Array.from({ length: 24 }, () => attempt('wrong')))
+    expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 24 }, () => 400))
+    // Four of them waited for their turn, two seconds each.
+    expect(performance.now() - startedMs).toBeGreaterThan(6_000)
+    const guesses = Array.from({ length: 6 }, () => attempt('wrong'))
+    const right = await attempt(password)
+    expect(right.status).toBe(200)
+    await Promise.all(guesses)
+  })
+
+  test('a browser that has signed in before does not wait', async ({ program }) => {
+    const { email } = await createUser(program)
+    const attempt = (secret: string, cookie = '') =>
+      call(program, 'POST', `${account}/session`, { body: { email, password: secret }, cookie })
+    const first = await attempt(password)
+    expect(first.device).toMatch(/^cuewire_device=[\w-]{70}$/)
+    await Promise.all(Array.from({ length: 21 }, () => attempt('wrong')))
+    const startedMs = performance.now()
+    expect((await attempt(password, first.device)).status).toBe(200)
+    expect(performance.now() - startedMs).toBeLessThan(1_500)
+  })
 
   test('attempts are limited by address', async ({ program }) => {
     const from = anyAddress()

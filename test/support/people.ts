@@ -26,7 +26,7 @@ export async function call(
   method: string,
   path: string,
   { body, key = '', cookie = '', headers = {}, from = anyAddress() }: CallOptions = {}
-): Promise<{ status: number; body: Answer; cookie: string; setCookie: string }> {
+): Promise<{ status: number; body: Answer; cookie: string; setCookie: string; device: string }> {
   const answer = await askPlainly(baseUrl + path, {
     method,
     headers: {
@@ -40,8 +40,15 @@ export async function call(
     body: body === undefined ? undefined : JSON.stringify(body)
   })
   const setCookie = answer.headers['set-cookie']?.[0] ?? ''
+  const device = answer.headers['set-cookie']?.[1]?.split(';')[0] ?? ''
   const text = answer.body.toString()
-  return { status: answer.status, body: JSON.parse(text), cookie: setCookie.split(';')[0] ?? '', setCookie }
+  return {
+    status: answer.status,
+    body: JSON.parse(text),
+    cookie: setCookie.split(';')[0] ?? '',
+    setCookie,
+    device
+  }
 }
 
 export const anyEmail = () => `${randomUUID()}@example.com`

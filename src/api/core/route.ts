@@ -99,6 +99,8 @@ export interface Reply {
   /** JSON, unless `headers` has another content type. Undefined: without a body. */
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
+  /** Values of `Set-Cookie`. */
+  readonly cookies?: readonly string[]
   /** Sent as the client reads it, and closed once the response is settled. */
   readonly file?: FileToSend
   /** Read and sent as the client reads it. */

@@ -110,7 +110,8 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
     if (!user) throw new ApiError('not-found')
     const { hash } = user
     if (hash !== null) {
-      const isRight = await limitPasswords(services, user.email, () =>
+      const client = { email: user.email, address: request.address, knownAs: `session ${sessionId}` }
+      const isRight = await limitPasswords(services, client, () =>
         verifyPassword(hash, values.current_password)
       )
       if (!isRight) assertNoProblems([fieldError('current_password', 'wrong', 'is wrong.')])

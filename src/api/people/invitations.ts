@@ -284,9 +284,10 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
   body: bodySchema(joinFields),
   answer: signedInSchema,
   isSameOriginOnly: true,
+  headers: ['cookie'],
   errors: [403, 404, 409, 429],
   async handle(request, services) {
-    const { sql, config } = services
+    const { sql } = services
     const { token, email, name, password, passkey } = parseBody(joinValidator, request.body)
     if (password === '' && passkey === null)
       assertNoProblems([fieldError('password', 'required', 'is required without a passkey.')])
@@ -305,7 +306,7 @@ const join = apiRoute('POST', '/api/frontend/account/join', 'public', {
       await tx`update invitations set accepted_at = now() where id = ${invitation.id}`
       await recordAudit(tx, request, { record: 'User', id: userId, fields: ['email', 'name', 'roles'] })
       const session = await startSession(tx, userId, request)
-      return signedInReply(tx, config.BASE_URL, userId, session)
+      return signedInReply(tx, request, services, userId, session)
     })
   }
 })

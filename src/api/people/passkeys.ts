@@ -180,32 +180,38 @@ const signIn = apiRoute('POST', '/api/frontend/account/webauthn/login', 'public'
   body: bodySchema(signInFields),
   answer: signedInSchema,
   isSameOriginOnly: true,
+  headers: ['cookie'],
   errors: [403, 429],
-  async handle(request, { sql, redis, config }) {
+  async handle(request, services) {
+    const { sql, redis, config } = services
     const response = parseBody(signInValidator, request.body).passkey
     await limitAttempts({ redis }, request.address)
     const { id } = response
     const { rpID, origin } = siteOf(config)
+    const [row] = await sql<PasskeyRow[]>`
+      select id, user_id as "userId", public_key as "publicKey", counter, transports from passkeys
+      where credential_id = ${id.replaceAll('\0', '')}`
+    if (!row) return refuse()
+    const { verifyAuthenticationResponse } = await webauthn()
+    // Before the transaction: it waits for Redis, and computes.
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: takeChallenge(redis, 'sign-in'),
+      expectedOrigin: origin,
+      expectedRPID: rpID,
+      requireUserVerification: true,
+      // It checks the counter.
+      credential: { ...row, id, publicKey: new Uint8Array(row.publicKey) }
+    }).catch(refuse)
+    if (!verified) return refuse()
     return sql.begin(async tx => {
-      // Locked, so that a copied passkey cannot use the counter a second time.
-      const [row] = await tx<PasskeyRow[]>`
-        select id, user_id as "userId", public_key as "publicKey", counter, transports from passkeys
-        where credential_id = ${id.replaceAll('\0', '')} for update`
-      if (!row) return refuse()
-      const { verifyAuthenticationResponse } = await webauthn()
-      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        response,
-        expectedChallenge: takeChallenge(redis, 'sign-in'),
-        expectedOrigin: origin,
-        expectedRPID: rpID,
-        requireUserVerification: true,
-        // It checks the counter.
-        credential: { ...row, id, publicKey: new Uint8Array(row.publicKey) }
-      }).catch(refuse)
-      if (!verified) return refuse()
-      await tx`update passkeys set counter = ${authenticationInfo.newCounter}, last_used_at = now() where id = ${row.id}`
+      // Of two sign-ins at a time, one with a copied passkey, only one finds the counter that was verified.
+      const { count } = await tx`
+        update passkeys set counter = ${authenticationInfo.newCounter}, last_used_at = now()
+        where id = ${row.id} and counter = ${row.counter}`
+      if (count === 0) return refuse()
       const token = await startSession(tx, row.userId, request)
-      return signedInReply(tx, config.BASE_URL, row.userId, token)
+      return signedInReply(tx, request, services, row.userId, token)
     })
   }
 })

@@ -1,11 +1,13 @@
 import type { Sql, Tx } from '../../db/sql.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
+import { type DeviceUser, findKnownDevice, renderDeviceCookie } from '../auth/known-devices.ts'
 import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
 import { parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json, type Reply } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import type { ApiServices } from '../core/services.ts'
 
 export const accountTag = 'Account'
 /** A user has at most this many sessions; a new one ends the least recently used one. */
@@ -54,19 +56,47 @@ export async function endSessions(tx: Sql | Tx, userId: number, exceptId: number
 /** The response to a sign-in. */
 export const signedInSchema = exactly({ user: exactly({ id: int64, email: string, name: string }) })
 
-/** Responds with the signed-in user and the cookie of the session. */
-export async function signedInReply(tx: Tx, baseUrl: string, userId: number, token: string): Promise<Reply> {
-  const [user] = await tx`select id, email, name from users where id = ${userId}`
+type CookieServices = Pick<ApiServices, 'config' | 'secrets'>
+
+/** Identifies the browser of a request in which the user has signed in before; null for any other one. */
+export function findDevice(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  { config, secrets }: CookieServices,
+  user: DeviceUser
+): string | null {
+  const id = findKnownDevice(secrets, config.BASE_URL, headers['cookie'] ?? '', user, Date.now())
+  return id === null ? null : `device ${id}`
+}
+
+/** Responds with the signed-in user, the cookie of the session, and that of the browser. The route needs the header `cookie`. */
+export async function signedInReply(
+  tx: Tx,
+  { headers }: Pick<ApiRequest, 'headers'>,
+  { config, secrets }: CookieServices,
+  userId: number,
+  token: string
+): Promise<Reply> {
+  const { BASE_URL: baseUrl } = config
+  const [row] = await tx<{ id: number; email: string; name: string; hash: string | null }[]>`
+    select id, email, name, password_hash as hash from users where id = ${userId}`
+  if (!row) throw new ApiError('not-found')
+  const { hash: passwordHash, ...user } = row
+  const device = { id: userId, passwordHash }
   return {
     ...json({ user }),
-    headers: { 'Set-Cookie': renderSessionCookie(baseUrl, token), 'Cache-Control': 'no-store' }
+    headers: { 'Cache-Control': 'no-store' },
+    cookies: [
+      renderSessionCookie(baseUrl, token),
+      renderDeviceCookie(secrets, baseUrl, headers['cookie'] ?? '', device, Date.now())
+    ]
   }
 }
 
 /** Responds to the end of the session of the request. */
 const signedOutReply = (baseUrl: string): Reply => ({
   ...actionReply('Signed out.'),
-  headers: { 'Set-Cookie': renderSessionCookie(baseUrl, null), 'Cache-Control': 'no-store' }
+  headers: { 'Cache-Control': 'no-store' },
+  cookies: [renderSessionCookie(baseUrl, null)]
 })
 
 const list = apiRoute('GET', '/api/frontend/account/sessions', 'any key', {

@@ -1,19 +1,26 @@
 import { text } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
+import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
+import { openTurns } from '../auth/password-turns.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute } from '../core/route.ts'
 import { type BucketDeps, openSharedAddressBuckets, openSharedBuckets } from '../core/shared-buckets.ts'
-import { accountTag, signedInReply, signedInSchema, startSession } from './sessions.ts'
+import { accountTag, findDevice, signedInReply, signedInSchema, startSession } from './sessions.ts'
 
 /** Attempts to sign in, successful or not, by address: a burst of 20, then one every three seconds. */
 const addressAttempts = openSharedAddressBuckets('sign-in', 1 / 3, 20)
 /**
- * Wrong passwords by email address, whether a user has it or not: a burst of ten, then one every 20 seconds.
- * A locked address can sign in again after 20 seconds at most; passkeys and sessions are not affected.
+ * Wrong passwords by email address (whether a user has it or not) and client: a burst of ten, then one every 20 seconds. Others
+ * are not affected.
  */
-const accountFailures = openSharedBuckets('password', 1 / 20, 10)
+const clientFailures = openSharedBuckets('password of a client', 1 / 20, 10)
+/**
+ * Passwords by email address that unknown clients try: a burst of 20, then one every two seconds. Others wait for their turn;
+ * known ones do not.
+ */
+const accountTurns = openTurns('password of an account', 1 / 2, 20)
 
 /** Throws 429 after too many attempts of an address. */
 export async function limitAttempts(deps: BucketDeps, address: string): Promise<void> {
@@ -21,25 +28,40 @@ export async function limitAttempts(deps: BucketDeps, address: string): Promise<
   if (wait > 0) throw new TooManyRequests(wait)
 }
 
+/** Whose password is checked, and for whom. */
+interface PasswordCheck {
+  readonly email: string
+  readonly address: string
+  /** What identifies a client that has signed in to the account before; null: none has. */
+  readonly knownAs: string | null
+}
+
 /**
- * Runs a check of a password of an account. Throws 429 after too many wrong ones, and without running it while
- * the account is locked.
+ * Runs a check of a password of an account. Throws 429 after too many wrong ones of the client, and without running it while
+ * that lasts. Wrong ones of other clients delay it at most, unless the client is known.
  */
 export async function limitPasswords(
   deps: BucketDeps,
-  email: string,
+  { email, address, knownAs }: PasswordCheck,
   check: () => Promise<boolean>
 ): Promise<boolean> {
   const account = email.toLowerCase()
+  const network = limitKeyOf(address)
+  const client = `${account} ${knownAs ?? network}`
   const assertUnlocked = async () => {
-    const wait = await accountFailures.peek(deps, account)
+    const wait = await clientFailures.peek(deps, client)
     if (wait > 0) throw new TooManyRequests(wait)
   }
   await assertUnlocked()
+  const isBounded = knownAs === null
+  const hasTurn = isBounded && (await accountTurns.isCrowded(deps, account))
+  if (hasTurn) await accountTurns.take(deps, account, network)
   const isRight = await check()
   // Checked again: concurrent guesses all passed the first check.
   await assertUnlocked()
-  if (!isRight) await accountFailures.take(deps, account)
+  if (!isRight) await clientFailures.take(deps, client)
+  if (isBounded && !hasTurn && (!isRight || (await accountTurns.isCrowded(deps, account))))
+    await accountTurns.take(deps, account, network)
   return isRight
 }
 
@@ -67,14 +89,18 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
   body: bodySchema(fields),
   answer: signedInSchema,
   isSameOriginOnly: true,
+  headers: ['cookie'],
   errors: [403, 429],
   async handle(request, services) {
-    const { sql, config } = services
+    const { sql } = services
     const { email, password } = parseBody(validator, request.body)
-    await limitAttempts(services, request.address)
+    const { address } = request
     const [user] = await sql<{ id: number; hash: string | null }[]>`
       select id, password_hash as hash from users where lower(email) = lower(${email})`
-    const isRight = await limitPasswords(services, email, () =>
+    const knownAs = user ? findDevice(request, services, { id: user.id, passwordHash: user.hash }) : null
+    // Others may share the address of a known browser.
+    if (knownAs === null) await limitAttempts(services, address)
+    const isRight = await limitPasswords(services, { email, address, knownAs }, () =>
       user?.hash ? verifyPassword(user.hash, password) : pretendToVerify(password)
     )
     if (!user || !isRight) throw wrongPassword()
@@ -84,7 +110,7 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
         select from users where id = ${user.id} and password_hash = ${user.hash} for share`
       if (!current) throw wrongPassword()
       const token = await startSession(tx, user.id, request)
-      return signedInReply(tx, config.BASE_URL, user.id, token)
+      return signedInReply(tx, request, services, user.id, token)
     })
   }
 })

@@ -6,9 +6,10 @@ import type { Sql } from '../../db/sql.ts'
 import { shownDjName, sourceUsername } from '../../db/stations.ts'
 import { sealingPurpose } from '../../fields/field.ts'
 import { limitKeyOf } from '../../outbound/networks.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import type { Secrets } from '../../security/secrets.ts'
+import { openTurns } from '../auth/password-turns.ts'
 import { type BucketDeps, openSharedBuckets } from '../core/shared-buckets.ts'
 
 export interface Credentials {
@@ -24,6 +25,11 @@ interface StreamerLogin extends Credentials {
 /** Wrong passwords by station and address: a burst of ten, then one every six seconds. */
 const failedLogins = openSharedBuckets('streamer', 1 / 6, 10)
 const maxAddressLength = 64
+/**
+ * Logins of a station from unknown addresses, which a playout does not report: a burst of 20, then one every two seconds. Others
+ * wait for their turn, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep all streamers off the air.
+ */
+const unknownTurns = openTurns('streamer of unknown address', 1 / 2, 20, 5_000)
 
 interface StationRow {
   readonly acceptsStreamers: boolean
@@ -60,18 +66,32 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
   if (!station) throw new ApiError('not-found')
   if (!station.acceptsStreamers) throw new ApiError('invalid', 'This station does not accept streamers.')
   const client = `${stationId} ${limitKeyOf(login.address).slice(0, maxAddressLength)}`
-  if ((await failedLogins.peek(deps, client)) > 0) return null
+  const isUnknown = login.address === ''
+  const isLocked = async () => !isUnknown && (await failedLogins.peek(deps, client)) > 0
+  if (await isLocked()) return null
+  if (isUnknown && !(await takeUnknownTurn(deps, stationId, login.user))) return null
   const streamer = await findByPassword(deps, stationId, station, parseCredentials(login))
   if (streamer === null) {
-    await failedLogins.take(deps, client)
+    if (!isUnknown) await failedLogins.take(deps, client)
     return null
   }
   // Checked again: concurrent guesses all passed the check above.
-  if ((await failedLogins.peek(deps, client)) > 0) return null
+  if (await isLocked()) return null
   if (streamer === sourceUsername)
     return { username: sourceUsername, displayName: station.liveText, streamerId: null }
   if (!mayGoLive(streamer, station.timezone, nowMs)) return null
   return { username: streamer.username, displayName: streamer.displayName, streamerId: streamer.id }
+}
+
+/** Returns false if the login has to be repeated later. Users take turns, so that guesses for one do not hold up the others. */
+async function takeUnknownTurn(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
+  try {
+    await unknownTurns.take(deps, String(stationId), normalizeUser(user).slice(0, maxAddressLength))
+    return true
+  } catch (error) {
+    if (error instanceof TooManyRequests) return false
+    throw error
+  }
 }
 
 /** Whether an account is active and, if its schedule is enforced, scheduled now. */
