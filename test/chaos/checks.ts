@@ -32,6 +32,8 @@ export interface HookedStation {
 export interface DisturbedSpan extends TimeSpan {
   /** Whether the clock of Postgres jumped in it. */
   readonly isJump: boolean
+  /** The only station whose plays it may delay; null: all. */
+  readonly stationId: number | null
 }
 
 /** Dependencies of the checks. */
@@ -214,13 +216,14 @@ export async function checkHistories({
   operators,
   disturbed
 }: Checked): Promise<Violation[]> {
-  const spans = disturbed()
+  const allSpans = disturbed()
   // Reports and skips that are accepted after the snapshot are not in it.
   const reported = [...playout.accepted]
   const skipsAccepted = new Set(operators.skipsAccepted)
   return sql.begin('isolation level repeatable read', async tx => {
     const found: Violation[] = []
     for (const stationId of [...clocked, playout.stationId]) {
+      const spans = allSpans.filter(span => span.stationId === null || span.stationId === stationId)
       const plays = await tx<HistoryPlay[]>`
         select id, started_at_ms as "startedAtMs", ended_at_ms as "endedAtMs", due_at_ms as "dueAtMs"
         from song_history where station_id = ${stationId} order by id`

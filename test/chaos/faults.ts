@@ -53,6 +53,37 @@ export const keepsPlaysOnTime: ReadonlySet<FaultKind> = new Set([
   'other-release'
 ])
 
+/** What is written into the rows of a station, so that each change or plan of it fails. */
+const poisons = ['zone', 'schedule', 'setting'] as const
+
+/** The station that a fault affects; null if it affects all. */
+export async function findAffectedStation({ sql }: Rig, { kind, share }: Fault): Promise<number | null> {
+  if (kind !== 'poisoned-station') return null
+  const rows = await sql<{ id: number }[]>`select id from stations where backend = 'clock' order by id`
+  return pick(() => share, rows).id
+}
+
+/** Poisons a station. Returns the function that restores it. */
+async function poison({ sql }: Rig, stationId: number, share: number): Promise<() => Promise<unknown>> {
+  // Another digit of the share than that which chooses the station.
+  const kind = pick(() => (share * 1_000) % 1, poisons)
+  if (kind === 'schedule') {
+    const before = await sql<{ id: number; items: string }[]>`
+      select id, schedule_items::text as items from playlists where station_id = ${stationId}`
+    await sql`update playlists set schedule_items = '[null]' where station_id = ${stationId}`
+    return () =>
+      sql`update playlists p set schedule_items = x.items::jsonb
+        from unnest(${before.map(({ id }) => id)}::bigint[], ${before.map(({ items }) => items)}::text[]) as x (id, items)
+        where p.id = x.id`
+  }
+  const [before = { zone: 'UTC', range: 120 }] = await sql<{ zone: string; range: number }[]>`
+    select timezone as zone, duplicate_prevention_time_range as range from stations where id = ${stationId}`
+  const write = (zone: string, range: number) =>
+    sql`update stations set timezone = ${zone}, duplicate_prevention_time_range = ${range} where id = ${stationId}`
+  await (kind === 'zone' ? write('Mars/Olympus_Mons', before.range) : write(before.zone, 2_147_483_647))
+  return () => write(before.zone, before.range)
+}
+
 /** Injects a fault and ends it. Resolves when everything runs again. */
 export async function runFault(rig: Rig, fault: Fault, signal: AbortSignal): Promise<void> {
   await actions[fault.kind](rig, fault, signal)
@@ -186,6 +217,14 @@ const actions: Readonly<Record<FaultKind, Action>> = {
     await Promise.all(others.map(async each => each.start()))
     await pause(forMs, signal)
     await Promise.all(others.map(async each => each.stop()))
+  },
+
+  'poisoned-station': async (rig, fault, signal) => {
+    const stationId = await findAffectedStation(rig, fault)
+    if (stationId === null) return
+    const restore = await poison(rig, stationId, fault.share)
+    await pause(fault.forMs, signal)
+    await restore()
   }
 }
 

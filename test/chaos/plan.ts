@@ -25,7 +25,8 @@ export const faultKinds = [
   'clock-kill',
   'postgres-clock',
   'disk-full',
-  'other-release'
+  'other-release',
+  'poisoned-station'
 ] as const
 
 export type FaultKind = (typeof faultKinds)[number]

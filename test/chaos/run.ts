@@ -17,7 +17,14 @@ import {
   type HookedStation
 } from './checks.ts'
 import { type Closers, openClosers } from './closers.ts'
-import { keepsPlaysOnTime, mayStartEpochs, recoveryMsOf, runFault, stopsStores } from './faults.ts'
+import {
+  findAffectedStation,
+  keepsPlaysOnTime,
+  mayStartEpochs,
+  recoveryMsOf,
+  runFault,
+  stopsStores
+} from './faults.ts'
 import { openFollowers } from './followers.ts'
 import { openHookReceiver } from './hook-receiver.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -154,8 +161,9 @@ async function applyFault(
 ): Promise<void> {
   const { journal } = checked
   const epochs = await readEpochs(rig)
+  const affected = await findAffectedStation(rig, fault)
   const fromMs = Date.now()
-  const disturbed = spansOf(fault, fromMs, Infinity)
+  const disturbed = spansOf(fault, affected, fromMs, Infinity)
   const first = spans.push(...disturbed) - disturbed.length
   const recoveryMs = recoveryMsOf(fault.kind)
   let endedAtMs = fromMs
@@ -168,9 +176,9 @@ async function applyFault(
     if (signal.aborted) return
     endedAtMs = Date.now()
     journal.violate(await checkConvergence(checked, recoveryMs, fault.number))
-    spans.splice(first, Infinity, ...spansOf(fault, fromMs, endedAtMs + recoveryMs))
+    spans.splice(first, Infinity, ...spansOf(fault, affected, fromMs, endedAtMs + recoveryMs))
   } catch (error) {
-    spans.splice(first, Infinity, ...spansOf(fault, fromMs, Date.now() + recoveryMs))
+    spans.splice(first, Infinity, ...spansOf(fault, affected, fromMs, Date.now() + recoveryMs))
     throw error
   }
   if (!mayStartEpochs.has(fault.kind))
@@ -197,13 +205,13 @@ async function judgeWrites(checked: Checked): Promise<void> {
 }
 
 /**
- * The time spans in which a fault affects plays. If the clock of Postgres jumped, the shifted spans as well.
+ * The time spans in which a fault affects plays, of one station or (null) of all. If the clock of Postgres jumped, the shifted spans as well.
  */
-function spansOf({ kind }: Fault, fromMs: number, toMs: number): DisturbedSpan[] {
+function spansOf({ kind }: Fault, stationId: number | null, fromMs: number, toMs: number): DisturbedSpan[] {
   if (keepsPlaysOnTime.has(kind)) return []
   const isJump = kind === 'postgres-clock'
   const shifts = isJump ? [0, -hourMs, hourMs] : [0]
-  return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs, isJump }))
+  return shifts.map(shiftMs => ({ fromMs: fromMs + shiftMs, toMs: toMs + shiftMs, isJump, stationId }))
 }
 
 async function readEpochs({ sql }: Rig): Promise<Map<number, string>> {
