@@ -1,7 +1,16 @@
 import { type ChainableCommander, Cluster } from 'ioredis'
 
 import type { RedisClient } from './connection.ts'
-import { changesChannel, positionsKey, sequenceKey, shardOf, shards, shardSlot } from './keys.ts'
+import {
+  changesChannel,
+  endedSessionsKey,
+  positionsKey,
+  sequenceKey,
+  shardOf,
+  shards,
+  shardSlot,
+  unflushedKey
+} from './keys.ts'
 
 /*
  * Commands for many shards at once, sent as one pipeline to each node of a cluster, so that the number of packets
@@ -63,6 +72,18 @@ export function openSequenceReader(redis: RedisClient): (shard: number) => Promi
     })
     return Number((await (await answers)[index]) ?? 0)
   }
+}
+
+/** Finds the shards with counts or ended sessions that are not in Postgres. Changes nothing. Throws if a node does not answer. */
+export async function findUnflushedShards(redis: RedisClient): Promise<number[]> {
+  const ask = (command: (pipeline: ChainableCommander, shard: number) => unknown) =>
+    Promise.all(sendToShards(redis, shards, command))
+  const [counts, sessions] = await Promise.all([
+    ask((pipeline, shard) => pipeline.exists(unflushedKey(shard))),
+    // A stream stays when its last entry is removed.
+    ask((pipeline, shard) => pipeline.xlen(endedSessionsKey(shard)))
+  ])
+  return shards.filter((_, index) => Number(counts[index]) > 0 || Number(sessions[index]) > 0)
 }
 
 /** A summary of a shard, by which a later one shows whether the shard has lost data. */

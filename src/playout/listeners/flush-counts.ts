@@ -3,7 +3,6 @@ import { readSnapshots } from '../../db/snapshots.ts'
 import type { Sql, Tx } from '../../db/sql.ts'
 import { forEachStation, forStationsTogether } from '../../isolation/for-each-station.ts'
 import { flushedStations } from '../../metrics/engine.ts'
-import { shards } from '../../redis/keys.ts'
 import {
   acquireFlushLease,
   type CountEvent,
@@ -12,6 +11,7 @@ import {
   acknowledgeFlush,
   type UnflushedStation
 } from '../../redis/listener-store.ts'
+import { findUnflushedShards } from '../../redis/shard-commands.ts'
 import { openCoalescer } from '../../runtime/coalesce.ts'
 import { writeEvent } from '../../webhooks/outbox.ts'
 import { dispatchDeliveries } from '../committed-changes.ts'
@@ -31,11 +31,14 @@ const stationsPerShard = 2_000
 /** How long one process holds the lease of the flush of a shard. Less than the shortest pause between runs. */
 const leaseMs = 700
 
-/** Flushes counts and ended sessions of the shards whose lease no other process holds. Returns the number of stations. */
+/**
+ * Flushes counts and ended sessions of the shards whose lease no other process holds. Only shards with something to flush
+ * are leased, because a lease is a write. Returns the number of stations.
+ */
 export async function flushCounts(services: PlayoutServices, signal?: AbortSignal): Promise<number> {
   const { redis } = services
   const found = await Promise.all(
-    shards.map(async shard =>
+    (await findUnflushedShards(redis)).map(async shard =>
       (await acquireFlushLease(redis, shard, leaseMs))
         ? { shard, stationIds: await findUnflushedStations(redis, shard, stationsPerShard) }
         : null
