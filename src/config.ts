@@ -4,7 +4,7 @@ import { validate } from 'node-cron'
 import * as v from 'valibot'
 
 import { isNetwork, parseUrl } from './outbound/networks.ts'
-import { urlsOf } from './redis/place.ts'
+import { findRedisUrlProblem, withCaFile } from './redis/redis-url.ts'
 import { OperatorError } from './runtime/errors.ts'
 import { dialects } from './station/dialect.ts'
 
@@ -36,28 +36,19 @@ const urlWith = (protocols: string[]) =>
     )
   )
 
-function isRedisUrl(text: string): boolean {
-  const url = parseUrl(text)
-  return url !== null && ['redis:', 'rediss:'].includes(url.protocol) && !url.hostname.includes(',')
-}
-
-/** The parts of a URL that all nodes of a cluster must share. */
-function credentialsOf(url: string): string {
-  const { protocol, username, password } = new URL(url)
-  return JSON.stringify([protocol, username, password])
-}
-
-/** One URL, or those of several nodes of a Redis Cluster. */
+/** One URL, those of several nodes of a Redis Cluster, or one of Sentinels. */
 const redisUrls = v.pipe(
   v.string(),
-  v.check(
-    text => urlsOf(text).every(isRedisUrl),
-    'is not a URL that begins with redis:// or rediss://, nor a comma-separated list of such URLs'
-  ),
-  v.check(
-    text => new Set(urlsOf(text).filter(isRedisUrl).map(credentialsOf)).size < 2,
-    'names nodes that differ in scheme, user or password'
-  )
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? findRedisUrlProblem(dataset.value) : null
+    if (problem !== null) addIssue({ message: problem })
+  })
+)
+
+const onOrOff = v.pipe(
+  v.string(),
+  v.picklist(['on', 'off', 'true', 'false', '1', '0'], 'is neither on nor off'),
+  v.transform(text => ['on', 'true', '1'].includes(text))
 )
 
 const list = v.pipe(
@@ -81,19 +72,13 @@ const schema = v.object({
   BASE_URL: v.optional(urlWith(['http:', 'https:'])),
   DATABASE_URL: v.optional(urlWith(['postgres:', 'postgresql:'])),
   REDIS_URL: v.optional(redisUrls),
+  REDIS_CA_FILE: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
   DATA_DIR: v.optional(nonEmpty, '.data'),
   ADMIN_API_KEY: v.optional(matching(/^[0-9a-f]{16}:[0-9a-f]{32}$/, 'is not of the form <16 hex>:<32 hex>')),
   SECRETS_KEY: v.optional(matching(/^[0-9a-f]{64}$/i, 'is not 64 hexadecimal digits')),
   SERVER_PROCESSES: v.optional(numberWithin(1, 64), '1'),
   MEDIA_DIR: v.optional(nonEmpty),
-  DEMO: v.optional(
-    v.pipe(
-      v.string(),
-      v.picklist(['on', 'off', 'true', 'false', '1', '0'], 'is neither on nor off'),
-      v.transform(text => ['on', 'true', '1'].includes(text))
-    ),
-    'on'
-  ),
+  DEMO: v.optional(onOrOff, 'on'),
   API_DIALECT: v.optional(v.picklist(dialects, 'is neither documented nor azuracast'), 'documented'),
   CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
   LIVE_MAX_CONNECTIONS: v.optional(numberWithin(1, 999_999), '50000'),
@@ -149,6 +134,7 @@ const schema = v.object({
     )
   ),
   BACKUP_KEEP: v.optional(numberWithin(1, 1_000), '7'),
+  ACCESS_LOG: v.optional(onOrOff, 'off'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -181,6 +167,16 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     )
   if ((result.output.BACKUP_SCHEDULE === undefined) !== (result.output.BACKUP_STORAGE === undefined))
     throw new OperatorError('invalid configuration: BACKUP_SCHEDULE and BACKUP_STORAGE belong together')
+  const redisUrl = addCaFile(result.output)
   const base = result.output.BASE_URL ?? `http://localhost:${result.output.PORT}`
-  return Object.freeze({ ...result.output, BASE_URL: base.replace(/\/+$/, '') })
+  return Object.freeze({ ...result.output, REDIS_URL: redisUrl, BASE_URL: base.replace(/\/+$/, '') })
+}
+
+/** Returns REDIS_URL with the certificate authority of REDIS_CA_FILE. */
+function addCaFile({ REDIS_URL: url, REDIS_CA_FILE: caFile }: v.InferOutput<typeof schema>) {
+  if (url === undefined || caFile === undefined) return url
+  const withFile = withCaFile(url, caFile)
+  if (withFile === null)
+    throw new OperatorError('invalid configuration: REDIS_CA_FILE needs a REDIS_URL that begins with rediss:')
+  return withFile
 }

@@ -15,6 +15,7 @@ import { parseConfig } from './config.ts'
 import { openInstallationSettings } from './db/installation-settings.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
+import { logAccess } from './http/access-log.ts'
 import { openAddressResolver } from './http/client-address.ts'
 import type { ResponsesInFlight } from './http/exchange.ts'
 import { serveHotGets } from './http/hot-gets.ts'
@@ -44,10 +45,10 @@ import { openSongLinks } from './security/song-links.ts'
 import { openServices } from './services.ts'
 import { startTracing } from './tracing/tracing.ts'
 
-await runService('server', parseConfig, async ({ config, log, opened }) => {
+await runService('server', parseConfig, async ({ config, log, outages, opened }) => {
   opened.defer('metrics', await exportMetrics('server', config, log))
   opened.defer('traces', await startTracing('server', config, log))
-  const stores = await openServices(config, log, 'server', 10)
+  const stores = await openServices(config, { log, outages }, 'server', 10)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
   const secrets = await openDatabaseSecrets(stores.sql, config)
   const newKey = await ensureAdminKey(stores.sql, config)
@@ -58,6 +59,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   const feed = await openFeed({
     redis: stores.redis,
     subscriber,
+    writes: stores.writes,
     baseUrl: config.BASE_URL,
     dialect: config.API_DIALECT,
     log,
@@ -99,6 +101,7 @@ await runService('server', parseConfig, async ({ config, log, opened }) => {
   const hub = openHub({ feed, admission, followers, mayListen, readGrant: listenTokens.read, log })
   opened.defer('hub', () => hub.close())
   const app = App()
+  if (config.ACCESS_LOG) logAccess(app, { log, addressOf })
   const sessionCookie = sessionCookieName(config.BASE_URL)
   const connectOptions = { admission, addressOf, origins: config.CORS_ALLOWED_ORIGINS, sessionCookie }
   serveSockets(app, hub, connectOptions)

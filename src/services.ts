@@ -15,13 +15,17 @@ import { startStationAlerts } from './playout/station-alerts.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { openJobConnection, openRedis, type RedisClient } from './redis/connection.ts'
 import { measureCommands } from './redis/measure-commands.ts'
+import { probeWrites } from './redis/shard-commands.ts'
 import { ownSchema, readableSchemas } from './redis/state-schema.ts'
+import { watchWrites } from './redis/write-health.ts'
 import { openCoalescer } from './runtime/coalesce.ts'
 import { withDeadline } from './runtime/deadline.ts'
 import { OperatorError } from './runtime/errors.ts'
 import type { Logger } from './runtime/log.ts'
+import type { Outages } from './runtime/outages.ts'
 import { openReleasers } from './runtime/service.ts'
 import { openSlowLog } from './runtime/slow-log.ts'
+import { reasonOf } from './runtime/store-errors.ts'
 import { triggersFor } from './webhooks/types/hook-types.ts'
 
 const connectMs = 10_000
@@ -30,7 +34,12 @@ const connectMs = 10_000
  * Opens Postgres, Redis and the job queues of a process, checks that both stores answer, migrates the schema
  * and registers the process. Disposing closes them in reverse. Throws an `OperatorError` with the reason.
  */
-export async function openServices(config: Config, log: Logger, name: string, poolSize: number) {
+export async function openServices(
+  config: Config,
+  { log, outages }: { readonly log: Logger; readonly outages: Outages },
+  name: string,
+  poolSize: number
+) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: set the URL of a Postgres 14 or newer')
   if (!redisUrl) throw new OperatorError('REDIS_URL is not set: set the URL of a Redis or Valkey 7 or newer')
@@ -47,9 +56,20 @@ export async function openServices(config: Config, log: Logger, name: string, po
     const redisPlace = await checkRedis(redisUrl)
     const redis = openRedis(redisPlace, name)
     opened.defer('redis', () => redis.disconnect())
-    logOutages(redis, log)
+    redis.on('error', error => outages.begin('redis', error))
+    if (redis instanceof Cluster) logNodeOutages(redis, log)
     if (isMeasured) measureCommands(redis)
     await connect(redis)
+    const writes = watchWrites(redis, { log, outages })
+    opened.defer('checks of redis', () => writes.stop())
+    opened.defer(
+      'probe of postgres',
+      outages.watch('postgres', () => sql`select 1`)
+    )
+    opened.defer(
+      'probe of redis',
+      outages.watch('redis', () => probeWrites(redis))
+    )
     await warnOfEviction(redis, log)
     const producer = openJobConnection(redisPlace, `${name}-jobs`)
     opened.defer('job connection', () => producer.disconnect())
@@ -86,6 +106,7 @@ export async function openServices(config: Config, log: Logger, name: string, po
       ...services,
       databaseUrl,
       redisPlace,
+      writes,
       slowLog,
       onQuery,
       [Symbol.asyncDispose]: () => opened.release()
@@ -101,22 +122,21 @@ async function connect(redis: RedisClient): Promise<void> {
   await withDeadline(connectMs, 'connecting to Redis', () => redis.connect())
 }
 
-/** Logs once when Redis, or a node of a cluster, is unreachable, and once when it is back. */
-function logOutages(redis: RedisClient, log: Logger): void {
+/** Logs once when a node of a cluster is unreachable, and once when it is back. */
+function logNodeOutages(cluster: Cluster, log: Logger): void {
   const unreachable = new Set<string>()
-  const onError = (error: Error, node = '') => {
-    if (!unreachable.has(node))
-      log.error({ reason: String(error), ...(node && { node }) }, 'redis connection lost')
-    unreachable.add(node)
-  }
-  const onReady = (node = '') => {
-    if (unreachable.delete(node)) log.info(node === '' ? {} : { node }, 'redis connection restored')
-  }
-  redis.on('error', error => onError(error)).on('ready', () => onReady())
-  if (!(redis instanceof Cluster)) return
-  redis.on('node error', onError).on('+node', (node: Redis) => {
-    node.on('ready', () => onReady(`${node.options.host}:${node.options.port}`))
-  })
+  cluster
+    .on('node error', (error: Error, node: string) => {
+      if (!unreachable.has(node))
+        log.error({ reason: reasonOf(error), node }, 'connection to a node of redis lost')
+      unreachable.add(node)
+    })
+    .on('+node', (connection: Redis) => {
+      const node = `${connection.options.host}:${connection.options.port}`
+      connection.on('ready', () => {
+        if (unreachable.delete(node)) log.info({ node }, 'connection to a node of redis restored')
+      })
+    })
 }
 
 /** Warns if Redis may evict jobs. A managed Redis may refuse to return the setting. */

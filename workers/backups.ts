@@ -28,7 +28,7 @@ export function startBackups({ log, ...deps }: Deps, expression: string) {
   const run = async ({ date }: { readonly date: Date }) => {
     try {
       const name = await runScheduledBackup({ ...deps, signal: stopping.signal }, date)
-      if (name !== null) log.info({ name }, 'backup written')
+      if (name !== null) log.info({ file: name }, 'backup written')
     } catch (error) {
       if (!stopping.signal.aborted) log.error({ err: error }, 'the scheduled backup failed')
     }

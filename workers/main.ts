@@ -35,10 +35,10 @@ import {
 import { startWaveforms } from './waveforms.ts'
 import { startWebhooks } from './webhooks.ts'
 
-await runService('workers', parseConfig, async ({ config, log, opened }) => {
+await runService('workers', parseConfig, async ({ config, log, outages, opened }) => {
   opened.defer('metrics', await exportMetrics('workers', config, log))
   opened.defer('traces', await startTracing('workers', config, log))
-  const services = await openServices(config, log, 'workers', 12)
+  const services = await openServices(config, { log, outages }, 'workers', 12)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
   // Before anything starts songs: with another key, the process ends.
   const secrets = await openDatabaseSecrets(services.sql, config)

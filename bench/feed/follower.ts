@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { openFeed } from '../../src/live/feed/feed.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis, openSubscriber } from '../../src/redis/connection.ts'
+import { watchWrites } from '../../src/redis/write-health.ts'
 
 /** What the process of a feed can be asked. */
 export type FollowerCommand = 'start' | 'begin' | 'usage' | 'list'
@@ -26,12 +27,16 @@ const redis = openRedis(place, 'bench')
 const subscriber = openSubscriber(place, 'bench-changes')
 await Promise.all([redis, subscriber].map(async client => client.connect()))
 
+const log = pino({ level: 'warn' })
+const writes = watchWrites(redis, { log, outages: { begin: () => {} } })
+
 const openFollower = async () =>
   openFeed({
     redis,
     subscriber,
+    writes,
     baseUrl: 'https://radio.example.com',
-    log: pino({ level: 'warn' }),
+    log,
     renew: () => Promise.resolve(),
     readIdentities: async () => new Map()
   })

@@ -22,6 +22,13 @@ export async function checkBaseUrl(baseUrl: string): Promise<Finding> {
       `${baseUrl}/api/status answers ${status.code}${status.code === 200 ? ', but not as Cuewire does' : ''}`,
       'let the proxy pass all paths to Cuewire, with HTTP/1.1'
     )
+  const ready = await request(`${baseUrl}/api/health/ready`, {}).catch(() => null)
+  if (ready !== null && /"status":\s*"read-only"/.test(ready.body))
+    return problem(
+      'BASE_URL',
+      `${baseUrl} answers, but the connections of this server lead to a Redis that refuses writes`,
+      'wait ten seconds; if it stays so, the name in REDIS_URL leads to a node that is not the primary'
+    )
   const upgrade = await request(`${baseUrl}/api/live/nowplaying/websocket`, {
     Connection: 'Upgrade',
     Upgrade: 'websocket',

@@ -2,7 +2,9 @@ import { Cluster } from 'ioredis'
 
 import { checkRedis } from '../redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../redis/connection.ts'
+import { probeWrites } from '../redis/shard-commands.ts'
 import { withDeadline } from '../runtime/deadline.ts'
+import { needsNewConnection, reasonOf } from '../runtime/store-errors.ts'
 import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
 const connectMs = 10_000
@@ -42,14 +44,14 @@ async function readServers(redis: RedisClient): Promise<RedisCheck> {
     timeMs: seconds * 1_000 + microseconds / 1_000,
     readAtMs: performance.now()
   }
-  const isWritable = await redis.probeWrites('cuewire:doctor').then(
-    () => true,
-    () => false
+  const refusal: unknown = await probeWrites(redis).then(
+    () => null,
+    (error: unknown) => error
   )
-  return { findings: judge(infos, servers.length, isWritable), time }
+  return { findings: judge(infos, servers.length, refusal), time }
 }
 
-function judge(infos: readonly string[], masters: number, isWritable: boolean): readonly Finding[] {
+function judge(infos: readonly string[], masters: number, refusal: unknown): readonly Finding[] {
   const fields = infos.map(
     text => new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, key = '', value = '']) => [key, value]))
   )
@@ -57,9 +59,15 @@ function judge(infos: readonly string[], masters: number, isWritable: boolean): 
   const version = valuesOf('redis_version')[0] ?? ''
   const name = masters > 1 ? `version ${version}, ${masters} masters` : `version ${version}`
   const findings: Finding[] = []
-  if (!isWritable)
+  if (refusal !== null)
     findings.push(
-      problem('Redis', `${name}, refuses writes`, 'see its log: it is full, read-only, or cannot save')
+      problem(
+        'Redis',
+        `${name}, refuses writes (${reasonOf(refusal)})`,
+        needsNewConnection(refusal)
+          ? 'REDIS_URL leads to a node that is not the primary: let the name lead to it, or name Sentinels (redis+sentinel://)'
+          : 'see its log: it is full, or cannot save'
+      )
     )
   const policy = valuesOf('maxmemory_policy').find(each => each !== '' && each !== 'noeviction')
   if (policy !== undefined)

@@ -9,7 +9,7 @@ import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { ApiError, Overloaded, renderApiError, StoreOffline } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { SlowLog } from '../runtime/slow-log.ts'
-import { isStoreFault, reasonOf } from '../runtime/store-errors.ts'
+import { isStoreFault, reasonOf, unavailableStoreOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { LongList } from '../station/live-view.ts'
 import {
@@ -196,7 +196,9 @@ export function sendError(
 /** Without a stack for store errors, which affect many requests at once. */
 function logFailure({ head, server: { log } }: Exchange, error: unknown): void {
   const details = { request: head.requestId, method: head.method, path: redactKeys(head.path) }
-  if (isStoreFault(error)) log.warn({ reason: reasonOf(error), ...details }, 'request failed')
+  // The log leaves out what an outage explains.
+  if (unavailableStoreOf(error) !== null) log.warn({ err: error, ...details }, 'request failed')
+  else if (isStoreFault(error)) log.warn({ reason: reasonOf(error), ...details }, 'request failed')
   else log.error({ err: error, ...details }, 'request failed')
 }
 

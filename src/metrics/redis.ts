@@ -15,6 +15,12 @@ export const commandErrors = declareOpenCounter(
   ['command']
 )
 
+export const refusedWritesSeconds = declareGauge(
+  'cuewire_redis_refused_writes_seconds',
+  'Time for which Redis has refused the writes of the process, without an outage; 0: it takes them.',
+  'max'
+)
+
 export const isConnected = declareGauge(
   'cuewire_redis_connected',
   '1 if the connection to Redis is open, else 0.',

@@ -1,11 +1,13 @@
-import type { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } from 'ioredis'
 
 import { projectFile } from '../runtime/program-files.ts'
+import { correctCluster, limitCommandTime } from './cluster-corrections.ts'
 import { coalesceWrites } from './coalesce-writes.ts'
-import { type RedisPlace } from './place.ts'
+import type { RedisPlace } from './place.ts'
+import { accessOptions, connectionOptions, parseRedisUrl } from './redis-url.ts'
+import { replaceRefusedConnection } from './refused-connections.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
@@ -14,7 +16,12 @@ export type RedisClient = Redis | Cluster
 const stationScripts = ['commitStation', 'countListeners', 'forgetStation', 'acknowledgeFlush'] as const
 const stationKeys = 10
 
+const connectTimeout = 5_000
 const commandTimeout = 5_000
+/** A Sentinel that does not answer within this time is skipped. */
+const sentinelCommandTimeout = 2_000
+/** Interval of checks whether a Redis that starts has loaded its data. */
+const maxLoadingRetryTime = 1_000
 /** A connection without any data for this long after a command is replaced. */
 const socketTimeout = 6_000
 /** The same for commands that block for up to ten seconds. */
@@ -31,13 +38,13 @@ export function openRedis(place: RedisPlace, connectionName: string): RedisClien
       numberOfKeys: stationKeys,
       lua: shared + readScript(`${name}-${stationKeys}`)
     })
-  for (const name of ['probeWrites', 'takeDuePlays', 'takeToken'])
+  for (const name of ['takeDuePlays', 'takeToken'])
     redis.defineCommand(name, { numberOfKeys: 1, lua: readScript(`${name}-1`) })
   return redis
 }
 
 /**
- * Opens a connection for subscriptions, which are renewed after reconnects. The caller must send a command
+ * Opens a connection for subscriptions, which are renewed after reconnects. On a cluster the caller must send a command
  * every few seconds, so that a lost connection is noticed.
  */
 export function openSubscriber(place: RedisPlace, name: string): RedisClient {
@@ -57,15 +64,19 @@ export function openJobConnection(place: RedisPlace, name: string): RedisClient 
 function openForCommands(place: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
   const redis = open(place, name, { commandTimeout, socketTimeout, ...options })
   if (redis instanceof Cluster) limitCommandTime(redis, commandTimeout)
-  probe(redis)
   return redis
 }
 
-/** Sends a command over each connection every few seconds; one that does not answer is replaced. */
+/**
+ * Sends a command over each connection every few seconds. One that does not answer, or leads to a node that refuses writes
+ * and will not take them again, is replaced. A replica of a cluster is known as one.
+ */
 function probe(redis: RedisClient): void {
+  redis.defineCommand('probeWrites', { numberOfKeys: 1, lua: readScript('probeWrites-1') })
   const timer = setInterval(() => {
-    const servers = redis instanceof Cluster ? redis.nodes() : [redis]
-    for (const server of servers) if (server.status === 'ready') server.ping().catch(() => {})
+    if (redis instanceof Cluster) {
+      for (const node of redis.nodes()) if (node.status === 'ready') node.ping().catch(() => {})
+    } else if (redis.status === 'ready') redis.probeWrites(probedKey).catch(() => {})
   }, probeMs)
   timer.unref()
   redis.on('end', () => clearInterval(timer))
@@ -74,61 +85,50 @@ function probe(redis: RedisClient): void {
 /** Interval of commands on an idle connection, so that a lost one is noticed before it is needed. */
 const probeMs = 3_000
 
+/** It need not exist. */
+const probedKey = '{cuewire}plays'
+
 type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'socketTimeout'> &
   Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>
 
 function open({ urls, isCluster }: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
   const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = options
-  const common = { connectionName: `cuewire-${name}`, connectTimeout: 5_000, ...rest }
+  const url = parseRedisUrl(urls[0])
+  const common = { connectionName: `cuewire-${name}`, connectTimeout, maxLoadingRetryTime, ...rest }
   if (!isCluster) {
-    const redis = new Redis(urls[0], { ...common, enableOfflineQueue, retryStrategy, lazyConnect: true })
+    const redis = new Redis({
+      ...connectionOptions(url),
+      ...common,
+      sentinelCommandTimeout,
+      sentinelRetryStrategy: retryStrategy,
+      enableOfflineQueue,
+      retryStrategy,
+      lazyConnect: true
+    })
     coalesceWrites(redis)
+    replaceRefusedConnection(redis)
+    probe(redis)
     return redis
   }
-  const cluster = new Cluster(urls.map(addressOf), {
-    redisOptions: { ...common, ...accessOf(urls[0]) },
-    enableOfflineQueue,
-    shardedSubscribers,
-    clusterRetryStrategy: retryStrategy,
-    lazyConnect: true,
-    // Certificates are issued for names, so names are not resolved.
-    dnsLookup: (host, done) => done(null, host)
-  })
-  return correctCluster(cluster)
-}
-
-/** Corrects ioredis for times when nodes are unavailable, also in the duplicates that BullMQ workers make. */
-function correctCluster(cluster: Cluster): Cluster {
-  cluster.on('+node', coalesceWrites)
-  const duplicate = cluster.duplicate.bind(cluster)
-  cluster.duplicate = (...parts) => {
-    const copy = correctCluster(duplicate(...parts))
-    // Outages are logged by the process's own connection.
-    copy.on('error', () => {})
-    return copy
-  }
-  limitSlotRefreshes(cluster)
-  settleConnects(cluster)
+  const cluster = new Cluster(
+    urls.map(each => parseRedisUrl(each).hosts[0]),
+    {
+      redisOptions: { ...common, ...accessOptions(url) },
+      enableOfflineQueue,
+      shardedSubscribers,
+      clusterRetryStrategy: retryStrategy,
+      lazyConnect: true,
+      // Certificates are issued for names, so names are not resolved.
+      dnsLookup: (host, done) => done(null, host)
+    }
+  )
+  correctCluster(cluster)
+  probe(cluster)
   return cluster
 }
 
 /** Short at first, so that a restarted Redis is found within a second; with jitter. */
 const retryStrategy = (attempt: number) => Math.min(attempt * 50, 1_000) * (0.75 + Math.random() / 2)
-
-function addressOf(url: string) {
-  const { hostname, port } = new URL(url)
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }
-}
-
-/** Options of all nodes of a cluster. */
-function accessOf(url: string) {
-  const { protocol, username, password } = new URL(url)
-  return {
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' ? { tls: {} } : {})
-  }
-}
 
 export type ScriptKeys = [
   station: string,
@@ -172,78 +172,5 @@ declare module 'ioredis' {
     probeWrites(key: string): Result<number, Context>
     takeDuePlays(key: string, untilMs: number, atMost: number): Result<string[], Context>
     takeToken(key: string, intervalMs: number, burst: number, takes: 0 | 1): Result<number, Context>
-  }
-}
-
-/**
- * Makes `connect` of a cluster client fail when the attempt fails. ioredis 6 loses the promise if nodes
- * answer while the cluster is not ready (https://github.com/redis/ioredis/issues/709), and a BullMQ worker
- * then waits forever.
- */
-function settleConnects(cluster: Pick<Cluster, 'connect' | 'once' | 'off'>): void {
-  const connect = cluster.connect.bind(cluster)
-  cluster.connect = async () => {
-    let closed: (() => void) | undefined
-    const failed = new Promise<never>((_, reject) => {
-      closed = () => reject(new Error('Connection is closed.'))
-      cluster.once('close', closed)
-    })
-    try {
-      await Promise.race([connect(), failed])
-    } finally {
-      if (closed) cluster.off('close', closed)
-    }
-  }
-}
-
-/**
- * Makes commands of a cluster client fail after `ms`, and at once if the whole cluster has been unavailable
- * for longer. The `commandTimeout` of ioredis 6 starts only when a node gets the command.
- */
-export function limitCommandTime(cluster: EventEmitter & Pick<Cluster, 'sendCommand'>, ms: number): void {
-  const send = cluster.sendCommand.bind(cluster)
-  let awaySinceMs = Infinity
-  cluster.on('close', () => (awaySinceMs = Math.min(awaySinceMs, performance.now())))
-  cluster.on('ready', () => (awaySinceMs = Infinity))
-  cluster.sendCommand = (command, ...rest) => {
-    command.setTimeout(ms)
-    // The client itself uses CLUSTER to check whether the cluster is available.
-    if (command.name === 'cluster' || performance.now() - awaySinceMs <= ms) return send(command, ...rest)
-    command.reject(new Error('Connection is closed.'))
-    return command.promise
-  }
-}
-
-/** Minimum interval of cluster slot refreshes. */
-const refreshIntervalMs = 250
-
-/**
- * Limits cluster slot refreshes to four per second. ioredis 6 refreshes whenever a sharded subscription fails
- * to connect, and connects again after it: one node that is down costs a whole core.
- */
-export function limitSlotRefreshes(cluster: Pick<Cluster, 'refreshSlotsCache' | 'status'>): void {
-  const refresh = cluster.refreshSlotsCache.bind(cluster)
-  let waiting: Parameters<typeof refresh>[0][] | null = null
-  let nextAtMs = 0
-
-  function refreshNow(): void {
-    const callbacks = waiting ?? []
-    waiting = null
-    nextAtMs = performance.now() + refreshIntervalMs
-    if (cluster.status === 'end') return
-    refresh((error, result) => {
-      for (const done of callbacks) done?.(error, result)
-    })
-  }
-
-  cluster.refreshSlotsCache = done => {
-    if (waiting !== null) {
-      waiting.push(done)
-      return
-    }
-    waiting = [done]
-    const waitMs = nextAtMs - performance.now()
-    if (waitMs <= 0) refreshNow()
-    else setTimeout(refreshNow, waitMs).unref()
   }
 }

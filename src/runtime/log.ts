@@ -1,4 +1,8 @@
-import { pino, type Logger } from 'pino'
+import { formatWithOptions } from 'node:util'
+
+import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
+
+import { openOutages, type Outages } from './outages.ts'
 
 export type { Logger } from 'pino'
 
@@ -14,9 +18,44 @@ const secrets = [
   'req.headers["x-api-key"]'
 ]
 
-/** Opens the log of a process: readable lines on a terminal, else one JSON object per line. */
-export async function openLog(name: string, level: string): Promise<Logger> {
-  const options = { name, level, redact: { paths: secrets, censor: '[secret]' } }
+/** The keys that each line has; in a line of JSON no key may occur twice. */
+const ownKeys: readonly string[] = ['level', 'time', 'pid', 'hostname', 'name', 'msg']
+
+/**
+ * Opens the log of a process: readable lines on a terminal, else one JSON object per line, to `stream` or the standard
+ * output. A failure that an outage of a store explains is not logged: see `outages.ts`.
+ */
+export async function openLog(
+  name: string,
+  level: string,
+  stream?: NodeJS.WritableStream
+): Promise<{ readonly log: PinoLogger; readonly outages: Outages }> {
+  const outages = openOutages(() => log)
+  const options: LoggerOptions = {
+    name,
+    level,
+    redact: { paths: secrets, censor: '[secret]' },
+    hooks: {
+      logMethod(given, method) {
+        const [details, message, ...others] = given
+        if (isObject(details)) {
+          if (outages.includes(details instanceof Error ? details : details['err'])) return
+          if (!(details instanceof Error))
+            return method.call(this, renameOwnKeys(details), message, ...others)
+        }
+        method.apply(this, given)
+      }
+    }
+  }
+  const log: PinoLogger = await openPino(options, stream)
+  return { log, outages }
+}
+
+async function openPino(
+  options: LoggerOptions,
+  stream: NodeJS.WritableStream | undefined
+): Promise<PinoLogger> {
+  if (stream !== undefined) return pino(options, stream)
   if (!process.stdout.isTTY) return pino(options)
   const { default: pretty } = await import('pino-pretty')
   return pino(
@@ -29,4 +68,32 @@ export async function openLog(name: string, level: string): Promise<Logger> {
       customColors: 'info:green'
     })
   )
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+/** Renames details that are called as a key of each line: `name` becomes `name_`. */
+function renameOwnKeys(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!ownKeys.some(key => key in details)) return details
+  return Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [ownKeys.includes(key) ? `${key}_` : key, value])
+  )
+}
+
+/** Texts that were logged are remembered up to this number. */
+const maxTexts = 100
+
+/**
+ * Logs what packages write to the console, as warnings; each text once, because some repeat it for each connection.
+ */
+export function logConsole(log: Pick<PinoLogger, 'warn'>): void {
+  const texts = new Set<string>()
+  const write = (...parts: unknown[]) => {
+    const text = formatWithOptions({ colors: false, breakLength: Infinity }, ...parts)
+    if (texts.has(text) || texts.size >= maxTexts) return
+    texts.add(text)
+    log.warn({ text }, 'output of a package')
+  }
+  for (const method of ['debug', 'log', 'info', 'warn', 'error'] as const) console[method] = write
 }

@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 
 import { DeadlineExceeded, withDeadline } from './deadline.ts'
 import { ReportedError } from './errors.ts'
-import { type Logger, openLog } from './log.ts'
+import { type Logger, logConsole, openLog } from './log.ts'
+import type { Outages } from './outages.ts'
 import { isStoreUnavailable, reasonOf, toOperatorError } from './store-errors.ts'
 
 /** Closes what was opened, last opened first. */
@@ -33,6 +34,8 @@ export function openReleasers(log: Logger) {
 interface ServiceContext<Config> {
   readonly config: Config
   readonly log: Logger
+  /** To which whoever opens a store tells how to probe it. */
+  readonly outages: Outages
   /** Closed when the process stops, or when its start fails. */
   readonly opened: ReturnType<typeof openReleasers>
   /** Aborted when the process stops, also during the start. */
@@ -64,7 +67,8 @@ export async function runService<
   if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge')
   await runEntry(async () => {
     const config = parseConfig(process.env)
-    const log = await openLog(name, config.LOG_LEVEL)
+    const { log, outages } = await openLog(name, config.LOG_LEVEL)
+    logConsole(log)
     const opened = openReleasers(log)
     const stopping = new AbortController()
     let starting = Promise.resolve()
@@ -96,7 +100,7 @@ export async function runService<
     // The parent may have exited while this process was loading.
     if ('connected' in process && !process.connected) return stop(0)
 
-    starting = start({ config, log, opened, signal: stopping.signal })
+    starting = start({ config, log, outages, opened, signal: stopping.signal })
     try {
       await starting
     } catch (error) {

@@ -3,20 +3,49 @@ import { AdvisedError, codeOf, OperatorError } from './errors.ts'
 /** Whether an error means that Postgres or Redis is unreachable. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return (
-    /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(codeOf(error)) ||
-    ['MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
-    /^(Connection is closed|Stream isn't writeable|Command timed out|connecting to Redis took longer|CLUSTERDOWN|Too many Cluster redirections)/.test(
-      error.message
-    )
-  )
+  return /^(ECONN|EPIPE|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(codeOf(error)) || isLostRedis(error)
 }
 
-/** Whether Redis refuses a write: it is full, cannot save, is a replica, starts, or has lost its nodes. */
-const isRefusedWrite = (error: unknown) =>
+export type StoreName = 'postgres' | 'redis'
+
+/** Returns the store whose outage explains an error: it is unreachable, or Redis refuses commands. Null for other errors. */
+export function unavailableStoreOf(error: unknown): StoreName | null {
+  if (!(error instanceof Error)) return null
+  if (isLostRedis(error) || isRefusedByRedis(error)) return 'redis'
+  const code = codeOf(error)
+  if (/^(CONNECTION_|CONNECT_TIMEOUT|57P0)/.test(code)) return 'postgres'
+  // The package adds the statement to each error, also to those of sockets and of names that cannot be resolved.
+  const isOfStatement = 'query' in error && 'parameters' in error
+  return isOfStatement && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/.test(code)
+    ? 'postgres'
+    : null
+}
+
+const isLostRedis = (error: Error): boolean =>
+  ['MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
+  /^(Connection is closed|Stream isn't writeable|Command timed out|connecting to Redis took longer|CLUSTERDOWN|Too many Cluster redirections|All sentinels are unreachable)/.test(
+    error.message
+  )
+
+/**
+ * Whether an error of Redis means that the node of this connection does not take commands, while the node that a new
+ * connection reaches may: it was demoted (READONLY, UNBLOCKED, MASTERDOWN), has lost its replicas or its cluster
+ * (NOREPLICAS, CLUSTERDOWN), loads its data again, or forgot who is connected (NOAUTH, as behind a proxy). Not those that a
+ * new connection meets as well: full (OOM), cannot save (MISCONF), without permission (NOPERM).
+ */
+export const needsNewConnection = (error: unknown): boolean =>
+  isAnswerOfRedis(error) &&
+  /(?:^|[ -])(?:READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|UNBLOCKED|NOAUTH) /.test(error.message)
+
+/** Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, or moves a slot. */
+export const isRefusedByRedis = (error: unknown): boolean =>
+  needsNewConnection(error) ||
+  (isAnswerOfRedis(error) && /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN) /.test(error.message))
+
+/** An answer of Redis itself, also one that a client of a cluster has received too often. */
+const isAnswerOfRedis = (error: unknown): error is Error =>
   error instanceof Error &&
-  error.name === 'ReplyError' &&
-  /^(OOM|MISCONF|READONLY|LOADING|MASTERDOWN|NOREPLICAS|TRYAGAIN) /.test(error.message)
+  (error.name === 'ReplyError' || error.message.startsWith('Too many Cluster redirections'))
 
 /** Whether an error means that a store is unreachable or overloaded, so that a retry may succeed. */
 export function isStoreFault(error: unknown): boolean {
@@ -24,7 +53,7 @@ export function isStoreFault(error: unknown): boolean {
   // after a failover), serialization failure or deadlock.
   return (
     isStoreUnavailable(error) ||
-    isRefusedWrite(error) ||
+    isRefusedByRedis(error) ||
     /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
   )
 }
@@ -34,7 +63,7 @@ export function isStoreFault(error: unknown): boolean {
  * unreachable, refuses writes, or is out of resources. A timeout or a conflict may concern only some rows.
  */
 export function isStoreAway(error: unknown): boolean {
-  return isStoreUnavailable(error) || isRefusedWrite(error) || /^(53|25006)/.test(codeOf(error))
+  return isStoreUnavailable(error) || isRefusedByRedis(error) || /^(53|25006)/.test(codeOf(error))
 }
 
 /** The message of an error for a log line or another message. */

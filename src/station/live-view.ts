@@ -69,6 +69,8 @@ export interface LiveView {
    */
   readonly health: () => {
     readonly isCurrent: boolean
+    /** Whether the node of Redis that this server reached refuses writes, which another may take. */
+    readonly isNodeRefusing: boolean
     readonly checkedAtMs: number
     readonly stations: number
   }

@@ -176,6 +176,16 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
         },
         () => redis.refuse(false)
       )
+      const limitMemory = async (bytes: number) => {
+        const admin = openRedis(await checkRedis(redisUrl), 'test')
+        await admin.call('CONFIG', 'SET', 'maxmemory', bytes)
+        admin.disconnect()
+      }
+      await cause(
+        ['CuewireRedisRefusesWrites'],
+        () => limitMemory(1),
+        () => limitMemory(0)
+      )
       await cause(
         ['CuewirePostgresErrors', 'CuewireSweepStopped', 'CuewireHttpErrors'],
         () => {

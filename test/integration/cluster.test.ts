@@ -12,6 +12,7 @@ import { openBlocking, openRedis } from '../../src/redis/connection.ts'
 import { shards } from '../../src/redis/keys.ts'
 import { commitState, readStates, readStored } from '../../src/redis/station-store.ts'
 import { withDeadline } from '../../src/runtime/deadline.ts'
+import { openOutages } from '../../src/runtime/outages.ts'
 import { openSlowLog } from '../../src/runtime/slow-log.ts'
 import { openServices } from '../../src/services.ts'
 import { startAdvanceWorker } from '../../workers/advance.ts'
@@ -185,7 +186,7 @@ test('a single node that may evict keys causes a warning', async ({ cluster, dat
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const config = parseConfig({ DATABASE_URL: databaseUrl, REDIS_URL: cluster.url })
-  await using services = await openServices(config, log, 'test', 1)
+  await using services = await openServices(config, { log, outages: openOutages(() => log) }, 'test', 1)
   await node?.client.config('SET', 'maxmemory-policy', 'noeviction')
   expect(services.redisPlace.isCluster).toBe(true)
   expect(lines).toHaveLength(1)

@@ -21,11 +21,13 @@ export interface CuttableProxy extends AsyncDisposable {
   readonly freeze: () => void
   /** Delays all data by this number of milliseconds, in each direction. */
   readonly delay: (delayMs: number) => void
+  /** Connects new clients to another server. Open connections stay where they are, as with a name or load balancer. */
+  readonly pointTo: (storeUrl: string) => void
 }
 
 /** Opens a proxy on 127.0.0.1. */
 export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy> {
-  const { hostname, port } = new URL(storeUrl)
+  let target = new URL(storeUrl)
   const pairs = new Map<Socket, Socket>()
   const frozen = new WeakSet<Socket>()
   let delayMs = 0
@@ -46,7 +48,7 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
       else client.destroy()
       return
     }
-    const server = connect(Number(port), hostname)
+    const server = connect(Number(target.port), target.hostname)
     pairs.set(client, server)
     const end = () => {
       pairs.delete(client)
@@ -76,6 +78,9 @@ export async function openCuttableProxy(storeUrl: string): Promise<CuttableProxy
     },
     delay: ms => {
       delayMs = ms
+    },
+    pointTo: newUrl => {
+      target = new URL(newUrl)
     },
     [Symbol.asyncDispose]: async () => {
       cut()

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -70,6 +71,8 @@ export function openCrowd(shape: CrowdShape): Crowd {
   const channel = `station:${shortName}`
   const life = new AbortController()
   const { signal } = life
+  // Each client adds some.
+  setMaxListeners(0, signal)
   const members: Member[] = []
   const faults: string[] = []
   const epochs = new Set<string>()

@@ -12,6 +12,7 @@ import { serveSockets, socketPath } from '../../src/live/transports/websockets.t
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis, openSubscriber, type RedisClient } from '../../src/redis/connection.ts'
 import { changesChannel, shards } from '../../src/redis/keys.ts'
+import { watchWrites } from '../../src/redis/write-health.ts'
 
 const mayListen = async (key: string) => key === 'good'
 
@@ -26,9 +27,11 @@ export async function followRedis(
   const redis = openRedis(place, 'test')
   const subscriber = openSubscriber(place, 'test-changes')
   redis.on('error', () => {})
+  const writes = watchWrites(redis, { log, outages: { begin: () => {} } })
   const feed = await openFeed({
     redis,
     subscriber,
+    writes,
     baseUrl: 'https://radio.example.com',
     log,
     renew: () => Promise.resolve(),
@@ -37,6 +40,7 @@ export async function followRedis(
   })
   onTestFinished(async () => {
     await feed.close()
+    writes.stop()
     redis.disconnect()
     subscriber.disconnect()
   })

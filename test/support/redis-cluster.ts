@@ -1,11 +1,6 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-
-import { Redis } from 'ioredis'
-
 import { obtainRedis } from '../../src/embedded/find-redis.ts'
-import { type GuardedProcess, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
+import { openRedisNode, type RedisNode, untilSynchronized } from './redis-node.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
@@ -16,49 +11,47 @@ const password = 'cluster-secret'
 export interface RedisCluster extends AsyncDisposable {
   /** The URLs of all nodes, for REDIS_URL. */
   readonly url: string
-  readonly nodes: readonly ClusterNode[]
+  readonly nodes: readonly RedisNode[]
   /** The node of the slot of this key. */
-  readonly nodeOf: (key: string) => Promise<ClusterNode>
+  readonly nodeOf: (key: string) => Promise<RedisNode>
   /** Resolves when every node reports that all slots are served. */
   readonly ready: () => Promise<void>
   readonly flush: () => Promise<void>
+  /** Resolves when the replica of the first node, which was killed, is a master. */
+  readonly untilPromoted: () => Promise<void>
 }
 
-/** One node of the cluster. */
-export interface ClusterNode {
-  readonly url: string
-  /** A client of only this node. */
-  readonly client: Redis
-  /** Kills the node by SIGKILL; the others notice it after about a second. */
-  readonly kill: () => Promise<void>
-  /** Starts the node again with the data of its append-only file. */
-  readonly start: () => Promise<void>
-}
-
-/** Starts the cluster and waits until it serves every slot. */
-export async function startRedisCluster(): Promise<RedisCluster> {
+/** Starts the cluster and waits until it serves every slot. `hasReplica`: the first node has a replica. */
+export async function startRedisCluster({ hasReplica = false } = {}): Promise<RedisCluster> {
   const folder = await openTempFolder()
   const { command } = await obtainRedis(folder.path)
   const nodes = await Promise.all([0, 1, 2].map(async () => openNode(command, folder.path)))
+  const replica = hasReplica ? await openNode(command, folder.path) : null
+  const all = [...nodes, ...(replica === null ? [] : [replica])]
+  const isComplete = new RegExp(`cluster_state:ok[^]*cluster_known_nodes:${all.length}`)
   const ready = async () => {
     await Promise.all(
-      nodes.map(async ({ client }) =>
-        waitFor(async () => /cluster_state:ok[^]*cluster_known_nodes:3/.test(await client.cluster('INFO')), {
+      all.map(async ({ client }) =>
+        waitFor(async () => isComplete.test(await client.cluster('INFO')), {
           deadlineMs: 10_000,
           what: 'the cluster'
         })
       )
     )
   }
-  await Promise.all(nodes.map(async node => node.start()))
+  await Promise.all(all.map(async node => node.start()))
   await Promise.all(
     nodes.map(async ({ client }, index) => client.call('CLUSTER', 'ADDSLOTSRANGE', ...rangeOf(index)))
   )
-  const [first, ...others] = nodes
+  const [first, ...others] = all
   if (!first) throw new Error('no nodes')
   for (const { port, busPort } of others)
     await first.client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort)
   await ready()
+  if (replica !== null) {
+    await replica.client.cluster('REPLICATE', await first.client.cluster('MYID'))
+    await untilSynchronized(replica)
+  }
   return {
     url: nodes.map(({ url }) => url).join(','),
     nodes,
@@ -67,14 +60,17 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       return nodes.findLast((_, index) => rangeOf(index)[0] <= slot) ?? first
     },
     ready,
+    untilPromoted: async () => {
+      await waitFor(async () => (await replica?.client.info('replication'))?.includes('role:master'), {
+        deadlineMs: 20_000,
+        what: 'the replica to take over'
+      })
+    },
     flush: async () => {
       await Promise.all(nodes.map(async ({ client }) => client.flushall()))
     },
     async [Symbol.asyncDispose]() {
-      for (const { client, kill } of nodes) {
-        client.disconnect()
-        await kill()
-      }
+      for (const node of all) await node.close()
       await folder[Symbol.asyncDispose]()
     }
   }
@@ -86,53 +82,18 @@ function rangeOf(index: number): [number, number] {
 }
 
 async function openNode(command: readonly string[], parent: string) {
-  const [port, busPort] = [await findFreePort(), await findFreePort()]
-  const folder = join(parent, String(port))
-  await mkdir(folder)
-  const url = `redis://:${password}@127.0.0.1:${port}`
-  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 })
-  // Refused connections are expected while it is down.
-  client.on('error', () => {})
-  let server: GuardedProcess | null = null
-  return {
-    url,
-    port,
-    busPort,
-    client,
-    start: async () => {
-      const started = await startGuarded([...command, ...argumentsOf(port, busPort, folder)], {
-        stopSignal: 'TERM',
-        cwd: folder
-      })
-      server = started
-      const ended = started.exited.then(() => {
-        throw new Error(`a node of the cluster ended: ${started.lastOutput()}`)
-      })
-      await Promise.race([client.ping(), ended])
-      // A test may wait for its end later.
-      ended.catch(() => {})
-    },
-    kill: async () => {
-      if (server === null || server.hasExited()) return
-      process.kill(server.pid, 'SIGKILL')
-      await server.exited
-    }
-  }
+  const busPort = await findFreePort()
+  const node = await openRedisNode({ command, parent, password, settings: settingsOf(busPort) })
+  return { ...node, busPort }
 }
 
-function argumentsOf(port: number, busPort: number, folder: string): string[] {
-  const settings = {
-    port,
-    bind: '127.0.0.1',
-    dir: folder,
-    requirepass: password,
-    save: '',
-    appendonly: 'yes',
-    'maxmemory-policy': 'noeviction',
-    'cluster-enabled': 'yes',
-    'cluster-port': busPort,
-    'cluster-node-timeout': 1_000,
-    'cluster-announce-ip': '127.0.0.1'
-  }
-  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
-}
+const settingsOf = (busPort: number) => ({
+  masterauth: password,
+  save: '',
+  appendonly: 'yes',
+  'maxmemory-policy': 'noeviction',
+  'cluster-enabled': 'yes',
+  'cluster-port': busPort,
+  'cluster-node-timeout': 1_000,
+  'cluster-announce-ip': '127.0.0.1'
+})

@@ -19,6 +19,7 @@ test('an empty environment results in the documented defaults', () => {
     LISTENER_RETENTION_DAYS: 400,
     AUDIENCE_RETENTION_DAYS: 730,
     DEMO: true,
+    ACCESS_LOG: false,
     API_DIALECT: 'documented',
     CORS_ALLOWED_ORIGINS: ['*'],
     LIVE_MAX_CONNECTIONS: 50_000,

@@ -84,26 +84,29 @@ const alive = apiRoute('GET', '/api/health/live', 'public', {
 
 /**
  * A server without Redis is ready nevertheless: it serves the newest states it has, and without Redis all
- * servers would be taken out of service at once. `live_state` reports it.
+ * servers would be taken out of service at once. `live_state` reports it. One that reached a node which refuses writes, as
+ * after a failover, is not ready: others may have reached the node that takes them.
  */
 const ready = apiRoute('GET', '/api/health/ready', 'public', {
   id: 'getReadiness',
   tag,
-  summary: 'Readiness probe: 503 while this server shuts down',
+  summary:
+    'Readiness probe: 503 while this server shuts down, or its connections lead to a Redis that was demoted',
   answer: exactly({
-    status: { ...string, enum: ['ready', 'draining'] },
+    status: { ...string, enum: ['ready', 'draining', 'read-only'] },
     live_state: liveState,
     checked_at: { ...integer, description: 'Unix seconds up to which no change was missed' }
   }),
   errors: [503],
   handle: (_, { live, isDraining }) => {
-    const { isCurrent, checkedAtMs } = live.health()
+    const { isCurrent, isNodeRefusing, checkedAtMs } = live.health()
+    const state = isDraining() ? 'draining' : isNodeRefusing ? 'read-only' : 'ready'
     const body = {
-      status: isDraining() ? 'draining' : 'ready',
+      status: state,
       live_state: isCurrent ? 'current' : 'stale',
       checked_at: Math.floor(checkedAtMs / 1000)
     }
-    return { ...json(body), status: isDraining() ? 503 : 200, headers: noStore }
+    return { ...json(body), status: state === 'ready' ? 200 : 503, headers: noStore }
   }
 })
 

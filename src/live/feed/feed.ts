@@ -3,12 +3,8 @@ import { feedLag } from '../../metrics/push.ts'
 import type { RedisClient } from '../../redis/connection.ts'
 import { shardOf, shards } from '../../redis/keys.ts'
 import { parseMessage } from '../../redis/messages.ts'
-import {
-  openSequenceReader,
-  probeSubscriptions,
-  probeWrites,
-  subscribeToShards
-} from '../../redis/shard-commands.ts'
+import { openSequenceReader, probeSubscriptions, subscribeToShards } from '../../redis/shard-commands.ts'
+import type { WriteHealth } from '../../redis/write-health.ts'
 import { forEachConcurrently } from '../../runtime/concurrency.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { Logger } from '../../runtime/log.ts'
@@ -31,6 +27,8 @@ export interface FeedOptions {
   readonly redis: RedisClient
   /** For the changes channels only. Both connections stay open when the feed closes. */
   readonly subscriber: RedisClient
+  /** Whether `redis` takes writes. It goes on when the feed closes, as the connections do. */
+  readonly writes: Pick<WriteHealth, 'check' | 'isRefusing' | 'isNodeRefusing' | 'writableAtMs'>
   readonly baseUrl: string
   /** The dialect of the installation. */
   readonly dialect?: Dialect
@@ -53,9 +51,6 @@ const backEvents = ['ready', 'subscribersReady'] as const
 /** Interval of probes of the subscriber connection. */
 const probeMs = 4_000
 
-/** Interval of checks whether Redis accepts writes. */
-const writeProbeMs = 1_000
-
 /** Maximum number of shards that are read at a time at the start. All at once would need much memory. */
 const shardsAtOnce = 4
 
@@ -70,7 +65,7 @@ const currentForMs = 5_000
  * station with an empty position was deleted. Throws if Redis cannot be read now; retries later.
  */
 export async function openFeed(options: FeedOptions) {
-  const { redis, subscriber, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
+  const { redis, subscriber, writes, baseUrl, log, renew, readIdentities, checkIntervalMs = 450 } = options
   const { dialect = 'documented', stationFaults = openStationFaults(log) } = options
   const listeners = new Set<ChangeListener>()
   const removalListeners = new Set<RemovalListener>()
@@ -92,18 +87,12 @@ export async function openFeed(options: FeedOptions) {
   let isOpen = false
   let isAway = false
   let isOutdated = false
-  let isRefusing = false
-  let writableAtMs = 0
   let lastCheckMs = -Infinity
   let nextShard = 0
 
-  /** Logs one line when Redis or a node of it becomes unavailable, and one when all are available again. */
   function onOutcome(error: unknown): void {
     if (error === null) lastCheckMs = performance.now()
-    if (followers.some(follower => follower.isAway()) === isAway) return
-    isAway = !isAway
-    if (isAway) log.warn({ reason: String(error) }, 'redis connection lost; serving the newest known states')
-    else log.info('redis connection restored')
+    isAway = followers.some(follower => follower.isAway())
   }
 
   function onStation(stationId: number, error: unknown): void {
@@ -126,23 +115,6 @@ export async function openFeed(options: FeedOptions) {
     isOutdated = isSo
     if (isOutdated) log.warn('live states of a newer release cannot be read; serving the newest known ones')
     else log.info('the live states can be read again')
-  }
-
-  /** A full Redis answers reads but refuses writes. Logs one line when that begins, and one when it ends. */
-  async function checkWrites(): Promise<void> {
-    const startedMs = engineTimeMs()
-    const fault = await probeWrites(redis).then(
-      () => null,
-      (error: unknown) => error
-    )
-    // A missing answer is noticed by the comparisons.
-    const isRefused = fault instanceof Error && fault.name === 'ReplyError'
-    if (fault === null) writableAtMs = startedMs
-    if (isRefused === isRefusing) return
-    isRefusing = isRefused
-    if (isRefusing)
-      log.warn({ reason: String(fault) }, 'redis refuses writes; serving the newest known states')
-    else log.info('redis takes writes again')
   }
 
   function onSetBack(shown: ShownPosition): void {
@@ -220,17 +192,13 @@ export async function openFeed(options: FeedOptions) {
   for (const event of backEvents) subscriber.on(event, checkAll)
   // Reads what changed between the first comparison and the subscription.
   await compareAll()
-  await checkWrites()
+  await writes.check()
   lastCheckMs = performance.now()
   // A connection that does not answer is replaced.
   const probeSubscriber = () => void probeSubscriptions(subscriber).catch(noOp)
   isOpen = true
   const stopCompression = startCompression(catalogue.all)
-  const timers = [
-    setInterval(checkNext, checkIntervalMs),
-    setInterval(() => void checkWrites(), writeProbeMs),
-    setInterval(probeSubscriber, probeMs)
-  ]
+  const timers = [setInterval(checkNext, checkIntervalMs), setInterval(probeSubscriber, probeMs)]
 
   return {
     get: catalogue.get,
@@ -262,13 +230,14 @@ export async function openFeed(options: FeedOptions) {
      */
     health: () => ({
       connected: isConnected(),
+      isNodeRefusing: writes.isNodeRefusing(),
       lastCheckMs,
-      checkedAtMs: Math.min(writableAtMs, ...followers.map(follower => follower.checkedAtMs())),
+      checkedAtMs: Math.min(writes.writableAtMs(), ...followers.map(follower => follower.checkedAtMs())),
       stations: catalogue.size()
     }),
     /** Whether Redis accepts writes and a shard was compared within the last 5 seconds. */
     isCurrent: () =>
-      isConnected() && !isOutdated && !isRefusing && performance.now() - lastCheckMs < currentForMs,
+      isConnected() && !isOutdated && !writes.isRefusing() && performance.now() - lastCheckMs < currentForMs,
     close: async () => {
       for (const timer of timers) clearInterval(timer)
       stopCompression()

@@ -44,8 +44,8 @@ export function viewOf(feed: Feed): LiveView {
       onChange: listener => feed.onChange(station => listener(station)),
       catchUp: feed.catchUp,
       health: () => {
-        const { checkedAtMs, stations } = feed.health()
-        return { isCurrent: feed.isCurrent(), checkedAtMs, stations }
+        const { checkedAtMs, stations, isNodeRefusing } = feed.health()
+        return { isCurrent: feed.isCurrent(), isNodeRefusing, checkedAtMs, stations }
       }
     }
   }

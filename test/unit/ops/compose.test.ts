@@ -22,6 +22,7 @@ const notPassed: Readonly<Record<string, string>> = {
   PORT: 'PORT of .env is the port on the host; in the container it is always 8080',
   HOST: 'the image sets it',
   DATA_DIR: 'the image sets it',
+  REDIS_CA_FILE: 'the service redis has no TLS',
   DEMO: 'only for npm start',
   MEDIA_DIR: 'only for npm start',
   SERVER_PROCESSES: 'only for npm start'

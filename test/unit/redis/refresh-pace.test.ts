@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { limitSlotRefreshes } from '../../../src/redis/connection.ts'
+import { limitSlotRefreshes } from '../../../src/redis/cluster-corrections.ts'
 
 /** A cluster client that completes each slot refresh at once, and records its time. */
 function aCluster() {

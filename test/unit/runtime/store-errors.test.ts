@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { OperatorError } from '../../../src/runtime/errors.ts'
-import { isStoreFault, toOperatorError } from '../../../src/runtime/store-errors.ts'
+import { isStoreFault, needsNewConnection, toOperatorError } from '../../../src/runtime/store-errors.ts'
 
 const faultOf = (code: string) => Object.assign(new Error('a fault'), { code })
 
@@ -20,4 +20,41 @@ test('errors of Postgres that an operator can solve say in one line what to do',
   expect(toOperatorError(own)).toBe(own)
   for (const error of [faultOf('23505'), faultOf('ENOENT'), new Error('a bug'), 'text'])
     expect(toOperatorError(error)).toBe(null)
+})
+
+const answerOf = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
+
+test.for([
+  "READONLY You can't write against a read only replica.",
+  "READONLY You can't write against a read only replica. script: 2f3b, on @user_script:1.",
+  "ERR Error running script (call to f_2f3b): @user_script:1: -READONLY You can't write against a read only replica.",
+  'NOREPLICAS Not enough good replicas to write.',
+  'LOADING Redis is loading the dataset in memory',
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  'CLUSTERDOWN Hash slot not served',
+  'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
+  'NOAUTH Authentication required.'
+])('a connection on which Redis answers "%s" is replaced', message => {
+  expect(needsNewConnection(answerOf(message))).toBe(true)
+  expect(isStoreFault(answerOf(message))).toBe(true)
+})
+
+test.for([
+  "OOM command not allowed when used memory > 'maxmemory'.",
+  'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
+  "NOPERM User radio has no permissions to run the 'set' command",
+  'WRONGTYPE Operation against a key holding the wrong kind of value',
+  'ERR unknown command',
+  'MOVED 3999 127.0.0.1:6381',
+  'WRONGPASS invalid username-password pair or user is disabled.'
+])('a connection on which Redis answers "%s" is kept', message => {
+  expect(needsNewConnection(answerOf(message))).toBe(false)
+})
+
+test('errors that are no answers of Redis do not replace a connection, except of slots that stay closed', () => {
+  expect(needsNewConnection(new Error('READONLY by accident'))).toBe(false)
+  const given = new Error(
+    'Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN Hash slot not served'
+  )
+  expect(needsNewConnection(given)).toBe(true)
 })
