@@ -26,6 +26,7 @@ export const stopsStores: ReadonlySet<FaultKind> = new Set([
   'pause-redis',
   'restore-redis',
   'promote-replica',
+  'failover-redis',
   'cut-store',
   'half-open-store',
   'disk-full'
@@ -36,6 +37,7 @@ export const mayStartEpochs: ReadonlySet<FaultKind> = new Set([
   'flush-redis',
   'restore-redis',
   'promote-replica',
+  'failover-redis',
   'kill-redis',
   'disk-full'
 ])
@@ -148,6 +150,22 @@ const actions: Readonly<Record<FaultKind, Action>> = {
     await replica.fallBehind()
     await pause(share * lagAtMostMs, signal)
     await replica.promote()
+  },
+
+  // The name leads to the replica, while the open connections stay on the node that was demoted; later back again.
+  'failover-redis': async (rig, { forMs, share }, signal) => {
+    const replica = await rig.redis.openReplica()
+    const proxies = [...rig.servers, ...rig.workers, ...(rig.others ?? [])].map(each => each.proxies.redis)
+    const pointTo = (url: string) => {
+      for (const proxy of proxies) proxy.pointTo(url)
+    }
+    await replica.takeOver()
+    await pause(share * lagAtMostMs, signal)
+    pointTo(replica.url)
+    await pause(forMs, signal)
+    await replica.giveBack()
+    pointTo(rig.redis.url)
+    await replica.close()
   },
 
   'terminate-backends': async rig => {

@@ -13,6 +13,7 @@ export const faultKinds = [
   'flush-redis',
   'restore-redis',
   'promote-replica',
+  'failover-redis',
   'terminate-backends',
   'lock-table',
   'lock-rows',

@@ -28,6 +28,13 @@ export interface Replica {
   readonly fallBehind: () => Promise<void>
   /** Kills Redis and replaces it with the replica. */
   readonly promote: () => Promise<void>
+  readonly url: string
+  /** Takes writes from now on, and makes Redis its replica, which keeps its connections. */
+  readonly takeOver: () => Promise<void>
+  /** Reverses `takeOver` once Redis has all data. */
+  readonly giveBack: () => Promise<void>
+  /** Stops the replica, which has given back. */
+  readonly close: () => Promise<void>
 }
 
 const data = 'appendonlydir'
@@ -61,15 +68,27 @@ export async function openRedisStore(home: string): Promise<RedisStore> {
     await copyFile(join(folder, 'password'), join(own, 'password'))
     const replica = await startRedis(own)
     const ask = async (work: (client: Redis) => Promise<unknown>) => withClient(replica.url, work)
-    await ask(async client => {
-      await client.config('SET', 'masterauth', decodeURIComponent(new URL(url).password))
-      await client.replicaof('127.0.0.1', port)
-      await waitFor(async () => (await client.info('replication')).includes('master_link_status:up'), {
-        deadlineMs: syncMs,
-        what: 'the synchronization of the replica'
+    const follow = async (ofUrl: string, otherPort: number) =>
+      withClient(ofUrl, async client => {
+        await client.config('SET', 'masterauth', decodeURIComponent(new URL(url).password))
+        await client.replicaof('127.0.0.1', otherPort)
+        await waitFor(async () => (await client.info('replication')).includes('master_link_status:up'), {
+          deadlineMs: syncMs,
+          what: 'the synchronization of the replica'
+        })
       })
-    })
+    await follow(replica.url, port)
     return {
+      url: replica.url,
+      takeOver: async () => {
+        await ask(async client => client.replicaof('NO', 'ONE'))
+        await follow(url, replica.port)
+      },
+      giveBack: async () => {
+        await withClient(url, async client => client.replicaof('NO', 'ONE'))
+        await follow(replica.url, port)
+      },
+      close: async () => replica.stop(),
       fallBehind: async () => ask(async client => client.replicaof('NO', 'ONE')),
       promote: async () => {
         await kill()
