@@ -101,7 +101,8 @@ const schema = v.object({
     '/srv,/mnt,/media,/var/lib/cuewire,/var/azuracast'
   ),
   UPLOAD_MAX_MB: v.optional(numberWithin(1, 5_120), '2048'),
-  UPLOAD_MAX_MBIT: v.optional(numberWithin(0, 100_000), '100'),
+  /** Ignored since 0.3.0: uploads slow down while the event loop is late. */
+  UPLOAD_MAX_MBIT: v.optional(v.string()),
   HLS_ACCESS_LOG: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
   HLS_SEGMENT_SECONDS: v.optional(numberWithin(1, 60), '4'),
   GEO_DATABASE: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),

@@ -44,8 +44,11 @@ import { openDatabaseSecrets } from './security/secrets-key.ts'
 import { openSongLinks } from './security/song-links.ts'
 import { openServices } from './services.ts'
 import { startTracing } from './tracing/tracing.ts'
+import { openNamelessNow } from './uploads/content.ts'
 
 await runService('server', parseConfig, async ({ config, log, outages, opened }) => {
+  if (config.UPLOAD_MAX_MBIT !== undefined)
+    log.warn('UPLOAD_MAX_MBIT is ignored: uploads slow down while other requests wait; remove it')
   opened.defer('metrics', await exportMetrics('server', config, log))
   opened.defer('traces', await startTracing('server', config, log))
   const stores = await openServices(config, { log, outages }, 'server', 10)
@@ -158,7 +161,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
     addressOf,
     sessionCookie,
-    bodyBytesPerSecond: config.UPLOAD_MAX_MBIT * 125_000,
+    openSpool: () => openNamelessNow(config),
     log,
     slowLog: stores.slowLog
   })

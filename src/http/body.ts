@@ -2,11 +2,50 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 
 import { ApiError } from '../runtime/errors.ts'
 
+/** uWebSockets.js closes a connection after 8 seconds or later, unless it is resumed. */
+export const keepAliveMs = 4_000
+
+/** Whether all of a body was received. */
+export interface ReceivedBody {
+  /** Also if the client has left. */
+  readonly isComplete: () => boolean
+  /** Resolves when it is complete, or after a time. */
+  readonly whenComplete: (timeoutMs: number) => Promise<void>
+}
+
+/** Remembers that a body is complete. */
+export function openCompletion(): ReceivedBody & { readonly end: () => void } {
+  let isComplete = false
+  let waiting: (() => void)[] = []
+  return {
+    isComplete: () => isComplete,
+    whenComplete: async timeoutMs => {
+      if (isComplete) return
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>(resolve => {
+        waiting.push(resolve)
+        timer = setTimeout(resolve, timeoutMs)
+      })
+      clearTimeout(timer)
+    },
+    end: () => {
+      isComplete = true
+      for (const resolve of waiting) resolve()
+      waiting = []
+    }
+  }
+}
+
+/** Receives a body that nobody reads; null if there is none. Must be called before the uWebSockets.js handler returns. */
+export function dropBody(res: HttpResponse, req: HttpRequest): ReceivedBody | null {
+  if (!(Number(req.getHeader('content-length')) > 0) && !isChunked(req)) return null
+  const completion = openCompletion()
+  res.onData((_, isLast) => void (isLast && completion.end()))
+  return completion
+}
+
 /** A request body that is being received. */
 export type IncomingBody = ReturnType<typeof collectBody>
-
-/** Up to this many times the limit is read and discarded: a client that is cut off never sees the 413. */
-const discardFactor = 16
 
 interface BodyLimits {
   readonly maxBytes: number
@@ -17,7 +56,7 @@ interface BodyLimits {
 
 /**
  * Receives a body. Must be called before the uWebSockets.js handler returns, or the first bytes are lost.
- * `bytes` rejects with 413 above the limit and with 400 if the body takes too long.
+ * `bytes` rejects with 413 above the limit and with 408 if the body takes too long. What arrives after that is dropped.
  */
 export function collectBody(
   res: HttpResponse,
@@ -32,41 +71,49 @@ export function collectBody(
   })
   // It may reject before it is awaited.
   bytes.catch(ignore)
+  const completion = openCompletion()
   let chunks: Buffer[] = []
   let size = 0
   let isSettled = false
-  let mustClose = false
   const settle = (action: () => void) => {
     if (isSettled) return
     isSettled = true
-    clearTimeout(timer)
+    clearInterval(timer)
     action()
     chunks = []
   }
   const refuse = () => reject(new ApiError('too-large', `The body is larger than ${maxBytes} bytes.`))
-  const timer = setTimeout(() => {
-    mustClose = true
-    settle(() => reject(new ApiError('invalid', `The body took longer than ${timeoutMs / 1000} seconds.`)))
-  }, timeoutMs)
+  const steps = Math.ceil(timeoutMs / keepAliveMs)
+  let step = 0
+  const timer = setInterval(() => {
+    step += 1
+    if (step < steps) {
+      res.pause()
+      res.resume()
+    } else
+      settle(() =>
+        reject(new ApiError('timed-out', `The body took longer than ${timeoutMs / 1000} seconds.`))
+      )
+  }, timeoutMs / steps)
 
-  if (declaredBytes > maxBytes * discardFactor) {
-    mustClose = true
-    settle(refuse)
-  }
+  if (declaredBytes > maxBytes) settle(refuse)
   res.onData((chunk, isLast) => {
-    if (isLast) onEnd?.()
+    if (isLast) {
+      completion.end()
+      onEnd?.()
+    }
     if (isSettled) return
     size += chunk.byteLength
-    if (size > maxBytes) chunks = []
+    if (size > maxBytes) return settle(refuse)
     // Copied, because uWebSockets.js reuses the memory when this callback returns.
-    else chunks.push(Buffer.from(Buffer.from(chunk)))
-    if (size > maxBytes * discardFactor) mustClose = true
-    if (isLast || mustClose) settle(() => (size > maxBytes ? refuse() : resolve(Buffer.concat(chunks))))
+    chunks.push(Buffer.from(Buffer.from(chunk)))
+    if (isLast) settle(() => resolve(Buffer.concat(chunks)))
   })
   return {
     bytes,
-    /** Whether the rest of the body is not read, so that the connection must be closed. */
-    mustClose: () => mustClose,
+    isComplete: completion.isComplete,
+    whenComplete: completion.whenComplete,
+    /** Must be called if the client leaves, and before the response. */
     cancel: () => settle(() => reject(abortedError()))
   }
 }

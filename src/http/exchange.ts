@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
@@ -12,6 +13,7 @@ import type { SlowLog } from '../runtime/slow-log.ts'
 import { isStoreFault, reasonOf, unavailableStoreOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
 import type { LongList } from '../station/live-view.ts'
+import type { ReceivedBody } from './body.ts'
 import {
   commonLines,
   documentHeaders,
@@ -50,6 +52,8 @@ export interface RequestHead {
   readonly ifNoneMatch: string
   readonly acceptEncoding: string
   readonly isChunked: boolean
+  /** Whether uWebSockets.js ends the connection with the response, because the client asks for it. */
+  readonly isLast: boolean
 }
 
 /**
@@ -67,8 +71,8 @@ export interface Exchange {
   startedAtMs: number | null
   isOpen: boolean
   isDeferred: boolean
-  /** The rest of the body is not read, so the response must end the connection. */
-  mustClose: boolean
+  /** The body that is received; null if none is. */
+  body: ReceivedBody | null
   /** Headers of every response of the path. */
   pathHeaders: HeaderList
   /** Fields of the body that were ignored, for `X-Ignored-Fields`; empty if none. */
@@ -174,12 +178,8 @@ export function sendEmpty(exchange: Exchange, headers: HeaderList): void {
   send(exchange, { status: 204, headers, body: undefined })
 }
 
-/** Sends an `ApiError` as it is; logs others and sends 503 (store, deadline) or 500. `close` disconnects. */
-export function sendError(
-  exchange: Exchange,
-  error: unknown,
-  { headers = [], close = false }: { headers?: HeaderList; close?: boolean } = {}
-): void {
+/** Sends an `ApiError` as it is; logs others and sends 503 (store, deadline) or 500. */
+export function sendError(exchange: Exchange, error: unknown): void {
   const { requestId, path } = exchange.head
   const apiError = toApiError(error, requestId)
   if (apiError !== error) logFailure(exchange, error)
@@ -187,20 +187,27 @@ export function sendError(
   const retryAfter: HeaderList = seconds === null ? [] : [['Retry-After', String(seconds)]]
   send(exchange, {
     status: apiError.status,
-    headers: [['Content-Type', jsonContentType], ['Cache-Control', 'no-store'], ...headers, ...retryAfter],
-    body: renderApiError(apiError, { hasStatus: `${path}/`.startsWith('/api/v1/main/') }),
-    close
+    headers: [['Content-Type', jsonContentType], ['Cache-Control', 'no-store'], ...retryAfter],
+    body: renderApiError(apiError, { hasStatus: `${path}/`.startsWith('/api/v1/main/') })
   })
 }
 
 /** Without a stack for store errors, which affect many requests at once. */
-function logFailure({ head, server: { log } }: Exchange, error: unknown): void {
-  const details = { request: head.requestId, method: head.method, path: redactKeys(head.path) }
+function logFailure(exchange: Exchange, error: unknown): void {
+  const { log } = exchange.server
+  const details = describeRequest(exchange)
   // The log leaves out what an outage explains.
   if (unavailableStoreOf(error) !== null) log.warn({ err: error, ...details }, 'request failed')
   else if (isStoreFault(error)) log.warn({ reason: reasonOf(error), ...details }, 'request failed')
   else log.error({ err: error, ...details }, 'request failed')
 }
+
+/** What log lines say of a request. */
+export const describeRequest = ({ head }: Exchange) => ({
+  request: head.requestId,
+  method: head.method,
+  path: redactKeys(head.path)
+})
 
 interface OutgoingResponse {
   readonly status: number
@@ -212,20 +219,38 @@ interface OutgoingResponse {
   readonly close?: boolean
 }
 
+/** How long a client may go on sending whom the response disconnects; shorter than the timeout of uWebSockets.js. */
+const bodyEndMs = 5_000
+
 function send(exchange: Exchange, response: OutgoingResponse): void {
   if (!exchange.isOpen) return
-  if (exchange.head.isChunked) return sendAfterPacket(exchange, response)
+  if (exchange.head.isChunked || isBodyUnread(exchange)) return void sendAfterPacket(exchange, response)
   // Inside the handler, writes are corked already.
   if (exchange.isDeferred) exchange.res.cork(() => writeCorked(exchange, response))
   else writeCorked(exchange, response)
 }
 
-/** See `isChunked` in `body.ts`. */
-function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): void {
+const isBodyUnread = ({ body }: Exchange) => body?.isComplete() === false
+
+/**
+ * Sends a response once the packet of the request has been parsed (see `isChunked` in `body.ts`). If it ends the connection, the body is
+ * received first, because bytes that were not read reset the connection, and the client may lose the response.
+ */
+async function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): Promise<void> {
   defer(exchange)
-  setImmediate(() => {
-    if (exchange.isOpen) exchange.res.cork(() => writeCorked(exchange, { ...response, close: true }))
-  })
+  const { head, body, server } = exchange
+  await nextTurn()
+  if (head.isChunked || head.isLast) {
+    await body?.whenComplete(bodyEndMs)
+    await nextTurn()
+    if (exchange.isOpen && isBodyUnread(exchange))
+      server.log.warn(
+        { ...describeRequest(exchange), status: response.status },
+        'client still sends; it may lose the response'
+      )
+  }
+  if (!exchange.isOpen) return
+  exchange.res.cork(() => writeCorked(exchange, { ...response, close: head.isChunked }))
 }
 
 function writeCorked(
@@ -235,7 +260,9 @@ function writeCorked(
   const { res, head, group, startedAtMs } = exchange
   responses.inc({ group, status: String(status) })
   if (startedAtMs !== null) measure(exchange, performance.now() - startedAtMs, status)
-  const mustClose = close || exchange.mustClose || exchange.server.isDraining()
+  // A client that still sends would be reset, so it is asked to close the connection. uWebSockets.js drops the rest of the body.
+  const isUnread = isBodyUnread(exchange)
+  const mustClose = close || (exchange.server.isDraining() && !isUnread)
   const { pathHeaders, ignoredFields } = exchange
   const ownHeaders = pathHeaders.length === 0 ? headers : [...headers, ...pathHeaders]
   const allHeaders: HeaderList =
@@ -243,6 +270,7 @@ function writeCorked(
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`)
   const lines = head.cors + commonLines + renderLines(withVary(allHeaders, head.vary))
   res.writeHeader('X-Request-Id', head.requestId + lines)
+  if (isUnread && !mustClose) res.writeHeader('Connection', 'close')
   const size = file?.size ?? source?.size ?? list?.size ?? Buffer.byteLength(body ?? '')
   if (head.method !== 'HEAD' && status !== 204 && status !== 304) {
     const isStreamed =
@@ -264,14 +292,10 @@ function writeCorked(
   res.endWithoutBody()
 }
 
-function measure({ group, head, server: { slowLog } }: Exchange, ms: number, status: number): void {
+function measure(exchange: Exchange, ms: number, status: number): void {
+  const { group, server } = exchange
   responseTime.observe({ group }, ms / 1_000)
-  slowLog?.note('request', ms, () => ({
-    request: head.requestId,
-    method: head.method,
-    path: redactKeys(head.path),
-    status
-  }))
+  server.slowLog?.note('request', ms, () => ({ ...describeRequest(exchange), status }))
 }
 
 const toBytes = (body: Reply['body'] = '') => (typeof body === 'string' ? Buffer.from(body) : body)

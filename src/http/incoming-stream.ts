@@ -1,216 +1,143 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
 import type { BodyStream } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { abortedError } from './body.ts'
-import type { Pace } from './pace.ts'
-import { countUnread, isTooMuchUnread, leaveTurn, resumeInTurn } from './unread-bytes.ts'
+import { openBodyBuffer, type OpenSpool } from './body-buffer.ts'
+import { abortedError, keepAliveMs, openCompletion, type ReceivedBody } from './body.ts'
+import { enterTurns, leaveTurns, mustWait, resumeInTurn } from './receive-turns.ts'
 
-/** Above this, the connection is not read until the handler has taken the bytes. */
-const maxBufferedBytes = 512 * 1024
-/**
- * Above this, the connection is closed. uWebSockets.js reads a connection again as long as its 512 KB of memory are
- * filled at once, even if it is paused, so a sender on a fast network could fill the memory.
+/*
+ * uWebSockets.js reads a connection again as long as its 512 KB of memory are filled at once, even if it is paused. A sender on a fast
+ * network can neither be stopped before that, nor may it be cut off, so what it sends goes to a file if it is much (`body-buffer.ts`).
  */
-const maxUnreadBytes = 32 * 1024 * 1024
-const blockBytes = 256 * 1024
-/** Blocks that are kept for later bodies: 16 MiB. A body that is faster than its handler holds up to five. */
-const maxIdleBlocks = 64
+
+/**
+ * Above this, the connection is not read until the handler has taken the bytes and its turn has come. It is little, so that few
+ * connections are read at once: each may deliver megabytes if the event loop was late.
+ */
+const maxBufferedBytes = 64 * 1024
 const idleTimeoutMs = 30_000
-/** Small bodies do not wait for uploads. */
-const unpacedBytes = 64 * 1024
-/** What a refused client may still send: one that is cut off never sees the response. */
-const maxDiscardedBytes = 16 * 1024 * 1024
-const discardTimeoutMs = 5_000
-
-/**
- * Memory of bodies. It is used again: new memory for each chunk would be 80 MB of garbage a second, for which V8 collects all
- * garbage three times a second, 10 ms each, and lets more than 64 MB wait for it.
- */
-interface Block {
-  readonly memory: Buffer
-  length: number
-}
-
-const idleBlocks: Block[] = []
-
-const takeBlock = (): Block => idleBlocks.pop() ?? { memory: Buffer.allocUnsafeSlow(blockBytes), length: 0 }
-
-function giveBack(block: Block): void {
-  block.length = 0
-  if (idleBlocks.length < maxIdleBlocks) idleBlocks.push(block)
-}
 
 /** The connection on which a body arrives: a response of uWebSockets.js. */
 export interface BodyConnection {
   readonly onData: (handler: (chunk: ArrayBuffer, isLast: boolean) => void) => unknown
   readonly pause: () => unknown
+  /** Must follow `pause`: otherwise uWebSockets.js may stop reading the connection. */
   readonly resume: () => unknown
-  /** Closes it, and calls `abort` of the stream. */
-  readonly close: () => unknown
 }
 
-export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'> {
+export interface IncomingStream extends Omit<BodyStream, 'nameIgnored'>, ReceivedBody {
   /** The client has left. What has arrived can still be read. */
   readonly abort: () => void
-  /**
-   * Reads the rest and drops it, up to a limit. Returns whether the body is complete; otherwise the connection must be
-   * closed after the response.
-   */
-  readonly discard: () => Promise<boolean>
+  /** Must be called before the response. What arrives later is dropped. */
+  readonly release: () => void
 }
 
 export interface IncomingStreamOptions {
-  readonly pace: Pace
+  readonly openSpool: OpenSpool
   /** Called when the last byte was received, and again when it was read. */
   readonly onEnd: () => void
 }
 
 /**
- * Receives a body in pieces, as fast as the handler reads them and `pace` allows. Must be called before the handler of
- * uWebSockets.js returns, because the first bytes may arrive then. `discard` must be called in the end.
+ * Receives a body in pieces, as fast as the handler reads them and other requests allow. Must be called before the handler of
+ * uWebSockets.js returns, because the first bytes may arrive then.
  */
 export function openIncomingStream(
   res: BodyConnection,
   size: number | null,
-  { pace, onEnd }: IncomingStreamOptions
+  { openSpool, onEnd }: IncomingStreamOptions
 ): IncomingStream {
-  const blocks: Block[] = []
-  /** The block that the handler works on. */
-  let lent: Block | null = null
-  let bufferedBytes = 0
-  let readBytes = 0
-  let isEnded = size === 0
-  const aborted = new AbortController()
+  const buffer = openBodyBuffer(openSpool)
+  const completion = openCompletion()
+  if (size === 0) completion.end()
+  let failure: Error | null = null
+  let isAborted = false
   let isPaused = false
-  let isDiscarding = false
-  /** The client has left, or the response follows: the connection must not be used. */
-  let isDone = false
+  /** The response follows: the connection must not be used. */
+  let isReleased = false
   let wake: (() => void) | null = null
 
-  /** Copies a chunk, because uWebSockets.js reuses its memory. */
-  const store = (chunk: Buffer) => {
-    for (let offset = 0; offset < chunk.length;) {
-      let block = blocks.at(-1)
-      if (block === undefined || block.length === blockBytes) {
-        block = takeBlock()
-        blocks.push(block)
-      }
-      const copied = chunk.copy(block.memory, block.length, offset)
-      block.length += copied
-      offset += copied
-    }
-    bufferedBytes += chunk.length
-    countUnread(chunk.length)
-  }
-
   res.onData((chunk, isLast) => {
-    if (!isDone) store(Buffer.from(chunk))
     if (isLast) {
-      isEnded = true
+      completion.end()
       onEnd()
     }
-    const isMuch = bufferedBytes > maxBufferedBytes || (!isDiscarding && isTooMuchUnread())
-    if (!isLast && !isDone && (isPaused || isMuch)) {
+    if (isReleased) return
+    try {
+      if (failure === null) buffer.add(Buffer.from(chunk))
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error))
+    }
+    if (!isLast && (isPaused || buffer.unreadBytes() > maxBufferedBytes || mustWait())) {
       isPaused = true
-      // Also if it is paused: the chunk has started a timeout of 10 seconds, which only this call ends.
+      // Also if it is paused: the chunk may have started a timeout of 10 seconds, which only this call ends.
       res.pause()
     }
-    if (!isLast && !isDone && bufferedBytes > maxUnreadBytes) res.close()
     wake?.()
   })
 
+  const mayUse = () => !completion.isComplete() && !isAborted && !isReleased
+
   /**
    * Does nothing once the body is complete. Its client waits for the response, but uWebSockets.js closes a resumed connection that
-   * sends nothing for 10 seconds. `discard` resumes it for the next request.
+   * sends nothing for 10 seconds. `release` resumes it for the next request.
    */
   const resumeBody = () => {
-    if (!isPaused || isEnded || isDone) return
+    if (!isPaused || !mayUse()) return
     isPaused = false
     res.resume()
   }
 
-  const requestResume = () => {
-    if (!isPaused) return
-    // Not inside the callback that paused it, where microtasks run as well. What is dropped takes no memory.
-    if (isDiscarding) setImmediate(resumeBody)
-    else resumeInTurn(resumeBody)
-  }
+  // uWebSockets.js closes a connection that sends less than 160 KB in 10 seconds, unless it is resumed.
+  const keepAlive = setInterval(() => {
+    if (isPaused || !mayUse()) return
+    res.pause()
+    res.resume()
+  }, keepAliveMs)
+  enterTurns()
 
-  const take = (block: Block): Uint8Array => {
-    blocks.shift()
-    lent = block
-    bufferedBytes -= block.length
-    countUnread(-block.length)
-    if (blocks.length === 0) requestResume()
-    return block.memory.subarray(0, block.length)
-  }
-
-  const untilMore = async (timeoutMs: number): Promise<boolean> => {
+  const untilMore = async (): Promise<boolean> => {
     let timer: NodeJS.Timeout | undefined
     try {
       return await new Promise<boolean>(resolve => {
         wake = () => resolve(true)
-        timer = setTimeout(() => resolve(false), timeoutMs)
+        timer = setTimeout(() => resolve(false), idleTimeoutMs)
       })
     } finally {
       clearTimeout(timer)
     }
   }
 
-  const read = async (timeoutMs = idleTimeoutMs): Promise<Uint8Array | null> => {
-    if (lent !== null) giveBack(lent)
-    lent = null
-    for (;;) {
-      const [first] = blocks
-      if (first !== undefined) return take(first)
-      if (aborted.signal.aborted) throw abortedError()
-      if (isEnded) return null
-      // A first chunk without bytes may have been paused.
-      requestResume()
-      // A client that waits for its turn cannot send.
-      const maySend = !isPaused || isDiscarding
-      if (!(await untilMore(timeoutMs)) && maySend)
-        throw new ApiError('invalid', `No content was sent for ${timeoutMs / 1000} seconds.`)
-    }
-  }
-
   return {
     size,
+    isComplete: completion.isComplete,
+    whenComplete: completion.whenComplete,
     read: async () => {
-      const bytes = await read()
-      if (bytes === null) return null
-      readBytes += bytes.length
-      const paced = pace(bytes.length, aborted.signal)
-      if (readBytes > unpacedBytes) await paced
-      if (isEnded && blocks.length === 0) onEnd()
-      return bytes
+      for (;;) {
+        const bytes = await buffer.read()
+        if (isPaused && buffer.unreadBytes() === 0) resumeInTurn(resumeBody)
+        if (bytes !== null) return bytes
+        if (failure !== null) throw failure
+        if (isAborted) throw abortedError()
+        if (completion.isComplete()) {
+          onEnd()
+          return null
+        }
+        // A client that waits for its turn cannot send.
+        if (!(await untilMore()) && !isPaused)
+          throw new ApiError('timed-out', `No content was sent for ${idleTimeoutMs / 1000} seconds.`)
+      }
     },
     abort: () => {
-      aborted.abort()
-      isDone = true
+      isAborted = true
+      completion.end()
       wake?.()
     },
-    discard: async () => {
-      isDiscarding = true
-      const isTooLong = size !== null && size > maxDiscardedBytes
-      let discarded = 0
-      const endMs = performance.now() + discardTimeoutMs
-      while (discarded < maxDiscardedBytes && performance.now() < endMs) {
-        const bytes = isTooLong ? null : await read(discardTimeoutMs).catch(() => null)
-        if (bytes === null) break
-        discarded += bytes.length
-      }
-      if (isPaused && isEnded) {
-        await nextTurn()
-        if (!aborted.signal.aborted) res.resume()
-      }
-      isDone = true
-      countUnread(-bufferedBytes)
-      bufferedBytes = 0
-      blocks.splice(0).forEach(giveBack)
-      leaveTurn(resumeBody)
-      return isEnded
+    release: () => {
+      isReleased = true
+      clearInterval(keepAlive)
+      leaveTurns(resumeBody)
+      buffer.close()
+      if (isPaused && !isAborted) res.resume()
     }
   }
 }

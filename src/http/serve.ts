@@ -8,11 +8,13 @@ import { ApiError } from '../runtime/errors.ts'
 import { parseQuery } from '../runtime/percent-encoding.ts'
 import type { Dialect } from '../station/dialect.ts'
 import { isTracing, traced } from '../tracing/tracing.ts'
-import { abortedError, closeAmbiguous, collectBody, isChunked } from './body.ts'
+import type { OpenSpool } from './body-buffer.ts'
+import { abortedError, closeAmbiguous, collectBody, dropBody, isChunked } from './body.ts'
 import { readForwardedFor, type ResolveAddress } from './client-address.ts'
 import { assertSameOrigin, isOwnPage, readCredential, readQueryKey } from './credentials.ts'
 import {
   defer,
+  describeRequest,
   type Exchange,
   type ServerContext,
   sendEmpty,
@@ -21,8 +23,7 @@ import {
   whenSettled
 } from './exchange.ts'
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
-import { type IncomingStream, type IncomingStreamOptions, openIncomingStream } from './incoming-stream.ts'
-import { openPace } from './pace.ts'
+import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths } from './paths.ts'
 import { type Body, readBody } from './read-body.ts'
 
@@ -45,8 +46,8 @@ export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log
   readonly corsOrigins: readonly string[]
   readonly maxBodyBytes?: number
   readonly bodyTimeoutMs?: number
-  /** At which all bodies together are read by handlers that read them in pieces; 0, the default: as fast as they come. */
-  readonly bodyBytesPerSecond?: number
+  /** For bodies that arrive faster than their handlers read them. */
+  readonly openSpool: OpenSpool
   /** For authorization and handler together. */
   readonly handlerTimeoutMs?: number
 }
@@ -60,11 +61,11 @@ export function serveRoutes<Services>(
   routes: readonly Route<Services>[],
   options: ServeOptions<Services>
 ): void {
-  const { services, authorize, addressOf, log, isDraining = () => false, inFlight = { count: 0 } } = options
+  const { services, authorize, addressOf, log, openSpool } = options
+  const { isDraining = () => false, inFlight = { count: 0 } } = options
   const { sessionCookie = '', dialect = 'documented', findDialect = async () => null } = options
   const server = { log, isDraining, inFlight, slowLog: options.slowLog }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
-  const pace = openPace(options.bodyBytesPerSecond ?? 0)
   const match = compilePaths(routes)
   const groups = new Map(routes.map(route => [route, groupOf(route.operation?.tag)]))
   const cors = buildCors(options.corsOrigins)
@@ -90,14 +91,15 @@ export function serveRoutes<Services>(
         vary: cors.vary,
         ifNoneMatch: req.getHeader('if-none-match'),
         acceptEncoding: req.getHeader('accept-encoding'),
-        isChunked: isChunked(req)
+        isChunked: isChunked(req),
+        isLast: req.getHeader('connection').length === closeLength
       },
       server,
       group: noGroup,
       startedAtMs: performance.now(),
       isOpen: true,
       isDeferred: false,
-      mustClose: false,
+      body: null,
       pathHeaders: noHeaders,
       ignoredFields: '',
       onDisconnect: null,
@@ -107,6 +109,7 @@ export function serveRoutes<Services>(
     try {
       handle(exchange, req)
     } catch (error) {
+      exchange.body ??= dropBody(res, req)
       sendError(exchange, error)
     }
   })
@@ -129,13 +132,14 @@ export function serveRoutes<Services>(
       return sendEmpty(exchange, [...preflightHeaders, ...own])
     }
     if (exact === null) {
+      exchange.body = dropBody(res, req)
       const search = req.getQuery() ?? ''
       const location = `${path.replace(/\/+$/, '')}${search === '' ? '' : `?${search}`}`
       return sendReply(exchange, { status: 308, headers: { Location: location } }, false)
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
-      return sendError(exchange, new ApiError('method-not-allowed'), { headers: [['Allow', found.allow]] })
+      throw methodNotAllowed(exchange, found.allow)
     exchange.group = groups.get(route) ?? noGroup
     const isKeyed = route.access !== 'public'
     const query = parseQuery(req.getQuery() ?? '')
@@ -174,17 +178,17 @@ export function serveRoutes<Services>(
     }
     const assertInDialect = ({ dialect: ofRequest }: ApiRequest) => {
       if (route.onlyIn === undefined || route.onlyIn === ofRequest) return
-      exchange.pathHeaders = [...exchange.pathHeaders, ['Allow', found.allow]]
-      throw new ApiError('method-not-allowed')
+      throw methodNotAllowed(exchange, found.allow)
     }
     const handleRequest =
       isTracing() && !isSafe ? traceHandler(route, req.getHeader('traceparent')) : route.handle
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
-    const body = openBody(res, req, { method, route, query, onEnd })
     const authorized = authorize(request, route)
-    // After what may throw: a stream must be discarded.
-    const stream = route.isStreamed ? openStream(res, req, { pace, onEnd }) : null
+    // After what may throw: both must be ended.
+    const body = openBody(res, req, { method, route, query, onEnd })
+    const stream = route.isStreamed ? openStream(res, req, onEnd) : null
+    exchange.body = stream ?? body?.incoming ?? dropBody(res, req)
     const needsKey = hasChoice && authorized === undefined && apiKey !== ''
     const withCaller = async (): Promise<ApiRequest> => {
       const caller = (await authorized) ?? null
@@ -250,20 +254,26 @@ export function serveRoutes<Services>(
     }
   }
 
+  function openStream(res: HttpResponse, req: HttpRequest, onEnd: () => void): IncomingStream {
+    const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
+    return openIncomingStream(res, size, { openSpool, onEnd })
+  }
+
   /** Like `finish`, for a handler that reads the body itself. */
   async function finishStreamed(
     exchange: Exchange,
     stream: IncomingStream,
     work: () => Promise<Reply>
   ): Promise<void> {
-    exchange.onDisconnect = () => stream.abort()
+    exchange.onDisconnect = () => {
+      stream.abort()
+      log.info(describeRequest(exchange), 'client left before the response')
+    }
     defer(exchange)
     try {
-      const reply = await withDeadline(streamedTimeoutMs, 'the response', work)
-      exchange.mustClose = !(await stream.discard())
-      deliver(exchange, reply, true)
+      const working = withDeadline(streamedTimeoutMs, 'the response', work)
+      deliver(exchange, await working.finally(() => stream.release()), true)
     } catch (error) {
-      exchange.mustClose = !(await stream.discard())
       sendError(exchange, error)
     }
   }
@@ -299,7 +309,7 @@ export function serveRoutes<Services>(
     try {
       deliver(exchange, await withDeadline(timeoutMs, 'the response', work), isPersonal)
     } catch (error) {
-      sendError(exchange, error, { close: body?.incoming.mustClose() ?? false })
+      sendError(exchange, error)
     } finally {
       body?.incoming.cancel()
     }
@@ -323,10 +333,13 @@ function traceHandler<Services>(
 
 const noHeaders: HeaderList = []
 
-/** The slowest upload. uWebSockets.js disconnects a client that sends less than 16 KiB per second. */
-const streamedTimeoutMs = 24 * 3_600_000
-
-function openStream(res: HttpResponse, req: HttpRequest, options: IncomingStreamOptions): IncomingStream {
-  const size = isChunked(req) ? null : Number(req.getHeader('content-length')) || 0
-  return openIncomingStream(res, size, options)
+function methodNotAllowed(exchange: Exchange, allow: string): ApiError {
+  exchange.pathHeaders = [...exchange.pathHeaders, ['Allow', allow]]
+  return new ApiError('method-not-allowed')
 }
+
+/** uWebSockets.js takes any value of the header `Connection` of this length for `close`. */
+const closeLength = 5
+
+/** The slowest upload. */
+const streamedTimeoutMs = 24 * 3_600_000

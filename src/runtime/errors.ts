@@ -18,6 +18,7 @@ const kinds = {
   forbidden: [403, 'PermissionDeniedException', 'Access denied.'],
   'not-found': [404, 'NotFoundException', 'Record not found.'],
   'method-not-allowed': [405, 'HttpMethodNotAllowedException', 'Method not allowed.'],
+  'timed-out': [408, 'RequestTimeoutException', 'The body did not arrive in time.'],
   conflict: [409, 'ConflictException', 'The record is in use.'],
   gone: [410, 'GoneException', 'The record no longer exists.'],
   'unmet-condition': [412, 'PreconditionFailedException', 'A condition of the request is not met.'],

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, mkdirSync, openSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
@@ -76,6 +76,16 @@ export async function openNameless(config: DataFolder): Promise<FileHandle> {
   return file
 }
 
+/** Like `openNameless`, at once. Returns the descriptor. */
+export function openNamelessNow({ DATA_DIR }: DataFolder): number {
+  const folder = resolve(DATA_DIR, 'uploads')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, generateTransientId())
+  const file = openSync(path, 'wx+', 0o600)
+  rmSync(path)
+  return file
+}
+
 /** The content of an open file from its beginning to `length`. */
 export async function* readPieces(file: FileHandle, length: number): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < length;) {
@@ -97,9 +107,12 @@ interface WriteOptions {
   readonly tooLong: () => ApiError
 }
 
+/** So that what the system writes later to the disk is little: if it is much, each write to any file waits for the disk. */
+const syncedBytes = 32 * 1024 * 1024
+
 /**
- * Writes pieces as they come to a file. Returns the offset behind them. What was written remains if a piece cannot be read
- * or written.
+ * Writes pieces as they come to a file, as fast as the disk takes them. Returns the offset behind them. What was written remains if a
+ * piece cannot be read or written.
  */
 export async function writePieces(
   file: FileHandle,
@@ -107,6 +120,7 @@ export async function writePieces(
   { offset, maxBytes, tooLong }: WriteOptions
 ): Promise<number> {
   let end = offset
+  let syncAt = offset + syncedBytes
   for await (const piece of pieces) {
     if (end + piece.length > offset + maxBytes) throw tooLong()
     let written = 0
@@ -115,6 +129,9 @@ export async function writePieces(
       written += bytesWritten
     }
     end += piece.length
+    if (end < syncAt) continue
+    await file.datasync()
+    syncAt = end + syncedBytes
   }
   return end
 }

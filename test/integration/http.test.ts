@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { tmpdir } from 'node:os'
 import { Writable } from 'node:stream'
 
 import { pino } from 'pino'
@@ -9,6 +10,7 @@ import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { ApiError, OperatorError } from '../../src/runtime/errors.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
+import { openNamelessNow } from '../../src/uploads/content.ts'
 import { waitFor } from '../support/wait.ts'
 
 interface Services {
@@ -116,6 +118,7 @@ async function serve(options: Partial<ServeOptions<Services>> = {}) {
     addressOf: address => address,
     corsOrigins: ['*'],
     log: pino(sink),
+    openSpool: () => openNamelessNow({ DATA_DIR: tmpdir() }),
     ...options
   })
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
@@ -376,18 +379,19 @@ test.each([
   expect(seen).toEqual([])
 })
 
-test('the connection of a far too large body is closed immediately', async () => {
+test('a body that is too large is refused while it is sent, and the client is asked to close the connection', async () => {
   const { port } = await serve()
   const announced =
     'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 5000000000\r\n\r\n{'
-  const answer = await talk(port, announced, () => false)
+  const answer = await talk(port, announced, text => text.endsWith('}'))
   expect(answer).toContain('413 Payload Too Large')
+  expect(answer).toContain('Connection: close')
 })
 
 test('a body that does not arrive times out', async () => {
   const { port, seen } = await serve({ bodyTimeoutMs: 50 })
   const slow = 'POST /echo/a HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\nContent-Length: 10\r\n\r\n{"a"'
-  expect(await talk(port, slow, () => false)).toContain('400 Bad Request')
+  expect(await talk(port, slow, text => text.endsWith('}'))).toContain('408 Request Timeout')
   expect(seen).toEqual([])
 })
 

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
-import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
@@ -74,35 +72,6 @@ test('a form with a file is stored', async ({ sql, redisUrl }) => {
     body: { path: 'new/größe.wav' }
   })
   expect(await songs()).toMatchObject([{ path: 'new/größe.wav' }])
-})
-
-test('a connection can be used again after large bodies that were refused', async ({ sql, redisUrl }) => {
-  const { begin, base, id, key } = await serveUploads(sql, redisUrl)
-  const body = Buffer.alloc(5_000_000)
-  const { headers } = await begin(body.length, { path: 'large.mp3' })
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  onTestFinished(() => agent.destroy())
-  const path = `/api/station/${id}/files/uploads/${uploadOf(headers)}`
-  const connections = new Set<unknown>()
-  const send = async () => {
-    const sent = request(base + path, {
-      method: 'PATCH',
-      agent,
-      headers: {
-        'X-API-Key': key,
-        'Tus-Resumable': '1.0.0',
-        'Upload-Offset': '1',
-        'Content-Type': 'application/offset+octet-stream',
-        'Content-Length': body.length
-      }
-    })
-    sent.once('socket', socket => connections.add(socket)).end(body)
-    const [response]: IncomingMessage[] = await once(sent, 'response')
-    response?.resume()
-    return response?.statusCode
-  }
-  for (let count = 0; count < 30; count++) expect(await send()).toBe(409)
-  expect(connections.size).toBe(1)
 })
 
 test('a resumable upload whose connection is cut five times is there once', async ({ sql, redisUrl }) => {

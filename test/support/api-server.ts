@@ -22,6 +22,7 @@ import { openSecrets } from '../../src/security/secrets.ts'
 import { openSongLinks } from '../../src/security/song-links.ts'
 import type { Dialect } from '../../src/station/dialect.ts'
 import type { StationState } from '../../src/station/state.ts'
+import { openNamelessNow } from '../../src/uploads/content.ts'
 import { followRedis } from './live-server.ts'
 import { openPlayout } from './playout.ts'
 import { putState } from './put-state.ts'
@@ -84,6 +85,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
     addressOf: address => address,
     corsOrigins,
     log,
+    openSpool: () => openNamelessNow(config),
     isDraining
   })
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })

@@ -32,7 +32,6 @@ test('an empty environment results in the documented defaults', () => {
     MAIL_FROM: 'cuewire@localhost.localdomain',
     STORAGE_ROOTS: ['/srv', '/mnt', '/media', '/var/lib/cuewire', '/var/azuracast'],
     UPLOAD_MAX_MB: 2048,
-    UPLOAD_MAX_MBIT: 100,
     HLS_SEGMENT_SECONDS: 4,
     METRICS_HOST: '127.0.0.1',
     SLOW_LOG_MS: 1_000,

@@ -7,6 +7,7 @@ const failures: Readonly<Record<number, string>> = {
   400: 'The body or the query is invalid; every problem is listed.',
   403: 'Access denied: the key is missing, wrong, expired or revoked, or lacks the permission.',
   404: 'Record not found.',
+  408: 'The body did not arrive in time.',
   409: 'The value is taken, or the record is in use.',
   413: 'The body is too large.',
   415: 'The content type of the body is not supported.',
@@ -209,7 +210,7 @@ function describeFailures({ method, access, operation }: ApiRoute, hasPathNames:
   const hasBody = method === 'POST' || method === 'PUT'
   const statuses = new Set([
     ...(hasBody || query ? [400] : []),
-    ...(hasBody ? [413, 415] : []),
+    ...(hasBody ? [408, 413, 415] : []),
     ...(isKeyed ? [403, 429] : []),
     // A conflict with a concurrent write.
     ...(isKeyed && method !== 'GET' ? [409] : []),

@@ -71,9 +71,10 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
         if (isOpen) res.cork(() => open(res, kind, request, message, mustClose))
       })
       .catch(async (error: unknown) => {
+        // Bytes that were not read would reset the connection.
+        if (mustClose) await body.whenComplete(bodyTimeoutMs)
         await nextImmediate()
-        if (!isOpen) return
-        res.cork(() => refuseConnection(res, error, request.origin, mustClose || body.mustClose()))
+        if (isOpen) res.cork(() => refuseConnection(res, error, request.origin, mustClose))
       })
   }
 

@@ -1,177 +1,119 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { openIncomingStream } from '../../../src/http/incoming-stream.ts'
-import { openPace } from '../../../src/http/pace.ts'
 
 const chunk = new ArrayBuffer(512 * 1024)
 
 /** A body whose connection calls back `receive`, also while it is paused, as uWebSockets.js does. */
-function openBody(pace = openPace(0)) {
+function openBody() {
   let receive: (chunk: ArrayBuffer, isLast: boolean) => void = () => {}
-  let isClosed = false
   const calls: string[] = []
   const stream = openIncomingStream(
     {
       onData: handler => {
         receive = handler
       },
-      // Chunks that arrive although it is paused pause it again.
-      pause: () => calls.at(-1) === 'pause' || calls.push('pause'),
-      resume: () => calls.push('resume'),
-      close: () => {
-        isClosed = true
-        stream.abort()
-      }
+      pause: () => calls.push('pause'),
+      resume: () => calls.push('resume')
     },
     null,
-    { pace, onEnd: () => {} }
+    {
+      openSpool: () => {
+        throw new Error('there is no file')
+      },
+      onEnd: () => {}
+    }
   )
+  onTestFinished(() => stream.release())
   return {
     stream,
     receive: (isLast: boolean) => receive(chunk, isLast),
-    receiveEmpty: () => receive(new ArrayBuffer(0), false),
-    isClosed: () => isClosed,
+    receiveBytes: (bytes: number) => receive(new ArrayBuffer(bytes), false),
     calls
   }
 }
 
-test('a sender that is faster than the reader is cut off above 32 MiB, and what has arrived can be read', async () => {
-  const { stream, receive, isClosed } = openBody()
-  let sent = 0
-  for (; sent < 200 && !isClosed(); sent++) receive(false)
-  expect(sent).toBe(65)
-  let read = 0
-  for (; read < sent * chunk.byteLength;) read += (await stream.read())?.length ?? Number.NaN
-  expect(read).toBe(sent * chunk.byteLength)
-  await expect(stream.read()).rejects.toThrow('aborted')
-})
+async function readBytes({ read }: { readonly read: () => Promise<Uint8Array | null> }, bytes: number) {
+  for (let taken = 0; taken < bytes;) taken += (await read())?.length ?? Number.NaN
+}
 
-test('a body that is read as it comes has no limit', async () => {
-  const { stream, receive, isClosed } = openBody()
+test('a body in small chunks that is read as it comes is not paused', async () => {
+  const { stream, receive, receiveBytes, calls } = openBody()
   for (let sent = 0; sent < 200; sent++) {
-    receive(sent === 199)
-    for (let taken = 0; taken < chunk.byteLength;) taken += (await stream.read())?.length ?? Number.NaN
+    receiveBytes(60_000)
+    await readBytes(stream, 60_000)
   }
-  expect(await stream.read()).toBeNull()
-  expect(isClosed()).toBe(false)
-})
-
-test('each piece is read at the pace, and what is dropped is not', async () => {
-  const paced: number[] = []
-  const { stream, receive } = openBody(async bytes => void paced.push(bytes))
-  receive(false)
+  expect(calls).toEqual([])
   receive(true)
-  const first = await stream.read()
-  expect(paced).toEqual([first?.length])
-  expect(await stream.discard()).toBe(true)
-  expect(paced).toEqual([first?.length])
+  await readBytes(stream, chunk.byteLength)
+  expect(await stream.read()).toBeNull()
+  expect(calls).toEqual([])
 })
 
-test('a body is resumed when it was read', async () => {
+test('a body is paused with each chunk that arrives nevertheless, and resumed when it was read', async () => {
   const { stream, receive, calls } = openBody()
-  receive(false)
-  receive(false)
-  expect(calls).toEqual(['pause'])
-  for (let read = 0; read < 2 * chunk.byteLength;) read += (await stream.read())?.length ?? Number.NaN
-  await expect.poll(() => calls).toEqual(['pause', 'resume'])
+  for (let sent = 0; sent < 4; sent++) receive(false)
+  // A chunk starts a timeout, which only a pause ends.
+  expect(calls).toEqual(['pause', 'pause', 'pause', 'pause'])
+  await readBytes(stream, 4 * chunk.byteLength)
+  await expect.poll(() => calls.at(-1)).toBe('resume')
 })
 
 test('a whole body is not resumed before the response, because its client may be silent for ten seconds then', async () => {
   const { stream, receive, calls } = openBody()
   receive(false)
-  receive(false)
   receive(true)
   while ((await stream.read()) !== null);
   await nextTurn()
+  await nextTurn()
   expect(calls).toEqual(['pause'])
-  expect(await stream.discard()).toBe(true)
+  stream.release()
   expect(calls).toEqual(['pause', 'resume'])
 })
 
-test('a client that has left is not resumed', async () => {
+test('a client that has left is not resumed, and what has arrived can be read', async () => {
   const { stream, receive, calls } = openBody()
   receive(false)
-  receive(false)
-  receive(true)
-  const discarded = stream.discard()
   stream.abort()
-  await discarded
+  await readBytes(stream, chunk.byteLength)
+  await expect(stream.read()).rejects.toThrow('aborted')
+  stream.release()
   expect(calls).toEqual(['pause'])
 })
 
-test('while many bodies are unread, others are paused at once and resumed in turn', async () => {
-  const large = Array.from({ length: 3 }, () => openBody())
-  for (const { receive } of large) for (let sent = 0; sent < 24; sent++) receive(false)
-  const small = openBody()
-  small.receive(false)
-  expect(small.calls).toEqual(['pause'])
-  await small.stream.read()
-  await small.stream.read()
-  await nextTurn()
-  expect(small.calls).toEqual(['pause'])
-  for (const { stream, receive } of large) {
-    receive(true)
-    expect(await stream.discard()).toBe(true)
-  }
-  await expect.poll(() => small.calls).toEqual(['pause', 'resume'])
-})
-
-test('a chunk that arrives although the body is paused pauses it again, because it starts a timeout', () => {
-  let pauses = 0
-  let receive: (chunk: ArrayBuffer, isLast: boolean) => void = () => {}
-  const res = {
-    onData: (handler: typeof receive) => void (receive = handler),
-    pause: () => ++pauses,
-    resume: () => {},
-    close: () => {}
-  }
-  openIncomingStream(res, null, { pace: openPace(0), onEnd: () => {} })
-  for (let sent = 0; sent < 4; sent++) receive(chunk, false)
-  expect(pauses).toBe(3)
-})
-
-test('an empty chunk that is paused because others are unread is resumed in turn', async () => {
-  const large = Array.from({ length: 3 }, () => openBody())
-  for (const { receive } of large) for (let sent = 0; sent < 24; sent++) receive(false)
-  const small = openBody()
-  small.receiveEmpty()
-  expect(small.calls).toEqual(['pause'])
-  const read = small.stream.read()
-  for (const { stream, receive } of large) {
-    receive(true)
-    await stream.discard()
-  }
-  await expect.poll(() => small.calls).toEqual(['pause', 'resume'])
-  small.receive(true)
-  expect((await read)?.length).toBeGreaterThan(0)
-  await small.stream.discard()
-})
-
-test('a chunk after the response does not use the connection', async () => {
+test('what arrives after the response is dropped', async () => {
   const { stream, receive, calls } = openBody()
-  const discarded = stream.discard()
-  receive(true)
-  await discarded
-  receive(false)
-  receive(false)
-  receive(false)
+  stream.release()
+  for (let sent = 0; sent < 200; sent++) receive(false)
   expect(calls).toEqual([])
+  expect(stream.isComplete()).toBe(false)
+  receive(true)
+  await stream.whenComplete(10_000)
+  expect(stream.isComplete()).toBe(true)
 })
 
-test('a refused body does not wait for the turn of others', async () => {
-  const large = Array.from({ length: 3 }, () => openBody())
-  for (const { receive } of large) for (let sent = 0; sent < 24; sent++) receive(false)
-  const refused = openBody()
-  refused.receiveEmpty()
-  expect(refused.calls).toEqual(['pause'])
-  const discarded = refused.stream.discard()
-  await expect.poll(() => refused.calls).toEqual(['pause', 'resume'])
-  refused.receive(true)
-  expect(await discarded).toBe(true)
-  for (const { stream, receive } of large) {
-    receive(true)
-    await stream.discard()
+test('a client that sends slowly stays connected, and one that sends nothing for 30 seconds is refused', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { stream, receiveBytes, calls } = openBody()
+  for (let second = 0; second < 120; second += 20) {
+    receiveBytes(1)
+    expect(await stream.read()).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(20_000)
   }
+  expect(calls).toEqual(Array.from({ length: 30 }, () => ['pause', 'resume']).flat())
+  const reading = stream.read().catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(await reading).toMatchObject({ status: 408, message: 'No content was sent for 30 seconds.' })
+})
+
+test('an error of the file is thrown once what arrived before was read', async () => {
+  const { stream, receive } = openBody()
+  // More than the memory of all bodies.
+  for (let sent = 0; sent < 40; sent++) receive(false)
+  receive(true)
+  await readBytes(stream, 32 * chunk.byteLength)
+  await expect(stream.read()).rejects.toThrow('there is no file')
 })
