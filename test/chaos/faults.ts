@@ -6,6 +6,8 @@ import type { CuewireProcess } from './cuewire-process.ts'
 import { trueTime } from './fake-clock.ts'
 import { type Fault, type FaultKind, pick } from './plan.ts'
 import type { Rig } from './rig.ts'
+import { uploadUnderKill } from './uploads-under-kill.ts'
+import type { Violation } from './violation.ts'
 
 const recoveryMs = 5_000
 const halfOpenRecoveryMs = 15_000
@@ -48,6 +50,7 @@ export const mayStartEpochs: ReadonlySet<FaultKind> = new Set([
  */
 export const keepsPlaysOnTime: ReadonlySet<FaultKind> = new Set([
   'kill-server',
+  'kill-uploads',
   'clock-forward',
   'clock-back',
   'clock-drift',
@@ -86,9 +89,9 @@ async function poison({ sql }: Rig, stationId: number, share: number): Promise<(
   return () => write(before.zone, before.range)
 }
 
-/** Injects a fault and ends it. Resolves when everything runs again. */
-export async function runFault(rig: Rig, fault: Fault, signal: AbortSignal): Promise<void> {
-  await actions[fault.kind](rig, fault, signal)
+/** Injects a fault and ends it. Resolves when everything runs again, with the rules that were violated meanwhile. */
+export async function runFault(rig: Rig, fault: Fault, signal: AbortSignal): Promise<readonly Violation[]> {
+  return (await actions[fault.kind](rig, fault, signal)) ?? []
 }
 
 const pause = async (ms: number, signal: AbortSignal) =>
@@ -96,7 +99,7 @@ const pause = async (ms: number, signal: AbortSignal) =>
     // The run was aborted: the fault ends at once.
   })
 
-type Action = (rig: Rig, fault: Fault, signal: AbortSignal) => Promise<void>
+type Action = (rig: Rig, fault: Fault, signal: AbortSignal) => Promise<void | readonly Violation[]>
 
 /** The part of the duration after which a killed process is restarted. */
 const restartAfterShare = 0.3
@@ -110,6 +113,7 @@ const oldEpochShare = 0.5
 const actions: Readonly<Record<FaultKind, Action>> = {
   'kill-server': async (rig, fault, signal) => killProcess(rig.servers[fault.index], fault, signal),
   'kill-workers': async (rig, fault, signal) => killProcess(rig.workers[fault.index], fault, signal),
+  'kill-uploads': uploadUnderKill,
   'pause-server': async (rig, fault, signal) => pauseProcess(rig.servers[fault.index], fault, signal),
   'pause-workers': async (rig, fault, signal) => pauseProcess(rig.workers[fault.index], fault, signal),
 

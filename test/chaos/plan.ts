@@ -4,6 +4,7 @@ import { type Random, seededRandom } from '../../src/autodj/random.ts'
 export const faultKinds = [
   'kill-server',
   'kill-workers',
+  'kill-uploads',
   'pause-server',
   'pause-workers',
   'kill-postgres',
@@ -103,6 +104,7 @@ export function describeFault({ number, kind, index, role, store, forMs }: Fault
   const what: Partial<Record<FaultKind, string>> = {
     'kill-server': `of server ${index + 1}`,
     'kill-workers': `of workers ${index + 1}`,
+    'kill-uploads': `to server ${index + 1}`,
     'pause-server': `of server ${index + 1}`,
     'pause-workers': `of workers ${index + 1}`,
     'delay-store': `between ${process} and ${store}`,

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { migrate } from '../../src/db/migrate.ts'
@@ -44,6 +44,9 @@ const clockKinds: readonly FaultKind[] = [
   'postgres-clock'
 ]
 
+/** What all servers and workers share of their data, as in production. */
+const sharedFolders = ['uploads', 'stations']
+
 /** Starts the stores, migrates them, and prepares the processes. */
 export async function openRig(options: RigOptions): Promise<Rig> {
   const opened = openClosers()
@@ -78,9 +81,11 @@ async function open({ kinds, journal, mayFailToStart }: RigOptions, opened: Clos
   opened.defer(async () => sql.end({ timeout: 2 }))
   await migrate(sql)
 
+  for (const name of sharedFolders) await mkdir(join(folder.path, name))
   const prepare = async (name: string, role: 'server' | 'workers', release?: string) => {
     const dataDir = join(folder.path, name.replace(' ', '-'))
     await mkdir(dataDir)
+    for (const each of sharedFolders) await symlink(join(folder.path, each), join(dataDir, each))
     const onUnexpectedExit = (output: string, wasReady: boolean) => {
       journal.note(null, output)
       if (wasReady || !mayFailToStart())

@@ -168,7 +168,7 @@ async function applyFault(
   const recoveryMs = recoveryMsOf(fault.kind)
   let endedAtMs = fromMs
   try {
-    await runFault(rig, fault, signal)
+    journal.violate(await runFault(rig, fault, signal))
     journal.note(null, `fault ${fault.number} is over`)
     // Counts are lost with Redis, until the next report.
     if (mayStartEpochs.has(fault.kind))

@@ -7,6 +7,7 @@ import { runChaos } from '../chaos/run.ts'
 /** Kinds of faults that are short and require neither root nor another build. */
 const kinds: readonly FaultKind[] = [
   'kill-server',
+  'kill-uploads',
   'flush-redis',
   'kill-workers',
   'pause-workers',
