@@ -11,7 +11,9 @@ COPY src ./src
 COPY workers ./workers
 COPY web ./web
 COPY assets ./assets
-RUN npm run build
+# Part of the version: docker build --build-arg COMMIT=$(git rev-parse HEAD)
+ARG COMMIT=
+RUN COMMIT=$COMMIT npm run build
 
 FROM node:24-trixie-slim AS packages
 WORKDIR /app

@@ -27,6 +27,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 
+import { findCommit } from './find-commit.mjs'
 import { renderLicenses } from './third-party-licenses.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -62,6 +63,7 @@ const sources = [
   'node_modules/postgres/src',
   'node_modules/csv-parse/lib',
   'scripts/build.mjs',
+  'scripts/find-commit.mjs',
   'scripts/running-programs.mjs',
   'scripts/third-party-licenses.mjs',
   'scripts/uws-binding.mjs'
@@ -93,7 +95,10 @@ const browsers = ['chrome123', 'edge123', 'firefox121', 'safari17.5']
  * @param {string} [folder] the project
  */
 export async function buildIfStale(folder = root) {
-  if (!isStale(folder)) return false
+  if (!isStale(folder)) {
+    updateCommit(folder)
+    return false
+  }
   const startedAt = performance.now()
   await buildProgram(folder)
   console.error(`cuewire: built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
@@ -107,29 +112,52 @@ export async function buildIfStale(folder = root) {
  * @param {string} [folder] the project
  */
 export function isStale(folder = root) {
-  const { times, contents, files: built } = readStamp(folder)
+  const dist = join(folder, 'dist')
+  const { times, contents, files: built } = readStamp(dist)
   const files = sourceFiles(folder)
   if (files.length === 0) return false
-  if (built.some(name => !existsSync(join(folder, 'dist', name)))) return true
+  if (built.some(name => !existsSync(join(dist, name)))) return true
   if (times === hashTimes(folder, files)) return false
   if (contents !== hashContents(folder, files)) return true
   // Only the times differ, as after a copy or checkout.
   try {
-    writeStamp(folder, { ...readStamp(folder), times: hashTimes(folder, files) })
+    writeStamp(dist, { ...readStamp(dist), times: hashTimes(folder, files) })
   } catch {
     // Only makes the next start faster.
   }
   return false
 }
 
-/** @param {string} folder */
-async function buildProgram(folder) {
+/** The build names another commit if only other files have changed. Does nothing without sources. */
+function updateCommit(folder) {
+  const path = join(folder, 'dist', 'package.json')
+  if (sourceFiles(folder).length === 0) return
+  const manifest = renderManifest(folder)
+  try {
+    if (read(path)?.toString() !== manifest) replaceFile(path, manifest)
+  } catch {
+    // The folder belongs to another user, whose next start does it.
+  }
+}
+
+/** The package.json of `dist`, whose `commit` is empty if it is unknown. */
+function renderManifest(folder) {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return `${JSON.stringify({ ...manifest, commit: findCommit(folder) }, null, 2)}\n`
+}
+
+/**
+ * Builds into `dist` of a project, or into another folder.
+ *
+ * @param {string} folder the project
+ * @param {string} [dist]
+ */
+export async function buildProgram(folder, dist = join(folder, 'dist')) {
   const files = sourceFiles(folder)
   // Before any source is read, so that a change during the build makes it stale.
   const stamp = { times: hashTimes(folder, files), contents: hashContents(folder, files) }
   const esbuild = await import('esbuild')
-  const dist = join(folder, 'dist')
-  const before = readStamp(folder).files
+  const before = readStamp(dist).files
   const inputs = new Set(swaggerFiles)
   try {
     const [program, web] = await Promise.all([
@@ -140,7 +168,7 @@ async function buildProgram(folder) {
     const outputs = [...web, ...copies(folder), licenses, ...program]
     for (const { name, contents } of outputs) replaceFile(join(dist, name), contents)
     const names = outputs.map(({ name }) => name)
-    writeStamp(folder, { ...stamp, files: names })
+    writeStamp(dist, { ...stamp, files: names })
     removeOthers(dist, new Set([...names, ...before, stampName]))
   } finally {
     await esbuild.stop()
@@ -315,9 +343,10 @@ const swaggerFiles = ['swagger-ui-bundle.js', 'swagger-ui.css'].map(
 /** Files that the program reads at run time. */
 function copies(folder) {
   const own = sourceFiles(folder).filter(
-    name => name === 'package.json' || name.startsWith('assets/') || /^src\/.*\.(sql|lua)$/.test(name)
+    name => name.startsWith('assets/') || /^src\/.*\.(sql|lua)$/.test(name)
   )
   return [
+    { name: 'package.json', contents: renderManifest(folder) },
     ...own.map(name => ({ name, contents: readFileSync(join(folder, name)) })),
     ...swaggerFiles.map(name => ({
       name: `web/${basename(name)}`,
@@ -356,9 +385,9 @@ function hashContents(folder, files) {
 
 const stampName = '.build.json'
 
-function readStamp(folder) {
+function readStamp(dist) {
   try {
-    const { times, contents, files } = JSON.parse(readFileSync(join(folder, 'dist', stampName), 'utf8'))
+    const { times, contents, files } = JSON.parse(readFileSync(join(dist, stampName), 'utf8'))
     const isList = Array.isArray(files) && files.every(name => typeof name === 'string')
     if (typeof times === 'string' && typeof contents === 'string' && isList) return { times, contents, files }
   } catch {
@@ -367,8 +396,8 @@ function readStamp(folder) {
   return { times: '', contents: '', files: [] }
 }
 
-function writeStamp(folder, stamp) {
-  replaceFile(join(folder, 'dist', stampName), JSON.stringify(stamp))
+function writeStamp(dist, stamp) {
+  replaceFile(join(dist, stampName), JSON.stringify(stamp))
 }
 
 function replaceFile(path, contents) {

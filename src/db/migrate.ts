@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { codeOf, OperatorError } from '../runtime/errors.ts'
-import { projectFile, version } from '../runtime/program-files.ts'
+import { fullVersion, projectFile } from '../runtime/program-files.ts'
 import { withJitter } from '../runtime/repeat.ts'
 import { openSql, type Sql, type Tx } from './sql.ts'
 
@@ -81,6 +81,6 @@ async function assertIsKnown(tx: Tx, names: readonly string[]): Promise<void> {
   const newest = Number(names.at(-1)?.slice(0, 4) ?? 0)
   if (row === undefined || row.least <= newest) return
   throw new OperatorError(
-    `a newer release has changed the database, and version ${version} cannot work with it any more: start the newer release`
+    `a newer release has changed the database, and version ${fullVersion} cannot work with it any more: start the newer release`
   )
 }

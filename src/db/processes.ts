@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { withDeadline } from '../runtime/deadline.ts'
 import { engineTime } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
-import { version } from '../runtime/program-files.ts'
+import { fullVersion } from '../runtime/program-files.ts'
 import type { Sql } from './sql.ts'
 
 /** Knows the other processes that use the same Postgres and Redis. */
@@ -107,7 +107,7 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
 async function heartbeat(sql: Sql, id: string, { kind, readableSchemas, ownSchema }: ThisProcess) {
   await sql`
     insert into processes (id, kind, version, readable_schemas, own_schema)
-    values (${id}, ${kind}, ${version}, ${[...readableSchemas]}::smallint[], ${ownSchema})
+    values (${id}, ${kind}, ${fullVersion}, ${[...readableSchemas]}::smallint[], ${ownSchema})
     on conflict (id) do update set seen_at = clock_timestamp()`
   const sentAtMs = performance.now()
   const [row] = await sql<{ schema: number | null; newest: number | null; timeMs: number }[]>`

@@ -1,4 +1,4 @@
-import { version } from '../runtime/program-files.ts'
+import { fullVersion } from '../runtime/program-files.ts'
 import { lostCharacterSteps } from './lost-characters.ts'
 import { recomputeKeys } from './recompute-keys.ts'
 import type { Sql, Tx } from './sql.ts'
@@ -40,7 +40,7 @@ export async function runUpgradeStep(
     const [state] = await tx<{ hasOlder: boolean; isLocked: boolean }[]>`
       select pg_try_advisory_xact_lock(hashtext('cuewire upgrade steps')) as "isLocked", exists (
         select from processes where seen_at > clock_timestamp() - interval '5 minutes'
-          and version_numbers(version) < version_numbers(${version})
+          and version_numbers(version) < version_numbers(${fullVersion})
       ) as "hasOlder"`
     if (!state?.isLocked || state.hasOlder) return null
     const begun = await tx<{ name: string; position: number[]; isDone: boolean }[]>`
@@ -51,7 +51,7 @@ export async function runUpgradeStep(
     const rows = await step.run(tx, progress)
     await tx`
       insert into upgrade_steps (name, version, position, done_at)
-      values (${step.name}, ${version}, ${[...progress.position]}, case when ${rows} = 0 then clock_timestamp() end)
+      values (${step.name}, ${fullVersion}, ${[...progress.position]}, case when ${rows} = 0 then clock_timestamp() end)
       on conflict (name) do update set version = excluded.version, position = excluded.position, done_at = excluded.done_at`
     return { name: step.name, rows }
   })

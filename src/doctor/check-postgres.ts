@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { listMigrations } from '../db/migrate.ts'
 import { checkPostgres, postgresPlace, type Sql } from '../db/sql.ts'
 import { findNamePairs } from '../db/stored-names.ts'
-import { version } from '../runtime/program-files.ts'
+import { fullVersion } from '../runtime/program-files.ts'
 import { toOperatorError } from '../runtime/store-errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
 import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
@@ -139,7 +139,11 @@ async function checkMigrations(sql: Sql): Promise<Finding> {
     select least_migration as least from compatibility`.catch(() => [])
   const newest = Number([...known].at(-1)?.slice(0, 4) ?? 0)
   if (compatibility !== undefined && compatibility.least > newest)
-    return problem('schema', `a newer release needs at least ${version}'s successor`, 'run the newer release')
+    return problem(
+      'schema',
+      `a newer release needs at least ${fullVersion}'s successor`,
+      'run the newer release'
+    )
   if (newer.length > 0)
     return warning(
       'schema',
@@ -149,7 +153,7 @@ async function checkMigrations(sql: Sql): Promise<Finding> {
   if (missing.length > 0)
     return warning(
       'schema',
-      `${missing.length} migrations of version ${version} have not run`,
+      `${missing.length} migrations of version ${fullVersion} have not run`,
       'start a process of this version, which runs them'
     )
   return ok('schema', `up to date (${[...known].at(-1) ?? ''})`)

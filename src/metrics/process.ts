@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge } from 'prom-client'
 
-import { version } from '../runtime/program-files.ts'
+import { fullVersion } from '../runtime/program-files.ts'
 import { registry } from './registry.ts'
 
 /* Metrics of the process itself: CPU, memory, garbage collection, delay of the event loop, version. */
@@ -30,5 +30,5 @@ export function measureProcess(kind: string): void {
     aggregator: 'first',
     registers: [registry]
   })
-  info.set({ version, node: process.versions.node }, 1)
+  info.set({ version: fullVersion, node: process.versions.node }, 1)
 }

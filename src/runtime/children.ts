@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 
 import { OperatorError, ReportedError } from './errors.ts'
 import type { Logger } from './log.ts'
-import { builtFile } from './program-files.ts'
+import { builtFile, fullVersion } from './program-files.ts'
 import { supervise, type Supervised } from './supervise.ts'
 
 interface ChildOptions {
@@ -88,5 +88,5 @@ export const isSupervised = (): boolean => process.env[supervisedVariable] !== u
 /** Reports to the supervising process that this one is ready. A process without a supervisor logs it. */
 export function reportReady(log: Logger, details: Readonly<Record<string, unknown>> = {}): void {
   process.send?.(readyMessage)
-  log[isSupervised() ? 'debug' : 'info'](details, 'ready')
+  log[isSupervised() ? 'debug' : 'info']({ version: fullVersion, ...details }, 'ready')
 }

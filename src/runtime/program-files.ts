@@ -16,9 +16,14 @@ export function builtFile(path: string): URL {
   return new URL(path, buildFolder)
 }
 
-const manifest: { readonly version: string } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
+const manifest: { readonly version: string; readonly commit?: string } = JSON.parse(
+  readFileSync(projectFile('package.json'), 'utf8')
+)
 
 export const { version } = manifest
+
+/** The version with the commit of the build: `0.3.0+abc1234`; without it if it is unknown. */
+export const fullVersion = manifest.commit ? `${version}+${manifest.commit}` : version
 
 /** Returns the closest folder with a package.json. The depth of this module varies in a build. */
 function findProgramFolder(): URL {

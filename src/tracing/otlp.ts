@@ -17,7 +17,7 @@ import * as v from 'valibot'
 
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
-import { version } from '../runtime/program-files.ts'
+import { fullVersion } from '../runtime/program-files.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import type { SpanExporter, Traceparent } from './tracing.ts'
 
@@ -32,13 +32,13 @@ export function openOtlpExporter(kind: string, log: Logger): SpanExporter {
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({
       'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'cuewire',
-      'service.version': version,
+      'service.version': fullVersion,
       'service.instance.id': randomUUID(),
       'cuewire.process': kind
     }),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())]
   })
-  const tracer = provider.getTracer('cuewire', version)
+  const tracer = provider.getTracer('cuewire', fullVersion)
   return {
     start: (name, { kind: spanKind, attributes = {}, parent }) => {
       const options = { kind: spanKind ? kinds[spanKind] : SpanKind.INTERNAL, attributes }

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
-import { version } from '../../runtime/program-files.ts'
+import { fullVersion } from '../../runtime/program-files.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { apiRoute } from '../core/route.ts'
 import { exactly, int64, string } from '../core/schemas.ts'
@@ -78,7 +78,7 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
       listeners: { total: sum('listeners'), unique: sum('uniqueListeners') },
       ...counts,
       uptime: Math.floor(process.uptime()),
-      version
+      version: fullVersion
     })
   }
 })
