@@ -7,6 +7,7 @@ import { isNetwork, parseUrl } from './outbound/networks.ts'
 import { findRedisUrlProblem, withCaFile } from './redis/redis-url.ts'
 import { OperatorError } from './runtime/errors.ts'
 import { dialects } from './station/dialect.ts'
+import { isSigningSecret } from './webhooks/types/signature.ts'
 
 const matching = (pattern: RegExp, problem: string) => v.pipe(v.string(), v.regex(pattern, problem))
 
@@ -36,6 +37,16 @@ const urlWith = (protocols: string[]) =>
     )
   )
 
+/** Parts of a URL are appended to it. */
+const baseUrl = v.pipe(
+  urlWith(['http:', 'https:']),
+  v.check(text => !/[?#]/.test(text), 'has a query or a fragment'),
+  v.check(text => {
+    const { username = '', password = '' } = parseUrl(text) ?? {}
+    return username + password === ''
+  }, 'has a user or a password')
+)
+
 /** One URL, those of several nodes of a Redis Cluster, or one of Sentinels. */
 const redisUrls = v.pipe(
   v.string(),
@@ -61,6 +72,25 @@ const list = v.pipe(
   )
 )
 
+/** `https://radio.example.com`, as browsers send it, `capacitor://localhost` of an app, `null`, or `*`. */
+const origins = v.pipe(
+  list,
+  v.transform(texts => texts.map(toOrigin)),
+  v.check(
+    texts => texts.every(text => /^(\*|null|[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+)$/.test(text)),
+    'contains something that is neither * nor an origin such as https://radio.example.com'
+  )
+)
+
+/** Without the default port and a slash at the end, which browsers do not send. Other texts are returned as they are. */
+function toOrigin(text: string): string {
+  const url = parseUrl(text)
+  const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol)
+  return isWeb && /^[^/]+:\/\/[^/?#@*]+\/?$/.test(text) ? url.origin : text
+}
+
+const mailAddress = v.pipe(v.string(), v.email('is not a mail address'))
+
 const networks = v.pipe(
   list,
   v.check(texts => texts.every(isNetwork), 'contains something that is not an address or network')
@@ -69,7 +99,7 @@ const networks = v.pipe(
 const schema = v.object({
   PORT: v.optional(numberWithin(1, 65_535), '8080'),
   HOST: v.optional(nonEmpty, '127.0.0.1'),
-  BASE_URL: v.optional(urlWith(['http:', 'https:'])),
+  BASE_URL: v.optional(baseUrl),
   DATABASE_URL: v.optional(urlWith(['postgres:', 'postgresql:'])),
   REDIS_URL: v.optional(redisUrls),
   REDIS_CA_FILE: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
@@ -80,7 +110,7 @@ const schema = v.object({
   MEDIA_DIR: v.optional(nonEmpty),
   DEMO: v.optional(onOrOff, 'on'),
   API_DIALECT: v.optional(v.picklist(dialects, 'is neither documented nor azuracast'), 'documented'),
-  CORS_ALLOWED_ORIGINS: v.optional(list, '*'),
+  CORS_ALLOWED_ORIGINS: v.optional(origins, '*'),
   LIVE_MAX_CONNECTIONS: v.optional(numberWithin(1, 999_999), '50000'),
   LIVE_MAX_CONNECTIONS_PER_ADDRESS: v.optional(numberWithin(1, 999_999), '1000'),
   LIVE_MAX_CONNECTIONS_PER_STATION: v.optional(numberWithin(0, 999_999), '0'),
@@ -89,9 +119,19 @@ const schema = v.object({
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
   COVER_LOOKUP: v.optional(v.picklist(['off', 'musicbrainz'], 'is neither off nor musicbrainz'), 'off'),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'])),
-  MAIL_FROM: v.optional(
-    v.pipe(v.string(), v.email('is not a mail address')),
-    'cuewire@localhost.localdomain'
+  MAIL_FROM: v.optional(mailAddress, 'cuewire@localhost.localdomain'),
+  ALERT_MAIL: v.optional(
+    v.pipe(
+      list,
+      v.check(
+        texts => (texts.length === 1 && texts[0] === 'off') || texts.every(text => v.is(mailAddress, text)),
+        'is neither off nor a list of mail addresses'
+      )
+    )
+  ),
+  ALERT_URL: v.optional(urlWith(['http:', 'https:'])),
+  ALERT_SECRET: v.optional(
+    v.pipe(v.string(), v.check(isSigningSecret, 'is not whsec_ and the base64 of 24 to 64 bytes'))
   ),
   STORAGE_ROOTS: v.optional(
     v.pipe(
@@ -168,6 +208,11 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     )
   if ((result.output.BACKUP_SCHEDULE === undefined) !== (result.output.BACKUP_STORAGE === undefined))
     throw new OperatorError('invalid configuration: BACKUP_SCHEDULE and BACKUP_STORAGE belong together')
+  if ((result.output.ALERT_URL === undefined) !== (result.output.ALERT_SECRET === undefined))
+    throw new OperatorError('invalid configuration: ALERT_URL and ALERT_SECRET belong together')
+  const { ALERT_MAIL: mail = [], SMTP_URL: smtp } = result.output
+  if (mail.some(text => text !== 'off') && smtp === undefined)
+    throw new OperatorError('invalid configuration: ALERT_MAIL needs SMTP_URL')
   const redisUrl = addCaFile(result.output)
   const base = result.output.BASE_URL ?? `http://localhost:${result.output.PORT}`
   return Object.freeze({ ...result.output, REDIS_URL: redisUrl, BASE_URL: base.replace(/\/+$/, '') })

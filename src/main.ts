@@ -13,10 +13,12 @@ import { startRedis } from './embedded/redis.ts'
 import { checkMediaDir, importFolder, prepareDemo } from './media/demo.ts'
 import { openChildMetrics } from './metrics/child-metrics.ts'
 import { serveMetrics } from './metrics/exporter.ts'
+import { warnOfMistypedVariables } from './mistyped-variables.ts'
 import { checkRedis } from './redis/check-redis.ts'
 import { superviseChild } from './runtime/children.ts'
 import type { Logger } from './runtime/log.ts'
 import { assertPortIsFree } from './runtime/ports.ts'
+import { fullVersion } from './runtime/program-files.ts'
 import { runService } from './runtime/service.ts'
 import { supervise } from './runtime/supervise.ts'
 import { openDatabaseSecrets } from './security/secrets-key.ts'
@@ -24,6 +26,7 @@ import { openDatabaseSecrets } from './security/secrets-key.ts'
 const childStopMs = 2_500
 
 await runService('cuewire', parseConfig, async ({ config, log, opened, signal }) => {
+  warnOfMistypedVariables(log)
   if (config.MEDIA_DIR) await checkMediaDir(config.MEDIA_DIR)
   const lock = await lockDataDir(config.DATA_DIR)
   opened.defer('data folder', () => lock[Symbol.asyncDispose]())
@@ -115,7 +118,7 @@ function announceStart(config: Config, log: Logger, newKey: string | null): void
   const { BASE_URL: base } = config
   if (!process.stdout.isTTY) {
     if (newKey) reportNewKey(newKey, config, log)
-    log.info({ baseUrl: base }, 'cuewire is on air')
+    log.info({ version: fullVersion, baseUrl: base }, 'cuewire is on air')
     return
   }
   const key = newKey

@@ -34,10 +34,12 @@ import { exportMetrics } from './metrics/exporter.ts'
 import { requestsInFlight } from './metrics/http.ts'
 import { addPool } from './metrics/postgres.ts'
 import { connectionLimit } from './metrics/push.ts'
+import { warnOfMistypedVariables } from './mistyped-variables.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { renewState } from './playout/publish.ts'
 import { openSubscriber } from './redis/connection.ts'
 import { reportReady } from './runtime/children.ts'
+import { warnUnlessWritable } from './runtime/create-data-dir.ts'
 import { runService } from './runtime/service.ts'
 import { openListenTokens } from './security/listen-tokens.ts'
 import { openDatabaseSecrets } from './security/secrets-key.ts'
@@ -49,6 +51,8 @@ import { openNamelessNow } from './uploads/content.ts'
 await runService('server', parseConfig, async ({ config, log, outages, opened }) => {
   if (config.UPLOAD_MAX_MBIT !== undefined)
     log.warn('UPLOAD_MAX_MBIT is ignored: uploads slow down while other requests wait; remove it')
+  warnOfMistypedVariables(log)
+  await warnUnlessWritable(config.DATA_DIR, log)
   opened.defer('metrics', await exportMetrics('server', config, log))
   opened.defer('traces', await startTracing('server', config, log))
   const stores = await openServices(config, { log, outages }, 'server', 10)

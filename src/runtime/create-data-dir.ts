@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 
 import { withDeadline } from './deadline.ts'
 import { codeOf, OperatorError } from './errors.ts'
+import type { Logger } from './log.ts'
 
 const timeoutMs = 5_000
 
@@ -21,6 +22,14 @@ export async function assertDataDirIsWritable(path: string): Promise<void> {
   } catch (error) {
     throw dataDirError(path, error)
   }
+}
+
+/** Like `assertDataDirIsWritable`, for a server, which writes to it only what is uploaded: logs a warning instead. */
+export async function warnUnlessWritable(path: string, log: Logger): Promise<void> {
+  await assertDataDirIsWritable(path).catch((error: unknown) => {
+    if (!(error instanceof OperatorError)) throw error
+    log.warn(`uploads will fail: ${error.message}`)
+  })
 }
 
 /** The error of a DATA_DIR in which nothing can be written. */

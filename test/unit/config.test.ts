@@ -118,3 +118,37 @@ test('a backup schedule is a cron expression, and needs a storage', () => {
   expect(() => parseConfig({ ...given, BACKUP_STORAGE: 'backups' })).toThrow('BACKUP_STORAGE is neither')
   expect(() => parseConfig({ ...given, BACKUP_STORAGE: '' })).toThrow('belong together')
 })
+
+test.for([
+  ['https://user:secret@radio.example.com', 'BASE_URL has a user or a password'],
+  ['https://user@radio.example.com', 'BASE_URL has a user or a password'],
+  ['https://radio.example.com/?a=1', 'BASE_URL has a query or a fragment'],
+  ['https://radio.example.com?', 'BASE_URL has a query or a fragment'],
+  ['https://radio.example.com/#top', 'BASE_URL has a query or a fragment']
+])('BASE_URL may not be %s', ([text = '', problem = '']) => {
+  const parse = () => parseConfig({ BASE_URL: text })
+  expect(parse).toThrow(`invalid configuration: ${problem}`)
+  expect(parse).not.toThrow('secret')
+})
+
+test('allowed origins are as browsers send them', () => {
+  const parse = (text: string) => parseConfig({ CORS_ALLOWED_ORIGINS: text }).CORS_ALLOWED_ORIGINS
+  expect(parse('https://Radio.example.com/, http://a.example:80,https://b.example:8443')).toEqual([
+    'https://radio.example.com',
+    'http://a.example',
+    'https://b.example:8443'
+  ])
+  expect(parse('capacitor://localhost,null,*')).toEqual(['capacitor://localhost', 'null', '*'])
+})
+
+test.for([
+  'foo',
+  'radio.example.com',
+  'https://*.example.com',
+  'https://a.example/path',
+  'https://u:p@a.example'
+])('CORS_ALLOWED_ORIGINS may not contain %s', text => {
+  expect(() => parseConfig({ CORS_ALLOWED_ORIGINS: `https://a.example,${text}` })).toThrow(
+    'CORS_ALLOWED_ORIGINS contains something that is neither * nor an origin'
+  )
+})
