@@ -1,14 +1,19 @@
 import { schedule } from 'node-cron'
 
+import { readBackupAgeMs, updateMissingBackupAlert } from '../src/backup/missing-backup.ts'
 import { runScheduledBackup, type ScheduledBackupDeps } from '../src/backup/scheduled-backup.ts'
 import type { Config } from '../src/config.ts'
+import { backupAge } from '../src/metrics/alerts.ts'
 import type { Logger } from '../src/runtime/log.ts'
+import { repeat } from '../src/runtime/repeat.ts'
 import { findBackupStorageProblem } from '../src/storage/backup-storage.ts'
 
 type Deps = Omit<ScheduledBackupDeps, 'signal'> & {
   readonly log: Logger
   readonly config: Pick<Config, 'STORAGE_ROOTS'>
 }
+
+const missingMs = 60_000
 
 /**
  * Starts scheduled backups, and warns if they cannot be written. All processes run it; one of them writes each backup.
@@ -34,9 +39,19 @@ export function startBackups({ log, ...deps }: Deps, expression: string) {
     }
   }
   const task = schedule(expression, run, { name: 'backup', timezone: 'UTC', noOverlap: true })
+  const missing = repeat(() => updateMissingBackupAlert(deps.sql, { expression, task }), {
+    pauseMs: missingMs,
+    log,
+    failure: 'looking for missing backups failed'
+  })
+  backupAge.read = async () => {
+    const ageMs = await readBackupAgeMs(deps.sql)
+    return ageMs === null ? [] : [[{}, ageMs / 1_000]]
+  }
   return {
     stop: async () => {
       stopping.abort()
+      await missing.stop()
       await task.destroy()
     }
   }

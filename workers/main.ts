@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 
+import { forgetSchedule } from '../src/backup/missing-backup.ts'
 import { noCountries, openCountries } from '../src/broadcast/countries.ts'
 import { openListenerDescriber } from '../src/broadcast/listener-details.ts'
 import { parseConfig } from '../src/config.ts'
 import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
 import { exportMetrics } from '../src/metrics/exporter.ts'
+import { warnOfMistypedVariables } from '../src/mistyped-variables.ts'
 import { measureJobs } from '../src/playout/job-status.ts'
 import { reportReady } from '../src/runtime/children.ts'
-import { createDataDir } from '../src/runtime/create-data-dir.ts'
+import { assertDataDirIsWritable } from '../src/runtime/create-data-dir.ts'
 import { runService } from '../src/runtime/service.ts'
 import { openDatabaseSecrets } from '../src/security/secrets-key.ts'
 import { openServices } from '../src/services.ts'
@@ -15,6 +17,7 @@ import { startTracing } from '../src/tracing/tracing.ts'
 import { openStorageLocation } from '../src/uploads/media-store.ts'
 import { measureBacklog } from '../src/webhooks/deliveries/backlog.ts'
 import { startAdvanceWorker } from './advance.ts'
+import { startAlerts } from './alerts.ts'
 import { startBackups } from './backups.ts'
 import { startCron } from './cron.ts'
 import {
@@ -36,6 +39,8 @@ import { startWaveforms } from './waveforms.ts'
 import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, outages, opened }) => {
+  warnOfMistypedVariables(log)
+  await assertDataDirIsWritable(config.DATA_DIR)
   opened.defer('metrics', await exportMetrics('workers', config, log))
   opened.defer('traces', await startTracing('workers', config, log))
   const services = await openServices(config, { log, outages }, 'workers', 12)
@@ -48,7 +53,6 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
   }
   const stopLater = (name: string, { stop }: { stop: () => Promise<void> }) => opened.defer(name, stop)
   stopLater('cron', startCron(services, config))
-  await createDataDir(config.DATA_DIR)
   stopLater('heartbeat', startHeartbeat(join(config.DATA_DIR, 'workers-alive'), log))
   stopLater('sweep', startSweep(services))
   stopLater('count flush', startCountFlush(services))
@@ -58,6 +62,7 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
   stopLater('storage', startStorageScan({ ...services, config, secrets }))
   stopLater('uploads', startUploadSweep({ ...services, config, secrets }))
   stopLater('disk alerts', startDiskAlerts({ ...services, config, secrets }))
+  stopLater('alerts', startAlerts({ ...services, config }))
   stopLater('waveforms', startWaveforms({ ...services, config, secrets }))
   stopLater('remote lists', startRemoteLists({ ...services, config }))
   const { BACKUP_SCHEDULE: backupSchedule, BACKUP_STORAGE: backupStorage } = config
@@ -74,6 +79,7 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
         backupSchedule
       )
     )
+  else await forgetSchedule(services.sql)
   if (config.COVER_LOOKUP === 'musicbrainz')
     stopLater('cover lookups', startCoverLookups(services, createMusicBrainzSource(config.BASE_URL)))
   const { GEO_DATABASE: geoDatabase } = config

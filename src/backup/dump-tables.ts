@@ -14,7 +14,7 @@ import {
 
 /**
  * Rows of these describe running processes or files that are still being uploaded, say what was done to this
- * database, or are salts, which must not outlive their days.
+ * database, are messages that this installation sends, or are salts, which must not outlive their days.
  */
 export const tablesLeftOut = [
   'migrations',
@@ -22,7 +22,9 @@ export const tablesLeftOut = [
   'uploads',
   'cover_lookup_lease',
   'listener_salts',
-  'upgrade_steps'
+  'upgrade_steps',
+  'announced_alerts',
+  'alert_messages'
 ]
 
 /** Rows are collected to entries of this size. */

@@ -7,6 +7,7 @@ import { raiseAlert, resolveAlert } from '../db/notifications.ts'
 import type { Sql } from '../db/sql.ts'
 import { builtFile } from '../runtime/program-files.ts'
 import type { FileStore } from '../storage/file-store.ts'
+import { failedFact, noteBackup } from './missing-backup.ts'
 
 export interface ScheduledBackupDeps {
   readonly sql: Sql
@@ -21,7 +22,6 @@ export interface ScheduledBackupDeps {
   readonly signal: AbortSignal
 }
 
-const fact = 'backup-failed'
 const runSetting = 'scheduled backup'
 const listSetting = 'stored backups'
 const nameOf = (at: Date) =>
@@ -43,12 +43,13 @@ export async function runScheduledBackup(deps: ScheduledBackupDeps, at: Date): P
     const name = nameOf(at)
     if (isAbsolute(deps.config.BACKUP_STORAGE)) await backUpToFolder(deps, deps.config.BACKUP_STORAGE, name)
     else await backUpToLocation(deps, Number(deps.config.BACKUP_STORAGE), name)
-    await resolveAlert(sql, fact)
+    await resolveAlert(sql, failedFact)
+    await noteBackup(sql)
     return name
   } catch (error) {
     deps.signal.throwIfAborted()
     await raiseAlert(sql, {
-      fact,
+      fact: failedFact,
       title: 'The scheduled backup failed',
       body: `${error instanceof Error ? error.message : String(error)} (BACKUP_STORAGE ${deps.config.BACKUP_STORAGE})`,
       type: 'danger',

@@ -6,7 +6,14 @@ export const notificationTypes = ['info', 'success', 'warning', 'danger'] as con
 /**
  * Operators, or a part of the system. Who may read a notification depends on it (`src/api/auth/access.ts`).
  */
-export const notificationSources = ['operator', 'broadcast', 'playout', 'storage', 'webhooks'] as const
+export const notificationSources = [
+  'operator',
+  'broadcast',
+  'playout',
+  'storage',
+  'webhooks',
+  'system'
+] as const
 
 export type NotificationSource = (typeof notificationSources)[number]
 

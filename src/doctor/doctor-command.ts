@@ -5,12 +5,14 @@ import { type CommandStores, findCommandStores } from '../command-database.ts'
 import { type Config, parseConfig } from '../config.ts'
 import { openSql, type Sql } from '../db/sql.ts'
 import { assertSameMajor, findPostgresBinaries, readClusterMajor } from '../embedded/postgres-cluster.ts'
+import { findMistypedVariables } from '../mistyped-variables.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { OperatorError } from '../runtime/errors.ts'
-import { version } from '../runtime/program-files.ts'
+import { fullVersion } from '../runtime/program-files.ts'
 import { reasonOf, toOperatorError } from '../runtime/store-errors.ts'
 import { findBackupStorageProblem } from '../storage/backup-storage.ts'
 import { checkBaseUrl } from './check-base-url.ts'
+import { checkCertificate } from './check-certificate.ts'
 import { checkConfiguration } from './check-configuration.ts'
 import { checkDataDir, checkDisks, type Clock, judgeClocks } from './check-machine.ts'
 import { checkPorts } from './check-ports.ts'
@@ -40,7 +42,9 @@ export function doctorCommand(call: CommandContext): Promise<number> {
     const findings = await examine(call)
     const isOk = findings.every(({ status }) => status !== 'problem')
     call.stdout.write(
-      values.json ? `${JSON.stringify({ ok: isOk, version, findings }, null, 2)}\n` : renderFindings(findings)
+      values.json
+        ? `${JSON.stringify({ ok: isOk, version: fullVersion, findings }, null, 2)}\n`
+        : renderFindings(findings)
     )
     return isOk ? 0 : 1
   })
@@ -73,10 +77,22 @@ async function examine(call: CommandContext): Promise<readonly Finding[]> {
   }
   const found = { ...config, DATA_DIR: stores?.dataDir ?? config.DATA_DIR }
   const dataDir = await checkDataDir(found.DATA_DIR)
-  const findings = [...(await checkConfiguration(found)), checkNode(), ...dataDir.findings]
+  const mistyped = findMistypedVariables(call.env).map(({ given, meant }) =>
+    warning(
+      'configuration',
+      `${given} is set and has no effect`,
+      `rename it to ${meant}, which was probably meant`
+    )
+  )
+  const findings = [...(await checkConfiguration(found)), ...mistyped, checkNode(), ...dataDir.findings]
   return stores === null
     ? [...findings, ...(await examineStopped(found, dataDir.isAccessible))]
-    : [...findings, ...(await examineStores(found, stores)), await checkBaseUrl(found.BASE_URL)]
+    : [
+        ...findings,
+        ...(await examineStores(found, stores)),
+        await checkBaseUrl(found.BASE_URL),
+        ...(await checkCertificate(found.BASE_URL))
+      ]
 }
 
 /** The checks while nothing runs, and DATABASE_URL is not set. */
@@ -152,7 +168,7 @@ async function checkBackupStorage(sql: Sql | null, config: Config): Promise<read
 
 function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const name = `Node.js ${process.versions.node}, Cuewire ${version}`
+  const name = `Node.js ${process.versions.node}, Cuewire ${fullVersion}`
   return major > 20 || (major === 20 && minor >= 19)
     ? ok('program', name)
     : problem('program', name, 'install Node.js 20.19 or later')

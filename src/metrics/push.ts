@@ -1,4 +1,10 @@
-import { declareCounters, declareGauge, declareGauges, declareHistogram } from './registry.ts'
+import {
+  declareCounters,
+  declareGauge,
+  declareGauges,
+  declareHistogram,
+  declareSampledGauge
+} from './registry.ts'
 
 /* Metrics of sockets, streams and long polls, and of the states that a server follows. */
 
@@ -81,6 +87,13 @@ export const feedAge = declareGauge(
 )
 
 export const feedStations = declareGauge('cuewire_feed_stations', 'Stations of this server.', 'max')
+
+export const namedStaleStations = declareSampledGauge(
+  'cuewire_feed_stale_station',
+  'The first twenty of the stations whose state may be out of date, by short name; always 1.',
+  ['station'],
+  'max'
+)
 
 export const staleStations = declareGauge(
   'cuewire_feed_stale_stations',

@@ -5,6 +5,7 @@ import pLimit from 'p-limit'
 
 import { raiseAlert, resolveAlert } from '../db/notifications.ts'
 import type { Sql } from '../db/sql.ts'
+import { diskFree, diskSize } from '../metrics/alerts.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { unlessAborted } from './fault.ts'
 import { formatSize } from './size.ts'
@@ -37,9 +38,19 @@ export async function updateDiskAlerts(sql: Sql, dataFolder: string, signal: Abo
     select path from storage_locations where adapter = 'local' order by id limit 1000`
   const paths = [...new Set([dataFolder, ...rows.map(({ path }) => path)])]
   const { volumes, skipped } = await readVolumes(paths, signal)
+  measureVolumes(volumes)
   const kept = [...volumes.map(({ path }) => path), ...skipped].map(factOf)
   await sql`delete from open_facts where starts_with(fact, ${factOf('')}) and fact <> all(${kept}::text[])`
   for (const volume of volumes) await updateAlert(sql, volume)
+}
+
+/** Volumes with a metric of their own. */
+const maxMeasured = 20
+
+function measureVolumes(volumes: readonly Volume[]): void {
+  const measured = volumes.slice(0, maxMeasured)
+  diskFree.read = () => measured.map(({ path, freeBytes }) => [{ path }, freeBytes])
+  diskSize.read = () => measured.map(({ path, sizeBytes }) => [{ path }, sizeBytes])
 }
 
 const factOf = (path: string) => `disk-full:${hostname()}:${path}`

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
+import { raiseAlert, resolveAlert } from '../../src/db/notifications.ts'
 import { openScheduledPlays } from '../../src/jobs/scheduled-plays.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis } from '../../src/redis/connection.ts'
@@ -318,6 +319,36 @@ describe.runIf(isDeep && whyWithout('prometheus') === null)('two servers and two
           for (const each of slow) each[Symbol.dispose]()
         }
       )
+      const raised = {
+        CuewireBackupFailed: 'backup-failed',
+        CuewireBackupMissing: 'backup-missing',
+        CuewireDiskFull: 'disk-full:other:/srv',
+        CuewireCertificateEnds: 'certificate',
+        CuewireStationsSilent: 'station-silent:0'
+      }
+      for (const [alert, fact] of Object.entries(raised)) {
+        // Each is resolved by what raises it, here sometimes before Prometheus has seen it.
+        const raise = () =>
+          raiseAlert(sql, { fact, title: alert, body: '', type: 'danger', source: 'system' })
+        await cause(
+          [alert],
+          () => (pulses = setInterval(() => void raise(), 200)),
+          async () => {
+            clearInterval(pulses)
+            await resolveAlert(sql, fact)
+          }
+        )
+      }
+      await cause(
+        ['CuewireStationsOverdue'],
+        () => (pulses = setInterval(() => void raiseAlert(sql, staleAlert), 200)),
+        () => clearInterval(pulses)
+      )
+      await cause(
+        ['CuewireAlertMessagesFailed'],
+        () => sql`insert into alert_messages (channel, content, attempts) values ('mail', '{}', 2)`,
+        () => sql`delete from alert_messages`
+      )
       expect([...tested, silentAlert].toSorted()).toEqual(
         readAlerts()
           .map(({ alert }) => alert)
@@ -364,6 +395,14 @@ test.runIf(isDeep && whyWithout('prometheus') === null)(
     await program.ended
   }
 )
+
+const staleAlert = {
+  fact: 'stations-stale',
+  title: 'stale',
+  body: '',
+  type: 'danger',
+  source: 'playout'
+} as const
 
 const silentAlert = 'CuewireProcessSilent'
 

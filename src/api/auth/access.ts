@@ -149,7 +149,8 @@ const sourcePermissions: Readonly<Record<NotificationSource, Permission>> = {
   broadcast: 'view station management',
   playout: 'view station management',
   storage: 'administer storage locations',
-  webhooks: 'manage station web hooks'
+  webhooks: 'manage station web hooks',
+  system: 'view administration'
 }
 
 /** The sources of notifications that a caller may see; null: all, including unknown ones. */
