@@ -20,6 +20,9 @@ const bindings = [
   { name: 'uWebSockets.js', nodeMajors: [20, 22, 23], glibc: '2.27' }
 ]
 
+/** Major versions of Node with a binary. */
+export const supportedNodes = [...new Set(bindings.flatMap(({ nodeMajors }) => nodeMajors))]
+
 /** Required by other parts of this program. */
 const oldestNode = '20.19'
 
