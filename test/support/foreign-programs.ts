@@ -33,8 +33,9 @@ export const systemdAnalyze = '/usr/bin/systemd-analyze'
 export const chromium = existsSync('/usr/bin/chromium-headless-shell')
   ? '/usr/bin/chromium-headless-shell'
   : '/usr/bin/chromium'
-export const icecast = '/usr/bin/icecast2'
-export const liquidsoap = '/usr/bin/liquidsoap'
+export const icecast = process.env['ICECAST'] || '/usr/bin/icecast2'
+/** A wrapper may run the one of another system (test/by-hand/radio-matrix). */
+export const liquidsoap = process.env['LIQUIDSOAP'] || '/usr/bin/liquidsoap'
 export const ffmpeg = '/usr/bin/ffmpeg'
 export const prometheus = '/usr/bin/prometheus'
 export const mariadbd = '/usr/sbin/mariadbd'
