@@ -66,7 +66,8 @@ const sources = [
   'scripts/find-commit.mjs',
   'scripts/running-programs.mjs',
   'scripts/third-party-licenses.mjs',
-  'scripts/uws-binding.mjs'
+  'scripts/uws-binding.mjs',
+  'scripts/variable-files.mjs'
 ]
 
 /** Entries of web files by output name. */

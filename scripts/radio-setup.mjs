@@ -11,7 +11,8 @@
  *
  *     CUEWIRE_URL               http://127.0.0.1:8080   URL of Cuewire; without it and DATA_DIR, of the one that runs here
  *     DATA_DIR                  .data                   its data folder, with the admin key and the media
- *     ADMIN_API_KEY                                     the admin key, if it is not in DATA_DIR/admin-key
+ *     ADMIN_API_KEY                                     the admin key, if it is not in DATA_DIR/admin-key,
+ *     ADMIN_API_KEY_FILE                                or the path of a file that contains it
  *     RADIO_STATION             demo                    short name of the station, created if missing
  *     RADIO_DIR                 DATA_DIR/radio          the folder
  *     RADIO_LISTEN_URL          http://localhost:8000   URL of Icecast for listeners
@@ -27,6 +28,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { addMelodies } from './radio/library.mjs'
 import { chooseProgram } from './running-programs.mjs'
+import { readVariableFiles } from './variable-files.mjs'
 
 const env = (name, fallback) => process.env[name] || fallback
 const running = await chooseProgram().catch(error => {
@@ -87,7 +89,11 @@ async function waitForCuewire() {
 }
 
 async function adminKey() {
-  if (process.env.ADMIN_API_KEY) return process.env.ADMIN_API_KEY
+  const { values, problems } = readVariableFiles(process.env)
+  const problem = problems.find(sentence => sentence.startsWith('ADMIN_API_KEY'))
+  if (problem) throw new Error(problem)
+  const given = process.env.ADMIN_API_KEY || values.ADMIN_API_KEY
+  if (given) return given
   const file = join(dataFolder, 'admin-key')
   try {
     return (await readFile(file, 'utf8')).trim()

@@ -7,6 +7,9 @@
  *     ICECAST_PORT HARBOR_PORT  8000 8005                       or the next free ports
  *
  * The output of the programs is in RADIO_DIR: icecast.log, liquidsoap.log, standby.log.
+ *
+ * Ends with 78 if a retry cannot help: a missing program, another version of Liquidsoap, a script that it refuses, an
+ * invalid variable. Otherwise with 1.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +29,15 @@ const stopMs = 10_000
 /** Delays before a program that ended is started again. */
 const firstBackoffMs = 1_000
 const maxBackoffMs = 30_000
+/** The versions that assets/radio/station.liq is written for. */
+const firstVersion = [2, 1]
+const lastVersion = [2, 4]
+/** EX_CONFIG of sysexits.h. The unit cuewire-radio@ does not start again after it. */
+const cannotRun = 78
 const isRoot = process.getuid?.() === 0
+
+/** An error that a retry cannot heal. */
+class PermanentError extends Error {}
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stopping.abort())
@@ -35,6 +46,7 @@ async function main() {
   const firstPorts = { icecast: readPort('ICECAST_PORT', 8_000), harbor: readPort('HARBOR_PORT', 8_005) }
   const icecast = findProgram('ICECAST', ['icecast2', 'icecast'])
   const liquidsoap = findProgram('LIQUIDSOAP', ['liquidsoap'])
+  checkVersion(liquidsoap)
   const { url, dataDir } = await waitForCuewire()
   log(`using the Cuewire at ${url}, with DATA_DIR ${dataDir}`)
   const folder = resolve(env('RADIO_DIR', join(dataDir, 'radio')))
@@ -59,6 +71,8 @@ async function main() {
     ...readVariables(join(folder, 'liquidsoap.env'))
   }
   const asRoot = isRoot ? ['settings.init.allow_root.set(true)'] : []
+  for (const name of ['station', 'standby'])
+    checkScript([liquidsoap, ...asRoot], join(folder, `${name}.liq`), variables)
   const programs = [
     keepRunning('icecast', [icecast, '-c', join(folder, 'icecast.xml')], { folder, env: process.env }),
     ...['station', 'standby'].map(name =>
@@ -72,10 +86,43 @@ async function main() {
       )
     )
   ]
+  notifySystemd()
   announceSound({ url, port, listenUrl, harborPort, folder }).catch(error => {
     if (!stopping.signal.aborted) console.error(`radio: ${error.message}`)
   })
   await Promise.all(programs)
+}
+
+/** Throws if a script may not run on this version of Liquidsoap. */
+function checkVersion(liquidsoap) {
+  const { stdout, error } = spawnSync(liquidsoap, ['--version'], { encoding: 'utf8' })
+  const found = /^Liquidsoap (\d+)\.(\d+)\S*/.exec(stdout ?? '')
+  if (found === null) throw new PermanentError(`${liquidsoap} --version failed: ${error?.message ?? stdout}`)
+  const order = ([major, minor]) => 1_000 * major + minor
+  const version = order([Number(found[1]), Number(found[2])])
+  if (version < order(firstVersion) || version > order(lastVersion))
+    throw new PermanentError(
+      `${found[0]} (${liquidsoap}) is not supported: install Liquidsoap ${firstVersion.join('.')} to ${lastVersion.join('.')}`
+    )
+}
+
+/** Throws if Liquidsoap refuses a script: it would end at each start. */
+function checkScript([command, ...args], file, variables) {
+  const checked = spawnSync(command, [...args, '--check', file], { encoding: 'utf8', env: variables })
+  if (checked.status === 0) return
+  // The last lines say where and why; warnings come before them.
+  const reason = `${checked.stdout}${checked.stderr}`
+    .trim()
+    .split('\n')
+    .slice(-4)
+    .join(' ')
+    .replace(/\s+/g, ' ')
+  throw new PermanentError(`Liquidsoap refuses ${file}: ${checked.error?.message ?? reason}`)
+}
+
+/** Tells systemd that the programs start: the unit is active then. */
+function notifySystemd() {
+  if (process.env.NOTIFY_SOCKET) spawnSync('systemd-notify', ['--ready'], { stdio: 'inherit' })
 }
 
 /** Throws if a radio runs with this folder. Two would play different songs for one station. */
@@ -138,7 +185,7 @@ function readPort(variable, fallback) {
   const text = env(variable, String(fallback))
   const port = Number(text)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new Error(`${variable} must be a number from 1 to 65535 (got "${text}")`)
+    throw new PermanentError(`${variable} must be a number from 1 to 65535 (got "${text}")`)
   return port
 }
 
@@ -149,7 +196,9 @@ function findProgram(variable, names) {
   for (const name of wanted)
     for (const path of name.includes('/') ? [name] : folders.map(folder => join(folder, name)))
       if (existsSync(path)) return path
-  throw new Error(`${wanted[0]} is not installed. On Debian: sudo apt-get install icecast2 liquidsoap`)
+  throw new PermanentError(
+    `${wanted[0]} is not installed. On Debian: sudo apt-get install icecast2 liquidsoap`
+  )
 }
 
 /** Finds the program to use, which may have been started at the same time. */
@@ -277,13 +326,13 @@ function log(sentence) {
   console.log(`radio: ${sentence}`)
 }
 
-function fail(sentence) {
+function fail(sentence, code = 1) {
   console.error(`radio: ${sentence}`)
-  process.exit(1)
+  process.exit(code)
 }
 
 try {
   await main()
 } catch (error) {
-  if (!stopping.signal.aborted) fail(error.message)
+  if (!stopping.signal.aborted) fail(error.message, error instanceof PermanentError ? cannotRun : 1)
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { validate } from 'node-cron'
 import * as v from 'valibot'
 
+import { readVariableFiles, secretNames } from '../scripts/variable-files.mjs'
 import { isNetwork, parseUrl } from './outbound/networks.ts'
 import { findRedisUrlProblem, withCaFile } from './redis/redis-url.ts'
 import { OperatorError } from './runtime/errors.ts'
@@ -192,16 +193,19 @@ export type Config = Readonly<Omit<v.InferOutput<typeof schema>, 'BASE_URL'> & {
 export const variableNames = Object.keys(schema.entries)
 
 /**
- * Parses the configuration of an environment. An empty variable counts as unset. Throws an `OperatorError`
- * that names every invalid variable, without values, since some are secret.
+ * Parses the configuration of an environment. An empty variable counts as unset; a secret may be in the file that `NAME_FILE`
+ * names. Throws an `OperatorError` that names every invalid variable, without values, since some are secret.
  */
 export function parseConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(variableNames.map(name => [name, env[name] || undefined]))
+  const files = readVariableFiles(env)
+  const given = Object.fromEntries(
+    variableNames.map(name => [name, env[name] || files.values[name] || undefined])
+  )
   const result = v.safeParse(schema, given)
-  if (!result.success) {
-    const problems = result.issues.map(issue => `${v.getDotPath(issue)} ${issue.message}`)
+  const problems = [...files.problems, ...findFilesOfOthers(env)]
+  if (!result.success) problems.push(...result.issues.map(issue => `${v.getDotPath(issue)} ${issue.message}`))
+  if (!result.success || problems.length > 0)
     throw new OperatorError(`invalid configuration: ${problems.join('; ')}`)
-  }
   if (result.output.COVER_LOOKUP !== 'off' && result.output.BASE_URL === undefined)
     throw new OperatorError(
       'invalid configuration: COVER_LOOKUP needs BASE_URL, the contact that MusicBrainz requires in each request'
@@ -226,3 +230,9 @@ function addCaFile({ REDIS_URL: url, REDIS_CA_FILE: caFile }: v.InferOutput<type
     throw new OperatorError('invalid configuration: REDIS_CA_FILE needs a REDIS_URL that begins with rediss:')
   return withFile
 }
+
+/** Only secrets are read from files: some other variables are also read by scripts, and in other ways. */
+const findFilesOfOthers = (env: Record<string, string | undefined>): string[] =>
+  variableNames
+    .filter(name => env[`${name}_FILE`] && !secretNames.includes(name))
+    .map(name => `${name}_FILE is not supported: set ${name}`)

@@ -72,7 +72,13 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   const { newKey, mediaStationId } = await prepareDatabase(config, databaseUrl, log)
 
   signal.throwIfAborted()
-  const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
+  const ownUrls = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_URL_FILE: '',
+    REDIS_URL: redisUrl,
+    REDIS_URL_FILE: ''
+  }
+  const env = { ...process.env, ...ownUrls }
   const stopMs = childStopMs + config.DRAIN_SECONDS * 1_000
   const ending = new AbortController()
   const metrics = openChildMetrics()

@@ -6,6 +6,7 @@ import { ReportedError } from './errors.ts'
 import { type Logger, logConsole, openLog } from './log.ts'
 import type { Outages } from './outages.ts'
 import { isStoreUnavailable, reasonOf, toOperatorError } from './store-errors.ts'
+import { openSystemdNotifier } from './systemd.ts'
 
 /** Closes what was opened, last opened first. */
 export function openReleasers(log: Logger) {
@@ -70,6 +71,7 @@ export async function runService<
     const { log, outages } = await openLog(name, config.LOG_LEVEL)
     logConsole(log)
     const opened = openReleasers(log)
+    const systemd = openSystemdNotifier(process.env, log)
     const stopping = new AbortController()
     let starting = Promise.resolve()
     let stoppingSinceMs = 0
@@ -80,6 +82,7 @@ export async function runService<
       if (stopping.signal.aborted) return
       stoppingSinceMs = Date.now()
       stopping.abort()
+      systemd.stopping()
       setTimeout(() => process.exit(1), timeoutMs).unref()
       void withDeadline(startEndsMs, 'the start', () => starting)
         .catch(() => {})
@@ -103,6 +106,7 @@ export async function runService<
     starting = start({ config, log, outages, opened, signal: stopping.signal })
     try {
       await starting
+      if (!stopping.signal.aborted) systemd.ready()
     } catch (error) {
       // An interrupted start fails because of the interruption.
       if (stopping.signal.aborted) return

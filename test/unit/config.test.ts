@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { secretNames } from '../../scripts/variable-files.mjs'
 import { parseConfig, variableNames } from '../../src/config.ts'
+import { openTempFolder } from '../support/temp-folder.ts'
 
 test('an empty environment results in the documented defaults', () => {
   expect(parseConfig({})).toEqual({
@@ -151,4 +154,56 @@ test.for([
   expect(() => parseConfig({ CORS_ALLOWED_ORIGINS: `https://a.example,${text}` })).toThrow(
     'CORS_ALLOWED_ORIGINS contains something that is neither * nor an origin'
   )
+})
+
+test('a secret may be in a file, whose last line may end', async () => {
+  await using folder = await openTempFolder()
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder.path, name), text)
+    return join(folder.path, name)
+  }
+  const secrets = {
+    DATABASE_URL: 'postgres://cuewire:pass@db/cuewire',
+    REDIS_URL: 'redis://:word@one:6379',
+    ADMIN_API_KEY: `${'a'.repeat(16)}:${'b'.repeat(32)}`,
+    SECRETS_KEY: 'c'.repeat(64),
+    SMTP_URL: 'smtp://user:word@mail:587'
+  }
+  expect(secretNames).toEqual(Object.keys(secrets))
+  for (const end of ['', '\n', '\r\n', '\n\n']) {
+    const env = Object.fromEntries(
+      Object.entries(secrets).map(([name, value]) => [`${name}_FILE`, file(name, value + end)])
+    )
+    expect(parseConfig({ ...env, DATABASE_URL: '' })).toMatchObject(secrets)
+  }
+  // Windows' editor begins a file with a byte order mark.
+  expect(parseConfig({ SMTP_URL_FILE: file('bom', '\uFEFFsmtp://mail') }).SMTP_URL).toBe('smtp://mail')
+
+  mkdirSync(join(folder.path, 'folder'))
+  const cases = [
+    [
+      { SECRETS_KEY: 'd'.repeat(64), SECRETS_KEY_FILE: file('both', 'x') },
+      'SECRETS_KEY_FILE is set, and so is SECRETS_KEY'
+    ],
+    [{ SMTP_URL_FILE: join(folder.path, 'nowhere') }, `nowhere, which cannot be read (ENOENT)`],
+    [{ SMTP_URL_FILE: join(folder.path, 'folder') }, 'which cannot be read (it is not a file)'],
+    [{ SMTP_URL_FILE: '/dev/zero' }, 'which cannot be read (it is not a file)'],
+    [{ SMTP_URL_FILE: file('empty', '\n') }, 'empty, which is empty'],
+    [{ SMTP_URL_FILE: file('two', 'smtp://a\nsmtp://b\n') }, 'two, which has more than one line'],
+    [{ SMTP_URL_FILE: file('large', 'x'.repeat(70_000)) }, 'it is larger than 64 KiB'],
+    [{ SECRETS_KEY_FILE: file('short', 'abc\n') }, 'SECRETS_KEY is not 64 hexadecimal digits'],
+    [
+      { DATABASE_URL_FILE: 'postgres://cuewire:hunter2@db/cuewire' },
+      'DATABASE_URL_FILE is not an absolute path'
+    ],
+    [
+      { PORT_FILE: file('port', '9000'), LOG_LEVEL: 'loud' },
+      'PORT_FILE is not supported: set PORT; LOG_LEVEL is none of'
+    ]
+  ] as const
+  for (const [env, message] of cases) {
+    const parsing = () => parseConfig(env)
+    expect(parsing).toThrow(message)
+    expect(parsing).not.toThrow(/hunter2|\n/)
+  }
 })
