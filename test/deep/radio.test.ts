@@ -176,7 +176,8 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
         .slice(-5, -1)
         .map(({ startedAtMs, endedAtMs }) => ((endedAtMs ?? 0) - startedAtMs) / 1_000)
       for (const each of seconds.slice(1)) expect(each).toBeCloseTo(5, 0)
-      expect(radio.liquidsoap.log()).not.toContain('rror')
+      // Liquidsoap 2.3 has an empty cache at its first start.
+      expect(radio.liquidsoap.log().replaceAll('Error while loading cache', '')).not.toContain('rror')
     }
   )
 

@@ -204,7 +204,7 @@ function programOf(port: number, { words, env, isUp }: Started): RadioProgram {
       for (const output of [started.stdout, started.stderr])
         output.on('data', (chunk: Buffer) => (log += chunk.toString()))
       const isDone = async () => !isRunning() || isUp(log.slice(length))
-      await waitFor(isDone, { deadlineMs: 30_000, what: command })
+      await waitFor(isDone, { deadlineMs: 60_000, what: command })
       if (!isRunning()) throw new Error(`${command} ended: ${log.slice(-2_000)}`)
     }
   }

@@ -150,14 +150,16 @@ function renderNginx({ cuewire, icecast, station, http, https, folder }: Places)
     master_process off;
     pid ${join(folder, 'pid')};
     error_log ${join(folder, 'error.log')};
-    events {}
+    include ${join(folder, 'cuewire-limits.conf')};
+    events { worker_connections 32768; }
     http {
       access_log off;
       ${paths.join('\n')}
       include ${join(folder, 'cuewire.conf')};
     }
   `
-  return { 'nginx.conf': main, 'cuewire.conf': site }
+  const limits = replaceTexts('nginx/cuewire-limits.conf', [])
+  return { 'nginx.conf': main, 'cuewire-limits.conf': limits, 'cuewire.conf': site }
 }
 
 function renderCaddy({ cuewire, icecast, station, http, https, folder }: Places): Record<string, string> {

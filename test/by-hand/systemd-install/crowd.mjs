@@ -19,19 +19,20 @@ let slowestMs = 0
 
 async function follow() {
   while (!isOver()) {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/live/nowplaying/websocket`)
+    const timer = setTimeout(() => socket.terminate(), endsAt - performance.now())
+    let isOpen = false
     await new Promise(closed => {
-      const socket = new WebSocket(`${url.replace('http', 'ws')}/api/live/nowplaying/websocket`)
       socket.on('open', () => {
+        isOpen = true
         open++
         socket.send('{"subs":{"station:demo":{}}}')
       })
       socket.on('error', () => count('socket refused'))
-      socket.on('close', code => {
-        if (code !== 1006 || socket.readyState === WebSocket.CLOSED) open = Math.max(0, open - 1)
-        closed()
-      })
-      setTimeout(() => socket.terminate(), Math.max(1, endsAt - performance.now()))
+      socket.on('close', closed)
     })
+    clearTimeout(timer)
+    if (isOpen) open--
     await pause(200 + Math.random() * 800)
   }
 }
