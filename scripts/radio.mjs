@@ -93,12 +93,13 @@ async function main() {
   await Promise.all(programs)
 }
 
-/** Throws if a script may not run on this version of Liquidsoap. */
+const order = ([major, minor]) => 1_000 * major + minor
+
+/** Throws if the scripts are not written for this version of Liquidsoap. */
 function checkVersion(liquidsoap) {
   const { stdout, error } = spawnSync(liquidsoap, ['--version'], { encoding: 'utf8' })
   const found = /^Liquidsoap (\d+)\.(\d+)\S*/.exec(stdout ?? '')
   if (found === null) throw new PermanentError(`${liquidsoap} --version failed: ${error?.message ?? stdout}`)
-  const order = ([major, minor]) => 1_000 * major + minor
   const version = order([Number(found[1]), Number(found[2])])
   if (version < order(firstVersion) || version > order(lastVersion))
     throw new PermanentError(

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 
 import { expect } from 'vitest'
 
@@ -33,11 +32,11 @@ async function runRadio(program: Program, liquidsoap: string, variables: Record<
     LIQUIDSOAP: await writeProgram('liquidsoap', liquidsoap),
     ...variables
   }
-  const failed = await promisify(execFile)(process.execPath, [command], { env, timeout: 60_000 }).catch(
-    (error: unknown) => error
-  )
-  const { code, stderr } = failed as { code: number; stderr: string }
-  return { code, stderr: stderr.replaceAll(folder, '') }
+  return new Promise<{ code: unknown; stderr: string }>(resolve => {
+    execFile(process.execPath, [command], { env, timeout: 60_000 }, (error, _, stderr) =>
+      resolve({ code: error?.code, stderr: stderr.replaceAll(folder, '') })
+    )
+  })
 }
 
 test.for(['2.0.7', '1.4.3', '2.5.0', '2.10.1+dev', '3.0.0'])(

@@ -65,5 +65,7 @@ await Promise.all([
   ...Array.from({ length: sockets }, follow),
   ...Array.from({ length: pollers }, poll)
 ])
-console.log(JSON.stringify({ ...statuses, slowestMs: Math.round(slowestMs), leastOpenSockets: leastOpen }))
+process.stdout.write(
+  `${JSON.stringify({ ...statuses, slowestMs: Math.round(slowestMs), leastOpenSockets: leastOpen })}\n`
+)
 process.exit(0)
