@@ -53,8 +53,9 @@ async function poll() {
 }
 
 async function watch() {
-  await pause(5_000)
-  while (!isOver()) {
+  while (!isOver() && open < sockets) await pause(100)
+  // The last 500 ms belong to the end of the sockets.
+  while (performance.now() < endsAt - 500) {
     leastOpen = Math.min(leastOpen, open)
     await pause(100)
   }
