@@ -71,26 +71,30 @@ async function main() {
     ...readVariables(join(folder, 'liquidsoap.env'))
   }
   const asRoot = isRoot ? ['settings.init.allow_root.set(true)'] : []
-  for (const name of ['station', 'standby'])
-    checkScript([liquidsoap, ...asRoot], join(folder, `${name}.liq`), variables)
   const programs = [
     keepRunning('icecast', [icecast, '-c', join(folder, 'icecast.xml')], { folder, env: process.env }),
-    ...['station', 'standby'].map(name =>
-      keepRunning(
-        name === 'station' ? 'liquidsoap' : name,
-        [liquidsoap, ...asRoot, join(folder, `${name}.liq`)],
-        {
-          folder,
-          env: variables
-        }
-      )
-    )
+    ...['station', 'standby'].map(name => {
+      const words = [liquidsoap, ...asRoot]
+      const script = join(folder, `${name}.liq`)
+      return keepRunning(name === 'station' ? 'liquidsoap' : name, [...words, script], {
+        folder,
+        env: variables,
+        findFault: () => checkScript(words, script, variables)
+      })
+    })
   ]
-  notifySystemd()
-  announceSound({ url, port, listenUrl, harborPort, folder }).catch(error => {
-    if (!stopping.signal.aborted) console.error(`radio: ${error.message}`)
-  })
-  await Promise.all(programs)
+  announceSound({ url, port, listenUrl, harborPort, folder })
+    .catch(error => {
+      if (!stopping.signal.aborted) console.error(`radio: ${error.message}`)
+    })
+    .finally(notifySystemd)
+  try {
+    await Promise.all(programs)
+  } catch (error) {
+    stopping.abort()
+    await Promise.allSettled(programs)
+    throw error
+  }
 }
 
 const order = ([major, minor]) => 1_000 * major + minor
@@ -107,7 +111,7 @@ function checkVersion(liquidsoap) {
     )
 }
 
-/** Throws if Liquidsoap refuses a script: it would end at each start. */
+/** Throws if Liquidsoap refuses a script: it ends at each start. */
 function checkScript([command, ...args], file, variables) {
   const checked = spawnSync(command, [...args, '--check', file], { encoding: 'utf8', env: variables })
   if (checked.status === 0) return
@@ -121,9 +125,10 @@ function checkScript([command, ...args], file, variables) {
   throw new PermanentError(`Liquidsoap refuses ${file}: ${checked.error?.message ?? reason}`)
 }
 
-/** Tells systemd that the programs start: the unit is active then. */
+/** Tells systemd that the radio is on air, or could not be heard in time: the unit is active then. */
 function notifySystemd() {
-  if (process.env.NOTIFY_SOCKET) spawnSync('systemd-notify', ['--ready'], { stdio: 'inherit' })
+  if (!stopping.signal.aborted && process.env.NOTIFY_SOCKET)
+    spawnSync('systemd-notify', ['--ready'], { stdio: 'inherit' })
 }
 
 /** Throws if a radio runs with this folder. Two would play different songs for one station. */
@@ -232,8 +237,11 @@ function readVariables(file) {
   return Object.fromEntries([...found].map(([, name, value]) => [name, value]))
 }
 
-/** Runs a program, and starts it again when it ends. Resolves when it was stopped. */
-async function keepRunning(name, [command, ...args], { folder, env: variables }) {
+/**
+ * Runs a program, and starts it again when it ends. Resolves when it was stopped. `findFault` is called when it has ended soon,
+ * and throws if it always will.
+ */
+async function keepRunning(name, [command, ...args], { folder, env: variables, findFault }) {
   let isFirst = true
   for (
     let backoffMs = firstBackoffMs;
@@ -258,6 +266,7 @@ async function keepRunning(name, [command, ...args], { folder, env: variables })
     setPid(folder, name, undefined)
     if (stopping.signal.aborted) return
     if (performance.now() - ranFrom > maxBackoffMs) backoffMs = firstBackoffMs
+    else findFault?.()
     log(
       `${name} ended (${reason}); starting it again in ${backoffMs / 1_000} s. See ${join(folder, `${name}.log`)}`
     )
@@ -335,5 +344,6 @@ function fail(sentence, code = 1) {
 try {
   await main()
 } catch (error) {
-  if (!stopping.signal.aborted) fail(error.message, error instanceof PermanentError ? cannotRun : 1)
+  if (error instanceof PermanentError) fail(error.message, cannotRun)
+  else if (!stopping.signal.aborted) fail(error.message)
 }
