@@ -176,8 +176,9 @@ describe.skipIf(whyNoRadio() !== null)('a real radio', () => {
         .slice(-5, -1)
         .map(({ startedAtMs, endedAtMs }) => ((endedAtMs ?? 0) - startedAtMs) / 1_000)
       for (const each of seconds.slice(1)) expect(each).toBeCloseTo(5, 0)
-      // Liquidsoap 2.3 has an empty cache at its first start.
-      expect(radio.liquidsoap.log().replaceAll('Error while loading cache', '')).not.toContain('rror')
+      // Warnings about the script, before the log, repeat its lines; since 2.3, the first start finds no cache.
+      const isError = (line: string) => /^\d{4}\/.*rror/.test(line) && !line.includes('loading cache')
+      expect(radio.liquidsoap.log().split('\n').filter(isError)).toEqual([])
     }
   )
 
