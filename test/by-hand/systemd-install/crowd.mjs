@@ -53,7 +53,8 @@ async function poll() {
 }
 
 async function watch() {
-  while (!isOver() && open < sockets) await pause(100)
+  const areOpen = () => open === sockets
+  while (!isOver() && !areOpen()) await pause(100)
   // The last 500 ms belong to the end of the sockets.
   while (performance.now() < endsAt - 500) {
     leastOpen = Math.min(leastOpen, open)
