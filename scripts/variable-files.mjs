@@ -2,7 +2,14 @@ import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
 /** The variables whose values are secrets. `NAME_FILE` names a file that contains the value of `NAME`. */
-export const secretNames = ['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY', 'SECRETS_KEY', 'SMTP_URL']
+export const secretNames = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'ADMIN_API_KEY',
+  'SECRETS_KEY',
+  'SMTP_URL',
+  'ALERT_SECRET'
+]
 
 const maxBytes = 65_536
 

@@ -1,3 +1,4 @@
+import { secretNames } from '../scripts/variable-files.mjs'
 import { variableNames } from './config.ts'
 import { isSupervised } from './runtime/children.ts'
 import type { Logger } from './runtime/log.ts'
@@ -9,6 +10,8 @@ const maxMistakes = 3
 /** Shorter ones are those of other programs as well. Kubernetes sets `CUEWIRE_PORT` for a service `cuewire`. */
 const minLength = 6
 const maxNameLength = 64
+
+const ownNames = [...variableNames, ...secretNames.map(name => `${name}_FILE`)]
 
 /** A variable that is not set, and the one of the environment that was probably meant by it. */
 export interface MistypedVariable {
@@ -22,7 +25,7 @@ export interface MistypedVariable {
  */
 export function findMistypedVariables(
   env: Readonly<Record<string, string | undefined>>,
-  known: readonly string[] = variableNames
+  known: readonly string[] = ownNames
 ): readonly MistypedVariable[] {
   const unset = known.filter(name => !env[name])
   return Object.keys(env).flatMap(given => {

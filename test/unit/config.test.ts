@@ -167,14 +167,17 @@ test('a secret may be in a file, whose last line may end', async () => {
     REDIS_URL: 'redis://:word@one:6379',
     ADMIN_API_KEY: `${'a'.repeat(16)}:${'b'.repeat(32)}`,
     SECRETS_KEY: 'c'.repeat(64),
-    SMTP_URL: 'smtp://user:word@mail:587'
+    SMTP_URL: 'smtp://user:word@mail:587',
+    ALERT_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`
   }
   expect(secretNames).toEqual(Object.keys(secrets))
   for (const end of ['', '\n', '\r\n', '\n\n']) {
     const env = Object.fromEntries(
       Object.entries(secrets).map(([name, value]) => [`${name}_FILE`, file(name, value + end)])
     )
-    expect(parseConfig({ ...env, DATABASE_URL: '' })).toMatchObject(secrets)
+    expect(parseConfig({ ...env, DATABASE_URL: '', ALERT_URL: 'https://alerts.example' })).toMatchObject(
+      secrets
+    )
   }
   // Windows' editor begins a file with a byte order mark.
   expect(parseConfig({ SMTP_URL_FILE: file('bom', '\uFEFFsmtp://mail') }).SMTP_URL).toBe('smtp://mail')
