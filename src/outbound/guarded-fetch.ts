@@ -7,6 +7,7 @@ import { withAbortTimeout } from '../runtime/deadline.ts'
 import { codeOf } from '../runtime/errors.ts'
 import { version } from '../runtime/program-files.ts'
 import { checkUrl, forbiddenAddressProblem, hostOf, isForbiddenAddress, resolveAddresses } from './guard.ts'
+import { findProxy, openTunnelAgent, ProxyFault } from './proxy.ts'
 
 export interface GuardedRequest {
   /** Private networks that may be reached. */
@@ -42,7 +43,7 @@ const perAddressMs = 1_400
 
 /**
  * Sends a request to a URL that an operator entered. Never contacts forbidden addresses: the name is resolved
- * once, and only its checked addresses are used, without a proxy. Returns the response with any status; a
+ * once, and only its checked addresses are used, also by a proxy, which is given the address. Returns the response with any status; a
  * redirect only if requested. Throws a `FetchFault` without one, and the reason of the signal once it is aborted.
  */
 export async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedResponse> {
@@ -82,18 +83,8 @@ function send(
   signal: AbortSignal
 ): Promise<GuardedResponse> {
   const { protocol, host } = new URL(url)
-  const name = hostOf(url)
-  const { Agent, request: openRequest } = protocol === 'https:' ? https : http
-  const agent = new Agent({
-    // Returns the checked addresses, so that the name is not resolved again.
-    lookup: (_name, { all }, callback) => {
-      const [first] = addresses
-      if (all) process.nextTick(callback, null, [...addresses])
-      else process.nextTick(callback, null, first?.address ?? '', first?.family)
-    },
-    autoSelectFamilyAttemptTimeout: perAddressMs,
-    servername: isIP(name) === 0 ? name : ''
-  })
+  const { request: openRequest } = protocol === 'https:' ? https : http
+  const agent = openAgent(url, addresses)
   const headers = {
     'user-agent': `Cuewire/${version}`,
     ...request.headers,
@@ -117,13 +108,38 @@ function send(
   })
 }
 
+/** Returns an agent that connects to the checked addresses, so that the name is not resolved again. */
+function openAgent(url: string, addresses: readonly LookupAddress[]): http.Agent {
+  const { protocol } = new URL(url)
+  const name = hostOf(url)
+  const servername = isIP(name) === 0 ? name : ''
+  const proxy = findProxy(url)
+  if (proxy !== null) {
+    const chosen = addresses.find(({ family }) => family === 4) ?? addresses[0]
+    return openTunnelAgent(proxy, protocol, { host: chosen?.address ?? '', servername })
+  }
+  const { Agent } = protocol === 'https:' ? https : http
+  return new Agent({
+    lookup: (_name, { all }, callback) => {
+      const [first] = addresses
+      if (all) process.nextTick(callback, null, [...addresses])
+      else process.nextTick(callback, null, first?.address ?? '', first?.family)
+    },
+    autoSelectFamilyAttemptTimeout: perAddressMs,
+    servername
+  })
+}
+
 /** Ends a request that does not connect in time, or that receives endless 1xx responses or tiny chunks. */
 function limitConnection(
   sent: http.ClientRequest,
   socket: Socket,
   { maxBytes = defaultMaxBytes }: GuardedRequest
 ): void {
-  const timer = setTimeout(() => sent.destroy(new FetchFault('timeout')), connectMs)
+  // A tunnel through a proxy is connected already.
+  const timer = socket.connecting
+    ? setTimeout(() => sent.destroy(new FetchFault('timeout')), connectMs)
+    : undefined
   for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
   let bytes = 0
   socket.on('data', (chunk: Buffer) => {
@@ -192,6 +208,7 @@ const words: readonly (readonly [RegExp, FetchFaultReason])[] = [
 
 /** Converts the error of a request to a `FetchFault`. Other errors are returned unchanged. */
 export function toFetchFault(error: unknown): unknown {
+  if (error instanceof ProxyFault) return new FetchFault('refused', { message: error.message })
   const code = codeOf(error)
   const word = words.find(([pattern]) => pattern.test(code))?.[1]
   if (word === undefined) return error

@@ -1,5 +1,6 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3'
 
+import { findProxy, openTunnelAgent } from '../outbound/proxy.ts'
 import { codeOf } from '../runtime/errors.ts'
 import { abortReason, StorageFault } from './fault.ts'
 import type { S3Settings } from './location.ts'
@@ -82,6 +83,7 @@ export function openS3Client(settings: S3Settings): S3Client {
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
     requestHandler: {
+      ...proxyAgents(endpoint === '' ? 'https://s3.amazonaws.com' : endpoint),
       connectionTimeout: connectTimeoutMs,
       requestTimeout: responseTimeoutMs,
       throwOnRequestTimeout: true,
@@ -89,6 +91,17 @@ export function openS3Client(settings: S3Settings): S3Client {
       socketTimeout: responseTimeoutMs
     }
   })
+}
+
+/** The agents of the proxy for an endpoint; none if it is reached directly. */
+function proxyAgents(endpoint: string) {
+  const proxy = findProxy(endpoint)
+  return proxy === null
+    ? {}
+    : {
+        httpAgent: openTunnelAgent(proxy, 'http:', { keepAlive: true }),
+        httpsAgent: openTunnelAgent(proxy, 'https:', { keepAlive: true })
+      }
 }
 
 const regionErrors = [
