@@ -2,8 +2,9 @@ import { join } from 'node:path'
 
 import { chooseProgram } from '../scripts/running-programs.mjs'
 import type { Config } from './config.ts'
+import { checkPostgres, type PostgresPlace, postgresPlace } from './db/check-postgres.ts'
 import { migrate } from './db/migrate.ts'
-import { explainUnusable, openSql, type PostgresPlace, postgresPlace, type Sql } from './db/sql.ts'
+import { openSql, type Sql } from './db/sql.ts'
 import { findRunningServices, lockDataDir } from './embedded/data-dir.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import type { CommandContext } from './runtime/command-context.ts'
@@ -78,17 +79,15 @@ const findProgram = (env: CommandContext['env']) =>
     throw new OperatorError(String(error instanceof Error ? error.message : error), { cause: error })
   })
 
-/** Opens a pool, checks that Postgres answers, migrates the database unless told otherwise, and closes the pool afterwards. */
+/** Opens a pool, checks that Postgres is usable, migrates the database unless told otherwise, and closes the pool afterwards. */
 export async function withConnection<Result>(
   url: string,
-  { migrates = true, place, ...pool }: CommandPool,
+  { migrates = true, place = {}, ...pool }: CommandPool,
   use: (sql: Sql) => Promise<Result>
 ): Promise<Result> {
   const sql = openSql(url, { max: 2, ...pool })
   try {
-    await sql`select 1`.catch((error: unknown) => {
-      throw explainUnusable(error, place)
-    })
+    await checkPostgres(url, place)
     if (migrates) await migrate(sql)
     return await use(sql)
   } finally {

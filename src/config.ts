@@ -4,7 +4,9 @@ import { validate } from 'node-cron'
 import * as v from 'valibot'
 
 import { readVariableFiles, secretNames } from '../scripts/variable-files.mjs'
+import { findDatabaseUrlProblem } from './db/database-url.ts'
 import { isNetwork, parseUrl } from './outbound/networks.ts'
+import { parseProxyUrl, readProxyVariable } from './outbound/proxy.ts'
 import { findRedisUrlProblem, withCaFile } from './redis/redis-url.ts'
 import { OperatorError } from './runtime/errors.ts'
 import { dialects } from './station/dialect.ts'
@@ -19,6 +21,22 @@ const numberWithin = (min: number, max: number, problem = `is not a number from 
     v.minValue(min, problem),
     v.maxValue(max, problem)
   )
+
+const databaseUrl = v.pipe(
+  v.string(),
+  v.check(
+    text => findDatabaseUrlProblem(text) === null,
+    issue => findDatabaseUrlProblem(issue.input) ?? ''
+  )
+)
+
+const proxyUrl = v.pipe(
+  v.string(),
+  v.check(
+    text => parseProxyUrl(text) !== null,
+    'is not the URL of a proxy that begins with http:// or https://'
+  )
+)
 
 /** 0 keeps everything. */
 const daysKept = (min: number) =>
@@ -101,7 +119,7 @@ const schema = v.object({
   PORT: v.optional(numberWithin(1, 65_535), '8080'),
   HOST: v.optional(nonEmpty, '127.0.0.1'),
   BASE_URL: v.optional(baseUrl),
-  DATABASE_URL: v.optional(urlWith(['postgres:', 'postgresql:'])),
+  DATABASE_URL: v.optional(databaseUrl),
   REDIS_URL: v.optional(redisUrls),
   REDIS_CA_FILE: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
   DATA_DIR: v.optional(nonEmpty, '.data'),
@@ -118,6 +136,9 @@ const schema = v.object({
   DRAIN_SECONDS: v.optional(numberWithin(0, 300), '0'),
   TRUSTED_PROXIES: v.optional(networks, ''),
   WEBHOOK_ALLOWED_NETWORKS: v.optional(networks, ''),
+  HTTP_PROXY: v.optional(proxyUrl),
+  HTTPS_PROXY: v.optional(proxyUrl),
+  NO_PROXY: v.optional(v.string()),
   COVER_LOOKUP: v.optional(v.picklist(['off', 'musicbrainz'], 'is neither off nor musicbrainz'), 'off'),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'])),
   MAIL_FROM: v.optional(mailAddress, 'cuewire@localhost.localdomain'),
@@ -189,6 +210,13 @@ const schema = v.object({
 /** The validated environment. `BASE_URL` has no trailing slash. */
 export type Config = Readonly<Omit<v.InferOutput<typeof schema>, 'BASE_URL'> & { BASE_URL: string }>
 
+/** The variables that other processes of the installation may know, so that they check what this process uses. */
+export function shownSettings(config: Config) {
+  const { BASE_URL, HOST, PORT, METRICS_HOST, METRICS_PORT, TRUSTED_PROXIES } = config
+  const metrics = METRICS_PORT === undefined ? {} : { METRICS_HOST, METRICS_PORT }
+  return { BASE_URL, HOST, PORT, TRUSTED_PROXIES, ...metrics }
+}
+
 /** Names of all variables. */
 export const variableNames = Object.keys(schema.entries)
 
@@ -199,7 +227,10 @@ export const variableNames = Object.keys(schema.entries)
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const files = readVariableFiles(env)
   const given = Object.fromEntries(
-    variableNames.map(name => [name, env[name] || files.values[name] || undefined])
+    variableNames.map(name => [
+      name,
+      (name.endsWith('_PROXY') ? readProxyVariable(env, name) : env[name]) || files.values[name] || undefined
+    ])
   )
   const result = v.safeParse(schema, given)
   const problems = [...files.problems, ...findFilesOfOthers(env)]

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { registerProgram } from '../scripts/running-programs.mjs'
 import { adminKeyFile, ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import { type Config, parseConfig } from './config.ts'
+import { checkPostgres, postgresPlace } from './db/check-postgres.ts'
 import { migrateDatabase } from './db/migrate.ts'
-import { checkPostgres, openSql, postgresPlace } from './db/sql.ts'
+import { openSql } from './db/sql.ts'
 import { writeServices, lockDataDir } from './embedded/data-dir.ts'
 import type { EmbeddedService, ServiceOptions } from './embedded/embedded-service.ts'
 import { summarizeOutput } from './embedded/guarded-process.ts'
@@ -108,7 +109,7 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
 async function prepareDatabase(config: Config, databaseUrl: string, log: Logger) {
   const sql = openSql(databaseUrl, { max: 2, name: 'start' })
   try {
-    await checkPostgres(sql, postgresPlace(config))
+    await checkPostgres(databaseUrl, postgresPlace(config))
     const migrated = await migrateDatabase(databaseUrl)
     if (migrated.length > 0) log.debug({ migrated }, 'schema is up to date')
     // Before the workers start songs: with another key, the servers would not start.

@@ -5,14 +5,15 @@ import { ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import { openAuthorizer } from './api/auth/authorize.ts'
 import { openKeys } from './api/auth/keys.ts'
 import { sessionCookieName } from './api/auth/session-cookie.ts'
-import { heavyReadConnections, openHeavyReads } from './api/core/heavy-reads.ts'
+import { openHeavyReads } from './api/core/heavy-reads.ts'
 import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
 import { apiRoutes } from './api/routes.ts'
 import { openWebhookTests } from './api/webhooks/test.ts'
 import { openConnectedListeners } from './broadcast/connected-listeners.ts'
 import { parseConfig } from './config.ts'
-import { openInstallationSettings } from './db/installation-settings.ts'
+import { pools } from './db/connection-budget.ts'
+import { ensureInstallationSettings, openInstallationSettings } from './db/installation-settings.ts'
 import { openSql } from './db/sql.ts'
 import { readIdentities } from './db/stations.ts'
 import { logAccess } from './http/access-log.ts'
@@ -53,11 +54,12 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     log.warn('UPLOAD_MAX_MBIT is ignored: uploads slow down while other requests wait; remove it')
   warnOfMistypedVariables(log)
   await warnUnlessWritable(config.DATA_DIR, log)
-  opened.defer('metrics', await exportMetrics('server', config, log))
   opened.defer('traces', await startTracing('server', config, log))
-  const stores = await openServices(config, { log, outages }, 'server', 10)
+  const stores = await openServices(config, { log, outages }, 'server', pools.server.main)
   opened.defer('stores', () => stores[Symbol.asyncDispose]())
+  opened.defer('metrics', await exportMetrics('server', config, log))
   const secrets = await openDatabaseSecrets(stores.sql, config)
+  const { app_unique_identifier: installationId } = await ensureInstallationSettings(stores.sql)
   const newKey = await ensureAdminKey(stores.sql, config)
   if (newKey) reportNewKey(newKey, config, log)
 
@@ -84,13 +86,13 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     addPool(name, () => pool.use())
     return pool
   }
-  const reads = openPool('reads', 4, 10)
-  const publicReads = openPool('public reads', 2, 5)
+  const reads = openPool('reads', pools.server.reads, 10)
+  const publicReads = openPool('public reads', pools.server.publicReads, 5)
   const heavyReads = openHeavyReads({
-    visitors: openPool('visitor reads', heavyReadConnections.visitors, 5),
-    keys: openPool('heavy reads', heavyReadConnections.keys, 10)
+    visitors: openPool('visitor reads', pools.server.visitorReads, 5),
+    keys: openPool('heavy reads', pools.server.heavyReads, 10)
   })
-  const keys = openKeys(openPool('keys', 2, 2))
+  const keys = openKeys(openPool('keys', pools.server.keys, 2))
   const mayListen = async (text: string, stationId: number, address?: string) => {
     const key = await keys.findOptional(text, address)
     return key !== null && maySeePrivate(key, stationId)
@@ -131,6 +133,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   const services: ApiServices = {
     ...stores,
     config,
+    installationId,
     reads,
     publicReads,
     heavyReads,
@@ -177,6 +180,7 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
   opened.defer('clients', () => Promise.all([hub.drain(), longPolls.release()]))
   opened.defer('port', () => listening.close())
   opened.defer('drain', drain, config.DRAIN_SECONDS * 1_000 + 500)
+  await stores.markReady()
   reportReady(log, { baseUrl: config.BASE_URL, port: listening.port })
 })
 

@@ -1,10 +1,12 @@
 import { Cluster, type Redis } from 'ioredis'
 
-import type { Config } from './config.ts'
+import { type Config, shownSettings } from './config.ts'
+import { checkPostgres } from './db/check-postgres.ts'
+import { findConnectionShortage } from './db/connection-budget.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { registerProcess } from './db/processes.ts'
 import { openQueryObserver } from './db/query-observer.ts'
-import { checkPostgres, openSql } from './db/sql.ts'
+import { openSql } from './db/sql.ts'
 import { openStationFaults } from './isolation/station-faults.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
@@ -52,7 +54,7 @@ export async function openServices(
     const sql = openSql(databaseUrl, { max: poolSize, name, onQuery })
     opened.defer('postgres', () => sql.end({ timeout: 1 }))
     addPool(name, () => sql.use())
-    await checkPostgres(sql)
+    await checkPostgres(databaseUrl)
     const redisPlace = await checkRedis(redisUrl)
     const redis = openRedis(redisPlace, name)
     opened.defer('redis', () => redis.disconnect())
@@ -82,8 +84,14 @@ export async function openServices(
       queue.on('error', () => {})
     }
     await migrateDatabase(databaseUrl)
-    const processes = await registerProcess(sql, { kind: name, readableSchemas, ownSchema }, log)
+    const processes = await registerProcess(
+      sql,
+      { kind: name, readableSchemas, ownSchema, settings: shownSettings(config) },
+      log
+    )
     opened.defer('registration', () => processes.stop())
+    const shortage = await findConnectionShortage(sql)
+    if (shortage !== null) log.warn({ reason: shortage }, 'postgres has too few connections; raise its limit')
     const stationFaults = openStationFaults(log)
     const alerts = startStationAlerts(sql, stationFaults, log)
     opened.defer('station alerts', () => alerts.stop())
@@ -105,6 +113,7 @@ export async function openServices(
     return {
       ...services,
       databaseUrl,
+      markReady: processes.markReady,
       redisPlace,
       writes,
       slowLog,

@@ -5,6 +5,7 @@ import { noCountries, openCountries } from '../src/broadcast/countries.ts'
 import { openListenerDescriber } from '../src/broadcast/listener-details.ts'
 import { parseConfig } from '../src/config.ts'
 import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
+import { pools } from '../src/db/connection-budget.ts'
 import { exportMetrics } from '../src/metrics/exporter.ts'
 import { warnOfMistypedVariables } from '../src/mistyped-variables.ts'
 import { measureJobs } from '../src/playout/job-status.ts'
@@ -40,11 +41,11 @@ import { startWebhooks } from './webhooks.ts'
 
 await runService('workers', parseConfig, async ({ config, log, outages, opened }) => {
   warnOfMistypedVariables(log)
-  await assertDataDirIsWritable(config.DATA_DIR)
-  opened.defer('metrics', await exportMetrics('workers', config, log))
   opened.defer('traces', await startTracing('workers', config, log))
-  const services = await openServices(config, { log, outages }, 'workers', 12)
+  const services = await openServices(config, { log, outages }, 'workers', pools.workers.main)
   opened.defer('stores', () => services[Symbol.asyncDispose]())
+  opened.defer('metrics', await exportMetrics('workers', config, log))
+  await assertDataDirIsWritable(config.DATA_DIR)
   // Before anything starts songs: with another key, the process ends.
   const secrets = await openDatabaseSecrets(services.sql, config)
   if (config.METRICS_PORT !== undefined) {
@@ -95,5 +96,6 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
   const { deliverNow } = webhooks
   const advances = startAdvanceWorker({ ...services, deliverNow }, services.redisPlace, services.slowLog)
   opened.defer('advance worker', () => advances.close())
+  await services.markReady()
   reportReady(log)
 })

@@ -1,4 +1,5 @@
 import { auditLogRoute } from './admin/audit-log.ts'
+import { checksRoute } from './admin/checks.ts'
 import { customAssetRoutes } from './admin/custom-assets.ts'
 import { debugRoutes } from './admin/debug.ts'
 import { externalProgramRoutes } from './admin/external-programs.ts'
@@ -217,6 +218,7 @@ const documented: readonly ApiRoute[] = [
   queuesRoute,
   serverStatsRoute,
   serviceListRoute,
+  checksRoute,
   prometheusRoute,
   ...debugRoutes,
   dashboardStationsRoute,

@@ -1,5 +1,6 @@
 import { findCommandStores, withCommandDatabase, withConnection } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
+import { findDatabaseUrlProblem } from '../db/database-url.ts'
 import type { Sql } from '../db/sql.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { openCommandLine } from '../runtime/command-line.ts'
@@ -49,8 +50,8 @@ async function runMove(call: CommandContext, signal: AbortSignal): Promise<numbe
   }
   const { to } = values
   if (to === undefined || positionals.length > 0) throw commandLine.usageError('give --to DATABASE_URL')
-  if (!URL.canParse(to) || !['postgres:', 'postgresql:'].includes(new URL(to).protocol))
-    throw commandLine.usageError('--to must be like postgres://user:password@host:5432/cuewire')
+  const urlProblem = findDatabaseUrlProblem(to)
+  if (urlProblem !== null) throw commandLine.usageError(`--to ${urlProblem}`)
   const config = parseConfig(call.env)
   if (config.DATABASE_URL === undefined && (await findCommandStores(config, call)) !== null)
     throw new OperatorError('Cuewire is running: stop it first, so that nothing is written meanwhile')

@@ -4,7 +4,6 @@ import { type CommandContext, reportOperatorErrors } from '../runtime/command-co
 import { openCommandLine } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { listMigrations, migrate, migrationSeconds } from './migrate.ts'
-import { checkPostgres } from './sql.ts'
 
 const usage = 'usage: npm run migrate'
 
@@ -32,11 +31,9 @@ export function migrateCommand(call: CommandContext): Promise<number> {
       throw new OperatorError(
         'DATABASE_URL is not set: set the URL of a Postgres 14 or newer (npm start migrates the embedded one)'
       )
-    const pool = { name: 'migration', statementSeconds: migrationSeconds, migrates: false }
-    const ran = await withConnection(url, pool, async sql => {
-      await checkPostgres(sql)
-      return migrate(sql)
-    })
+    const place = { variable: 'DATABASE_URL' }
+    const pool = { name: 'migration', statementSeconds: migrationSeconds, migrates: false, place }
+    const ran = await withConnection(url, pool, migrate)
     const { length: count } = await listMigrations()
     call.stdout.write(
       ran.length === 0

@@ -19,9 +19,16 @@ export interface ThisProcess {
   readonly readableSchemas: readonly number[]
   /** The schema that it writes if no older release runs. */
   readonly ownSchema: number
+  /** Variables that other processes may know. Nothing secret. */
+  readonly settings: ShownSettings
 }
 
+/** Variables by their names. */
+export type ShownSettings = Readonly<Record<string, string | number | readonly string[]>>
+
 export interface Registration extends Processes {
+  /** Reports that the start has succeeded. Until then the process does not count as running. */
+  readonly markReady: () => Promise<void>
   /** Stops the heartbeat. The row stays, because an older release may be started again within minutes. */
   readonly stop: () => void
 }
@@ -96,6 +103,7 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
   schedule()
   return {
     schema: () => schema,
+    markReady: async () => void (await sql`update processes set is_ready = true where id = ${id}`),
     stop: () => {
       isStopped = true
       if (timer !== null) clearTimeout(timer)
@@ -104,10 +112,11 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
 }
 
 /** Returns the oldest and newest schema of the last five minutes, and the clock difference. */
-async function heartbeat(sql: Sql, id: string, { kind, readableSchemas, ownSchema }: ThisProcess) {
+async function heartbeat(sql: Sql, id: string, self: ThisProcess) {
+  const { kind, readableSchemas, ownSchema, settings } = self
   await sql`
-    insert into processes (id, kind, version, readable_schemas, own_schema)
-    values (${id}, ${kind}, ${fullVersion}, ${[...readableSchemas]}::smallint[], ${ownSchema})
+    insert into processes (id, kind, version, readable_schemas, own_schema, is_ready, settings)
+    values (${id}, ${kind}, ${fullVersion}, ${[...readableSchemas]}::smallint[], ${ownSchema}, false, ${sql.json({ ...settings })})
     on conflict (id) do update set seen_at = clock_timestamp()`
   const sentAtMs = performance.now()
   const [row] = await sql<{ schema: number | null; newest: number | null; timeMs: number }[]>`

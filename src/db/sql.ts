@@ -1,8 +1,8 @@
 import postgres from 'postgres'
 
 import { closedConnections } from '../metrics/postgres.ts'
-import { AdvisedError, OperatorError } from '../runtime/errors.ts'
-import { reasonOf, toOperatorError } from '../runtime/store-errors.ts'
+import { OperatorError } from '../runtime/errors.ts'
+import { connectionOptions } from './connection-options.ts'
 import type { QueryObserver } from './query-observer.ts'
 
 /** The connection pool. int8 arrives as a number: ids and epoch times are far below 2^53. */
@@ -35,10 +35,18 @@ const keepAliveSeconds = 3
  */
 export function openSql(url: string, { max, name, statementSeconds = 8, onQuery }: SqlOptions): Sql {
   assertPatched()
-  return postgres(url, {
+  return postgres({
+    ...connectionOptions(url, name, {
+      statement_timeout: statementSeconds * 1_000,
+      lock_timeout: 3_500,
+      idle_in_transaction_session_timeout: 8_000,
+      // The statements are few and look up by key: planning each time costs more than running them.
+      plan_cache_mode: 'force_generic_plan',
+      // One statement must not use several cores.
+      max_parallel_workers_per_gather: 0
+    }),
     max,
     ...(onQuery === undefined ? {} : { onquery: onQuery }),
-    connect_timeout: 5,
     backoff: reconnectPauseSeconds,
     answer_timeout: statementSeconds + answerMarginSeconds,
     keep_alive: keepAliveSeconds,
@@ -46,16 +54,6 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
     onclose: () => void closedConnections.value++,
     types: {
       bigint: { to: 20, from: [20], serialize: (x: number) => String(x), parse: (x: string) => Number(x) }
-    },
-    connection: {
-      application_name: `cuewire ${name}`,
-      statement_timeout: statementSeconds * 1_000,
-      lock_timeout: 3_500,
-      idle_in_transaction_session_timeout: 8_000,
-      // The statements are few and look up by key: planning each time costs more than running them.
-      plan_cache_mode: 'force_generic_plan',
-      // One statement must not use several cores. A string, because the package leaves out a numeric 0.
-      max_parallel_workers_per_gather: '0'
     }
   })
 }
@@ -63,56 +61,8 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
 /** Without the patch, a lost connection can end the process or send statements outside their transaction. */
 function assertPatched(): void {
   // Set by the patch; raised when the patch changes.
-  if (Reflect.get(postgres, 'cuewirePatch') === 6) return
+  if (Reflect.get(postgres, 'cuewirePatch') === 7) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )
-}
-
-/** Where the URL of a Postgres comes from. */
-export interface PostgresPlace {
-  /** Whether no variable names it, so that Cuewire usually runs it itself. */
-  readonly isEmbedded?: boolean
-  /** The variable that names it. */
-  readonly variable?: string
-}
-
-/** The place of the database that a configuration leads to. */
-export const postgresPlace = ({
-  DATABASE_URL: url
-}: {
-  readonly DATABASE_URL?: string | undefined
-}): PostgresPlace => (url === undefined ? { isEmbedded: true } : { variable: 'DATABASE_URL' })
-
-/** Explains why a statement that always succeeds has failed. */
-export function explainUnusable(
-  error: unknown,
-  { isEmbedded = false, variable }: PostgresPlace = {}
-): OperatorError {
-  const known = toOperatorError(error)
-  if (known !== null) return known
-  const [name, advice] = isEmbedded
-    ? [
-        'the Postgres of this Cuewire does not answer',
-        'restart Cuewire; if it uses your own Postgres, start that'
-      ]
-    : [
-        `Postgres does not answer${variable === undefined ? '' : ` at ${variable}`}`,
-        'start it, or correct the URL'
-      ]
-  return new AdvisedError(`${name} (${reasonOf(error)})`, advice, { cause: error })
-}
-
-/** Connects and checks that Postgres is version 14 or later. Throws an `OperatorError`. */
-export async function checkPostgres(
-  sql: Sql,
-  place: PostgresPlace = { variable: 'DATABASE_URL' }
-): Promise<void> {
-  const versions = sql<{ number: number; name: string }[]>`
-    select current_setting('server_version_num')::int as number, current_setting('server_version') as name`
-  const [row] = await versions.catch((error: unknown) => {
-    throw explainUnusable(error, place)
-  })
-  if (!row || row.number < 140_000)
-    throw new AdvisedError(`Postgres ${row?.name} is too old`, 'DATABASE_URL needs version 14 or newer')
 }

@@ -73,8 +73,28 @@ export function reasonOf(error: unknown): string {
   return error.message || codeOf(error) || error.name
 }
 
+/** Prepared statements vanish, or exist already, where a pooler gives each transaction another session. */
+const sharedSessions = [
+  'a pooler in front of Postgres mixes the sessions of its clients',
+  'set its pool_mode to session for this database, or set DATABASE_URL to Postgres itself'
+] as const
+
 /** What an operator can do about errors of Postgres, by SQLSTATE. */
 const postgresFaults: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
+  CONNECTION_TO_STANDBY: [
+    'Postgres is a standby, which is read-only',
+    'set DATABASE_URL to the primary, or to all servers (postgres://USER@ONE,OTHER/NAME)'
+  ],
+  CONNECTION_TLS_REFUSED: [
+    'Postgres does not use TLS',
+    'set ssl to on there, or correct sslmode in DATABASE_URL'
+  ],
+  CONNECTION_NOT_BOUND: [
+    'Postgres does not bind passwords to its certificate',
+    'replace channel_binding=require in DATABASE_URL by sslmode=verify-full'
+  ],
+  '26000': sharedSessions,
+  '42P05': sharedSessions,
   '25006': ['Postgres is read-only', 'connect to the primary, or set default_transaction_read_only to off'],
   '28000': ['Postgres refuses the role of the database URL', 'correct the URL, or pg_hba.conf of Postgres'],
   '28P01': ['Postgres refuses the role of the database URL', 'correct the name and password in the URL'],

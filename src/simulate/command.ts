@@ -4,7 +4,8 @@ import { buildReport } from '../autodj/simulation/report.ts'
 import { sourceName, type SimulatedStation, simulateUntil } from '../autodj/simulation/run.ts'
 import { addDays, openZone, parseDay } from '../autodj/zone.ts'
 import { parseConfig } from '../config.ts'
-import { checkPostgres, openSql } from '../db/sql.ts'
+import { checkPostgres } from '../db/check-postgres.ts'
+import { openSql } from '../db/sql.ts'
 import { findRunningServices } from '../embedded/data-dir.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
 import { toAbsolutePath } from '../runtime/command-line.ts'
@@ -44,7 +45,7 @@ async function openStation(parsed: SimulateArguments, { env }: CommandContext): 
     throw new OperatorError('Cuewire is not running here: run npm start, or set DATABASE_URL to its database')
   const sql = openSql(url, { max: 1, name: 'simulate' })
   try {
-    await checkPostgres(sql)
+    await checkPostgres(url)
     return await readDatabaseStation(sql, station, Date.now(), parsed)
   } finally {
     await sql.end({ timeout: 5 })

@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer as createHttpsServer } from 'node:https'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { pino } from 'pino'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
+import type { Finding } from '../../src/checks/finding.ts'
 import { parseConfig } from '../../src/config.ts'
+import { findConnectionShortage } from '../../src/db/connection-budget.ts'
+import { ensureInstallationSettings } from '../../src/db/installation-settings.ts'
 import { migrateCommand } from '../../src/db/migrate-command.ts'
 import { doctorCommand } from '../../src/doctor/doctor-command.ts'
-import type { Finding } from '../../src/doctor/finding.ts'
 import { openDatabaseSecrets } from '../../src/security/secrets-key.ts'
 import { findBackupStorageProblem } from '../../src/storage/backup-storage.ts'
 import { startBackups } from '../../workers/backups.ts'
+import { createCertificate } from '../support/certificates.ts'
 import { commandRunner } from '../support/command.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -185,6 +189,119 @@ test('a role without privileges, and a read-only database, are explained in one 
   } finally {
     await sql.unsafe(`drop owned by ${role}; drop role ${role}`)
   }
+})
+
+test('the doctor uses the settings of the servers that run, and names what differs', async ({
+  program,
+  databaseUrl,
+  sql,
+  redisUrl
+}) => {
+  const folder = await scratchFolder()
+  await openDatabaseSecrets(sql, { ...parseConfig({}), DATA_DIR: folder })
+  const settings = { BASE_URL: program.baseUrl, HOST: '127.0.0.1', PORT: 8080, TRUSTED_PROXIES: [] }
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema, settings)
+    values (gen_random_uuid(), 'server', '0.3.0', '{2}', 2, ${sql.json(settings)}),
+      (gen_random_uuid(), 'workers', '0.3.0', '{2}', 2, ${sql.json(settings)})`
+  const env = {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    DATA_DIR: folder,
+    BASE_URL: '',
+    SECRETS_KEY: ''
+  }
+  expect(await examine(env)).toMatchObject({
+    BASE_URL: { message: expect.stringContaining(`${program.baseUrl} answers`) }
+  })
+  expect((await examine({ ...env, BASE_URL: 'http://127.0.0.1:1' })).all).toContain(
+    `warning configuration: BASE_URL is http://127.0.0.1:1 here, and ${program.baseUrl} for the servers that run`
+  )
+
+  await ensureInstallationSettings(sql)
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema)
+    values (gen_random_uuid(), 'server', '0.2.0', '{2}', 2)`
+  const { all } = await examine(env)
+  expect(all).toContain(
+    `problem BASE_URL: ${program.baseUrl} is another installation of Cuewire, with another database`
+  )
+  expect(all).toContain('warning processes: several releases run: 0.2.0, 0.3.0')
+})
+
+test('the doctor tells processes that end during their start from those that run', async ({
+  databaseUrl,
+  sql,
+  redisUrl
+}) => {
+  const folder = await scratchFolder()
+  await openDatabaseSecrets(sql, { ...parseConfig({}), DATA_DIR: folder })
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const METRICS_PORT = typeof address === 'object' ? address?.port : 0
+  const settings = {
+    BASE_URL: 'http://127.0.0.1:1',
+    HOST: '127.0.0.1',
+    PORT: 8080,
+    TRUSTED_PROXIES: [],
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT
+  }
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema)
+    values (gen_random_uuid(), 'server', '0.3.0', '{2}', 2)`
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema, is_ready, settings, seen_at)
+    select gen_random_uuid(), 'workers', '0.3.0', '{2}', 2, false, ${sql.json(settings)}, clock_timestamp() - make_interval(secs => 20 * n)
+    from generate_series(1, 3) n`
+  const { code, all } = await examine({
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    DATA_DIR: folder,
+    BASE_URL: 'http://127.0.0.1:1',
+    SECRETS_KEY: ''
+  })
+  expect(code).toBe(1)
+  expect(all).toContain(
+    'problem processes: workers started 3 times in the last two minutes and ended before it was ready'
+  )
+  expect(all).toContain(`problem ports: METRICS_PORT ${METRICS_PORT} is in use on 127.0.0.1`)
+  expect(all).toContainEqual(expect.stringMatching(/^problem processes: 1 server \(0\.3\.0\); no workers/))
+})
+
+test('the doctor names what is wrong with the certificate of BASE_URL', async ({ databaseUrl, redisUrl }) => {
+  const { cert, key } = await createCertificate(['IP:127.0.0.1'])
+  const server = createHttpsServer({ cert: await readFile(cert), key: await readFile(key) }, (_, response) =>
+    response.end()
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const BASE_URL = `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  const { all } = await examine({
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    DATA_DIR: await scratchFolder(),
+    BASE_URL,
+    SECRETS_KEY: ''
+  })
+  expect(all).toContainEqual(
+    expect.stringMatching(
+      /^problem BASE_URL: the certificate of https:\/\/127\.0\.0\.1:\d+ (is signed by|comes without)/
+    )
+  )
+})
+
+test('a shortage of connections is found', async ({ sql }) => {
+  expect(await findConnectionShortage(sql)).toBeNull()
+  await sql`
+    insert into processes (id, kind, version, readable_schemas, own_schema)
+    select gen_random_uuid(), 'server', '0.3.0', '{2}', 2 from generate_series(1, 40)`
+  expect(await findConnectionShortage(sql)).toMatch(
+    /^40 server and 1 workers processes use up to 1012 connections, and max_connections is \d+, of which \d+ are reserved and others use \d+$/
+  )
 })
 
 test('workers warn of a BACKUP_STORAGE that cannot be used', async ({ sql }) => {

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { ensureAdminKey } from '../../src/api/auth/admin-key.ts'
 import { type Config, parseConfig } from '../../src/config.ts'
-import { checkPostgres, openSql, type Sql } from '../../src/db/sql.ts'
+import { checkPostgres } from '../../src/db/check-postgres.ts'
+import { openSql, type Sql } from '../../src/db/sql.ts'
 import { findRunningServices, lockDataDir, type StoreUrls } from '../../src/embedded/data-dir.ts'
 import { checkMediaDir } from '../../src/media/demo.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
@@ -237,14 +238,7 @@ async function isThere(path: string, beginning: string): Promise<boolean> {
 const lockFolder = async (config: Config) => lockDataDir(config.DATA_DIR)
 const askRedis = async (config: Config) => checkRedis(config.REDIS_URL ?? '')
 
-async function askPostgres(config: Config): Promise<void> {
-  const sql = openSql(config.DATABASE_URL ?? '', { max: 1, name: 'test' })
-  try {
-    await checkPostgres(sql)
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
-}
+const askPostgres = async (config: Config) => checkPostgres(config.DATABASE_URL ?? '')
 
 const withWrongPassword = (url: string) => url.replace(/:[0-9a-f]+@/, ':wrong@')
 

@@ -13,7 +13,7 @@ import { test } from '../support/fixtures.ts'
 
 const silentLog = pino({ level: 'silent' })
 
-const self = { kind: 'test', readableSchemas: [3, 4], ownSchema: 4 }
+const self = { kind: 'test', readableSchemas: [3, 4], ownSchema: 4, settings: {} }
 
 test('a new state format is used once no process with an older one was seen for five minutes', async ({
   sql

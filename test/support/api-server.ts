@@ -56,6 +56,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const services: ApiServices = {
     ...playout,
     config,
+    installationId: 'test',
     reads: sql,
     publicReads: sql,
     heavyReads: openHeavyReads({ visitors: sql, keys: sql }),

@@ -19,6 +19,7 @@ export function whyWithout(
     | 'apt'
     | 'mariadb'
     | 'prometheus'
+    | 'pgbouncer'
 ): string | null {
   const reason = lacks[program]()
   if (reason !== null) process.stdout.write(`skipped: ${reason}\n`)
@@ -39,6 +40,7 @@ export const liquidsoap = process.env['LIQUIDSOAP'] || '/usr/bin/liquidsoap'
 export const ffmpeg = '/usr/bin/ffmpeg'
 export const prometheus = '/usr/bin/prometheus'
 export const mariadbd = '/usr/sbin/mariadbd'
+export const pgbouncer = '/usr/sbin/pgbouncer'
 
 function lacksPython(): string | null {
   if (!existsSync(python)) return `there is no ${python}`
@@ -76,5 +78,6 @@ const lacks = {
   ffmpeg: lacksFile(ffmpeg, 'ffmpeg'),
   apt: lacksFile('/usr/bin/apt-get', 'apt'),
   mariadb: lacksFile(mariadbd, 'mariadb-server'),
-  prometheus: lacksFile(prometheus, 'prometheus')
+  prometheus: lacksFile(prometheus, 'prometheus'),
+  pgbouncer: lacksFile(pgbouncer, 'pgbouncer')
 }

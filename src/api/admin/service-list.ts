@@ -28,7 +28,7 @@ export const serviceListRoute = apiRoute('GET', '/api/admin/services', 'view adm
     const [rows, hasRedis] = await Promise.all([
       sql<{ kind: string; running: number }[]>`
         select kind, count(*) filter (where seen_at > clock_timestamp() - make_interval(secs => ${runningSeconds})) as running
-        from processes where kind in ('server', 'workers') group by kind`,
+        from processes where kind in ('server', 'workers') and is_ready group by kind`,
       withDeadline(probeMs, 'probing Redis', () => probeWrites(redis)).then(
         () => true,
         () => false

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
+import { pools } from '../../db/connection-budget.ts'
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError, codeOf, Overloaded, TooManyRequests } from '../../runtime/errors.ts'
@@ -23,14 +24,11 @@ export interface HeavyRead {
 
 const limits = { perOwner: 2, waitingPerOwner: 30, waiting: 300, waitMs: 6_000 }
 /** A read that is not light may occupy a core of Postgres, so visitors have one at a time. */
-const visitorLimits = { light: { ...limits, total: 1 }, heavy: { ...limits, total: 1 } }
-const keyLimits = { light: { ...limits, total: 3 }, heavy: { ...limits, total: 2 } }
-
-/** Number of connections that each pool needs. */
-export const heavyReadConnections = {
-  visitors: visitorLimits.light.total + visitorLimits.heavy.total,
-  keys: keyLimits.light.total + keyLimits.heavy.total
+const visitorLimits = {
+  light: { ...limits, total: pools.server.visitorReads - 1 },
+  heavy: { ...limits, total: 1 }
 }
+const keyLimits = { light: { ...limits, total: pools.server.heavyReads - 2 }, heavy: { ...limits, total: 2 } }
 
 /** Rows that are fetched and rendered in one time slice. */
 const rowsPerBatch = 100
@@ -40,7 +38,7 @@ const retryAfterSeconds = 2
 
 /**
  * Limits the heavy reads of a server process: those whose cost grows with the amount of data, such as lists,
- * exports and series. Visitors have no key. Both pools have `heavyReadConnections`.
+ * exports and series. Visitors have no key. The pools have as many connections as reads may run (`connection-budget.ts`).
  */
 export function openHeavyReads({ visitors, keys }: { readonly visitors: Sql; readonly keys: Sql }) {
   const open = ({ light, heavy }: typeof visitorLimits) => ({

@@ -19,6 +19,8 @@ export type ShownSettings = Awaited<ReturnType<SettingsReader['read']>>
 /** The services that handlers of the API use. */
 export interface ApiServices extends PlayoutServices {
   readonly config: Config
+  /** Identifies the installation to `npm run doctor`. */
+  readonly installationId: string
   /** Separate connections for reads, so that they do not wait for writes. */
   readonly reads: Sql
   /** Separate connections for reads of public routes, so that operators do not wait for them. */

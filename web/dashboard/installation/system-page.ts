@@ -5,6 +5,7 @@ import { watchPermissions } from '../api/permissions.ts'
 import { pollResource } from '../api/poll-resource.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
+import { InstallationChecks } from './installation-checks.ts'
 import type { InstallationHealth, QueueStatus } from './installation-status.ts'
 import { NotificationList } from './notification-list.ts'
 import { SystemHealth } from './system-health.ts'
@@ -29,7 +30,8 @@ class SystemPage extends LightElement {
       ${allows('viewStorage') ? html`<storage-gauges></storage-gauges>` : nothing}
       ${
         isAllowed
-          ? html`<system-health .health=${this.health} .queues=${this.queues}></system-health>`
+          ? html`<installation-checks></installation-checks>
+              <system-health .health=${this.health} .queues=${this.queues}></system-health>`
           : nothing
       }
     </div>`
@@ -106,6 +108,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 defineElements({
+  'installation-checks': InstallationChecks,
   'notification-list': NotificationList,
   'storage-gauges': StorageGauges,
   'system-health': SystemHealth,

@@ -1,47 +1,51 @@
 import type { Config } from '../config.ts'
+import { checkPostgres, postgresPlace } from '../db/check-postgres.ts'
+import { findConnectionShortage } from '../db/connection-budget.ts'
 import { listMigrations } from '../db/migrate.ts'
-import { checkPostgres, postgresPlace, type Sql } from '../db/sql.ts'
+import type { Sql } from '../db/sql.ts'
 import { findNamePairs } from '../db/stored-names.ts'
 import { fullVersion } from '../runtime/program-files.ts'
 import { toOperatorError } from '../runtime/store-errors.ts'
 import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
 import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
-/** Processes report themselves every 5.5 seconds at most, which may take 4. */
-const aliveSeconds = 10
-/** A server process and a workers process. */
-const fewConnections = 50
-
 /** What the checks of the database found. */
 export interface DatabaseCheck {
   readonly findings: readonly Finding[]
   /** Whether Postgres answers. */
   readonly answers: boolean
-  /** Whether a server or workers process runs; null if that is unknown. */
-  readonly isRunning: boolean | null
+  /** Whether the schema is that of this release, so that its tables can be read. */
+  readonly hasSchema: boolean
 }
 
-/** Checks the server, its settings, the rights of the role, the schema, the secrets key and the running processes. */
-export async function checkDatabase(sql: Sql, config: Config): Promise<DatabaseCheck> {
+/** Checks the server, its settings and connections, the rights of the role, the schema, and the secrets key. */
+export async function checkDatabase(sql: Sql, url: string, config: Config): Promise<DatabaseCheck> {
   try {
-    await checkPostgres(sql, postgresPlace(config))
+    await checkPostgres(url, postgresPlace(config))
   } catch (error) {
     const finding = problemOf('Postgres', error, 'start Postgres, or correct DATABASE_URL')
-    return { findings: [finding], answers: false, isRunning: null }
+    return { findings: [finding], answers: false, hasSchema: false }
   }
   const findings: Finding[] = []
   try {
     findings.push(...(await checkSettings(sql)))
     const schema = await checkSchema(sql)
     findings.push(...schema)
-    if (schema.some(({ status }) => status === 'problem')) return { findings, answers: true, isRunning: null }
-    findings.push(await checkKey(sql, config), ...(await checkNames(sql)))
-    const { finding, isRunning } = await checkProcesses(sql)
-    return { findings: [...findings, finding], answers: true, isRunning }
+    if (schema.some(({ status }) => status === 'problem'))
+      return { findings, answers: true, hasSchema: false }
+    findings.push(...(await checkConnections(sql)), await checkKey(sql, config), ...(await checkNames(sql)))
+    return { findings, answers: true, hasSchema: true }
   } catch (error) {
     findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
-    return { findings, answers: true, isRunning: null }
+    return { findings, answers: true, hasSchema: false }
   }
+}
+
+async function checkConnections(sql: Sql): Promise<readonly Finding[]> {
+  const shortage = await findConnectionShortage(sql)
+  return shortage === null
+    ? []
+    : [warning('Postgres', shortage, 'raise that limit (docs/configuration.md, "Connections")')]
 }
 
 async function checkSettings(sql: Sql): Promise<readonly Finding[]> {
@@ -51,22 +55,17 @@ async function checkSettings(sql: Sql): Promise<readonly Finding[]> {
       connections: number
       fsync: string
       commit: string
-      isStandby: boolean
       isReadOnly: boolean
-      encoding: string
     }[]
   >`
     select current_setting('server_version') as version, current_setting('max_connections')::int as connections,
       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-      pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly",
-      current_setting('server_encoding') as encoding`
+      current_setting('transaction_read_only') = 'on' as "isReadOnly"`
   if (!row) throw new Error('Postgres has not answered')
-  const { connections, fsync, commit, isStandby, isReadOnly, encoding } = row
+  const { connections, fsync, commit, isReadOnly } = row
   const name = `version ${row.version}`
   const findings: Finding[] = []
-  if (isStandby)
-    findings.push(problem('Postgres', `${name}, a read-only standby`, 'set DATABASE_URL to the primary'))
-  else if (isReadOnly)
+  if (isReadOnly)
     findings.push(
       problem(
         'Postgres',
@@ -74,24 +73,12 @@ async function checkSettings(sql: Sql): Promise<readonly Finding[]> {
         'set it to off for the database and the role, or set DATABASE_URL to the primary'
       )
     )
-  if (encoding !== 'UTF8')
-    findings.push(
-      problem('Postgres', `${name}, encoding ${encoding}`, 'create the database with the encoding UTF8')
-    )
   if (fsync === 'off' || commit === 'off')
     findings.push(
       warning(
         'Postgres',
         `${name}, ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} is off`,
         'set it to on: otherwise a power failure loses writes that were answered'
-      )
-    )
-  if (connections < fewConnections)
-    findings.push(
-      warning(
-        'Postgres',
-        `${name}, max_connections is ${connections}`,
-        `raise it: a server process uses up to 25 connections, a workers process 12`
       )
     )
   return findings.length > 0 ? findings : [ok('Postgres', `${name}, ${connections} connections`)]
@@ -190,35 +177,4 @@ async function checkNames(sql: Sql): Promise<readonly Finding[]> {
       'each song is found by its own form only; rename or delete one of each'
     )
   ]
-}
-
-async function checkProcesses(sql: Sql): Promise<{ finding: Finding; isRunning: boolean }> {
-  const rows = await sql<{ kind: string; versions: string[]; count: number; seenSecondsAgo: number }[]>`
-    select kind, count(*) filter (where is_alive)::int as count,
-      coalesce(array_agg(distinct version order by version) filter (where is_alive), '{}') as versions,
-      extract(epoch from clock_timestamp() - max(seen_at))::int as "seenSecondsAgo"
-    from (select *, seen_at > clock_timestamp() - make_interval(secs => ${aliveSeconds}) as is_alive from processes) p
-    group by kind order by kind`
-  const alive = rows.filter(({ count }) => count > 0)
-  const list = alive
-    .map(({ kind, versions, count }) => `${count} ${kind} (${versions.join(', ')})`)
-    .join(', ')
-  const missing = ['server', 'workers'].filter(kind => !alive.some(row => row.kind === kind))
-  const isRunning = alive.length > 0
-  if (missing.length === 0) return { finding: ok('processes', list), isRunning }
-  const absent = missing.map(kind => {
-    const row = rows.find(each => each.kind === kind)
-    return row === undefined ? `no ${kind}` : `no ${kind} (last seen ${row.seenSecondsAgo} s ago)`
-  })
-  const message = `${isRunning ? list : 'nothing runs'}; ${absent.join(', ')}`
-  if (!isRunning)
-    return { finding: warning('processes', message, 'start npm run server and npm run workers'), isRunning }
-  const finding = missing.includes('workers')
-    ? problem(
-        'processes',
-        message,
-        'start npm run workers: without it songs do not end and web hooks are not sent'
-      )
-    : warning('processes', message, 'start npm run server')
-  return { finding, isRunning }
 }

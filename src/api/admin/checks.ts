@@ -1,0 +1,36 @@
+import { checkInstallation } from '../../checks/check-installation.ts'
+import type { Finding } from '../../checks/finding.ts'
+import { withDeadline } from '../../runtime/deadline.ts'
+import { StoreOffline } from '../../runtime/errors.ts'
+import { apiRoute, json } from '../core/route.ts'
+import { arrayOf, exactly, string } from '../core/schemas.ts'
+
+/** The checks have timeouts of their own. */
+const timeoutMs = 30_000
+/** One run at a time, which all callers share. */
+let running: Promise<readonly Finding[]> | null = null
+
+export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administration', {
+  id: 'listChecks',
+  tag: 'Status',
+  summary: 'What npm run doctor finds on the machine of this server',
+  answer: arrayOf(
+    exactly({
+      check: string,
+      status: { ...string, enum: ['ok', 'warning', 'problem', 'skipped'] },
+      message: string,
+      advice: { ...string, description: 'What to do about a warning or problem; empty for others.' }
+    })
+  ),
+  errors: [503],
+  async handle(_, { config }) {
+    const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
+    if (databaseUrl === undefined) throw new StoreOffline()
+    running ??= checkInstallation(config, { databaseUrl, redisUrl }, () => true).finally(() => {
+      running = null
+    })
+    const own = running
+    const findings = await withDeadline(timeoutMs, 'checking the installation', () => own)
+    return json(findings.map(finding => ({ ...finding, advice: finding.advice ?? '' })))
+  }
+})

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+
+import postgres from 'postgres'
+import { expect, onTestFinished } from 'vitest'
+
+import { checkPostgres } from '../../src/db/check-postgres.ts'
+import { openSql } from '../../src/db/sql.ts'
+import { test } from '../support/fixtures.ts'
+import { whyWithout } from '../support/foreign-programs.ts'
+import { startPgbouncer } from '../support/pgbouncer.ts'
+
+const refusal = async (url: string) =>
+  checkPostgres(url).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error))
+  )
+
+const withParameters = (url: string, query: string) => `${url}${url.includes('?') ? '&' : '?'}${query}`
+
+/** Creates a database with an encoding for this test. */
+async function createDatabase(databaseUrl: string, encoding: string): Promise<string> {
+  const name = `encoded_${randomBytes(4).toString('hex')}`
+  const admin = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  await admin.unsafe(`create database ${name} encoding '${encoding}' locale 'C' template template0`)
+  onTestFinished(async () => {
+    await admin.unsafe(`drop database ${name} with (force)`)
+    await admin.end()
+  })
+  const url = new URL(databaseUrl)
+  url.pathname = name
+  return url.href
+}
+
+test('a database that cannot store all titles is refused with the command that creates another', async ({
+  databaseUrl
+}) => {
+  for (const encoding of ['SQL_ASCII', 'LATIN1', 'WIN1251'])
+    expect(await refusal(await createDatabase(databaseUrl, encoding))).toMatch(
+      new RegExp(
+        `^the database encoded_\\w+ has the encoding ${encoding}, .* \\(createdb --encoding UTF8 --template template0 --owner \\w+ NAME\\), and set DATABASE_URL to it$`
+      )
+    )
+  expect(await refusal(await createDatabase(databaseUrl, 'UTF8'))).toBeNull()
+})
+
+test('parameters of the URL have an effect', async ({ databaseUrl }) => {
+  const sql = openSql(
+    withParameters(
+      databaseUrl,
+      'schema=elsewhere&application_name=radio&options=-c%20work_mem%3D5MB&target_session_attrs=read-write'
+    ),
+    { max: 1, name: 'test-parameters' }
+  )
+  try {
+    const [row] = await sql`
+      select current_setting('search_path') as path, current_setting('application_name') as name,
+        current_setting('work_mem') as memory, current_setting('statement_timeout') as statement,
+        current_setting('lock_timeout') as lock, current_setting('plan_cache_mode') as plans`
+    expect(row).toEqual({
+      path: '"elsewhere"',
+      name: 'cuewire test-parameters (radio)',
+      memory: '5MB',
+      statement: '8s',
+      lock: '3500ms',
+      plans: 'force_generic_plan'
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+})
+
+test.skipIf(whyWithout('pgbouncer'))(
+  'PgBouncer in transaction mode is refused, also if it takes sessions in turn, and while others use it',
+  async ({ databaseUrl }) => {
+    for (const settings of [
+      { pool_mode: 'transaction' },
+      { pool_mode: 'transaction', server_round_robin: 1 },
+      { pool_mode: 'statement' }
+    ]) {
+      using pooler = await startPgbouncer(databaseUrl, settings)
+      expect(await refusal(pooler.url)).toMatch(/^a pooler in transaction mode is .* pool_mode to session/)
+      const others = postgres(pooler.url, { max: 6, prepare: false, fetch_types: false })
+      const ending = new AbortController()
+      const load = Array.from({ length: 6 }, async () => {
+        while (!ending.signal.aborted) await others`select pg_sleep(0.001)`.simple()
+      })
+      for (let round = 0; round < 5; round++) expect(await refusal(pooler.url)).toMatch(/transaction mode/)
+      ending.abort()
+      await Promise.allSettled(load)
+      await others.end({ timeout: 1 })
+    }
+  }
+)
+
+test.skipIf(whyWithout('pgbouncer'))(
+  'PgBouncer in session mode works, with all timeouts, and without settings of its own',
+  async ({ databaseUrl }) => {
+    using pooler = await startPgbouncer(databaseUrl, { pool_mode: 'session' })
+    expect(await refusal(pooler.url)).toBeNull()
+    const sql = openSql(pooler.url, { max: 3, name: 'pooled', statementSeconds: 2 })
+    try {
+      const rows = await Promise.all(
+        Array.from({ length: 60 }, async (_, n) => {
+          const [row] = await sql`
+            select current_setting('statement_timeout') as statement, ${n}::int as n, ${[n, n + 1]}::int[] as list`
+          return row
+        })
+      )
+      expect(rows).toEqual(rows.map((_, n) => ({ statement: '2s', n, list: [n, n + 1] })))
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+)
