@@ -59,7 +59,9 @@ test('no variable is reported as another one, and a missing letter in a long nam
 })
 
 test('names of files with secrets are known', () => {
-  expect(findMistypedVariables({ REDIS_URL_FILE: '/run/redis', ALERT_SECRET_FILE: '/run/alerts' })).toEqual([])
+  expect(findMistypedVariables({ REDIS_URL_FILE: '/run/redis', ALERT_SECRET_FILE: '/run/alerts' })).toEqual(
+    []
+  )
   expect(findMistypedVariables({ SECRETS_KEY_FIL: '/run/key' })).toEqual([
     { given: 'SECRETS_KEY_FIL', meant: 'SECRETS_KEY_FILE' }
   ])
