@@ -21,9 +21,11 @@ export function parseProxyUrl(text: string): URL | null {
 export const readProxyVariable = (env: Environment, name: string): string | undefined =>
   env[name.toLowerCase()] || env[name] || undefined
 
-/** Returns the proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY; null if it is reached directly. */
+/** Returns the proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY; null if it is reached directly, or is no URL. */
 export function findProxy(target: string, env: Environment = process.env): URL | null {
-  const { protocol, hostname, port } = new URL(target)
+  const url = parseUrl(target)
+  if (url === null) return null
+  const { protocol, hostname, port } = url
   const isHttps = protocol === 'https:'
   const proxy = readProxyVariable(env, isHttps ? 'HTTPS_PROXY' : 'HTTP_PROXY')
   if (proxy === undefined || local.includes(hostname)) return null
