@@ -1,8 +1,8 @@
 import { parseRecordForm } from '../api/core/record-form.ts'
 import { formContentType, type Route } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { decodeForeignLines, findCharset } from '../runtime/foreign-text.ts'
-import { isJsonType, parseJsonBody } from '../runtime/json-body.ts'
+import { decodeForeignLinesInSlices, findCharset } from '../runtime/foreign-text.ts'
+import { isJsonType, parseJsonBody, parseLargeJsonBody } from '../runtime/json-body.ts'
 import { findCharsetField, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
 import { parseFields, fileOf, isMultipart, parseMultipart } from './form-body.ts'
@@ -26,7 +26,7 @@ export async function readBody<Services>(
   if (isMultipart(contentType) && (byteTypes || textTypes.length > 0 || takesForm)) {
     const parts = await parseMultipart(await incoming.bytes, contentType, { charset })
     if (takesForm) return Object.fromEntries(parts.fields)
-    return byteTypes ? fileOf(parts) : decodeForeignLines(fileOf(parts), parts.charset)
+    return byteTypes ? fileOf(parts) : decodeForeignLinesInSlices(fileOf(parts), parts.charset)
   }
   if (byteTypes) {
     if (byteTypes.includes(type)) return incoming.bytes
@@ -34,10 +34,12 @@ export async function readBody<Services>(
   }
   if (isJsonType(contentType)) {
     // Forms come from radio programs, which do not know the encoding of their titles.
-    const foreign = takesForm ? { charset } : {}
-    return parseJsonBody(await incoming.bytes, { maxValues: maxBodyValues, ...foreign })
+    const bytes = await incoming.bytes
+    return takesForm
+      ? parseJsonBody(bytes, { maxValues: maxBodyValues, charset })
+      : parseLargeJsonBody(bytes, { maxValues: maxBodyValues })
   }
-  if (textTypes.includes(type)) return decodeForeignLines(await incoming.bytes, charset)
+  if (textTypes.includes(type)) return decodeForeignLinesInSlices(await incoming.bytes, charset)
   if (takesForm && type === formContentType)
     return Object.fromEntries(parseForm(await incoming.bytes, charset))
   if (form && isMultipart(contentType))

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 
 /**
  * Decodes text from outside, whose encoding is unknown or named wrongly. The first of these that fits wins: a
@@ -70,6 +71,45 @@ function findMiddle(range: Uint8Array, codes: readonly number[]): number {
 /** Decodes a document as `decodeForeignText` does, line by line unless it is valid as a whole. */
 export const decodeForeignLines = (bytes: Uint8Array, charset: string | null = null): string =>
   withoutLostCharacters(decodeForeignDocument(bytes, '\r\n', charset))
+
+/** What is decoded at once; more takes so long that others wait. */
+const sliceBytes = 512 * 1024
+
+/** Decodes a document as `decodeForeignLines` does, while others have their turn. */
+export async function decodeForeignLinesInSlices(
+  bytes: Uint8Array,
+  charset: string | null = null
+): Promise<string> {
+  const isWide =
+    (charset !== null && findEncoding(charset)?.startsWith('utf-16')) ||
+    marks.some(({ mark }) => startsWith(bytes, mark)) ||
+    evidentUtf16(bytes, 4) !== null
+  // Decoded fast, and not at any byte.
+  if (isWide) return decodeForeignLines(bytes, charset)
+  const texts: string[] = []
+  for (let start = 0; start < bytes.length;) {
+    const lineEnd = bytes.indexOf(lineFeed, start + sliceBytes)
+    const end = lineEnd < 0 ? bytes.length : lineEnd + 1
+    texts.push(decodeForeignLines(bytes.subarray(start, end), charset))
+    start = end
+    if (start < bytes.length) await setImmediate()
+  }
+  return texts.join('')
+}
+
+const lineFeed = 0x0a
+
+/** Decodes UTF-8 while others have their turn; null if it is not valid. Without a byte order mark. */
+export async function decodeUtf8InSlices(bytes: Uint8Array): Promise<string | null> {
+  if (!isUtf8(bytes)) return null
+  const decoder = new TextDecoder()
+  const texts: string[] = []
+  for (let start = 0; start < bytes.length; start += sliceBytes) {
+    if (start > 0) await setImmediate()
+    texts.push(decoder.decode(bytes.subarray(start, start + sliceBytes), { stream: true }))
+  }
+  return texts.join('')
+}
 
 /** Decodes text in an encoding that shows: by a mark, or because other texts are not valid in it. Null if none is. */
 function decodeUnicode(bytes: Uint8Array, charset: string | null): string | null {

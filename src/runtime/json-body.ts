@@ -1,5 +1,5 @@
 import { ApiError } from './errors.ts'
-import { decodeForeignDocument } from './foreign-text.ts'
+import { decodeForeignDocument, decodeUtf8InSlices } from './foreign-text.ts'
 
 /** The maximum nesting of arrays and objects in a body. */
 export const maxJsonDepth = 64
@@ -28,12 +28,24 @@ export function isJsonType(contentType: string): boolean {
  * are decoded one by one, because playouts send titles as they receive them. Throws 400 if it is not JSON, is nested too
  * deeply, has too many values, or has a field `__proto__`, which could change the prototype of a copy.
  */
-export function parseJsonBody(
+export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOptions = {}): unknown {
+  return parseText(
+    charset === undefined ? decodeText(bytes) : decodeForeignDocument(bytes, '"', charset),
+    options
+  )
+}
+
+/** Parses a body of any size as `parseJsonBody` does, which must be UTF-8, while others have their turn. */
+export async function parseLargeJsonBody(
   bytes: Uint8Array,
-  { maxValues = maxJsonValues, charset }: JsonOptions = {}
-): unknown {
-  if (bytes.length === 0) return undefined
-  const text = charset === undefined ? decodeText(bytes) : decodeForeignDocument(bytes, '"', charset)
+  options: Pick<JsonOptions, 'maxValues'> = {}
+): Promise<unknown> {
+  const text = await decodeUtf8InSlices(bytes)
+  return parseText(text ?? decodeText(bytes), options)
+}
+
+function parseText(text: string, { maxValues = maxJsonValues }: Pick<JsonOptions, 'maxValues'>): unknown {
+  if (text === '') return undefined
   limitStructure(text, maxValues)
   let value: unknown
   try {
@@ -42,7 +54,7 @@ export function parseJsonBody(
     throw malformed('The body is not valid JSON.')
   }
   // Searching the text is faster than visiting all values. The name may be written with escapes.
-  if (/__proto__|\\u/.test(text)) refuseProtos(value)
+  if (text.includes('__proto__') || text.includes('\\u')) refuseProtos(value)
   return value
 }
 

@@ -52,11 +52,11 @@ const sliceMs = 8
 const linesPerStep = 100
 
 function* parseSteps(text: string): Generator<undefined, ParsedPlaylist> {
-  if (text.trim() === '') return reject('it is empty')
   if (text.includes('\0')) return reject('it is not a playlist (not a text file)')
 
   const problems: string[] = []
   const lines = yield* readLines(text, problems)
+  if (lines.length === 0 && problems.length === 0) return reject('it is empty')
   if (yield* someLine(lines, each => each.startsWith('#EXT-X-')))
     return reject('it is an HLS stream, not a list of songs')
   const isPls = yield* someLine(lines, each => /^\[playlist\]$/i.test(each) || /^file\d+\s*=/i.test(each))
@@ -156,6 +156,8 @@ function* readPls(lines: Line[], problems: string[]): Generator<undefined, Playl
     const isKnown = /^(\[.*\]|[#;].*|(numberofentries|version)\s*=.*)$/i.test(text)
     if (!match && !isKnown) problems.push(`line ${number} is not a PLS line`)
     const key = match?.[1]?.toLowerCase()
+    // One more shows that there are too many.
+    if (key === 'file' && fields.file.size > maxPlaylistEntries) break
     if (key === 'file' || key === 'title' || key === 'artist' || key === 'length') {
       fields[key].set(Number(match?.[2]), match?.[3] ?? '')
     }

@@ -38,7 +38,7 @@ export interface CsvFile extends AsyncDisposable {
 const separators = [',', ';', '\t', '|']
 const lineEnds = ['\r\n', '\n', '\r']
 /** Enough for the names of all columns. */
-const maxHeaderCharacters = 64 * 1024
+const maxHeaderCharacters = 16 * 1024
 const batchSize = { lines: 250, characters: 1024 * 1024 }
 /** How long the parser may run before others have their turn. */
 const sliceMs = 8

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { decodeForeignText } from '../../../src/runtime/foreign-text.ts'
+import {
+  decodeForeignLines,
+  decodeForeignLinesInSlices,
+  decodeForeignText,
+  decodeUtf8InSlices
+} from '../../../src/runtime/foreign-text.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const hex = (digits: string) => Uint8Array.from(Buffer.from(digits.replaceAll(' ', ''), 'hex'))
@@ -112,4 +117,25 @@ test('UTF-8 that was truncated within a character loses only that character', ()
 
 test('U+FFFD in UTF-8 is removed', () => {
   expect(decodeForeignText(Buffer.from('Beyonc\uFFFD'))).toBe('Beyonc')
+})
+
+describe('a large document is decoded in slices as at once', () => {
+  const line = 'folder/Zoë Кино \u{1F3B5} song.mp3\n'
+  const utf8 = Buffer.from(line.repeat(40_000))
+  const foreign = Buffer.concat([utf8, Buffer.from('Zo\xEB.mp3\n', 'latin1'), utf8])
+  test.for([
+    ['UTF-8', utf8],
+    ['UTF-8 after a mark', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), utf8])],
+    ['UTF-8 with a line in windows-1252', foreign],
+    ['UTF-16', Buffer.from(line.repeat(40_000), 'utf16le')],
+    ['text without line feeds', Buffer.from('Zoë '.repeat(300_000))],
+    ['nothing', Buffer.alloc(0)]
+  ] as const)('%s', async ([, bytes]) => {
+    expect((await decodeForeignLinesInSlices(bytes)) === decodeForeignLines(bytes)).toBe(true)
+  })
+
+  test('UTF-8 alone is decoded at any byte, and other text is refused', async () => {
+    expect((await decodeUtf8InSlices(utf8)) === utf8.toString()).toBe(true)
+    expect(await decodeUtf8InSlices(foreign)).toBeNull()
+  })
 })
