@@ -16,7 +16,7 @@ import type { RedisNode } from '../support/redis-node.ts'
 import { startRedisPair, startSentinels } from '../support/redis-pair.ts'
 import { readHistory, seedStations } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
-import { sized } from '../support/tier.ts'
+import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const timeout = 240_000
@@ -165,7 +165,7 @@ test(
   }
 )
 
-test(
+test.runIf(isDeep)(
   'with Sentinel, nothing is lost when the primary is killed, and when another one is chosen',
   { timeout },
   async ({ databaseUrl, sql }) => {
@@ -200,7 +200,7 @@ test(
   }
 )
 
-test(
+test.runIf(isDeep)(
   'on a cluster, nothing is lost when a master is killed and its replica takes over',
   { timeout },
   async ({ databaseUrl, sql }) => {
