@@ -40,10 +40,19 @@ export async function readBody<Services>(
       : parseLargeJsonBody(bytes, { maxValues: maxBodyValues })
   }
   if (textTypes.includes(type)) return decodeForeignLinesInSlices(await incoming.bytes, charset)
+  if (type === formContentType) assertFormSize(await incoming.bytes)
   if (takesForm && type === formContentType)
     return Object.fromEntries(parseForm(await incoming.bytes, charset))
   if (form && isMultipart(contentType))
     return parseRecordForm(await parseFields(await incoming.bytes, contentType), form)
   if (form && type === formContentType) return parseRecordForm(parseForm(await incoming.bytes, charset), form)
   throw new ApiError('wrong-media-type')
+}
+
+/** Forms are read at once, and text in them is encoded up to three times as long as in JSON. */
+const maxFormBytes = 1024 * 1024
+
+function assertFormSize({ length }: Uint8Array): void {
+  if (length > maxFormBytes)
+    throw new ApiError('too-large', `A form may have at most ${maxFormBytes} bytes: send JSON.`)
 }

@@ -83,12 +83,15 @@ const reject = (problem: string): ParsedPlaylist => ({ entries: [], problems: [p
 function* readLines(text: string, problems: string[]): Generator<undefined, Line[]> {
   const lines: Line[] = []
   let number = 0
-  const lineEnd = /\r\n|\r|\n|$/g
-  for (let at = 0; at <= text.length; at = lineEnd.lastIndex) {
-    lineEnd.lastIndex = at
-    const [end = ''] = lineEnd.exec(text) ?? []
-    const raw = text.slice(at, lineEnd.lastIndex - end.length)
-    if (end === '') lineEnd.lastIndex = text.length + 1
+  // Searching for one character is many times as fast as an expression in lines of megabytes.
+  let [nextLf, nextCr] = [text.indexOf('\n'), text.indexOf('\r')]
+  for (let at = 0; at <= text.length;) {
+    if (nextLf !== -1 && nextLf < at) nextLf = text.indexOf('\n', at)
+    if (nextCr !== -1 && nextCr < at) nextCr = text.indexOf('\r', at)
+    const ends = [nextLf, nextCr].filter(end => end !== -1)
+    const end = ends.length === 0 ? text.length : Math.min(...ends)
+    const raw = text.slice(at, end)
+    at = end + (end === nextCr && nextLf === end + 1 ? 2 : 1)
     number += 1
     if (number % linesPerStep === 0) yield
     if (number > maxLines) {

@@ -58,6 +58,10 @@ export async function openCsv(path: string, options: CsvOptions): Promise<CsvFil
   const directive = /^"?sep=([^"\r\n])"?(?:\r\n|\n|\r)/i.exec(start)
   const body = start.slice(directive?.[0].length ?? 0)
   const separator = directive?.[1] ?? detectSeparator(body, options.required)
+  // Before the rest of a line of megabytes is read.
+  const names = readFirstLine(body.slice(0, maxHeaderCharacters), separator)
+  if (names.length > options.maxColumns)
+    refuseField('file', 'too_long', `must have at most ${options.maxColumns} columns.`)
   const skipped = directive === null ? 0 : 1
   const records = readRecords(joinTexts(body, text), separator, { ...options, skipped })
   const close = async () => void (await records.return(undefined))
@@ -114,8 +118,7 @@ function readFirstLine(start: string, separator: string): readonly string[] {
 }
 
 function assertColumns(columns: readonly string[], { required, maxColumns }: CsvOptions): void {
-  if (columns.length > maxColumns)
-    refuseField('file', 'too_long', `must have at most ${maxColumns} columns, not ${columns.length}.`)
+  if (columns.length > maxColumns) refuseField('file', 'too_long', `must have at most ${maxColumns} columns.`)
   if (!required.some(name => columns.includes(name)))
     refuse(`must have a first line of names, separated by commas, with ${required.join(' or ')}.`)
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) < index)
