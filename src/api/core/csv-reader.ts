@@ -38,7 +38,7 @@ export interface CsvFile extends AsyncDisposable {
 const separators = [',', ';', '\t', '|']
 const lineEnds = ['\r\n', '\n', '\r']
 /** Enough for the names of all columns. */
-const maxHeaderCharacters = 16 * 1024
+const maxHeaderCharacters = 8 * 1024
 const batchSize = { lines: 250, characters: 1024 * 1024 }
 /** How long the parser may run before others have their turn. */
 const sliceMs = 8
@@ -59,7 +59,7 @@ export async function openCsv(path: string, options: CsvOptions): Promise<CsvFil
   const body = start.slice(directive?.[0].length ?? 0)
   const separator = directive?.[1] ?? detectSeparator(body, options.required)
   // Before the rest of a line of megabytes is read.
-  const names = readFirstLine(body.slice(0, maxHeaderCharacters), separator)
+  const names = readFirstLine(body, separator)
   if (names.length > options.maxColumns)
     refuseField('file', 'too_long', `must have at most ${options.maxColumns} columns.`)
   const skipped = directive === null ? 0 : 1
@@ -97,7 +97,7 @@ async function* joinTexts(start: string, rest: AsyncGenerator<string>): AsyncGen
 /** Finds the separator with which the first line has the most of the required names, or else the most names. */
 function detectSeparator(start: string, required: readonly string[]): string {
   const scores = separators.map(separator => {
-    const names = readFirstLine(start.slice(0, maxHeaderCharacters), separator)
+    const names = readFirstLine(start, separator)
     return { separator, found: required.filter(name => names.includes(name)).length, count: names.length }
   })
   return scores.toSorted((a, b) => b.found - a.found || b.count - a.count)[0]?.separator ?? ','
@@ -105,7 +105,8 @@ function detectSeparator(start: string, required: readonly string[]): string {
 
 function readFirstLine(start: string, separator: string): readonly string[] {
   try {
-    const [names = []]: string[][] = parseWhole(start, {
+    const text = start.slice(0, maxHeaderCharacters).replace(/^[\r\n]+/, '')
+    const [names = []]: string[][] = parseWhole(text, {
       delimiter: separator,
       record_delimiter: lineEnds,
       skip_empty_lines: true,
