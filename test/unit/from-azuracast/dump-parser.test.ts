@@ -133,7 +133,8 @@ test('a statement that is not a list of columns defines no table', () => {
   expect(parseCreateTable('CREATE TABLE `t` LIKE `u`')).toBeNull()
 })
 
-const withoutLost = (value: string | null) => value?.replaceAll('\uFFFD', '') ?? null
+/** What is read of a value: without a byte order mark, and without U+FFFD, which stands for a character that was lost. */
+const readValue = (value: string | null) => value?.replace(/^\uFEFF/, '').replaceAll('\uFFFD', '') ?? null
 
 test('any values survive the way through a dump, however it is cut into chunks', async () => {
   const anyValue = fc.oneof(fc.constant(null), anyText(), fc.integer().map(String))
@@ -147,9 +148,9 @@ test('any values survive the way through a dump, however it is cut into chunks',
         row => `(${row.map(each => (each === null ? 'NULL' : `'${escapeText(each)}'`)).join(',')})`
       )
       const events = await parse(`INSERT INTO \`t\` VALUES ${values.join(',')};\n`, size)
-      // U+FFFD stands for a character that was lost.
-      expect(rowsIn(events)).toEqual(rows.map(row => row.map(withoutLost)))
-    })
+      expect(rowsIn(events)).toEqual(rows.map(row => row.map(readValue)))
+    }),
+    { examples: [[[['\uFEFF', '\uFEFF\uFFFDa', 'a\uFEFF']], 1]] }
   )
 })
 
