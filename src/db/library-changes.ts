@@ -107,5 +107,7 @@ async function readChangedTracks(tx: Tx, stationId: number, { playlists, tracks,
       limit 1
     ) m
     group by t.playlist_id`
-  return new Map(lists.map(list => [list.playlistId, unpackTracks(list)]))
+  return new Map(
+    await Promise.all(lists.map(async list => [list.playlistId, await unpackTracks([list])] as const))
+  )
 }

@@ -7,6 +7,7 @@ import {
   type PackedTracks,
   packedTracks,
   trackColumns,
+  tracksPerPart,
   unpackTracks
 } from './tracks.ts'
 
@@ -41,11 +42,14 @@ export async function readPlaylists(
       from playlists p
       where p.station_id = any(${[...stationIds]}::bigint[]) and ${isActive} and ${isRead}
       order by p.id`,
-    // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track.
+    // Joined station by station in a lateral query: otherwise Postgres looks up the media of each track. In parts, because
+    // a row of 50,000 tracks would be parsed in one go.
     sql<(PackedTracks & { playlistId: number })[]>`
       select list.* from unnest(${[...stationIds]}::bigint[]) as s (id) cross join lateral (
         with t as materialized (
-          select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote
+          select ${trackColumns(sql)}, p.source = 'remote_url' as is_remote, (
+              row_number() over (partition by t.playlist_id order by t.position, t.id) - 1
+            ) / ${tracksPerPart}::int as part
           from playlists p join playlist_entries t on t.playlist_id = p.id
           where p.station_id = s.id and ${isActive} and ${isRead}
         ), m as materialized (
@@ -53,10 +57,18 @@ export async function readPlaylists(
         )
         select t.playlist_id as "playlistId", ${packedTracks(sql)}
         from t join m on m.id = t.media_id and m.is_remote = t.is_remote
-        group by t.playlist_id
+        group by t.playlist_id, t.part
+        order by t.playlist_id, t.part
       ) list`
   ])
-  const tracks = new Map(lists.map(list => [list.playlistId, unpackTracks(list)]))
+  const parts = new Map<number, PackedTracks[]>()
+  for (const list of lists) {
+    const before = parts.get(list.playlistId)
+    if (before) before.push(list)
+    else parts.set(list.playlistId, [list])
+  }
+  const tracks = new Map<number, Tracks>()
+  for (const [id, each] of parts) tracks.set(id, await unpackTracks(each))
   const byStation = new Map<number, Playlist[]>()
   for (const row of rows) {
     const playlists = byStation.get(row.stationId) ?? []

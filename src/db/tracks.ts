@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 import { cellAt, indexTracks, noOverlap, type Tracks } from '../autodj/tracks.ts'
 import { onAirOf, overlapOf } from './cue-columns.ts'
 import type { Sql, Tx } from './sql.ts'
@@ -52,34 +54,75 @@ const column = (sql: Sql | Tx, value: Fragment, only = sql``) =>
   sql`array_send(array_agg(${value} ${inOrder(sql)}) ${only})`
 const ofOverlapping = (sql: Sql | Tx) => sql`filter (where m.start_next_ms is not null)`
 
-/** Parses the result of `packedTracks`. */
-export function unpackTracks(packed: PackedTracks): Tracks {
-  const counts = readArray(packed.artistCounts)
+/** So many tracks of a playlist are in one row, which is parsed without a pause. */
+export const tracksPerPart = 5_000
+
+/** Parses the results of `packedTracks` for the parts of a playlist, in order. Others have their turn between parts. */
+export async function unpackTracks(packed: readonly PackedTracks[]): Promise<Tracks> {
+  const parts: Part[] = []
+  for (const each of packed) {
+    if (parts.length > 0) await setImmediate()
+    parts.push(unpackPart(each))
+  }
+  const join = (name: Exclude<keyof Part, 'uris'>) => joinColumns(parts.map(part => part[name]))
   let artists = 0
-  const artistsEnd = Int32Array.from(counts, count => (artists += count))
-  const ids = readArray(packed.ids)
   return indexTracks({
-    ids,
-    positions: Int32Array.from(readArray(packed.positions)),
-    media: readArray(packed.media),
-    songs: readArray(packed.songs),
-    titles: readArray(packed.titles),
-    artistsEnd,
-    artists: readArrays(packed.artists, counts, artists),
-    durations: Int32Array.from(readArray(packed.durations)),
-    lastPass: Int32Array.from(readArray(packed.passes)),
-    lastAired: readArray(packed.aired),
-    overlaps: readOverlaps(packed, ids),
-    uris: packed.uris
+    ids: join('ids'),
+    positions: Int32Array.from(join('positions')),
+    media: join('media'),
+    songs: join('songs'),
+    titles: join('titles'),
+    artistsEnd: Int32Array.from(join('artistCounts'), count => (artists += count)),
+    artists: join('artists'),
+    durations: Int32Array.from(join('durations')),
+    lastPass: Int32Array.from(join('passes')),
+    lastAired: join('aired'),
+    overlaps: Int32Array.from(join('overlaps')),
+    uris: parts.flatMap(({ uris }) => uris)
   })
 }
 
-/** The overlap of each track; `noOverlap` is stored as it is. */
-function readOverlaps({ overlapping, overlaps }: PackedTracks, ids: Float64Array): Int32Array | null {
-  if (!overlapping || !overlaps) return null
+type Part = Readonly<Record<PackedColumn | 'artists' | 'overlaps', Float64Array>> & {
+  readonly uris: readonly string[]
+}
+
+function unpackPart(packed: PackedTracks): Part {
+  const ids = readArray(packed.ids)
+  const artistCounts = readArray(packed.artistCounts)
+  return {
+    ids,
+    positions: readArray(packed.positions),
+    media: readArray(packed.media),
+    songs: readArray(packed.songs),
+    titles: readArray(packed.titles),
+    artistCounts,
+    artists: readArrays(packed.artists, artistCounts),
+    durations: readArray(packed.durations),
+    passes: readArray(packed.passes),
+    aired: readArray(packed.aired),
+    overlaps: readOverlaps(packed, ids),
+    uris: packed.uris
+  }
+}
+
+function joinColumns(columns: readonly Float64Array[]): Float64Array {
+  const [first] = columns
+  if (first && columns.length === 1) return first
+  const joined = new Float64Array(columns.reduce((sum, { length }) => sum + length, 0))
+  let end = 0
+  for (const part of columns) {
+    joined.set(part, end)
+    end += part.length
+  }
+  return joined
+}
+
+/** The overlap of each track, or `noOverlap`. */
+function readOverlaps({ overlapping, overlaps }: PackedTracks, ids: Float64Array): Float64Array {
+  if (!overlapping || !overlaps) return new Float64Array(ids.length).fill(noOverlap)
   const [known, values] = [readArray(overlapping), readArray(overlaps)]
   let next = 0
-  return Int32Array.from(ids, id => (id === known[next] ? cellAt(values, next++) : noOverlap))
+  return ids.map(id => (id === known[next] ? cellAt(values, next++) : noOverlap))
 }
 
 /** Dimensions, flags, element type, length, lower bound; then for each element its length and 8 bytes. */
@@ -92,8 +135,8 @@ function readArray(bytes: Buffer): Float64Array {
   return numbers
 }
 
-function readArrays(bytes: Buffer, counts: Float64Array, total: number): Float64Array {
-  const numbers = new Float64Array(total)
+function readArrays(bytes: Buffer, counts: Float64Array): Float64Array {
+  const numbers = new Float64Array(counts.reduce((sum, count) => sum + count, 0))
   let index = 0
   let offset = 0
   for (let track = 0; track < counts.length; track++) {

@@ -170,7 +170,7 @@ function adviceFor(error: unknown, url: string): string | null {
     return 'start it, or correct the URL; if Redis does not use TLS on this port, begin the URL with redis:'
   if (code.startsWith('ERR_SSL') || /wrong version number/i.test(reason))
     return 'if Redis does not use TLS on this port, begin the URL with redis:'
-  if (/^(Connection is closed|read ECONNRESET)/.test(reason))
+  if (/^(Connection is closed|read ECONNRESET|write (ECONNRESET|EPIPE))/.test(reason))
     return 'if Redis uses TLS on this port, begin the URL with rediss:; otherwise see its log'
   if (/^(WRONGPASS|NOAUTH|ERR AUTH)/.test(reason))
     return 'correct the user and password in the URL (redis://USER:PASSWORD@HOST, without a user redis://:PASSWORD@HOST)'

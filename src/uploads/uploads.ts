@@ -43,8 +43,8 @@ const expiry = '24 hours'
 const emptyExpiry = '15 minutes'
 /** How long the result of a finished upload can be read. */
 const resultExpiry = '1 hour'
-const leaseSeconds = 60
-const renewMs = 20_000
+const leaseSeconds = 30
+const renewMs = 10_000
 const maxUnfinishedPerStation = 1_000
 /** The disk of DATA_DIR also has the database of small installations. */
 const reservedBytes = 64n * 1024n * 1024n
@@ -135,7 +135,7 @@ export async function findUpload(sql: Sql, stationId: number, id: string): Promi
 
 /**
  * Works on an upload, which no other request can meanwhile. Throws 404, and 423 if another request works on it. The lease of
- * a process that was killed expires after a minute.
+ * a process that was killed expires after half a minute.
  */
 export async function withUpload<Result>(
   services: UploadServices,

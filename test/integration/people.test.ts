@@ -16,7 +16,7 @@ import {
 import { adminKey, type Answer, startServer } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
-import { sized } from '../support/tier.ts'
+import { isDeep, sized } from '../support/tier.ts'
 import { waitFor } from '../support/wait.ts'
 
 const account = '/api/frontend/account'
@@ -193,7 +193,7 @@ describe('signing in', () => {
     expect((await attempt(password, anyAddress())).status).toBe(200)
   })
 
-  test('wrong passwords from many addresses delay the right one and do not lock it out', async ({
+  test.runIf(isDeep)('wrong passwords from many addresses delay the right one and do not lock it out', async ({
     program
   }) => {
     const { email } = await createUser(program)

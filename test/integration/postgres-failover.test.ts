@@ -22,7 +22,7 @@ import { startProgram } from '../support/program.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
 import { seedStation } from '../support/stations.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
-import { sized } from '../support/tier.ts'
+import { isDeep, sized } from '../support/tier.ts'
 import { patience, waitFor } from '../support/wait.ts'
 
 const refusal = async (url: string) =>
@@ -134,7 +134,7 @@ async function shortNameOf(sql: Sql, stationId: number): Promise<string> {
   return row?.name ?? ''
 }
 
-test('a standby alone is refused with the cause', async () => {
+test.runIf(isDeep)('a standby alone is refused with the cause', async () => {
   await using pair = await startPostgresPair()
   expect(await refusal(pair.standbyUrl)).toMatch(/^Postgres is a standby, .* set DATABASE_URL to the primary/)
   expect(await refusal(pair.url)).toBeNull()

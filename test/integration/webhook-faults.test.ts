@@ -12,12 +12,12 @@ import { waitFor } from '../support/wait.ts'
 import { startWebServer } from '../support/web-server.ts'
 import { startWorkers } from '../support/worker-process.ts'
 
-const rounds = sized({ quick: 4, deep: 100 })
+const rounds = sized({ quick: 2, deep: 100 })
 const stationCount = sized({ quick: 6, deep: 10 })
 const processes = sized({ quick: 1, deep: 2 })
 const hooksEach = sized({ quick: 2, deep: 3 })
 /** Requests between two kills of all workers. */
-const killEvery = sized({ quick: 20, deep: 1_000 })
+const killEvery = sized({ quick: 10, deep: 1_000 })
 
 test(
   'every song change reaches every web hook in order, whenever workers are killed',
