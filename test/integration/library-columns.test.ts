@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 
 import { expect } from 'vitest'
 
+import { songKeysAt } from '../../src/autodj/tracks.ts'
 import { readChangedPlaylists } from '../../src/db/library-changes.ts'
 import { readLastPlays, readPlaylists, readPlays } from '../../src/db/library.ts'
 import type { Sql, Tx } from '../../src/db/sql.ts'
+import { tracksPerPart } from '../../src/db/tracks.ts'
 import { test } from '../support/fixtures.ts'
 import { seedStation } from '../support/stations.ts'
 
@@ -83,4 +85,32 @@ test('a watched column is compared wherever a trigger has a condition', async ({
     for (const column of columns)
       for (const name of [`old.${column}`, `new.${column}`]) expect(definition).toContain(name)
   }
+})
+
+test('a playlist that is read in several parts has all its tracks in order', async ({ sql }) => {
+  const stationId = await seedStation(sql, { tracks: 3 })
+  const [other] = await sql<{ id: number }[]>`
+    insert into playlists (station_id, name) values (${stationId}, 'Large') returning id`
+  await sql`
+    insert into media (station_id, unique_id, path, song_id, artist, title, duration_ms, artist_keys, start_next_ms)
+    select ${stationId}, left(md5('part-' || n), 24), 'part:' || n, md5('part' || n), 'Artist', n::text, 1000 + n,
+      case when n % 3 = 0 then array[n, n + 1]::bigint[] end, case when n % 7 = 0 then 500 end
+    from generate_series(1, ${2 * tracksPerPart + 1}::int) n`
+  await sql`
+    insert into playlist_tracks (playlist_id, media_id, position)
+    select ${other?.id ?? 0}, id, -id from media where station_id = ${stationId} and path like 'part:%'`
+  const expected = await sql<{ id: number; artists: number[] | null }[]>`
+    select t.id, m.artist_keys as artists from playlist_tracks t join media m on m.id = t.media_id
+    where t.playlist_id = ${other?.id ?? 0} order by t.position, t.id`
+  const playlists = (await readPlaylists(sql, [stationId])).get(stationId) ?? []
+  expect(playlists.map(({ tracks }) => tracks.ids.length)).toEqual([3, 2 * tracksPerPart + 1])
+  const tracks = playlists[1]?.tracks
+  if (!tracks) throw new Error('no tracks')
+  expect([...tracks.ids]).toEqual(expected.map(({ id }) => id))
+  expect(expected.map((_, index) => songKeysAt(tracks, index).artists)).toEqual(
+    expected.map(({ artists }) => (artists ?? []).map(Number))
+  )
+  expect(tracks.overlaps?.filter(overlapMs => overlapMs >= 0).length).toBe(
+    Math.floor((2 * tracksPerPart + 1) / 7)
+  )
 })
