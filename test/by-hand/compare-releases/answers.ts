@@ -27,7 +27,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID'],
   [/"(elapsed|remaining|duration_ms)":[0-9.]+/g, '"$1":TIME'],
   // The disk is in use, and jobs run meanwhile.
-  [/"(storageAvailable(?:Bytes)?)":"[^"]*"/g, '"$1":SIZE'],
+  [/"(storageAvailable(?:Bytes)?|available(?:_bytes)?)":"[^"]*"/g, '"$1":SIZE'],
   [/"(waiting|active|delayed|overdue|late_ms)":\d+/g, '"$1":COUNT'],
   [/evt_[a-z2-7]{26}/g, 'EVENT'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g, 'TIME'],

@@ -112,7 +112,7 @@ const intended: readonly (readonly [RegExp, string])[] = [
     /\/soundexchange.* header cuewire-untitled-plays: absent/,
     'plays without a title are left out and counted'
   ],
-  [/\/order .* body .*spm_id/, 'entries of a playlist have ids, because songs may be repeated'],
+  [/\/order body .*spm_id/, 'entries of a playlist have ids, because songs may be repeated'],
   [/ \/api\/status header x-installation: absent/, 'the doctor recognizes its own installation'],
   [/\/webhook.* body .*(?:consecutive_failures|"attempts")/, 'deliveries are retried meanwhile'],
   [
