@@ -18,7 +18,7 @@ export interface Transport {
   readonly waitingBytes: () => number
   /** Closes after the buffered frames were sent, if the transport allows it. */
   readonly close: (code: number, reason: string) => void
-  /** Sends the frames of `action` in as few packets as possible. */
+  /** Sends the frames of `action` in as few packets as possible. `action` must not close it. */
   readonly cork: (action: () => void) => void
 }
 
@@ -138,9 +138,8 @@ export function endSession(session: Session, ending: DisconnectReason): void {
   const { transport } = session
   const { code, reason } = disconnectReasons[ending]
   disconnects[code]++
-  transport.cork(() => {
-    if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(encodeFrame(renderDisconnect(ending)))
-    // Generic clients reconnect after 1001 ("going away").
-    transport.close(ending === 'shutdown' ? 1001 : code, reason)
-  })
+  // Not in a cork: when that of a WebSocket ends, uWebSockets.js does not close the connection.
+  if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(encodeFrame(renderDisconnect(ending)))
+  // Generic clients reconnect after 1001 ("going away").
+  transport.close(ending === 'shutdown' ? 1001 : code, reason)
 }

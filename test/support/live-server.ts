@@ -6,7 +6,8 @@ import { openAddressResolver } from '../../src/http/client-address.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { openAdmission } from '../../src/live/admission.ts'
 import { type FeedOptions, openFeed } from '../../src/live/feed/feed.ts'
-import { type HubOptions, openHub } from '../../src/live/hub.ts'
+import { type Hub, type HubOptions, openHub } from '../../src/live/hub.ts'
+import type { Session } from '../../src/live/session.ts'
 import { serveStreams } from '../../src/live/transports/streams.ts'
 import { serveSockets, socketPath } from '../../src/live/transports/websockets.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
@@ -60,9 +61,18 @@ export async function serveLive(
   const admission = openAdmission({ total: 10_000, perAddress: 10_000 })
   const hub = openHub({ feed, admission, mayListen, log, tickMs: 20, ...options })
   const app = App()
+  const sessions: Session[] = []
+  const watched: Hub = {
+    ...hub,
+    join: (transport, client) => {
+      const session = hub.join(transport, client)
+      sessions.push(session)
+      return session
+    }
+  }
   const door = { admission: options.admission ?? admission, addressOf: openAddressResolver(trusted), origins }
-  serveSockets(app, hub, door)
-  serveStreams(app, hub, door)
+  serveSockets(app, watched, door)
+  serveStreams(app, watched, door)
   const { port } = await listen(app, '127.0.0.1', 0, { exclusive: true })
   onTestFinished(() => {
     hub.close()
@@ -72,6 +82,8 @@ export async function serveLive(
     redis,
     feed,
     hub,
+    /** All that were opened, in order. */
+    sessions,
     admission: door.admission,
     url: `ws://127.0.0.1:${port}${socketPath}`,
     baseUrl: `http://127.0.0.1:${port}`

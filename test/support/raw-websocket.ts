@@ -67,6 +67,8 @@ export interface RawSocket extends Disposable {
   readonly nextText: (deadlineMs?: number) => Promise<string | null>
   /** The code of the close frame: 1005 for an empty one, 1006 without one. */
   readonly ended: (deadlineMs?: number) => Promise<number>
+  /** How long after its close frame the server closes the connection, in milliseconds. */
+  readonly closedAfterMs: () => Promise<number>
 }
 
 export function openRaw(baseUrl: string, localAddress?: string): RawSocket {
@@ -81,6 +83,8 @@ export function openRaw(baseUrl: string, localAddress?: string): RawSocket {
   let received = Buffer.alloc(0)
   let status: number | null = null
   let closeCode: number | null = null
+  let closeFrameAtMs: number | null = null
+  let endedAtMs: number | null = null
   let isOver = false
   let taken = 0
   const wakers = new Set<() => void>()
@@ -93,6 +97,10 @@ export function openRaw(baseUrl: string, localAddress?: string): RawSocket {
     received = Buffer.concat([received, chunk])
     if (status === null) readHead()
     if (status === 101) readFrames()
+    wake()
+  })
+  socket.on('end', () => {
+    endedAtMs = performance.now()
     wake()
   })
   socket.on('close', () => {
@@ -119,6 +127,7 @@ export function openRaw(baseUrl: string, localAddress?: string): RawSocket {
       const payload = received.subarray(head, head + length)
       received = received.subarray(head + length)
       if ((first & 0x0f) === opcodes.text) texts.push(payload.toString())
+      if ((first & 0x0f) === opcodes.close) closeFrameAtMs ??= performance.now()
       if ((first & 0x0f) === opcodes.close) closeCode ??= length >= 2 ? payload.readUInt16BE(0) : 1005
     }
   }
@@ -148,6 +157,10 @@ export function openRaw(baseUrl: string, localAddress?: string): RawSocket {
     },
     ended: (deadlineMs = 5_000) =>
       when(() => closeCode ?? (isOver ? 1006 : null), deadlineMs, 'the end of the connection'),
+    closedAfterMs: async () => {
+      const endMs = await when(() => endedAtMs, 20_000, 'the server to close the connection')
+      return endMs - (closeFrameAtMs ?? Number.NaN)
+    },
     [Symbol.dispose]: () => void socket.destroy()
   }
 }
