@@ -16,9 +16,12 @@ export interface Transport {
   readonly ping: () => void
   /** Number of unsent bytes, as far as it is known. */
   readonly waitingBytes: () => number
-  /** Closes after the buffered frames were sent, if the transport allows it. */
-  readonly close: (code: number, reason: string) => void
-  /** Sends the frames of `action` in as few packets as possible. `action` must not close it. */
+  /**
+   * Sends a last frame unless it is null, and closes after the buffered frames were sent, if the transport allows it. Not in
+   * a cork: when that of a WebSocket ends, uWebSockets.js does not close the connection.
+   */
+  readonly close: (code: number, reason: string, last: Frame | null) => void
+  /** Sends the frames of `action` in as few packets as possible. */
   readonly cork: (action: () => void) => void
 }
 
@@ -138,8 +141,8 @@ export function endSession(session: Session, ending: DisconnectReason): void {
   const { transport } = session
   const { code, reason } = disconnectReasons[ending]
   disconnects[code]++
-  // Not in a cork: when that of a WebSocket ends, uWebSockets.js does not close the connection.
-  if (ending !== 'badRequest' && ending !== 'tooBig') transport.send(encodeFrame(renderDisconnect(ending)))
+  const isUnread = ending === 'badRequest' || ending === 'tooBig'
+  const last = isUnread ? null : encodeFrame(renderDisconnect(ending))
   // Generic clients reconnect after 1001 ("going away").
-  transport.close(ending === 'shutdown' ? 1001 : code, reason)
+  transport.close(ending === 'shutdown' ? 1001 : code, reason, last)
 }

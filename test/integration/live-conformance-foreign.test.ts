@@ -13,7 +13,7 @@ import { python, whyWithout } from '../support/foreign-programs.ts'
 import { openInbox } from '../support/live-inbox.ts'
 import { connectBy, livePath, transports } from '../support/live-ways.ts'
 import { sized } from '../support/tier.ts'
-import { waitFor } from '../support/wait.ts'
+import { patience, waitFor } from '../support/wait.ts'
 
 // Acceptance checks 26 to 28: Python, a browser, and a proxy that buffers.
 
@@ -22,23 +22,53 @@ const soonMs = sized({ quick: 5_000, deep: 1_000 })
 
 const subsOf = (channel: string) => JSON.stringify({ subs: { [channel]: { recover: true } } })
 
-describe.skipIf(whyWithout('python') !== null)('Python', () => {
-  function startClient(kind: 'websocket' | 'sse', baseUrl: string, message: string) {
-    const script = fileURLToPath(new URL('../support/live-client.py', import.meta.url))
-    const url = kind === 'sse' ? baseUrl : baseUrl.replace('http', 'ws')
-    const child = spawn(python, [script, kind, `${url}${livePath}/${kind}`, message], {
-      stdio: ['ignore', 'pipe', 'inherit']
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    const inbox = openInbox()
-    createInterface(child.stdout).on('line', line => {
-      const [, code, reason] = /^closed (\d+) (.*)$/.exec(line) ?? []
-      if (code === undefined) inbox.accept(line)
-      else inbox.finish({ status: 0, code: Number(code), reason: String(reason) })
-    })
-    return inbox
-  }
+const pathsOfClients = {
+  websocket: 'websocket',
+  sse: 'sse',
+  requests: 'http_stream',
+  'requests-sse': 'sse',
+  sseclient: 'sse'
+} as const
 
+function startClient(kind: keyof typeof pathsOfClients, baseUrl: string, message: string) {
+  const script = fileURLToPath(new URL('../support/live-client.py', import.meta.url))
+  const url = kind === 'websocket' ? baseUrl.replace('http', 'ws') : baseUrl
+  const child = spawn(python, [script, kind, `${url}${livePath}/${pathsOfClients[kind]}`, message], {
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const inbox = openInbox()
+  createInterface(child.stdout).on('line', line => {
+    const [, code, reason] = /^closed (\d+) (.*)$/.exec(line) ?? []
+    if (code === undefined) inbox.accept(line)
+    else inbox.finish({ status: 0, code: Number(code), reason: String(reason) })
+  })
+  return inbox
+}
+
+// They read whole chunks, so the end of each must not come with the next one.
+for (const [kind, needed] of [
+  ['requests', 'requests'],
+  ['requests-sse', 'requests'],
+  ['sseclient', 'sseclient']
+] as const)
+  test.skipIf(whyWithout(needed) !== null)(
+    `Python's packages get each frame at once: ${kind}`,
+    async ({ stage }) => {
+      const station = await stage.put()
+      const client = startClient(kind, stage.baseUrl, subsOf(station.channel))
+      await client.until('connect')
+      for (const title of ['Night Ferry', 'Tidewater', 'Aria']) {
+        await station.play(title)
+        const playedAtMs = performance.now()
+        const { pub } = await client.until('pub')
+        expect(pub.data.np.now_playing.song.title).toBe(title)
+        expect(performance.now() - playedAtMs).toBeLessThan(100 * patience)
+      }
+    }
+  )
+
+describe.skipIf(whyWithout('python') !== null)('Python', () => {
   test.for(['websocket', 'sse'] as const)('follows a station: %s', async (kind, { stage }) => {
     const station = await stage.put()
     const client = startClient(kind, stage.baseUrl, subsOf(station.channel))

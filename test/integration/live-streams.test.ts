@@ -10,7 +10,7 @@ import { isPub, subscribeLive } from '../support/live-client.ts'
 import { serveLive } from '../support/live-server.ts'
 import { putState } from '../support/put-state.ts'
 import { isDeep } from '../support/tier.ts'
-import { waitFor } from '../support/wait.ts'
+import { patience, waitFor } from '../support/wait.ts'
 
 const soon = { deadlineMs: 5_000, what: 'the server to follow' }
 const harbour = JSON.stringify({ subs: { 'station:harbour_fm': { recover: true } } })
@@ -190,4 +190,24 @@ test('all X-Forwarded-For headers are combined, whichever proxy added them', asy
   }
   const other = openWith(baseUrl, asking('X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-For: 198.51.100.1'))
   await waitFor(() => isStarted(other), soon)
+})
+
+test.for([events, lines])('each frame is at once a whole chunk: %s', async (path, { redisUrl }) => {
+  const { baseUrl, redis } = await serveStation(redisUrl, aStation({ offset: 7 }))
+  const stream = open(baseUrl, path)
+  const isWhole = (text: string) => {
+    const chunks = stream.text.matchAll(/\r\n([\da-f]+)\r\n/g)
+    return [...chunks].some(chunk => {
+      const start = chunk.index + chunk[0].length
+      const end = start + Number.parseInt(chunk[1] ?? '', 16)
+      return stream.text.slice(start, end).includes(text) && stream.text.slice(end, end + 2) === '\r\n'
+    })
+  }
+  await waitFor(() => isWhole('"connect"'), soon)
+  for (const offset of [8, 9]) {
+    await putState(redis, aStation({ offset }))
+    const changedAtMs = performance.now()
+    await waitFor(() => isWhole(`"offset":${offset}`), { deadlineMs: 2_000, what: 'the chunk' })
+    expect(performance.now() - changedAtMs).toBeLessThan(250 * patience)
+  }
 })

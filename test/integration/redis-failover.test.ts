@@ -189,10 +189,7 @@ test.runIf(isDeep)(
     const isReplica = async () =>
       (await pair.primary.client.info('replication')).includes('master_link_status:up')
     await waitFor(isReplica, { deadlineMs: 30_000, what: 'the former primary to be a replica' })
-    await waitFor(async () => sentinels.failover().then(() => true), {
-      deadlineMs: 30_000,
-      what: 'a failover'
-    })
+    await sentinels.failoverTo(pair.primary)
     await sentinels.untilPrimary(pair.primary)
     await scenario.untilCurrent()
     await scenario.keepChanging()

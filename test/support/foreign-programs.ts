@@ -8,6 +8,8 @@ import { existsSync } from 'node:fs'
 export function whyWithout(
   program:
     | 'python'
+    | 'requests'
+    | 'sseclient'
     | 'nginx'
     | 'caddy'
     | 'systemd'
@@ -42,11 +44,9 @@ export const prometheus = '/usr/bin/prometheus'
 export const mariadbd = '/usr/sbin/mariadbd'
 export const pgbouncer = '/usr/sbin/pgbouncer'
 
-function lacksPython(): string | null {
+const lacksModule = (name: string, source: string) => (): string | null => {
   if (!existsSync(python)) return `there is no ${python}`
-  return canRun(python, ['-c', 'import websockets'])
-    ? null
-    : `${python} has no package websockets (python3-websockets)`
+  return canRun(python, ['-c', `import ${name}`]) ? null : `${python} has no package ${name} (${source})`
 }
 
 const lacksValidator = (): string | null =>
@@ -67,7 +67,9 @@ const lacksFile = (path: string, name: string) => () =>
   existsSync(path) ? null : `there is no ${path} (${name})`
 
 const lacks = {
-  python: lacksPython,
+  python: lacksModule('websockets', 'python3-websockets'),
+  requests: lacksModule('requests', 'python3-requests'),
+  sseclient: lacksModule('sseclient', 'sseclient-py on PyPI: set PYTHONPATH'),
   nginx: lacksFile(nginx, 'nginx'),
   caddy: lacksFile(caddy, 'caddy'),
   systemd: lacksFile(systemdAnalyze, 'systemd'),

@@ -51,8 +51,8 @@ export interface Sentinels extends AsyncDisposable {
   /** For REDIS_URL. */
   readonly url: string
   readonly nodes: readonly RedisNode[]
-  /** Makes them promote the replica. */
-  readonly failover: () => Promise<void>
+  /** Makes them promote the replica, which they give up if it does not answer in time. */
+  readonly failoverTo: (node: RedisNode) => Promise<void>
   /** Resolves when all of them name the node that listens on this port as the primary, which takes writes. */
   readonly untilPrimary: (node: RedisNode) => Promise<void>
 }
@@ -100,7 +100,17 @@ export async function startSentinels({ primary }: RedisPair): Promise<Sentinels>
   return {
     url: `redis+sentinel://:${encodeURIComponent(password)}@${hosts}/${primaryName}/0?${query}`,
     nodes,
-    failover: async () => void (await first?.client.call('SENTINEL', 'FAILOVER', primaryName)),
+    failoverTo: async ({ port }) => {
+      await waitFor(
+        async () => {
+          const [, found] = first ? await askFor(first, 'get-master-addr-by-name') : []
+          if (Number(found) === port) return true
+          await first?.client.call('SENTINEL', 'FAILOVER', primaryName)
+          return false
+        },
+        { deadlineMs: 40_000, what: 'a failover that is not given up' }
+      )
+    },
     untilPrimary: async ({ port, client }) => {
       await Promise.all(
         nodes.map(async node =>

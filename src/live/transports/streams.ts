@@ -158,6 +158,8 @@ function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): voi
 class StreamTransport implements Transport {
   isOpen = true
   #waitingBytes = 0
+  /** Whether the first byte of the next frame was sent. */
+  #hasBegunNext = false
   readonly #res: HttpResponse
   readonly name: Kind
   readonly #onEnd: () => void
@@ -170,7 +172,9 @@ class StreamTransport implements Transport {
   }
 
   send(frame: Frame): boolean {
-    return this.#write(this.name === 'sse' ? frame.block() : frame.line())
+    const bytes = this.#render(frame)
+    this.#hasBegunNext = true
+    return this.#write(bytes, frameStarts[this.name])
   }
 
   /** Streams have no ping frames. */
@@ -203,8 +207,9 @@ class StreamTransport implements Transport {
     this.#onEnd()
   }
 
-  close(code: number): void {
+  close(code: number, _reason: string, last: Frame | null): void {
     if (!this.isOpen) return
+    if (last !== null) this.#write(this.#render(last))
     if (this.name === 'sse') {
       // A planned restart.
       if (code === 1001) this.#write(retryBlock(1_000 + Math.floor(Math.random() * 4_001)))
@@ -218,18 +223,34 @@ class StreamTransport implements Transport {
     this.#onEnd()
   }
 
-  #write(bytes: Uint8Array): boolean {
+  #render(frame: Frame): Uint8Array {
+    const bytes = this.name === 'sse' ? frame.block() : frame.line()
+    return this.#hasBegunNext ? bytes.subarray(frameStarts[this.name].length) : bytes
+  }
+
+  /** Writes a chunk, and `next` in one of its own. */
+  #write(bytes: Uint8Array, next: Uint8Array | null = null): boolean {
     if (!this.isOpen) return true
     framesSent[this.name]++
     bytesSent[this.name] += bytes.length
     let isTaken = true
     this.#res.cork(() => {
       isTaken = this.#res.write(bytes)
+      if (next !== null) isTaken = this.#res.write(next)
     })
-    this.#waitingBytes = isTaken ? 0 : this.#waitingBytes + bytes.length
+    this.#waitingBytes = isTaken ? 0 : this.#waitingBytes + bytes.length + (next?.length ?? 0)
     return isTaken
   }
 }
+
+/**
+ * The first byte of every frame. It is sent with the frame before: uWebSockets.js sends the line break that ends a chunk with the
+ * next chunk, and clients that read whole chunks, such as Python's urllib3, would get each frame with the next one.
+ */
+const frameStarts = { sse: Buffer.from('d'), http_stream: Buffer.from('{') } as const satisfies Record<
+  Kind,
+  Uint8Array
+>
 
 /** When an `EventSource` connects again; random times spread the clients. */
 const retryBlock = (ms: number) => Buffer.from(`retry: ${ms}\n\n`)

@@ -135,8 +135,9 @@ class SocketTransport implements Transport {
     if (this.isOpen) this.#ws.cork(action)
   }
 
-  close(code: number, reason: string): void {
+  close(code: number, reason: string, last: Frame | null): void {
     if (!this.isOpen) return
+    if (last !== null) this.send(last)
     // A close frame that does not fit is dropped, and the socket would stay open.
     if (this.#ws.getBufferedAmount() > maxBackpressure) this.#ws.close()
     else this.#ws.end(code, reason)
