@@ -9,6 +9,7 @@ import type {
   StationSnapshot
 } from '../station/state.ts'
 import type { Sql, Tx } from './sql.ts'
+import { defaultMountPath } from './stations.ts'
 
 interface SnapshotRow extends Omit<
   StationSnapshot,
@@ -51,7 +52,7 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       coalesce((
         select json_agg(json_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
           'bitrate', x.autodj_bitrate, 'format', x.autodj_format, 'hasAutodj', x.enable_autodj,
-          'customUrl', x.custom_listen_url, 'isDefault', x.is_default, 'isShown', x.is_visible_on_public_pages,
+          'customUrl', x.custom_listen_url, 'isDefault', x.is_default, 'isShown', x.is_visible_on_public_pages and ${hasStreamFragment(sql)},
           'count', json_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique),
           'hls', json_build_object('total', x.hls_listeners_total, 'unique', x.hls_listeners_unique)) order by x.id)
         from hls_streams x where x.station_id = s.id), '[]') as mounts,
@@ -91,6 +92,14 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
   // Sent at once, so that a transaction may end without awaiting it.
   return (await statement.execute()).map(snapshotOf)
 }
+
+/**
+ * Whether listeners may find a stream at the mount `x` of station `s`. A station with relays only has no mounts. The mount that
+ * every new station gets promises nothing while it is unchanged, the clock plays the station, and no streaming server is set.
+ */
+const hasStreamFragment = (sql: Sql | Tx) => sql`(x.custom_listen_url <> '' or s.frontend <> 'remote' and (
+    s.frontend_url <> '' or s.backend <> 'clock' or x.name <> ${defaultMountPath} or x.display_name <> ''
+    or not x.is_default or x.relay_url <> '' or (x.autodj_format, x.autodj_bitrate) <> ('mp3', 128)))`
 
 /** The media `m` as a song of the state. */
 export function songFragment(sql: Sql | Tx) {

@@ -34,7 +34,7 @@ function linkBackground({ root, settings }: StationPage): Html | null {
 }
 
 /** Metadata for link previews: Open Graph and the address of the oEmbed endpoint. */
-function renderMetadata({ state, station, baseUrl, isPrivate, settings }: StationPage): Html {
+function renderMetadata({ state, station, streams, baseUrl, isPrivate, settings }: StationPage): Html {
   if (isPrivate) return html`<meta name="robots" content="noindex" />`
   const url = station.public_player_url
   const line = renderLine(state)
@@ -53,7 +53,10 @@ function renderMetadata({ state, station, baseUrl, isPrivate, settings }: Statio
   const metas = Object.entries(properties).flatMap(([name, content]) =>
     content === '' ? [] : [html`<meta property="${name}" content="${content}" />`]
   )
-  return html`<meta name="description" content="${station.description || `Listen to ${station.name}`}" />
+  return html`<meta
+      name="description"
+      content="${station.description || (streams.length === 0 ? station.name : `Listen to ${station.name}`)}"
+    />
     <meta name="twitter:card" content="summary" />
     <link rel="canonical" href="${url}" />
     <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${station.name}" />
@@ -61,7 +64,7 @@ function renderMetadata({ state, station, baseUrl, isPrivate, settings }: Statio
 }
 
 /** What the page shows before its script runs, and without scripts. The script renders the same. */
-function renderPlayer({ state, station, baseUrl, apiKey }: StationPage): Html {
+function renderPlayer({ state, station, streams, baseUrl, apiKey }: StationPage): Html {
   const { title, artist, album } = state.shown?.song ?? { title: '', artist: '', album: '' }
   const query = renderCredentialQuery(apiKey)
   const cover = shownArtUrl(state, baseUrl)
@@ -78,9 +81,13 @@ function renderPlayer({ state, station, baseUrl, apiKey }: StationPage): Html {
         <h2 class="title" dir="auto">${title || state.profile.offlineText}</h2>
         <p class="artist" dir="auto">${artist}</p>
         <p class="album" dir="auto">${album}</p>
-        <noscript>
-          <p><a href="${state.profile.shortName}/playlist.m3u${query}">Listen</a></p>
-        </noscript>
+        ${
+          streams.length === 0
+            ? null
+            : html`<noscript>
+                <p><a href="${state.profile.shortName}/playlist.m3u${query}">Listen</a></p>
+              </noscript>`
+        }
       </div>
     </main>`
 }

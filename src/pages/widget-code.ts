@@ -27,7 +27,7 @@ export function renderFrameCode(
     width: String(width),
     height: String(height),
     title: name,
-    style: 'box-sizing: border-box; border: 1px solid #8884; border-radius: 12px',
+    style: 'box-sizing: border-box; max-width: 100%; border: 1px solid #8884; border-radius: 12px',
     loading: 'lazy'
   })
 }

@@ -69,7 +69,7 @@ async function seedViews(program: Program) {
   await send('POST', '/api/admin/users', { email: 'wren@example.com', name: nasty, roles, stations: [] })
   const { link } = await send('POST', '/api/admin/invitations', { name: nasty, roles, stations: [] })
   const name: string = station.document.station.shortcode
-  return { name, token: String(link).split('/').at(-1) ?? '' }
+  return { name, token: String(link).split('/').at(-1) ?? '', playlistId: station.playlistId }
 }
 
 /** Waits until the element of a view is shown and its data is loaded. */
@@ -78,6 +78,22 @@ async function untilShown(page: Page, element: string): Promise<void> {
   const busy = page.locator('main [aria-busy=true]')
   await expect.poll(() => busy.count(), { timeout: 20_000 }).toBe(0)
 }
+
+/** The widths of the grid: of phones, tablets, small and large screens. */
+const widths = [390, 600, 768, 1_024, 1_280, 1_600, 1_920]
+
+/** Fewer characters do not tell one song from another. */
+const minCharacters = 12
+
+/** Returns the texts of lists of which fewer characters are shown than `minCharacters`. */
+const findCutTexts = (page: Page) =>
+  page.evaluate<string[]>(`
+    [...document.querySelectorAll('main :is(li, tr, .card, [role=row]) *')]
+      .filter(each => getComputedStyle(each).textOverflow === 'ellipsis' && each.checkVisibility())
+      .filter(each => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
+      .map(each => [each, Math.floor(each.textContent.trim().length * each.clientWidth / each.scrollWidth)])
+      .filter(([, shown]) => shown < ${minCharacters})
+      .map(([each, shown]) => each.className + ': ' + shown + ' characters in ' + each.clientWidth + ' px')`)
 
 const devices = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } }
 
@@ -90,15 +106,26 @@ const findScrolling = (page: Page) =>
       .map(each => each.tagName.toLowerCase() + '.' + each.className)`)
 
 describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
-  test('no view has a serious finding of axe, scrolls sideways or runs hostile texts', async ({
+  test('no view has a serious finding of axe, scrolls sideways, cuts the texts of its lists or runs hostile texts', async ({
     program,
     openPage
   }) => {
-    const { name, token } = await seedViews(program)
+    const { name, token, playlistId } = await seedViews(program)
     const page = await openPage({ viewport: devices.desktop })
     await page.addInitScript(`sessionStorage['cuewire-key'] ??= '${adminKey}'`)
     await page.goto(program.baseUrl)
     const findings: unknown[] = []
+    // A list that is cut at one width may be whole at a narrower one.
+    const checkWidths = async (path: string, all: readonly number[]) => {
+      for (const width of all) {
+        await page.setViewportSize({ width, height: 900 })
+        for (const each of new Set(await findCutTexts(page))) findings.push([path, width, 'cut', each])
+      }
+    }
+    const songs = `/station/${name}/playlists/${playlistId}`
+    await page.evaluate(`location.hash = ${JSON.stringify(songs)}`)
+    await page.locator('.playlist-songs .row-title').first().waitFor()
+    await checkWidths(songs, widths)
     for (const [index, { path, element }] of listViews(name, token).entries()) {
       await page.evaluate(`location.hash = ${JSON.stringify(path)}`)
       for (const [at, [device, viewport]] of Object.entries(devices).entries()) {
@@ -107,6 +134,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
         await page.setViewportSize(viewport)
         await untilShown(page, element)
         for (const each of await findScrolling(page)) findings.push([path, device, 'scrolls', each])
+        for (const each of new Set(await findCutTexts(page))) findings.push([path, device, 'cut', each])
         expect(await page.locator('img[src=x], b').count()).toBe(0)
         if (!isDeep && index % 8 > 1) continue
         for (const colorScheme of isDeep ? (['light', 'dark'] as const) : (['light'] as const)) {
@@ -115,6 +143,7 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
             findings.push([path, device, colorScheme, each])
         }
       }
+      if (isDeep) await checkWidths(path, widths)
     }
     expect(findings).toEqual([])
   }, 180_000)

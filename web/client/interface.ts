@@ -108,7 +108,7 @@ export interface Follower {
   progress(): Progress | null
   /** The server's clock, in milliseconds. */
   serverTimeMs(): number
-  /** Retries at once, for when the network is back. In pages this happens automatically. */
+  /** Retries at once, for when the network is back or somebody has signed in. In pages the first happens automatically. */
   wake(): void
   /** Stops following. */
   close(): void

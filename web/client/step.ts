@@ -72,8 +72,10 @@ export function applyInput(state: FollowState, input: FollowInput, atMs: number,
       return phase.type === 'waiting' ? open(state, phase.order, atMs) : disconnect(state, atMs, random)
     case 'woken':
       if (phase.type === 'waiting') return open(state, phase.order, atMs)
-      // A connection seldom survives the sleep of a machine.
-      return isDue && phase.type === 'open' ? open(state, state.transports, atMs) : stay(state)
+      // A connection seldom survives the sleep of a machine, and shows no station that needs a new session.
+      return (isDue || state.isMissing) && phase.type === 'open'
+        ? open(state, state.transports, atMs)
+        : stay(state)
     case 'jumped': {
       // Exact if the local clock was set. If the machine slept, a lower bound until the next server time.
       const aheadMs = state.clock.aheadMs === null ? null : state.clock.aheadMs - input.byMs

@@ -1,13 +1,17 @@
 import type { Stream } from './streams.ts'
 
-/** `missing`: the station has no streaming server. `forbidden`: the Content-Security-Policy of the page blocks the stream. */
-export type SoundState = 'silent' | 'starting' | 'playing' | 'failed' | 'missing' | 'forbidden'
+/**
+ * `retrying`: the stream has failed several times, and is tried again until it plays or is stopped. `missing`: the station
+ * has no streaming server. `forbidden`: the Content-Security-Policy of the page blocks the stream.
+ */
+export type SoundState = 'silent' | 'starting' | 'playing' | 'retrying' | 'missing' | 'forbidden'
 
 /** The part of an `Audio` element that is used. */
 export interface AudioOutput {
   src: string
   volume: number
   readonly currentTime: number
+  readonly paused: boolean
   /** What was received; the last range ends at the live edge. */
   readonly buffered: { readonly length: number; end(index: number): number }
   play(): Promise<void>
@@ -31,23 +35,29 @@ export type AttachHls = (url: string, onFailure: () => void) => Promise<HlsAttac
 /** Returns whether no streaming server has the stream at an address, so that retries are in vain. */
 export type IsMissing = (url: string) => Promise<boolean>
 
-/** Retries of a stream that fails, each after twice the backoff. */
-const maxRetries = 3
+/** The backoff doubles from retry to retry, up to the longest. Jitter of a quarter spreads the listeners of a server. */
 const firstBackoffMs = 1_000
+const maxBackoffMs = 20_000
+/** After so many failures in a row the listener is told that the stream does not respond. */
+const failuresUntilRetrying = 4
 /** A stream that is silent for this time has failed. */
 const timeoutMs = 15_000
-/** A stream that plays for this time gets its retries back. */
+/** The backoff starts over after a stream has played for this time. */
 const stableAfterMs = 10_000
+/** How often it is checked that what plays advances: browsers do not report every stream that stops. */
+const progressCheckMs = 5_000
 /** Data arrives in pieces, so the largest of the last samples, over about five seconds, is the delay. */
 const delaySamples = 20
 
-export const isActive = (sound: SoundState) => sound === 'playing' || sound === 'starting'
+export const isActive = (sound: SoundState) =>
+  sound === 'playing' || sound === 'starting' || sound === 'retrying'
 
 export type AudioPlayer = ReturnType<typeof openAudioPlayer>
 
 /**
- * Plays one stream at a time. `onChange` is called when `sound` or `volume` changes. `attachHls` connects the output with
- * an HLS stream; `isMissing` is asked about another stream that fails.
+ * Plays one stream at a time, and tries again for as long as the listener wants to hear it. `onChange` is called when `sound`
+ * or `volume` changes. `attachHls` connects the output with an HLS stream; `isMissing` is asked about another stream that fails
+ * before it was heard.
  */
 export function openAudioPlayer(
   output: AudioOutput,
@@ -57,10 +67,14 @@ export function openAudioPlayer(
 ) {
   let sound: SoundState = 'silent'
   let stream: Pick<Stream, 'url' | 'isHls'> | null = null
-  let retries = 0
+  /** Failures in a row. */
+  let failures = 0
+  let wasHeard = false
   let timer: ReturnType<typeof setTimeout> | undefined
+  let progressTimer: ReturnType<typeof setTimeout> | undefined
   /** Counts the starts, so that what belongs to an earlier one is ignored. */
   let starts = 0
+  let isBackingOff = false
   let hls: HlsAttachment | null = null
   let samples: readonly number[] = []
 
@@ -77,6 +91,7 @@ export function openAudioPlayer(
 
   function start({ url, isHls }: Pick<Stream, 'url' | 'isHls'>): void {
     detach()
+    isBackingOff = false
     schedule(timeoutMs, retry)
     if (isHls) {
       release()
@@ -92,7 +107,7 @@ export function openAudioPlayer(
   async function startHls(url: string): Promise<void> {
     const own = starts
     const retryOwn = () => {
-      if (own === starts) retry()
+      if (own === starts && !isBackingOff) retry()
     }
     try {
       const attached = await attachHls(url, retryOwn)
@@ -122,24 +137,47 @@ export function openAudioPlayer(
 
   function retry(): void {
     if (stream === null) return
-    if (retries >= maxRetries) return end('failed')
     const { url, isHls } = stream
-    setSound('starting')
-    schedule(firstBackoffMs * 2 ** retries, () => start({ url, isHls }))
-    retries++
+    failures++
+    setSound(failures < failuresUntilRetrying ? 'starting' : 'retrying')
+    const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failures - 1))
+    isBackingOff = true
+    clearTimeout(progressTimer)
+    schedule(backoffMs * (0.75 + Math.random() / 2), () => start({ url, isHls }))
   }
 
   async function fail(): Promise<void> {
+    // A source that was already given up may fail once more.
+    if (stream === null || isBackingOff) return
     const own = starts
-    const isInVain = stream !== null && !stream.isHls && (await isMissing(stream.url))
-    if (own !== starts) return
+    const isInVain = !stream.isHls && !wasHeard && (await isMissing(stream.url))
+    if (own !== starts || isBackingOff) return
     if (isInVain) end('missing')
     else retry()
   }
 
+  /** Starts what plays again, without waiting for the rest of the backoff. */
+  function wake(): void {
+    if (stream !== null && isBackingOff) start(stream)
+  }
+
+  /** Starts over if what plays has not advanced for a while. */
+  function watchProgress(heardSeconds: number, sinceMs: number): void {
+    clearTimeout(progressTimer)
+    progressTimer = setTimeout(() => {
+      const { currentTime } = output
+      // The system pauses what plays, for a call for instance.
+      if (currentTime !== heardSeconds || output.paused) watchProgress(currentTime, Date.now())
+      else if (Date.now() - sinceMs >= timeoutMs) retry()
+      else watchProgress(heardSeconds, sinceMs)
+    }, progressCheckMs)
+  }
+
   function end(next: SoundState): void {
     clearTimeout(timer)
+    clearTimeout(progressTimer)
     stream = null
+    isBackingOff = false
     detach()
     setSound(next)
     // A paused stream would continue to download.
@@ -148,8 +186,10 @@ export function openAudioPlayer(
   }
 
   output.addEventListener('playing', () => {
-    if (stream === null) return
-    schedule(stableAfterMs, () => (retries = 0))
+    if (stream === null || isBackingOff) return
+    wasHeard = true
+    schedule(stableAfterMs, () => (failures = 0))
+    watchProgress(output.currentTime, Date.now())
     setSound('playing')
   })
   output.addEventListener('waiting', () => {
@@ -157,7 +197,9 @@ export function openAudioPlayer(
     schedule(timeoutMs, retry)
     setSound('starting')
   })
-  output.addEventListener('ended', retry)
+  output.addEventListener('ended', () => {
+    if (!isBackingOff) retry()
+  })
   output.addEventListener('error', () => void fail())
 
   return {
@@ -190,11 +232,21 @@ export function openAudioPlayer(
     /** Starts a stream, which replaces the current one. */
     play(next: Pick<Stream, 'url' | 'isHls'>): void {
       stream = next
-      retries = 0
+      failures = 0
+      wasHeard = false
+      clearTimeout(progressTimer)
       setSound('starting')
       start(next)
     },
     stop: () => end('silent'),
+    /** Tries at once, for when the network is back or the page is visible again. */
+    wake,
+    /** Takes a new address of the stream that plays: at once if it fails now, else with the next retry. */
+    move(next: Pick<Stream, 'url' | 'isHls'>): void {
+      if (stream === null || stream.url === next.url) return
+      stream = next
+      wake()
+    },
     /** Stops the stream because the page blocks it. */
     forbid(): void {
       if (stream !== null) end('forbidden')

@@ -106,7 +106,7 @@ interface SharedFollower {
 /** By the options. */
 const followers = new Map<string, SharedFollower>()
 
-/** Reconnects all waiting followers at once, because the server is known to respond. */
+/** Reconnects all followers that wait or were refused their station: the server responds, or somebody has signed in. */
 export function wakeFollowers(): void {
   for (const { follower } of followers.values()) follower.wake()
 }

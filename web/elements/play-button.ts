@@ -11,7 +11,6 @@ const playIcon = iconView(
 const stopIcon = iconView(svg`<rect x="6" y="6" width="12" height="12" rx="2" />`)
 
 const listenLabels: Readonly<Partial<Record<SoundState, string>>> = {
-  failed: 'Listen: the stream did not respond',
   missing: 'Listen: the station has no stream'
 }
 

@@ -68,7 +68,7 @@ const soundText: Readonly<Record<SoundState, string>> = {
   silent: 'Listen',
   starting: 'Connecting',
   playing: 'Listening',
-  failed: 'The stream does not respond',
+  retrying: 'The stream does not respond, trying again',
   missing: 'This station has no stream',
   forbidden: 'Reload the page to hear this stream'
 }

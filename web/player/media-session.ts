@@ -22,9 +22,13 @@ export function updateMediaSession(
   const { title, artist: songArtist, album, art } = np.now_playing.song
   const artist = songArtist || name
   const before = mediaSession.metadata
-  const isShown = before?.title === title && before.artist === artist && before.album === album
   const src = artUrl(art)
   const artwork = src === '' ? [] : [{ src }]
+  const isShown =
+    before?.title === title &&
+    before.artist === artist &&
+    before.album === album &&
+    (before.artwork[0]?.src ?? '') === src
   if (!isShown) mediaSession.metadata = new MediaMetadata({ title, artist, album, artwork })
   mediaSession.setActionHandler('play', actions.play)
   mediaSession.setActionHandler('pause', actions.stop)

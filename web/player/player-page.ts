@@ -9,8 +9,9 @@ import { coverView } from '../elements/cover-view.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
 import { describeStatus, type StationLine } from '../elements/status-line.ts'
-import { isMissingStream, listStreams } from '../elements/streams.ts'
+import { isMissingStream, listStreams, type Stream } from '../elements/streams.ts'
 import { progressView } from '../elements/time-text.ts'
+import { wakeWithPage } from '../elements/wake-with-page.ts'
 import { controlsView, loadVolume } from './controls-view.ts'
 import { updateMediaSession, updatePlaybackState } from './media-session.ts'
 import { historyView, nextSongView } from './song-lists.ts'
@@ -25,11 +26,14 @@ class CuewirePlayer extends LitElement {
   readonly #station = followFor(
     this,
     () => this.options && { ...this.options, delay: this.#delay },
-    snapshot =>
+    snapshot => {
       updateMediaSession(snapshot, this.#name, this.#artUrl, {
         play: this.#play,
         stop: () => this.#audio.stop()
       })
+      const stream = this.#stream
+      if (stream !== null) this.#audio.move(stream)
+    }
   )
   /** What the page was loaded with, which is not animated. */
   #first: { readonly shId: number; readonly art: string } | null = null
@@ -56,6 +60,7 @@ class CuewirePlayer extends LitElement {
   constructor() {
     super()
     this.#audio.setVolume(loadVolume())
+    wakeWithPage(() => this.#audio.wake())
     // The page allows only the streams that the station had when it was loaded.
     document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
       if (effectiveDirective === 'media-src') this.#audio.forbid()
@@ -171,8 +176,12 @@ class CuewirePlayer extends LitElement {
     return keyed(
       this.#historyLength,
       html`<footer class="links">
-        <a href="${path}playlist.m3u${query}">M3U</a>
-        <a href="${path}playlist.pls${query}">PLS</a>
+        ${
+          this.#stream === null
+            ? nothing
+            : html`<a href="${path}playlist.m3u${query}">M3U</a>
+                <a href="${path}playlist.pls${query}">PLS</a>`
+        }
         ${station.url && /^https?:/i.test(station.url) ? html`<a href=${station.url} rel="noopener">Website</a>` : nothing}
         ${station.is_public ? html`<a href="${path}widgets">For your website</a>` : nothing}
       </footer>`
@@ -184,12 +193,18 @@ class CuewirePlayer extends LitElement {
     return np === null || this.options === null ? '' : artUrl(address, this.options, np)
   }
 
-  readonly #play = () => {
+  /** The stream that is selected, with its access; null if there is none. */
+  get #stream(): Stream | null {
     const { np } = this.#station.snapshot
-    if (np === null) return
+    if (np === null || this.options === null) return null
     const streams = listStreams(np.station, this.#audio.canPlay)
     const stream = streams.find(({ url }) => url === this.selected) ?? streams[0]
-    if (stream && this.options) this.#audio.play({ ...stream, url: streamUrl(stream.url, this.options, np) })
+    return stream === undefined ? null : { ...stream, url: streamUrl(stream.url, this.options, np) }
+  }
+
+  readonly #play = () => {
+    const stream = this.#stream
+    if (stream !== null) this.#audio.play(stream)
   }
 }
 

@@ -6,7 +6,8 @@ import { openAudioPlayer } from '../elements/audio-player.ts'
 import { followFor } from '../elements/followed-station.ts'
 import { openHlsLoader } from '../elements/hls-loader.ts'
 import { describeStatus } from '../elements/status-line.ts'
-import { isMissingStream, listStreams } from '../elements/streams.ts'
+import { isMissingStream, listStreams, type Stream } from '../elements/streams.ts'
+import { wakeWithPage } from '../elements/wake-with-page.ts'
 import { badgeView, cardView, fullView } from './views.ts'
 
 import styles from './widget.css' with { type: 'text' }
@@ -48,8 +49,13 @@ export class CuewireNowPlaying extends LitElement {
   readonly #followed = followFor(
     this,
     () => this.#options(),
-    detail => this.dispatchEvent(new CustomEvent('cuewire-change', { detail, bubbles: true, composed: true }))
+    detail => {
+      this.dispatchEvent(new CustomEvent('cuewire-change', { detail, bubbles: true, composed: true }))
+      const stream = this.#stream
+      if (stream !== null) this.#audio.move(stream)
+    }
   )
+  #stopWaking = () => {}
   readonly #media = new Audio()
   readonly #audio = openAudioPlayer(
     this.#media,
@@ -62,8 +68,14 @@ export class CuewireNowPlaying extends LitElement {
     isMissingStream
   )
 
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.#stopWaking = wakeWithPage(() => this.#audio.wake())
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback()
+    this.#stopWaking()
     this.#audio.stop()
   }
 
@@ -71,7 +83,7 @@ export class CuewireNowPlaying extends LitElement {
     const access = this.#access()
     const { snapshot, progress } = this.#followed
     const { np } = snapshot
-    const [stream] = np === null ? [] : listStreams(np.station, this.#audio.canPlay)
+    const stream = this.#stream
     const view = views[this.size] ?? cardView
     return view({
       np,
@@ -82,15 +94,24 @@ export class CuewireNowPlaying extends LitElement {
       art: np === null ? '' : artUrl(np.now_playing.song.art, access, np),
       button: {
         sound: this.#audio.sound,
-        hasStream: stream !== undefined,
+        hasStream: stream !== null,
         isOnline: np?.is_online === true,
-        play: () => np && stream && this.#audio.play({ ...stream, url: streamUrl(stream.url, access, np) }),
+        play: () => stream && this.#audio.play(stream),
         stop: () => this.#audio.stop()
       }
     })
   }
 
   readonly #delay = () => this.#audio.delay()
+
+  /** The default stream, with its access; null if there is none. */
+  get #stream(): Stream | null {
+    const { np } = this.#followed.snapshot
+    const [stream] = np === null ? [] : listStreams(np.station, this.#audio.canPlay)
+    return np === null || stream === undefined
+      ? null
+      : { ...stream, url: streamUrl(stream.url, this.#access(), np) }
+  }
 
   #access() {
     const { server, apiKey, token } = this

@@ -223,6 +223,12 @@ test('waking retries at once, and keeps a connection that works', () => {
   expect(driver.take({ type: 'woken' }, 35_001)).toEqual(opened('websocket'))
 })
 
+test('waking asks again for a station that the server did not show', () => {
+  const driver = live()
+  driver.receive({ type: 'missing', timeMs: null }, 10_000)
+  expect(driver.take({ type: 'woken' }, 10_001)).toEqual(opened('websocket'))
+})
+
 test('after a clock jump server time is exact at once, or after sleep with the next message', () => {
   const driver = live()
   driver.receive({ type: 'time', timeMs: 50_000 }, 10_000)

@@ -11,6 +11,7 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
+import { guardChanges } from '../ui/unsaved-changes.ts'
 import { importFile } from './playlist-file.ts'
 import { playlistOrderSchema, type PlaylistSong } from './playlist-record.ts'
 
@@ -58,6 +59,11 @@ export class PlaylistSongs extends StationElement {
     () => [...this.querySelectorAll<HTMLElement>('.queue-row')],
     (from, to) => this.#move(from, to)
   )
+
+  constructor() {
+    super()
+    guardChanges(this, () => this.order !== null)
+  }
 
   get #path(): string {
     return `${this.path}/playlist/${this.playlistId}`

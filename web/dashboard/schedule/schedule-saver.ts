@@ -4,7 +4,7 @@ import { toApiError } from '../api/api-error.ts'
 import { chooseAction, confirmAction, notify, openActionRunner } from '../ui/actions.ts'
 import { describeDuration, formatCount, isolateBidi } from '../ui/text.ts'
 import { guardChanges } from '../ui/unsaved-changes.ts'
-import { findChangedOwners, saveSchedules, type ScheduleEdits } from './edited-schedules.ts'
+import { findChangedOwners, saveSchedules } from './edited-schedules.ts'
 import type { ScheduleEditor } from './schedule-editor.ts'
 import { findSilenceNow } from './silence.ts'
 import { simulate, type Simulation, type SimulationBody } from './simulation.ts'
@@ -14,6 +14,8 @@ interface SaverOptions {
   readonly path: () => string
   /** Reads the stored schedules again. */
   readonly refresh: () => Promise<unknown>
+  /** What would play from now on with the edits; null while that is not known. */
+  readonly simulation: () => Simulation | null
 }
 
 export type ScheduleSaver = ReturnType<typeof openScheduleSaver>
@@ -22,7 +24,7 @@ export type ScheduleSaver = ReturnType<typeof openScheduleSaver>
 export function openScheduleSaver(
   host: ReactiveControllerHost & HTMLElement,
   editor: ScheduleEditor,
-  { path, refresh }: SaverOptions
+  { path, refresh, simulation }: SaverOptions
 ) {
   const actions = openActionRunner(host)
   let problems: ReadonlyMap<string, string> = new Map()
@@ -48,11 +50,14 @@ export function openScheduleSaver(
             return ''
           }
         }
-        if (!(await confirmSilence(path(), sent))) return ''
+        const foreseen = simulation()
+        // A simulation takes seconds. Saving does not wait for one.
+        if (foreseen !== null && !(await confirmSilence(foreseen))) return ''
         const result = await saveSchedules(path(), sent)
         await refresh()
         editor.forgetSaved(result.saved, sent)
         problems = result.problems
+        if (foreseen === null && result.saved.some(isPlaylist)) void warnOfSilence(host, path())
         if (problems.size === 0) return `${formatCount(result.saved.length, 'schedule')} saved.`
         notify(host, {
           text: `${result.saved.length} of ${result.saved.length + problems.size} schedules were saved.`,
@@ -100,24 +105,31 @@ async function simulateInTurn(stationPath: string, body: SimulationBody): Promis
   return null
 }
 
-/** Asks if the station would be silent now with the edited schedules. Returns false if the operator cancels. */
-async function confirmSilence(stationPath: string, edits: ScheduleEdits): Promise<boolean> {
-  const playlists = [...edits].flatMap(([key, items]) => {
-    const [kind, id] = key.split('/')
-    return kind === 'playlist' ? [{ id: Number(id), schedule_items: items }] : []
-  })
-  if (playlists.length === 0) return true
-  const body = { days: simulatedDays, from: '', playlists }
-  // A schedule that cannot be simulated is saved without a question, or refused by the server.
-  const simulation = await simulateInTurn(stationPath, body)
-  const silence = simulation === null ? null : findSilenceNow(simulation)
-  if (simulation === null || silence === null) return true
-  const seconds = silence.until - silence.from
-  if (seconds < minSilentSeconds) return true
-  const isOpen = silence.until >= simulation.until
+const isPlaylist = (key: string) => key.startsWith('playlist/')
+
+/** Says how long a station is silent from now on; '' if it is not, or only briefly. */
+function describeSilence(simulation: Simulation): string {
+  const silence = findSilenceNow(simulation)
+  const seconds = silence === null ? 0 : silence.until - silence.from
+  if (silence === null || seconds < minSilentSeconds) return ''
+  return `${describeDuration(seconds)}${silence.until >= simulation.until ? ' or more' : ''}`
+}
+
+/** Asks if the station would be silent now. Returns false if the operator cancels. */
+async function confirmSilence(simulation: Simulation): Promise<boolean> {
+  const silence = describeSilence(simulation)
+  if (silence === '') return true
   return confirmAction({
     title: 'Save a schedule that is silent now?',
-    text: `No playlist would play now: the station would be silent for ${describeDuration(seconds)}${isOpen ? ' or more' : ''}.`,
+    text: `No playlist would play now: the station would be silent for ${silence}.`,
     verb: 'Save'
   })
+}
+
+/** Notifies the operator if the station is silent now with the stored schedules. */
+async function warnOfSilence(host: HTMLElement, stationPath: string): Promise<void> {
+  const simulation = await simulateInTurn(stationPath, { days: simulatedDays, from: '', playlists: [] })
+  const silence = simulation === null ? '' : describeSilence(simulation)
+  if (silence !== '')
+    notify(host, { text: `No playlist plays now: the station is silent for ${silence}.`, isError: true })
 }

@@ -65,11 +65,22 @@ export function watchSimulation(
   body: () => SimulationBody | null,
   refreshKey: () => unknown = () => null
 ) {
-  const state: { value: Simulation | null; error: ApiError | null; isRunning: boolean } = {
+  const state: {
+    value: Simulation | null
+    error: ApiError | null
+    isRunning: boolean
+    readonly current: Simulation | null
+  } = {
     value: null,
     error: null,
-    isRunning: false
+    isRunning: false,
+    /** The result for `body` as it is now; null until it arrives. */
+    get current() {
+      return simulated === JSON.stringify(body()) ? state.value : null
+    }
   }
+  /** The request that `value` answers. */
+  let simulated: string | null = null
   let current: string | null = null
   let currentKey: unknown
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -89,12 +100,14 @@ export function watchSimulation(
     if (current === null) return
     aborter = new AbortController()
     const { signal } = aborter
+    const request = current
     state.isRunning = true
     host.requestUpdate()
     try {
-      const value = await read(current, signal)
+      const value = await read(request, signal)
       if (signal.aborted) return
       state.value = value
+      simulated = request
       state.error = null
     } catch (error) {
       if (signal.aborted) return

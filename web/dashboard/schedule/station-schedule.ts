@@ -60,7 +60,8 @@ export class StationSchedule extends StationElement {
   })
   readonly #saver = openScheduleSaver(this, this.#editor, {
     path: () => this.path,
-    refresh: () => Promise.all([this.#playlists.refresh(), this.#streamers.refresh()])
+    refresh: () => Promise.all([this.#playlists.refresh(), this.#streamers.refresh()]),
+    simulation: () => (this.weekOffset > 0 ? null : this.#simulation.current)
   })
   readonly #pointer = openBlockPointer(this, this.#editor, (date, minute) => this.#addAt(date, minute))
   readonly #simulation = watchSimulation(

@@ -191,6 +191,8 @@ export class CuewireDashboard extends LightElement {
       const isSamePerson = currentCaller() === this.#pageCaller
       if (isSamePerson || !(await mayDiscardChanges())) {
         document.dispatchEvent(new Event(sessionResumedEvent))
+        // A connection that began with the old session shows no private stations.
+        wakeFollowers()
         return
       }
       // Closes the forms of the previous caller.

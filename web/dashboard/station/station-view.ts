@@ -10,6 +10,7 @@ import { LightElement, reactiveProperties, setPageTitle } from '../ui/light-elem
 import { forbiddenView } from '../ui/panel.ts'
 import { type Place, type StationSection, stationLink } from '../ui/route.ts'
 import { formatZoneName, getZoneClock } from '../ui/time.ts'
+import { hasUnsavedChanges } from '../ui/unsaved-changes.ts'
 import { stationViews, type View } from '../views.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
@@ -27,19 +28,22 @@ export class StationView extends LightElement {
     apiKey: currentKey()
   }))
   readonly #permissions = watchPermissions(this, () => this.station)
+  /** The document of the page. It stays while the page has unsaved changes and the session has ended. */
+  #np: NowPlaying | null = null
   /** Whether the current tab was scrolled into view after the tabs were rendered. */
   #isTabVisible = false
 
   protected override render() {
     const { snapshot } = this.#followed
-    const { np } = snapshot
+    if (snapshot.np !== null || !hasUnsavedChanges()) this.#np = snapshot.np
+    const np = this.#np
     const { kind, text } = describeStatus(snapshot)
     return html`
       <header class="station-head">
         <a class="back" href="#/">All stations</a>
         <h1 class="headline" tabindex="-1">${np?.station.name ?? this.station}</h1>
         ${
-          np === null
+          snapshot.np === null || np === null
             ? html`<p class="eyebrow" data-kind=${kind}>${text}</p>`
             : aboutView(np, this.#followed.serverTimeMs())
         }
@@ -55,7 +59,7 @@ export class StationView extends LightElement {
       tab.scrollIntoView({ block: 'nearest', inline: 'nearest' })
       this.#isTabVisible = true
     }
-    setPageTitle(this.#followed.snapshot.np?.station.name ?? this.station)
+    setPageTitle(this.#np?.station.name ?? this.station)
   }
 
   #tabsView() {

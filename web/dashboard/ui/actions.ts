@@ -3,7 +3,7 @@ import { html, type ReactiveControllerHost, render } from 'lit'
 import { toApiError } from '../api/api-error.ts'
 import { rememberFocus } from './focus.ts'
 
-/** A message to the operator that appears for a few seconds; errors stay until they are closed. */
+/** A message to the operator that appears for a few seconds, errors for longer. */
 export interface Notice {
   readonly text: string
   readonly isError: boolean

@@ -147,11 +147,16 @@ export class MediaUpload extends LightElement {
     const isRunning = state === 'waiting' || state === 'uploading' || state === 'retrying'
     return html`<li class="upload-row" data-state=${state}>
       <span class="upload-name" dir="auto" title=${path}>${path}</span>
-      <progress
-        max=${Math.max(1, file.size)}
-        .value=${sentBytes}
-        aria-label=${`Progress of ${name}`}
-      ></progress>
+      ${
+        // All of it may have been sent before the server refused it.
+        state === 'failed'
+          ? html`<span></span>`
+          : html`<progress
+              max=${Math.max(1, file.size)}
+              .value=${sentBytes}
+              aria-label=${`Progress of ${name}`}
+            ></progress>`
+      }
       <span class="upload-state">
         ${stateTexts[state]}${state === 'uploading' ? ` ${percentOf(sentBytes, file.size)}` : ''}
       </span>

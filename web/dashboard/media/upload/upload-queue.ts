@@ -214,7 +214,7 @@ const firstState = {
 export const mayResume = ({ state, canRetry }: UploadItem): boolean =>
   state === 'paused' || state === 'retrying' || (state === 'failed' && canRetry)
 
-/** Totals of a queue, for its overall progress. */
+/** Totals of a queue, for its overall progress. Bytes of files that failed do not count as sent. */
 export function summarizeUploads(items: readonly UploadItem[]) {
   const count = (...states: UploadState[]) => items.filter(({ state }) => states.includes(state)).length
   return {
@@ -225,6 +225,6 @@ export function summarizeUploads(items: readonly UploadItem[]) {
     resumable: items.filter(item => item.state !== 'retrying' && mayResume(item)).length,
     open: count('waiting', 'uploading', 'retrying'),
     bytes: items.reduce((sum, { file }) => sum + file.size, 0),
-    sentBytes: items.reduce((sum, { sentBytes }) => sum + sentBytes, 0)
+    sentBytes: items.reduce((sum, { state, sentBytes }) => sum + (state === 'failed' ? 0 : sentBytes), 0)
   }
 }
