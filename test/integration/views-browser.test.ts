@@ -89,7 +89,8 @@ const minCharacters = 12
 const findCutTexts = (page: Page) =>
   page.evaluate<string[]>(`
     [...document.querySelectorAll('main :is(li, tr, .card, [role=row]) *')]
-      .filter(each => getComputedStyle(each).textOverflow === 'ellipsis' && each.checkVisibility())
+      .filter(each => /hidden|clip/.test(getComputedStyle(each).overflowX) && each.checkVisibility())
+      .filter(each => !each.closest('.visually-hidden') && each.textContent.trim() !== '')
       .filter(each => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
       .map(each => [each, Math.floor(each.textContent.trim().length * each.clientWidth / each.scrollWidth)])
       .filter(([, shown]) => shown < ${minCharacters})

@@ -105,14 +105,16 @@ test('a stream that fails is retried until it plays, with a backoff that grows t
   const before = started.length
   await vi.advanceTimersByTimeAsync(900_000)
   expect(started.length - before).toBe(Math.floor(900 / 35))
+  player.wake()
   dispatch('playing')
   expect(player.sound).toBe('playing')
   await vi.advanceTimersByTimeAsync(10_000)
   dispatch('error')
   await vi.advanceTimersByTimeAsync(0)
   expect(player.sound).toBe('starting')
+  const after = started.length
   await vi.advanceTimersByTimeAsync(1_000)
-  expect(started.length - before).toBe(Math.floor(900 / 35) + 1)
+  expect(started.length).toBe(after + 1)
 })
 
 test('the jitter of the backoff is a quarter', async () => {

@@ -62,7 +62,7 @@ export const currentCaller = (): string =>
 /** Dispatched on the document when the server rejects the stored key or the session; `detail`: while saving. */
 export const keyRejectedEvent = 'cuewire-key-rejected'
 
-/** Dispatched on the document after somebody has signed in again for the page that is shown. */
+/** Dispatched on the document after somebody has signed in again for the page that is shown, or that was left. */
 export const sessionResumedEvent = 'cuewire-session-resumed'
 
 declare global {

@@ -53,6 +53,8 @@ export class CuewireDashboard extends LightElement {
   #pageCaller = currentCaller()
   /** Whether the server has rejected the caller of a page with unsaved changes. */
   #hasSessionEnded = false
+  /** Whose page was left because the session had ended, and its address. */
+  #left: { readonly caller: string; readonly hash: string } | null = null
 
   constructor() {
     super()
@@ -190,9 +192,7 @@ export class CuewireDashboard extends LightElement {
       this.requestUpdate()
       const isSamePerson = currentCaller() === this.#pageCaller
       if (isSamePerson || !(await mayDiscardChanges())) {
-        document.dispatchEvent(new Event(sessionResumedEvent))
-        // A connection that began with the old session shows no private stations.
-        wakeFollowers()
+        resumeSession()
         return
       }
       // Closes the forms of the previous caller.
@@ -200,6 +200,12 @@ export class CuewireDashboard extends LightElement {
     }
     this.#pageCaller = currentCaller()
     this.requestUpdate()
+    const left = this.#left
+    this.#left = null
+    if (left?.caller === currentCaller()) {
+      resumeSession()
+      if (this.#hash === '#/') location.hash = left.hash
+    }
     await this.updateComplete
     this.querySelector('main')?.focus({ preventScroll: true })
   }
@@ -243,6 +249,7 @@ export class CuewireDashboard extends LightElement {
     if (currentKey() === '') storeUser(null)
     storeKey('')
     this.#hasSessionEnded = false
+    this.#left = null
     this.#pageCaller = currentCaller()
     location.hash = '#/'
     this.requestUpdate()
@@ -252,13 +259,21 @@ export class CuewireDashboard extends LightElement {
   readonly #onKeyRejected = ({ detail: isSave }: CustomEvent<boolean>) => {
     if (currentCaller() === '') return
     if (hasUnsavedChanges()) return this.#endSession(isSave)
+    const left = { caller: currentCaller(), hash: this.#hash }
     const text =
       currentKey() === ''
         ? 'Your session has ended. Sign in again.'
         : 'The API key is no longer valid. Sign in again.'
     this.#forgetCaller()
+    this.#left = left
     notify(this, { text, isError: true })
   }
+}
+
+/** Continues what waits for the session. A connection that began with the old one shows no private stations. */
+function resumeSession(): void {
+  document.dispatchEvent(new Event(sessionResumedEvent))
+  wakeFollowers()
 }
 
 const sessionEndedText =

@@ -1,7 +1,7 @@
-import { serverBaseUrl } from '../../api/call-api.ts'
+import { serverBaseUrl, sessionResumedEvent } from '../../api/call-api.ts'
 import { discardUpload, uploadFile } from './tus-upload.ts'
 import { openUploadAddresses } from './upload-addresses.ts'
-import { openUploadQueue, type PickedFile, type UploadQueue } from './upload-queue.ts'
+import { mayResume, openUploadQueue, type PickedFile, type UploadQueue } from './upload-queue.ts'
 import { sendByXhr } from './xhr-request.ts'
 
 /** Dispatched on the document when uploads of a station changed; `detail` is the station. */
@@ -49,4 +49,9 @@ addEventListener('beforeunload', event => {
 addEventListener('online', () => {
   for (const queue of queues.values())
     for (const { id, state } of queue.items) if (state === 'retrying') queue.resume(id)
+})
+
+document.addEventListener(sessionResumedEvent, () => {
+  for (const queue of queues.values())
+    for (const item of queue.items) if (item.state === 'failed' && mayResume(item)) queue.resume(item.id)
 })
