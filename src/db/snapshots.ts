@@ -19,12 +19,14 @@ interface SnapshotRow extends Omit<
   historyLength: number
   listeners: ListenerCount
   hasListenerHooks: boolean
-  mounts: (Mount & CountedSource & { hls: ListenerCount })[]
+  mounts: StoredMount[]
   remotes: (RemoteStream & CountedSource)[]
   current: CurrentPlay | null
   playCounts: PlayCounts | null
   plays: Play[]
 }
+
+type StoredMount = Omit<Mount, 'hasStream'> & CountedSource & { hls: ListenerCount; hasStream: boolean }
 
 interface CountedSource {
   isShown: boolean
@@ -52,7 +54,8 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       coalesce((
         select json_agg(json_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
           'bitrate', x.autodj_bitrate, 'format', x.autodj_format, 'hasAutodj', x.enable_autodj,
-          'customUrl', x.custom_listen_url, 'isDefault', x.is_default, 'isShown', x.is_visible_on_public_pages and ${hasStreamFragment(sql)},
+          'customUrl', x.custom_listen_url, 'isDefault', x.is_default, 'isShown', x.is_visible_on_public_pages,
+          'hasStream', ${hasStreamFragment(sql)},
           'count', json_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique),
           'hls', json_build_object('total', x.hls_listeners_total, 'unique', x.hls_listeners_unique)) order by x.id)
         from hls_streams x where x.station_id = s.id), '[]') as mounts,
@@ -150,7 +153,7 @@ function snapshotOf({
     history: ended.slice(0, historyLength),
     profile: {
       ...row.profile,
-      mounts: shownMounts.map(withoutCounts),
+      mounts: shownMounts.map(mount => toMount(withoutCounts(mount))),
       remotes: shownRemotes.map(withoutCounts)
     },
     listeners: {
@@ -176,6 +179,10 @@ function snapshotOf({
 }
 
 const isShown = (source: CountedSource) => source.isShown
+
+/** As most mounts have a stream, only those without one say it. */
+const toMount = ({ hasStream, ...mount }: Omit<StoredMount, 'count' | 'hls' | 'isShown'>): Mount =>
+  hasStream ? mount : { ...mount, hasStream: false }
 
 const withoutCounts = <T extends CountedSource & { hls?: ListenerCount }>({
   count: _count,

@@ -209,7 +209,7 @@ test('slightly wrong addresses redirect to the page, with their query and behind
 })
 
 test('a private station without a key is answered like an unknown one', async ({ stage }) => {
-  const station = await stage.put({ profile: { isPublic: false } })
+  const station = await stage.put({ profile: { isPublic: false, mounts: [aMount(1)] } })
   const { key, revoke } = await stage.makeKey()
   for (const rest of ['', '/embed', '/widgets', '/playlist.pls', '/playlist.m3u']) {
     const hidden = await ask(stage, `/public/${station.shortName}${rest}`)
@@ -253,7 +253,7 @@ test('oEmbed returns a frame for the address of a public player, within the requ
     width: 480,
     height: 100,
     thumbnail_width: 600,
-    html: `<iframe src="${url}/embed?size=card" width="480" height="100" title="Harbour &#34;FM&#34;" style="box-sizing: border-box; border: 1px solid #8884; border-radius: 12px" loading="lazy"></iframe>`
+    html: `<iframe src="${url}/embed?size=card" width="480" height="100" title="Harbour &#34;FM&#34;" style="box-sizing: border-box; max-width: 100%; border: 1px solid #8884; border-radius: 12px" loading="lazy"></iframe>`
   })
   expect((await oembed(`${url}/embed?size=full`)).status).toBe(200)
   expect((await oembed(url.replace('http://localhost', 'HTTP://LOCALHOST'))).status).toBe(200)
