@@ -6,6 +6,7 @@ import { whyWithout } from '../support/foreign-programs.ts'
 import { axeFindings } from '../support/open-page.ts'
 import { startPlaying } from '../support/playing.ts'
 import { adminKey, type Program } from '../support/program.ts'
+import { patience } from '../support/wait.ts'
 
 async function openSection(page: Page, program: Program, section: string) {
   const station = await startPlaying(program, { songMs: 3_600_000 })
@@ -100,6 +101,37 @@ describe.skipIf(whyWithout('chromium') !== null)('in Chromium', () => {
     expect(await block(page).count()).toBe(2)
     expect(await axeFindings(page, ['minor', 'moderate'])).toEqual([])
   }, 60_000)
+
+  test('saving does not wait for a simulation, and says afterwards that the station is silent', async ({
+    program,
+    openPage
+  }) => {
+    const page = await openPage({ viewport: { width: 1400, height: 1100 } })
+    // No simulation answers before the schedule is saved.
+    let release = () => {}
+    const released = new Promise<void>(resolve => (release = resolve))
+    await page.route('**/schedule/simulation*', async route => {
+      await released
+      await route.continue()
+    })
+    const { path, playlistId } = await openSection(page, program, 'schedule')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    // A week that is over: nothing plays now.
+    await page.getByLabel('Last date').fill('2020-01-01')
+    await page.getByLabel('Last date').blur()
+    const startedMs = performance.now()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('1 schedule saved.').waitFor({ timeout: 5_000 })
+    expect(performance.now() - startedMs).toBeLessThan(500 * patience)
+    const { body } = await program.ask('GET', `${path}/playlist/${playlistId}`)
+    expect(body.schedule_items).toHaveLength(1)
+    release()
+    const warning = page.locator('.notice', { hasText: 'No playlist plays now' })
+    await warning.waitFor({ timeout: 40_000 })
+    // It stays while it is read, and leaves by itself.
+    await page.mouse.move(1, 1)
+    await warning.waitFor({ state: 'detached', timeout: 25_000 })
+  }, 90_000)
 
   test('a schedule that the server refuses stays unsaved, with its problem', async ({
     program,

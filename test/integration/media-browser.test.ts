@@ -69,6 +69,14 @@ describe.skipIf(whyWithout('chromium') !== null)('the files of a station', () =>
     await page.getByText('1 file left out (not audio): Dropped/cover.jpg').waitFor()
     await page.getByText('3 files of 4 uploaded, 1 failed').waitFor()
     expect(await page.locator('.upload-row[data-state=failed] .trouble').textContent()).toMatch(/audio/)
+    // All of it was sent, but it is not shown as done.
+    expect(await page.locator('.upload-row[data-state=failed] progress').count()).toBe(0)
+    expect(await page.locator('.upload-row[data-state=failed] .upload-state').textContent()).toMatch(/Failed/)
+    expect(
+      await page.evaluate(
+        `(each => each.value / each.max)(document.querySelector('.upload-summary progress'))`
+      )
+    ).toBeLessThan(1)
     await page.getByRole('button', { name: 'Clear finished' }).click()
     await page.getByRole('button', { name: 'Cancel Dropped/fake.mp3' }).click()
 

@@ -193,22 +193,23 @@ describe('signing in', () => {
     expect((await attempt(password, anyAddress())).status).toBe(200)
   })
 
-  test.runIf(isDeep)('wrong passwords from many addresses delay the right one and do not lock it out', async ({
-    program
-  }) => {
-    const { email } = await createUser(program)
-    const attempt = (secret: string) =>
-      call(program, 'POST', `${account}/session`, { body: { email, password: secret } })
-    const startedMs = performance.now()
-    const wrong = await Promise.all(Array.from({ length: 24 }, () => attempt('wrong')))
-    expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 24 }, () => 400))
-    // Four of them waited for their turn, two seconds each.
-    expect(performance.now() - startedMs).toBeGreaterThan(6_000)
-    const guesses = Array.from({ length: 6 }, () => attempt('wrong'))
-    const right = await attempt(password)
-    expect(right.status).toBe(200)
-    await Promise.all(guesses)
-  })
+  test.runIf(isDeep)(
+    'wrong passwords from many addresses delay the right one and do not lock it out',
+    async ({ program }) => {
+      const { email } = await createUser(program)
+      const attempt = (secret: string) =>
+        call(program, 'POST', `${account}/session`, { body: { email, password: secret } })
+      const startedMs = performance.now()
+      const wrong = await Promise.all(Array.from({ length: 24 }, () => attempt('wrong')))
+      expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 24 }, () => 400))
+      // Four of them waited for their turn, two seconds each.
+      expect(performance.now() - startedMs).toBeGreaterThan(6_000)
+      const guesses = Array.from({ length: 6 }, () => attempt('wrong'))
+      const right = await attempt(password)
+      expect(right.status).toBe(200)
+      await Promise.all(guesses)
+    }
+  )
 
   test('a browser that has signed in before does not wait', async ({ program }) => {
     const { email } = await createUser(program)

@@ -1,8 +1,11 @@
+import type { RequestListener } from 'node:http'
+
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 
 import { widgetHeights } from '../../src/pages/widget-code.ts'
 import type { StationProfile } from '../../src/station/state.ts'
+import { mp3 } from '../support/audio-bytes.ts'
 import { aMount, aPlay, aSong } from '../support/builders.ts'
 import { test as base } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
@@ -105,6 +108,59 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('none')
     }
   )
+
+  test.runIf(isDeep)(
+    'the player comes back by itself after an outage of more than a minute, at a new address too',
+    { timeout: 240_000 },
+    async ({ openPlayer }) => {
+      await using streams = await startAudioServer()
+      const mountAt = (path: string) => aMount(1, { customUrl: `${streams.url}/${path}` })
+      const { station, page } = await openPlayer({ profile: { mounts: [mountAt('one.mp3')] } })
+      const text = page.locator('.sound-text')
+      await listen(page)
+      const audio = mp3({}, 4_000)
+      const failing: readonly RequestListener[] = [
+        (_, response) => response.writeHead(502).end(),
+        (_, response) => response.writeHead(404, { 'Content-Type': 'application/json' }).end('{}'),
+        // Accepts the connection and sends nothing.
+        () => {}
+      ]
+      for (const answer of failing) {
+        streams.answer(answer)
+        const before = streams.asked.length
+        // The audio of the test ends after some seconds, as when the server is restarted.
+        await text.filter({ hasText: 'Connecting' }).waitFor({ timeout: 30_000 })
+        await text.filter({ hasText: 'trying again' }).waitFor({ timeout: 90_000 })
+        expect(streams.asked.length - before).toBeLessThan(20)
+        streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(audio))
+        await page.evaluate(`dispatchEvent(new Event('online'))`)
+        await text.filter({ hasText: 'Listening' }).waitFor({ timeout: 60_000 })
+      }
+      streams.answer(({ url }, response) => {
+        if (url?.startsWith('/two.mp3')) response.setHeader('Content-Type', 'audio/mpeg').end(audio)
+        else response.writeHead(404).end()
+      })
+      await text.filter({ hasText: 'Connecting' }).waitFor({ timeout: 30_000 })
+      const { profile } = station.state()
+      await station.change({ profile: { ...profile, mounts: [mountAt('two.mp3')] } })
+      await text.filter({ hasText: 'Listening' }).waitFor({ timeout: 60_000 })
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.getByRole('button', { name: 'Listen' }).waitFor()
+    }
+  )
+
+  test('the artwork of the lock screen follows the cover, and there is nothing to listen to without a stream', async ({
+    openPlayer
+  }) => {
+    const { station, page } = await openPlayer()
+    const artwork = () => page.evaluate<string>('navigator.mediaSession.metadata?.artwork[0]?.src ?? ""')
+    await expect.poll(artwork).toContain('generic_song')
+    const { shown } = station.state()
+    if (shown === null) throw new Error('nothing plays')
+    await station.change({ shown: { ...shown, song: { ...shown.song, artId: 'abc-1' } } })
+    await expect.poll(artwork).toContain('/art/abc-1.jpg')
+    expect(await page.getByText(/Listen|M3U/).count()).toBe(0)
+  })
 
   test('a state that the server reports as stale is shown as stale', async ({ openPlayer }) => {
     const { station, page } = await openPlayer()

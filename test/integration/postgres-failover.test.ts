@@ -134,11 +134,17 @@ async function shortNameOf(sql: Sql, stationId: number): Promise<string> {
   return row?.name ?? ''
 }
 
-test.runIf(isDeep)('a standby alone is refused with the cause', async () => {
-  await using pair = await startPostgresPair()
-  expect(await refusal(pair.standbyUrl)).toMatch(/^Postgres is a standby, .* set DATABASE_URL to the primary/)
-  expect(await refusal(pair.url)).toBeNull()
-}, 120_000)
+test.runIf(isDeep)(
+  'a standby alone is refused with the cause',
+  async () => {
+    await using pair = await startPostgresPair()
+    expect(await refusal(pair.standbyUrl)).toMatch(
+      /^Postgres is a standby, .* set DATABASE_URL to the primary/
+    )
+    expect(await refusal(pair.url)).toBeNull()
+  },
+  120_000
+)
 
 test('certificates are checked as sslmode says, and faults are named', async () => {
   const folder = await scratchFolder()
