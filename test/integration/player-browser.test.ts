@@ -117,8 +117,12 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       const mountAt = (path: string) => aMount(1, { customUrl: `${streams.url}/${path}` })
       const { station, page } = await openPlayer({ profile: { mounts: [mountAt('one.mp3')] } })
       const text = page.locator('.sound-text')
+      // Ten seconds, after which the stream ends as when the server is restarted.
+      const audio = mp3({}, 400)
+      const play: RequestListener = (_, response) =>
+        void response.setHeader('Content-Type', 'audio/mpeg').end(audio)
+      streams.answer(play)
       await listen(page)
-      const audio = mp3({}, 4_000)
       const failing: readonly RequestListener[] = [
         (_, response) => response.writeHead(502).end(),
         (_, response) => response.writeHead(404, { 'Content-Type': 'application/json' }).end('{}'),
@@ -128,16 +132,15 @@ describe.skipIf(whyWithout('chromium') !== null)('the player in Chromium', () =>
       for (const answer of failing) {
         streams.answer(answer)
         const before = streams.asked.length
-        // The audio of the test ends after some seconds, as when the server is restarted.
         await text.filter({ hasText: 'Connecting' }).waitFor({ timeout: 30_000 })
         await text.filter({ hasText: 'trying again' }).waitFor({ timeout: 90_000 })
         expect(streams.asked.length - before).toBeLessThan(20)
-        streams.answer((_, response) => response.setHeader('Content-Type', 'audio/mpeg').end(audio))
+        streams.answer(play)
         await page.evaluate(`dispatchEvent(new Event('online'))`)
         await text.filter({ hasText: 'Listening' }).waitFor({ timeout: 60_000 })
       }
-      streams.answer(({ url }, response) => {
-        if (url?.startsWith('/two.mp3')) response.setHeader('Content-Type', 'audio/mpeg').end(audio)
+      streams.answer((request, response) => {
+        if (request.url?.startsWith('/two.mp3')) play(request, response)
         else response.writeHead(404).end()
       })
       await text.filter({ hasText: 'Connecting' }).waitFor({ timeout: 30_000 })
