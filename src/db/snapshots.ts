@@ -9,7 +9,6 @@ import type {
   StationSnapshot
 } from '../station/state.ts'
 import type { Sql, Tx } from './sql.ts'
-import { defaultMountPath } from './stations.ts'
 
 interface SnapshotRow extends Omit<
   StationSnapshot,
@@ -19,14 +18,12 @@ interface SnapshotRow extends Omit<
   historyLength: number
   listeners: ListenerCount
   hasListenerHooks: boolean
-  mounts: StoredMount[]
+  mounts: (Mount & CountedSource & { hls: ListenerCount })[]
   remotes: (RemoteStream & CountedSource)[]
   current: CurrentPlay | null
   playCounts: PlayCounts | null
   plays: Play[]
 }
-
-type StoredMount = Omit<Mount, 'hasStream'> & CountedSource & { hls: ListenerCount; hasStream: boolean }
 
 interface CountedSource {
   isShown: boolean
@@ -54,8 +51,8 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
       coalesce((
         select json_agg(json_build_object('id', x.id, 'path', x.name, 'displayName', x.display_name,
           'bitrate', x.autodj_bitrate, 'format', x.autodj_format, 'hasAutodj', x.enable_autodj,
-          'customUrl', x.custom_listen_url, 'isDefault', x.is_default, 'isShown', x.is_visible_on_public_pages,
-          'hasStream', ${hasStreamFragment(sql)},
+          'customUrl', x.custom_listen_url, 'isDefault', x.is_default,
+          'isShown', x.is_visible_on_public_pages and (s.frontend <> 'remote' or x.custom_listen_url <> ''),
           'count', json_build_object('total', x.mount_listeners_total, 'unique', x.mount_listeners_unique),
           'hls', json_build_object('total', x.hls_listeners_total, 'unique', x.hls_listeners_unique)) order by x.id)
         from hls_streams x where x.station_id = s.id), '[]') as mounts,
@@ -95,14 +92,6 @@ export async function readSnapshots(sql: Sql | Tx, stationIds: readonly number[]
   // Sent at once, so that a transaction may end without awaiting it.
   return (await statement.execute()).map(snapshotOf)
 }
-
-/**
- * Whether listeners may find a stream at the mount `x` of station `s`. A station with relays only has no mounts. The mount that
- * every new station gets promises nothing while it is unchanged, the clock plays the station, and no streaming server is set.
- */
-const hasStreamFragment = (sql: Sql | Tx) => sql`(x.custom_listen_url <> '' or s.frontend <> 'remote' and (
-    s.frontend_url <> '' or s.backend <> 'clock' or x.name <> ${defaultMountPath} or x.display_name <> ''
-    or not x.is_default or x.relay_url <> '' or (x.autodj_format, x.autodj_bitrate) <> ('mp3', 128)))`
 
 /** The media `m` as a song of the state. */
 export function songFragment(sql: Sql | Tx) {
@@ -153,7 +142,7 @@ function snapshotOf({
     history: ended.slice(0, historyLength),
     profile: {
       ...row.profile,
-      mounts: shownMounts.map(mount => toMount(withoutCounts(mount))),
+      mounts: shownMounts.map(withoutCounts),
       remotes: shownRemotes.map(withoutCounts)
     },
     listeners: {
@@ -179,10 +168,6 @@ function snapshotOf({
 }
 
 const isShown = (source: CountedSource) => source.isShown
-
-/** As most mounts have a stream, only those without one say it. */
-const toMount = ({ hasStream, ...mount }: Omit<StoredMount, 'count' | 'hls' | 'isShown'>): Mount =>
-  hasStream ? mount : { ...mount, hasStream: false }
 
 const withoutCounts = <T extends CountedSource & { hls?: ListenerCount }>({
   count: _count,

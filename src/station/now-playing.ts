@@ -107,10 +107,7 @@ export function shownArtUrl({ shown, live, profile }: StationState, baseUrl: str
 export function renderStation(state: StationState, baseUrl: string) {
   const { profile, listeners } = state
   const { shortName } = profile
-  const listed = profile.mounts.filter(
-    ({ id, hasStream = true }) => hasStream || (listeners.mounts[id]?.total ?? 0) > 0
-  )
-  const mounts = listed.map(mount => ({
+  const mounts = profile.mounts.map(mount => ({
     id: mount.id,
     name: mountName(mount),
     url: mountUrl(shortName, mount, baseUrl),
@@ -123,7 +120,7 @@ export function renderStation(state: StationState, baseUrl: string) {
   const remotes = profile.remotes.map(({ id, name, url, bitrate, format }) => {
     return { id, name, url, bitrate, format, listeners: renderCount(listeners.remotes[id]) }
   })
-  const defaultMount = listed.find(mount => mount.isDefault) ?? listed[0]
+  const defaultMount = profile.mounts.find(mount => mount.isDefault) ?? profile.mounts[0]
   return {
     id: state.stationId,
     name: profile.name,

@@ -56,8 +56,6 @@ export interface Mount {
   /** URL for listeners, if not the path. */
   readonly customUrl: string
   readonly isDefault: boolean
-  /** Whether a streaming server may have it; undefined: yes. Otherwise it is listed only while it has listeners. */
-  readonly hasStream?: false
 }
 
 export interface RemoteStream extends Pick<Mount, 'id' | 'bitrate' | 'format'> {
