@@ -44,7 +44,7 @@ const missingFeatures: readonly MissingFeature[] = [
     }
   },
   {
-    message: 'Cuewire makes no backups of its own: back up Postgres and the files of the stations.',
+    message: 'Backups are not made through the API: use npm run backup (docs/backup.md).',
     operations: {
       '/admin/backups': ['GET'],
       '/admin/backups/run': ['POST'],

@@ -72,7 +72,7 @@ describe('settings', () => {
   test.for([
     ['base_url', 'https://other.example.com', 'BASE_URL'],
     ['mail_smtp_password', 'secret', 'SMTP_URL'],
-    ['backup_enabled', true, 'backups of its own'],
+    ['backup_enabled', true, 'npm run backup'],
     ['public_custom_js', 'alert(1)', 'custom code'],
     ['history_keep_days', 7, 'at least 30'],
     ['homepage_redirect_url', 'ftp://example.com', 'http://']
