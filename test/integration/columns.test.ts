@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 
-import { resources } from '../../src/api/openapi-document.ts'
 import { sealedColumns } from '../../src/backup/sealed-values.ts'
 import { columnOf } from '../../src/fields/field.ts'
 import { test } from '../support/fixtures.ts'
+import { resources } from '../support/resources.ts'
 
 /** The types of Postgres for each JSON type. */
 const kept: Record<string, string[]> = {

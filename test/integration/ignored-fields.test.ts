@@ -2,13 +2,13 @@ import { expect } from 'vitest'
 
 import { ignoredFieldsFor } from '../../src/api/core/ignored-fields.ts'
 import { recordSchema } from '../../src/api/core/resource-routes.ts'
-import { resources } from '../../src/api/openapi-document.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { type AnyRoute, everyRoute, nameOf, pathOf, uncalled } from '../support/access-matrix.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { openPlayoutClient } from '../support/playout-client.ts'
 import { adminKey } from '../support/program.ts'
+import { resources } from '../support/resources.ts'
 import { seedStation } from '../support/stations.ts'
 
 /** Not the content of an upload, nor an object in which any name is a field. */

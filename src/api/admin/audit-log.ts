@@ -4,7 +4,7 @@ import { listRoute } from '../core/list-route.ts'
 import { newestLimit } from '../core/list.ts'
 import { maxSecond, parseMoment } from '../core/moments.ts'
 import { queryFilters, findStation, refuseField } from '../core/parse.ts'
-import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const filters = queryFilters({
   record: text({ max: 100, about: 'Only changes of this kind of record.', example: 'Playlist' }),
@@ -20,17 +20,21 @@ const filters = queryFilters({
   })
 })
 
-export const auditEntrySchema = exactly({
-  id: int64,
-  at: unixSeconds,
-  key: exactly({ id: { ...int64, description: '0: none.' }, name: string }),
-  method: string,
-  path: { ...string, description: 'Without the secret of a key.' },
-  record: { ...string, examples: ['Playlist'] },
-  record_id: { ...string, description: '*: several.' },
-  station_id: { ...int64, description: '0: none.' },
-  fields: { ...arrayOf(string), description: 'Names of the changed fields.' }
-})
+const auditEntrySchema = named(
+  'AuditEntry',
+  'A change that a caller made.',
+  exactly({
+    id: int64,
+    at: unixSeconds,
+    key: exactly({ id: { ...int64, description: '0: none.' }, name: string }),
+    method: string,
+    path: { ...string, description: 'Without the secret of a key.' },
+    record: { ...string, examples: ['Playlist'] },
+    record_id: { ...string, description: '*: several.' },
+    station_id: { ...int64, description: '0: none.' },
+    fields: { ...arrayOf(string), description: 'Names of the changed fields.' }
+  })
+)
 
 /** The second at which a day or time of the query begins; null if it is absent. They are UTC. */
 function parseSecond(query: URLSearchParams, name: string): number | null {
@@ -62,7 +66,7 @@ export const auditLogRoute = listRoute('/api/admin/auditlog', 'view system logs'
     start: { ...string, description: 'Alias of since; a day (YYYY-MM-DD, UTC) or Unix seconds.' },
     end: { ...string, description: 'Alias of until; a day is included.' }
   },
-  record: ref('AuditEntry'),
+  record: auditEntrySchema,
   async open(query, request, { reads: sql }) {
     const { record, record_id: recordId, key, station, before } = filters.parse(request.query)
     const { since, until } = parseRange(request.query)

@@ -12,7 +12,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { exactly, ref, string, unixSeconds } from '../core/schemas.ts'
+import { exactly, named, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/v1/main/news'
 const tag = 'News'
@@ -44,14 +44,18 @@ const readOnly = {
   created_at: unixSeconds,
   updated_at: unixSeconds
 }
-export const articleSchema = exactly({
-  ...readOnly,
-  title: fields.title.schema,
-  body: string,
-  type: { ...string, enum: types },
-  is_published: { type: 'boolean' }
-})
-const record = ref('Article')
+const articleSchema = named(
+  'Article',
+  'A news article.',
+  exactly({
+    ...readOnly,
+    title: fields.title.schema,
+    body: string,
+    type: { ...string, enum: types },
+    is_published: { type: 'boolean' }
+  })
+)
+const record = articleSchema
 const oneArticle = successSchema({ article: record })
 
 /** Only keys that may publish articles see unpublished ones. */

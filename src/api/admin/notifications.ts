@@ -10,7 +10,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseBody, parseTextId, refuseBody, refuseField } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, oneOf, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, oneOf, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/v1/main/notifications'
 const tag = 'Notifications'
@@ -47,14 +47,18 @@ const readOnly = {
   created_at: unixSeconds,
   read_at: { ...int64, description: 'Unix seconds; 0: not read.' }
 }
-export const notificationSchema = exactly({
-  ...readOnly,
-  title: string,
-  body: string,
-  type: { ...string, enum: notificationTypes },
-  is_read: boolean
-})
-const record = ref('Notification')
+const notificationSchema = named(
+  'Notification',
+  'A notification to operators.',
+  exactly({
+    ...readOnly,
+    title: string,
+    body: string,
+    type: { ...string, enum: notificationTypes },
+    is_read: boolean
+  })
+)
+const record = notificationSchema
 const oneNotification = successSchema({ notification: record })
 
 /** The condition that the caller may see a notification. It depends on the source. */

@@ -9,7 +9,7 @@ import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, type ApiRoute, apiRoute, json } from '../core/route.ts'
-import { exactly, int64, ref, string } from '../core/schemas.ts'
+import { exactly, int64, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { fixedSettings, type SettingGroup, settingGroups, writableSettings } from './setting-fields.ts'
 
@@ -45,7 +45,7 @@ function schemaOf(group: SettingGroup | null): JsonSchema {
   })
 }
 
-export const settingsSchema = schemaOf(null)
+export const settingsSchema = named('Settings', 'All settings of the installation.', schemaOf(null))
 
 async function render(group: SettingGroup | null, stored: InstallationSettings, services: ApiServices) {
   const { config } = services
@@ -114,7 +114,7 @@ function openRoutes(group: SettingGroup | null): ApiRoute[] {
       id: `getSettings${suffix}`,
       tag,
       summary: about,
-      answer: group === null ? ref('Settings') : schemaOf(group),
+      answer: group === null ? settingsSchema : schemaOf(group),
       handle: async (_, services) =>
         json(await render(group, await ensureInstallationSettings(services.sql), services))
     }),

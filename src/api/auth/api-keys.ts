@@ -8,7 +8,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
 import { mayGrantAll } from './access.ts'
 import { successReply, successSchema } from './account.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from './effective-permissions.ts'
@@ -62,14 +62,18 @@ const requiredFields = {
   revoked_at: seconds('0: it is not revoked.')
 }
 /** A key as it is shown, without its secret. */
-export const apiKeySchema: JsonSchema = {
-  ...exactly(requiredFields),
-  properties: {
-    ...requiredFields,
-    dialect: { ...string, enum: dialects, description: 'Absent: that of the installation.' }
+export const apiKeySchema: JsonSchema = named(
+  'ApiKey',
+  'An API key, without its secret. Times are 0 if they do not apply.',
+  {
+    ...exactly(requiredFields),
+    properties: {
+      ...requiredFields,
+      dialect: { ...string, enum: dialects, description: 'Absent: that of the installation.' }
+    }
   }
-}
-const record = ref('ApiKey')
+)
+const record = apiKeySchema
 
 const list = listRoute(path, access, {
   id: 'listApiKeys',

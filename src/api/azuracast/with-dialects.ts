@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { maxUnpaged } from '../core/list.ts'
 import { type ApiRequest, type ApiRoute, dialectVary, type RenderRows, type Reply } from '../core/route.ts'
+import { schemaName } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import {
   type DialectContext,
@@ -18,7 +19,7 @@ import { operations, records } from './table.ts'
  */
 export function withDialects(route: ApiRoute): ApiRoute {
   const { operation } = route
-  const name = findRecord(operation.answer) ?? ''
+  const name = (operation.answer && findRecord(operation.answer)) ?? ''
   if (liveRecords.includes(name)) return withLiveDialects(route)
   const answered = records[name]
   const written = records[/^(?:create|edit)(\w+)$/.exec(operation.id)?.[1] ?? '']
@@ -105,8 +106,10 @@ function withLiveDialects(route: ApiRoute): ApiRoute {
 }
 
 /** The name of the record that a response consists of, alone, in a list or in an envelope; null for others. */
-function findRecord({ $ref, items, properties, oneOf, anyOf }: JsonSchema): string | null {
-  if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1)
+function findRecord(schema: JsonSchema): string | null {
+  const name = schemaName(schema)
+  if (name !== null) return name
+  const { items, properties, oneOf, anyOf } = schema
   const [first]: unknown[] = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : []
   const inner = first ?? items ?? (isJsonBody(properties) ? properties['rows'] : null)
   return isJsonBody(inner) ? findRecord(inner) : null

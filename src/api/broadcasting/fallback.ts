@@ -1,7 +1,7 @@
 import type { AudioSlot } from '../../uploads/station-audio.ts'
 import { recordAudit } from '../core/audit.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { boolean, exactly, ref, string } from '../core/schemas.ts'
+import { boolean, exactly, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { audioRoutes } from '../library/audio-routes.ts'
 
@@ -9,10 +9,14 @@ const path = '/api/station/:station_id/fallback'
 const tag = 'Broadcasting'
 const access = 'manage station broadcasting'
 
-export const uploadedFileSchema = exactly({
-  hasRecord: boolean,
-  url: { ...string, type: ['string', 'null'], description: 'Where to download it; null: there is none.' }
-})
+const uploadedFileSchema = named(
+  'UploadedFile',
+  'Whether there is a file, and its address.',
+  exactly({
+    hasRecord: boolean,
+    url: { ...string, type: ['string', 'null'], description: 'Where to download it; null: there is none.' }
+  })
+)
 
 /** The name of the fallback track of the station in the path; empty if there is none. */
 async function readName(request: ApiRequest, { reads: sql }: ApiServices): Promise<string> {
@@ -41,7 +45,7 @@ const read = apiRoute('GET', path, access, {
   id: 'getFallback',
   tag,
   summary: 'Whether the station has a fallback track, and its address',
-  answer: ref('UploadedFile'),
+  answer: uploadedFileSchema,
   async handle(request, services) {
     const hasRecord = (await readName(request, services)) !== ''
     const url = `${services.config.BASE_URL}/api/station/${stationOf(request).id}/fallback/download`

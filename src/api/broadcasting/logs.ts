@@ -3,7 +3,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { allows } from '../auth/access.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { arrayOf, boolean, exactly, nullableInt64, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readStationScript } from '../playout/liquidsoap.ts'
 
@@ -17,22 +17,30 @@ const tag = 'Broadcasting'
 const access = 'view station logs'
 const maxLines = 500
 
-export const logTypeSchema = exactly({
-  key: string,
-  name: string,
-  path: { ...string, description: 'A file name for the log.' },
-  tail: { ...boolean, description: 'Whether lines are added, which `position` continues.' },
-  links: exactly({ self: string })
-})
+const logTypeSchema = named(
+  'LogType',
+  'A log that can be read.',
+  exactly({
+    key: string,
+    name: string,
+    path: { ...string, description: 'A file name for the log.' },
+    tail: { ...boolean, description: 'Whether lines are added, which `position` continues.' },
+    links: exactly({ self: string })
+  })
+)
 
-export const logContentsSchema = exactly({
-  contents: string,
-  eof: { ...boolean, description: 'True: the log is complete. False: request it again with `position`.' },
-  position: {
-    ...nullableInt64,
-    description: 'Send it as `position` to get only newer lines; null: no lines are added.'
-  }
-})
+export const logContentsSchema = named(
+  'LogContents',
+  'Lines of a log.',
+  exactly({
+    contents: string,
+    eof: { ...boolean, description: 'True: the log is complete. False: request it again with `position`.' },
+    position: {
+      ...nullableInt64,
+      description: 'Send it as `position` to get only newer lines; null: no lines are added.'
+    }
+  })
+)
 
 interface Line {
   readonly id: number
@@ -110,7 +118,7 @@ const list = apiRoute('GET', `${path}/logs`, access, {
   id: 'listStationLogs',
   tag,
   summary: 'The logs of the station',
-  answer: arrayOf(ref('LogType')),
+  answer: arrayOf(logTypeSchema),
   async handle(request, services) {
     const logs = await findLogs(request, services)
     const base = `${services.config.BASE_URL}/api/station/${stationOf(request).id}/log`
@@ -137,7 +145,7 @@ const read = apiRoute('GET', `${path}/log/:key`, access, {
       description: 'Only lines after this position of an earlier response.'
     }
   },
-  answer: ref('LogContents'),
+  answer: logContentsSchema,
   async handle(request, services) {
     const logs = await findLogs(request, services)
     const log = logs.find(({ key }) => key === request.params['key'])

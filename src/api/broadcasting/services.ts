@@ -9,7 +9,7 @@ import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { actionReply, type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
-import { boolean, exactly, ref } from '../core/schemas.ts'
+import { boolean, exactly, named, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { updateStation } from '../stations/stations.ts'
 
@@ -23,13 +23,17 @@ const path = '/api/station/:station_id'
 const tag = 'Broadcasting'
 const access = 'manage station broadcasting'
 
-export const serviceStatusSchema = exactly({
-  backendRunning: {
-    ...boolean,
-    description: 'Whether what controls playback runs: Cuewire itself, or a connected Liquidsoap.'
-  },
-  frontendRunning: { ...boolean, description: 'Whether the streaming server answered the last poll.' }
-})
+export const serviceStatusSchema = named(
+  'ServiceStatus',
+  'What of a station runs.',
+  exactly({
+    backendRunning: {
+      ...boolean,
+      description: 'Whether what controls playback runs: Cuewire itself, or a connected Liquidsoap.'
+    },
+    frontendRunning: { ...boolean, description: 'Whether the streaming server answered the last poll.' }
+  })
+)
 
 /** Reads which services of a station run, as the API shows it. */
 export async function readServiceStatus({ reads: sql }: ApiServices, stationId: number) {
@@ -41,7 +45,7 @@ const status = apiRoute('GET', `${path}/status`, 'view station management', {
   id: 'getServiceStatus',
   tag,
   summary: 'Whether the programs that play the station run',
-  answer: ref('ServiceStatus'),
+  answer: serviceStatusSchema,
   handle: async (request, services) => json(await readServiceStatus(services, stationOf(request).id))
 })
 

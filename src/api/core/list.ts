@@ -3,6 +3,7 @@ import { integer, type JsonSchema, text } from '../../fields/field.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import { queryFilters, refuseField } from './parse.ts'
 import type { ApiRequest, Reply } from './route.ts'
+import { named, schemaName } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 const defaultPageSize = 25
@@ -326,5 +327,10 @@ export function listSchema(record: JsonSchema): JsonSchema {
     properties: { ...pageSchemas, rows },
     required: [...Object.keys(pageSchemas), 'rows']
   }
-  return { oneOf: [rows, envelope] }
+  const name = schemaName(record)
+  const page = name === null ? envelope : named(`${name}Page`, 'One page of a list.', envelope)
+  return {
+    oneOf: [rows, page],
+    description: 'All records, or one page of them if the query has a page or a page size.'
+  }
 }

@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { version } from '../../runtime/program-files.ts'
 import { type ApiRoute, formContentType } from './route.ts'
-import { int64, ref, string } from './schemas.ts'
+import { collectSchemas } from './schema-components.ts'
+import { int64, named, ref, sharedSchemas, string } from './schemas.ts'
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The body or the query is invalid; every problem is listed.',
@@ -82,16 +83,17 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
   }
 }
 
-/** Describes routes in an OpenAPI 3.1 document; `records` are the schemas by name. */
-export function describeApi(
-  routes: readonly ApiRoute[],
-  records: Readonly<Record<string, JsonSchema>>,
-  baseUrl: string
-) {
+/**
+ * Describes routes in an OpenAPI 3.1 document. Every body and every answer refers to a schema that has a name. One without a name of
+ * its own is named after its operation, `CreatePlaylistBody` or `ListPlaylistsAnswer`: generators give names that end in
+ * `Request` and `Response` to types of their own. Throws for two different schemas of one name.
+ */
+export function describeApi(routes: readonly ApiRoute[], baseUrl: string) {
+  const schemas = collectSchemas(sharedSchemas)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, schemas) }
   }
   const tags = [...new Set(routes.map(({ operation }) => operation.tag))]
   return {
@@ -106,7 +108,7 @@ export function describeApi(
     tags: tags.map(name => ({ name })),
     paths,
     components: {
-      schemas: records,
+      schemas: schemas.finish(),
       headers,
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -121,7 +123,7 @@ const listenToken = {
   description: 'A listen token, for a private station; it may also be sent like an API key.'
 }
 
-function describeRoute(route: ApiRoute) {
+function describeRoute(route: ApiRoute, schemas: Schemas) {
   const { path, access, operation } = route
   const { id, tag, summary, query = {}, body, isBodyOptional = false } = operation
   const isKeyed = access !== 'public'
@@ -139,8 +141,10 @@ function describeRoute(route: ApiRoute) {
     ...(isKeyed ? { description: `Requires ${describeAccess(access)}.` } : {}),
     security: isKeyed ? [{ apiKey: [] }, { bearer: [] }] : [{}],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: !isBodyOptional, content: describeBody(body, route) } } : {}),
-    responses: { ...describeSuccess(route), ...describeFailures(route, pathNames.length > 0) }
+    ...(body
+      ? { requestBody: { required: !isBodyOptional, content: describeBody(body, route, schemas) } }
+      : {}),
+    responses: { ...describeSuccess(route, schemas), ...describeFailures(route, pathNames.length > 0) }
   }
 }
 
@@ -157,18 +161,35 @@ function describeParameter(name: string, place: 'path' | 'query', parameter: Jso
   return { name, in: place, required: place === 'path', ...described }
 }
 
-function describeBody(body: JsonSchema, { textTypes = [], takesForm = false, byteTypes }: ApiRoute) {
-  if (byteTypes) return Object.fromEntries(byteTypes.map(type => [type, { schema: body }]))
-  const texts = textTypes.map(type => [type, { schema: string }])
+type Schemas = ReturnType<typeof collectSchemas>
+
+const textFile = named('TextFile', 'The content of a text file.', string)
+const csvTable = named(
+  'CsvTable',
+  'A table as CSV (RFC 4180); the first line has the names of the columns.',
+  string
+)
+
+/** `createPlaylist` is `CreatePlaylist` in the names of schemas. */
+const typeName = (id: string) => id.charAt(0).toUpperCase() + id.slice(1)
+
+function describeBody(body: JsonSchema, route: ApiRoute, schemas: Schemas) {
+  const { textTypes = [], takesForm = false, byteTypes, operation } = route
+  const { id, summary } = operation
+  const schema = schemas.refer(body, `${typeName(id)}Body`, `The body of \`${id}\`: ${summary}.`)
+  if (byteTypes) return Object.fromEntries(byteTypes.map(type => [type, { schema }]))
+  const texts = textTypes.map(type => [type, { schema: schemas.refer(textFile, '', '') }])
   return {
-    'application/json': { schema: body },
-    ...(takesForm ? { [formContentType]: { schema: body } } : {}),
+    'application/json': { schema },
+    ...(takesForm ? { [formContentType]: { schema } } : {}),
     ...Object.fromEntries(texts)
   }
 }
 
-function describeSuccess({ method, byteTypes, operation }: ApiRoute) {
+function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Schemas) {
   const {
+    id,
+    summary,
     query = {},
     answer,
     contentTypes = ['application/json'],
@@ -183,6 +204,12 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute) {
       ? { 'X-Cuewire-Epoch': refHeader('Epoch'), 'X-Cuewire-Offset': refHeader('Offset') }
       : {})
   }
+  const schema =
+    answer && schemas.refer(answer, `${typeName(id)}Answer`, `The answer of \`${id}\`: ${summary}.`)
+  const content = {
+    ...Object.fromEntries(schema ? contentTypes.map(type => [type, { schema }]) : []),
+    ...(operation.hasCsv ? { 'text/csv': { schema: schemas.refer(csvTable, '', '') } } : {})
+  }
   const success = {
     description: 'Success.',
     headers: {
@@ -191,10 +218,7 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute) {
       ...(hasFields ? { 'X-Ignored-Fields': refHeader('IgnoredFields') } : {}),
       ...('page' in query ? { 'X-Total-Count': refHeader('TotalCount') } : {})
     },
-    content: {
-      ...Object.fromEntries(contentTypes.map(type => [type, { schema: answer }])),
-      ...(operation.hasCsv ? { 'text/csv': { schema: string } } : {})
-    }
+    ...(schema && { content })
   }
   return {
     ...(operation.isRedirect ? {} : { [operation.status ?? 200]: success }),

@@ -6,7 +6,7 @@ import { openReads } from './resource-reads.ts'
 import { openWrites } from './resource-writes.ts'
 import type { ResourceBase, Resource, ResourceHooks } from './resource.ts'
 import { actionReply, type ApiRequest, apiRoute, type ApiRoute, json, type StationRow } from './route.ts'
-import { int64, ref } from './schemas.ts'
+import { int64, named, ref } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 
 /** The five routes of a resource. */
@@ -17,7 +17,7 @@ export function resourceRoutes<F extends Fields>(
   const reads = openReads(resource, hooks)
   const writes = openWrites(resource, hooks, reads)
   const { name, tag, title, paths, access, fields, sort, filters = [] } = resource
-  const record = ref(name)
+  const record = recordSchema(resource)
   const done = ref('ActionResult')
   const conflicts = resource.unique ? [409] : []
   const filterFields = Object.fromEntries(filters.flatMap(key => (fields[key] ? [[key, fields[key]]] : [])))
@@ -88,16 +88,16 @@ const stationIn = ({ caller }: ApiRequest): StationRow | null => caller?.station
 const idSchema = { ...int64, readOnly: true, examples: [1] }
 
 /** The JSON Schema of a record, which has exactly these properties. */
-export function recordSchema({ fields, title }: ResourceBase): JsonSchema {
+export function recordSchema({ name, fields, title }: ResourceBase): JsonSchema {
   const examples = Object.entries(fields).map(([name, field]) => [name, renderedExample(field)])
-  return {
+  return named(name, `One ${title}.`, {
     type: 'object',
     title,
     properties: { id: idSchema, ...renderedFields(fields) },
     required: ['id', ...Object.keys(fields)],
     additionalProperties: false,
     examples: [{ id: 1, ...Object.fromEntries(examples) }]
-  }
+  })
 }
 
 /** The JSON Schemas of the values of fields in a record. */

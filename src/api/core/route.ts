@@ -128,8 +128,8 @@ export interface Operation {
   readonly isBodyOptional?: boolean
   /** The status of success, if not 200. */
   readonly status?: 201 | 204
-  /** The schema of the response body. */
-  readonly answer: JsonSchema
+  /** The schema of the response body; null: it is empty. */
+  readonly answer: JsonSchema | null
   /** The content types of the response, if not JSON. */
   readonly contentTypes?: readonly string[]
   /** Whether `format=csv` returns the same as a file. */

@@ -1,5 +1,20 @@
 import type { JsonSchema } from '../../fields/field.ts'
 
+const names = new WeakMap<JsonSchema, string>()
+
+/** Gives a schema its name and its description in the OpenAPI document. A copy of it (`{ ...schema }`) has no name. */
+export function named(name: string, description: string, schema: JsonSchema): JsonSchema {
+  const result = { ...schema, description }
+  names.set(result, name)
+  return result
+}
+
+/** The name of a schema, or of the shared schema that it refers to; null without one. */
+export function schemaName(schema: JsonSchema): string | null {
+  const { $ref } = schema
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : (names.get(schema) ?? null)
+}
+
 /** The schemas of single values. */
 export const string: JsonSchema = { type: 'string' }
 export const int64: JsonSchema = { type: 'integer', format: 'int64' }
@@ -8,8 +23,10 @@ export const nullableInt64 = { ...int64, type: ['integer', 'null'] }
 export const unixSeconds = { ...int64, description: 'Unix seconds' }
 const html = { ...string, description: 'HTML' }
 
-/** Refers to a record of the API by its name. */
+/** Refers to one of `sharedSchemas` by its name. */
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+const about = (description: string, schema: JsonSchema): JsonSchema => ({ ...schema, description })
+
 /** A list of any length. */
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
@@ -67,6 +84,7 @@ const play = {
   song: ref('Song')
 }
 const played = { sh_id: int64, ...play, streamer: string }
+const current = { ...played, elapsed: int64, remaining: int64 }
 const cued = { cued_at: unixSeconds, ...play }
 
 const source = {
@@ -96,7 +114,7 @@ const notFound = 'Record not found.'
 export const nowPlayingFields = {
   station: ref('StationSummary'),
   listeners: ref('Listeners'),
-  live: exactly({ is_live: boolean, streamer_name: string, broadcast_start: string, art: string }),
+  live: ref('Live'),
   now_playing: ref('CurrentItem'),
   playing_next: { oneOf: [ref('CuedItem'), { type: 'null' }] },
   song_history: arrayOf(ref('PlayedItem')),
@@ -104,22 +122,27 @@ export const nowPlayingFields = {
   cache: string
 }
 
-/** The schemas of records that belong to no resource, by name. */
+/** The schemas that several routes have, by name. */
 export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
   ActionResult: {
     ...exactly(actionProperties),
+    description: 'The result of a change.',
     examples: [{ success: true, message: updated, formatted_message: updated }]
   },
-  PlaylistImport: actionSchema({
-    import_results: arrayOf(
-      exactly({
-        path: { ...string, description: 'The entry of the list.' },
-        match: { ...nullableInt64, description: 'The id of the song; null: none.' }
-      })
-    )
-  }),
+  PlaylistImport: about(
+    'Which songs the entries of a list are.',
+    actionSchema({
+      import_results: arrayOf(
+        exactly({
+          path: { ...string, description: 'The entry of the list.' },
+          match: { ...nullableInt64, description: 'The id of the song; null: none.' }
+        })
+      )
+    })
+  ),
   Error: {
     type: 'object',
+    description: 'Why a request failed.',
     properties: {
       code: { ...int64, description: 'The HTTP status.' },
       type: { ...string, examples: ['NotFoundException'] },
@@ -146,116 +169,174 @@ export const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       }
     ]
   },
-  Song: exactly(song),
-  Listeners: exactly({ total: int64, unique: int64, current: int64 }),
-  Mount: exactly({ ...source, path: string, is_default: boolean }),
-  Remote: exactly(source),
-  StationSummary: exactly({
-    id: int64,
-    ...fieldsOf(string, 'name', 'shortcode', 'description', 'frontend', 'backend', 'timezone'),
-    ...fieldsOf(string, 'listen_url', 'url', 'public_player_url', 'playlist_pls_url', 'playlist_m3u_url'),
-    is_public: boolean,
-    mounts: arrayOf(ref('Mount')),
-    remotes: arrayOf(ref('Remote')),
-    hls_enabled: boolean,
-    hls_is_default: boolean,
-    hls_url: string,
-    hls_listeners: int64
-  }),
-  PlayedItem: exactly(played),
-  DetailedPlay: exactly({
-    ...played,
-    listeners_start: int64,
-    listeners_end: { ...int64, description: 'While it plays, the current count.' },
-    delta_total: { ...int64, description: 'listeners_end - listeners_start' },
-    delta_positive: { ...int64, description: 'The sum of all rises.' },
-    delta_negative: { ...int64, description: 'The sum of all falls.' },
-    listeners_peak: int64,
-    unique_listeners: { ...int64, description: 'Distinct listeners during the play.' },
-    is_visible: { ...boolean, description: 'Whether listeners see it.' }
-  }),
-  ListenerSeries: exactly({
-    step: { ...int64, description: 'Seconds from one point to the next.' },
-    points: arrayOf(
-      exactly({
-        at: { ...int64, description: 'Unix seconds of the first minute of the step.' },
-        total: { ...int64, description: 'At the end of the step.' },
-        unique: { ...int64, description: 'Distinct listeners at the end of the step.' },
-        most: { ...int64, description: 'The highest total within the step.' },
-        fewest: { ...int64, description: 'The lowest total within the step.' }
-      })
-    )
-  }),
-  CurrentItem: exactly({ ...played, elapsed: int64, remaining: int64 }),
-  CuedItem: exactly(cued),
-  NowPlaying: exactly(nowPlayingFields),
-  EventSong: exactly(eventSong),
-  NowPlayingEvent: exactly({
-    station: ref('StationSummary'),
-    listeners: ref('Listeners'),
-    live: exactly({
+  Song: about('A song, as it is shown.', exactly(song)),
+  Listeners: about('Numbers of listeners now.', exactly({ total: int64, unique: int64, current: int64 })),
+  NowPlayingMount: about(
+    'A mount as listeners see it.',
+    exactly({ ...source, path: string, is_default: boolean })
+  ),
+  NowPlayingRemote: about('A remote as listeners see it.', exactly(source)),
+  StationSummary: about(
+    'A station as listeners see it.',
+    exactly({
+      id: int64,
+      ...fieldsOf(string, 'name', 'shortcode', 'description', 'frontend', 'backend', 'timezone'),
+      ...fieldsOf(string, 'listen_url', 'url', 'public_player_url', 'playlist_pls_url', 'playlist_m3u_url'),
+      is_public: boolean,
+      mounts: arrayOf(ref('NowPlayingMount')),
+      remotes: arrayOf(ref('NowPlayingRemote')),
+      hls_enabled: boolean,
+      hls_is_default: boolean,
+      hls_url: string,
+      hls_listeners: int64
+    })
+  ),
+  Live: about(
+    'The live broadcast.',
+    exactly({
+      is_live: boolean,
+      streamer_name: string,
+      broadcast_start: { ...string, description: 'Unix seconds; empty: none.' },
+      art: string
+    })
+  ),
+  PlayedItem: about('A play of the history.', exactly(played)),
+  DetailedPlay: about(
+    'A play, with its listeners.',
+    exactly({
+      ...played,
+      listeners_start: int64,
+      listeners_end: { ...int64, description: 'While it plays, the current count.' },
+      delta_total: { ...int64, description: 'listeners_end - listeners_start' },
+      delta_positive: { ...int64, description: 'The sum of all rises.' },
+      delta_negative: { ...int64, description: 'The sum of all falls.' },
+      listeners_peak: int64,
+      unique_listeners: { ...int64, description: 'Distinct listeners during the play.' },
+      is_visible: { ...boolean, description: 'Whether listeners see it.' }
+    })
+  ),
+  ListenerSeries: about(
+    'Numbers of listeners over time.',
+    exactly({
+      step: { ...int64, description: 'Seconds from one point to the next.' },
+      points: arrayOf(
+        exactly({
+          at: { ...int64, description: 'Unix seconds of the first minute of the step.' },
+          total: { ...int64, description: 'At the end of the step.' },
+          unique: { ...int64, description: 'Distinct listeners at the end of the step.' },
+          most: { ...int64, description: 'The highest total within the step.' },
+          fewest: { ...int64, description: 'The lowest total within the step.' }
+        })
+      )
+    })
+  ),
+  CurrentItem: about('The current song of a station.', exactly(current)),
+  CuedItem: about('The next song of a station.', exactly(cued)),
+  NowPlaying: about('What a station plays now.', exactly(nowPlayingFields)),
+  EventSong: about('A song, as the live protocol shows it.', exactly(eventSong)),
+  EventLive: about(
+    'The live broadcast, as the live protocol shows it.',
+    exactly({
       is_live: boolean,
       streamer_name: string,
       broadcast_start: { ...unixSeconds, type: ['integer', 'null'] },
       art: { type: ['string', 'null'] }
-    }),
-    now_playing: exactly({ ...played, song: ref('EventSong'), elapsed: int64, remaining: int64 }),
-    playing_next: { oneOf: [exactly({ ...cued, song: ref('EventSong') }), { type: 'null' }] },
-    song_history: arrayOf(exactly({ ...played, song: ref('EventSong') })),
-    is_online: boolean,
-    cache: string
-  }),
-  QueueItem: exactly({
-    ...cued,
-    links: exactly({ self: { ...string, format: 'uri', description: 'Its last segment is the id.' } }),
-    sent_to_autodj: boolean,
-    is_played: boolean,
-    autodj_custom_uri: string,
-    log: { ...arrayOf({}), description: 'Why the AutoDJ chose it.' }
-  }),
-  PreviewItem: exactly({
-    played_at: { ...int64, description: 'Unix seconds of its start.' },
-    ends_at: int64,
-    duration: { ...int64, description: 'Seconds; 0: unknown.' },
-    playlist: string,
-    is_request: boolean,
-    is_jingle: boolean,
-    song: { oneOf: [ref('Song'), { type: 'null' }], description: 'Null: silence.' },
-    log: { ...arrayOf({}), description: 'Why the AutoDJ chose it; empty if it is in the queue.' }
-  }),
-  ScheduleEntry: exactly({
-    id: { ...int64, description: 'The id of the schedule item.' },
-    type: { ...string, enum: ['playlist'] },
-    ...fieldsOf(string, 'name', 'title', 'description'),
-    start_timestamp: int64,
-    start: { ...string, format: 'date-time', description: 'Local time of the station.' },
-    end_timestamp: int64,
-    end: { ...string, format: 'date-time' },
-    is_now: boolean
-  }),
-  OnDemandSong: exactly({
-    track_id: { ...string, description: 'The id of the song.' },
-    media: ref('Song'),
-    download_url: { ...string, examples: ['/api/station/1/ondemand/download/12'] }
-  }),
-  RequestableSong: exactly({
-    request_id: { ...string, description: 'The id of the song.', examples: ['12'] },
-    request_url: { ...string, description: 'POST here.', examples: ['/api/station/1/request/12'] },
-    song: ref('Song')
-  }),
-  SongRequest: exactly({
-    id: int64,
-    timestamp: { ...int64, description: 'Unix seconds of the request.' },
-    due_at: { ...int64, description: 'Unix seconds; not played earlier.' },
-    skip_delay: boolean,
-    state: {
-      ...string,
-      enum: ['pending', 'queued', 'aired', 'cancelled', 'expired'],
-      description: 'A request that is not queued within three hours expires.'
-    },
-    played_at: { ...int64, description: 'Unix seconds; 0: not played.' },
-    media_id: int64,
-    song: ref('Song'),
-    ip: { ...string, description: 'Address of the listener (IPv6: network); "" without permission.' }
-  })
+    })
+  ),
+  EventCurrentItem: about(
+    'The current song of a station, as the live protocol shows it.',
+    exactly({ ...current, song: ref('EventSong') })
+  ),
+  EventCuedItem: about(
+    'The next song of a station, as the live protocol shows it.',
+    exactly({ ...cued, song: ref('EventSong') })
+  ),
+  EventPlayedItem: about(
+    'A play of the history, as the live protocol shows it.',
+    exactly({ ...played, song: ref('EventSong') })
+  ),
+  NowPlayingEvent: about(
+    'What a station plays now, as the live protocol shows it.',
+    exactly({
+      station: ref('StationSummary'),
+      listeners: ref('Listeners'),
+      live: ref('EventLive'),
+      now_playing: ref('EventCurrentItem'),
+      playing_next: { oneOf: [ref('EventCuedItem'), { type: 'null' }] },
+      song_history: arrayOf(ref('EventPlayedItem')),
+      is_online: boolean,
+      cache: string
+    })
+  ),
+  QueueItem: about(
+    'A song that is queued.',
+    exactly({
+      ...cued,
+      links: exactly({ self: { ...string, format: 'uri', description: 'Its last segment is the id.' } }),
+      sent_to_autodj: boolean,
+      is_played: boolean,
+      autodj_custom_uri: string,
+      log: { ...arrayOf({}), description: 'Why the AutoDJ chose it.' }
+    })
+  ),
+  PreviewItem: about(
+    'A song that will be played if nothing changes.',
+    exactly({
+      played_at: { ...int64, description: 'Unix seconds of its start.' },
+      ends_at: int64,
+      duration: { ...int64, description: 'Seconds; 0: unknown.' },
+      playlist: string,
+      is_request: boolean,
+      is_jingle: boolean,
+      song: { oneOf: [ref('Song'), { type: 'null' }], description: 'Null: silence.' },
+      log: { ...arrayOf({}), description: 'Why the AutoDJ chose it; empty if it is in the queue.' }
+    })
+  ),
+  ScheduleEntry: about(
+    'One time that a playlist is scheduled.',
+    exactly({
+      id: { ...int64, description: 'The id of the schedule item.' },
+      type: { ...string, enum: ['playlist'] },
+      ...fieldsOf(string, 'name', 'title', 'description'),
+      start_timestamp: int64,
+      start: { ...string, format: 'date-time', description: 'Local time of the station.' },
+      end_timestamp: int64,
+      end: { ...string, format: 'date-time' },
+      is_now: boolean
+    })
+  ),
+  OnDemandSong: about(
+    'A song that listeners may download.',
+    exactly({
+      track_id: { ...string, description: 'The id of the song.' },
+      media: ref('Song'),
+      download_url: { ...string, examples: ['/api/station/1/ondemand/download/12'] }
+    })
+  ),
+  RequestableSong: about(
+    'A song that listeners may request.',
+    exactly({
+      request_id: { ...string, description: 'The id of the song.', examples: ['12'] },
+      request_url: { ...string, description: 'POST here.', examples: ['/api/station/1/request/12'] },
+      song: ref('Song')
+    })
+  ),
+  SongRequest: about(
+    'A request of a listener.',
+    exactly({
+      id: int64,
+      timestamp: { ...int64, description: 'Unix seconds of the request.' },
+      due_at: { ...int64, description: 'Unix seconds; not played earlier.' },
+      skip_delay: boolean,
+      state: {
+        ...string,
+        enum: ['pending', 'queued', 'aired', 'cancelled', 'expired'],
+        description: 'A request that is not queued within three hours expires.'
+      },
+      played_at: { ...int64, description: 'Unix seconds; 0: not played.' },
+      media_id: int64,
+      song: ref('Song'),
+      ip: { ...string, description: 'Address of the listener (IPv6: network); "" without permission.' }
+    })
+  )
 }

@@ -9,7 +9,7 @@ import {
   renderListReply
 } from '../core/list.ts'
 import { type ApiRequest, apiRoute, dialectVary } from '../core/route.ts'
-import { exactly, nowPlayingFields, ref, string } from '../core/schemas.ts'
+import { exactly, named, nowPlayingFields, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findViewableStations } from './viewable-stations.ts'
 
@@ -18,17 +18,21 @@ const sorts = ['name', 'listeners', 'now_playing'] as const
 /** Documents of one response; a client pages through more. */
 const maxStations = 500
 
-export const dashboardStationSchema = exactly({
-  ...nowPlayingFields,
-  links: { type: 'object', additionalProperties: string }
-})
+const dashboardStationSchema = named(
+  'DashboardStation',
+  'Now playing on a station that the caller may open, and its addresses.',
+  exactly({
+    ...nowPlayingFields,
+    links: { type: 'object', additionalProperties: string }
+  })
+)
 
 export const dashboardStationsRoute = apiRoute('GET', '/api/frontend/dashboard/stations', 'any key', {
   id: 'listDashboardStations',
   tag: 'Dashboard',
   summary: `Now playing on the stations that the key may view, with links; at most ${maxStations} at once`,
   query: listParameters(sorts),
-  answer: listSchema(ref('DashboardStation')),
+  answer: listSchema(dashboardStationSchema),
   async handle(request, services) {
     const query = parseListQuery(request, sorts)
     const found = sortStations(await findNamed(request, services, query.search), query)

@@ -15,7 +15,7 @@ import {
   type Reply,
   stationOf
 } from '../core/route.ts'
-import { actionSchema, arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import { actionSchema, arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import {
   type BulkContext,
@@ -240,26 +240,34 @@ const query = {
 }
 const songFields = { id: int64, title: string, artist: string }
 
-export const bulkPreviewSchema = actionSchema({
-  previewResults: arrayOf(
-    exactly({
-      ...songFields,
-      has_changes: boolean,
-      changes: exactly({
-        metadata: arrayOf(cell),
-        extra_metadata: arrayOf(cell),
-        custom_fields: arrayOf(cell),
-        playlists: exactly({ added: arrayOf(string), removed: arrayOf(string) })
-      }),
-      error: nullableText
-    })
-  ),
-  totalChanges: int64
-})
+const bulkPreviewSchema = named(
+  'BulkPreview',
+  'What the rows of a table would change.',
+  actionSchema({
+    previewResults: arrayOf(
+      exactly({
+        ...songFields,
+        has_changes: boolean,
+        changes: exactly({
+          metadata: arrayOf(cell),
+          extra_metadata: arrayOf(cell),
+          custom_fields: arrayOf(cell),
+          playlists: exactly({ added: arrayOf(string), removed: arrayOf(string) })
+        }),
+        error: nullableText
+      })
+    ),
+    totalChanges: int64
+  })
+)
 
-export const bulkImportSchema = actionSchema({
-  import_results: arrayOf(exactly({ ...songFields, success: boolean, error: nullableText }))
-})
+const bulkImportSchema = named(
+  'BulkImport',
+  'What the rows of a table changed.',
+  actionSchema({
+    import_results: arrayOf(exactly({ ...songFields, success: boolean, error: nullableText }))
+  })
+)
 
 const upload = apiRoute('POST', path, access, {
   id: 'uploadFileTable',
@@ -267,7 +275,7 @@ const upload = apiRoute('POST', path, access, {
   summary: `Change songs as a CSV file says (a form with \`file\`, or the file), at most ${maxChanges} of them at once`,
   body,
   query,
-  answer: ref('BulkImport'),
+  answer: bulkImportSchema,
   errors: [413],
   isStreamed: true,
   hasDialects: true,
@@ -282,7 +290,7 @@ const preview = apiRoute('POST', `${path}/preview`, access, {
   summary: 'What the upload of a CSV file would change',
   body,
   query,
-  answer: ref('BulkPreview'),
+  answer: bulkPreviewSchema,
   errors: [413],
   isStreamed: true,
   hasDialects: true,

@@ -3,9 +3,10 @@ import type { Fragment, Sql } from '../../db/sql.ts'
 import { findStoredFolder } from '../../db/stored-names.ts'
 import { containsText } from '../core/list.ts'
 import { parseQueryInteger, refuseField } from '../core/parse.ts'
+import { recordSchema } from '../core/resource-routes.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
-import { fileReads } from './files.ts'
+import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
+import { fileReads, files } from './files.ts'
 import { folderPrefix, nameOf } from './media-paths.ts'
 
 /** The most entries of a page. */
@@ -36,27 +37,31 @@ const filterConditions = {
 type Filter = keyof typeof filterConditions
 const isFilter = (text: string): text is Filter => Object.hasOwn(filterConditions, text)
 
-export const fileRowSchema = exactly({
-  path: string,
-  path_short: { ...string, description: 'The name without its folder.' },
-  text: string,
-  type: { ...string, enum: ['media', 'directory'] },
-  timestamp: unixSeconds,
-  size: int64,
-  media: { oneOf: [ref('StationFile'), { type: 'null' }] },
-  dir: {
-    oneOf: [
-      exactly({
-        playlists: {
-          ...arrayOf(int64),
-          description: 'Those to which the folder, or one above it, is assigned.'
-        }
-      }),
-      { type: 'null' }
-    ]
-  },
-  links: exactly({ download: string, play: string })
-})
+const fileRowSchema = named(
+  'FileRow',
+  'A song or a folder in a folder of the library.',
+  exactly({
+    path: string,
+    path_short: { ...string, description: 'The name without its folder.' },
+    text: string,
+    type: { ...string, enum: ['media', 'directory'] },
+    timestamp: unixSeconds,
+    size: int64,
+    media: { oneOf: [recordSchema(files), { type: 'null' }] },
+    dir: {
+      oneOf: [
+        exactly({
+          playlists: {
+            ...arrayOf(int64),
+            description: 'Those to which the folder, or one above it, is assigned.'
+          }
+        }),
+        { type: 'null' }
+      ]
+    },
+    links: exactly({ download: string, play: string })
+  })
+)
 
 interface Place {
   readonly stationId: number
@@ -95,7 +100,7 @@ const route = apiRoute('GET', '/api/station/:station_id/files/list', 'view stati
     total: int64,
     total_pages: int64,
     links: exactly({ first: string, previous: string, next: string, last: string }),
-    rows: arrayOf(ref('FileRow'))
+    rows: arrayOf(fileRowSchema)
   }),
   async handle(request, services) {
     const { reads: sql } = services

@@ -5,7 +5,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { stationAction } from '../core/actions.ts'
 import { parseBody } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
-import { exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listen-tokens'
 const tag = 'Listen tokens'
@@ -23,13 +23,17 @@ const fields = {
 }
 const bodyOf = bodyValidator(fields)
 
-export const listenTokenSchema = exactly({
-  token: { ...string, pattern: '^lt1_[A-Za-z0-9_-]+$', description: 'Returned once, and not stored.' },
-  expires_in: { ...int64, description: 'Seconds' },
-  expires_at: unixSeconds,
-  subject: string,
-  player_url: { ...string, format: 'uri', description: 'The player page, with the token.' }
-})
+const listenTokenSchema = named(
+  'ListenToken',
+  'A token that lets a listener hear a private station.',
+  exactly({
+    token: { ...string, pattern: '^lt1_[A-Za-z0-9_-]+$', description: 'Returned once, and not stored.' },
+    expires_in: { ...int64, description: 'Seconds' },
+    expires_at: unixSeconds,
+    subject: string,
+    player_url: { ...string, format: 'uri', description: 'The player page, with the token.' }
+  })
+)
 
 const create = apiRoute('POST', path, access, {
   id: 'createListenToken',
@@ -38,7 +42,7 @@ const create = apiRoute('POST', path, access, {
     'Create a token with which a listener may follow the station, also if it is private, until it expires',
   body: bodySchema(fields, { isPartial: true }),
   isBodyOptional: true,
-  answer: ref('ListenToken'),
+  answer: listenTokenSchema,
   async handle(request, { reads: sql, listenTokens, config }) {
     const { expires_in: expiresIn, subject } = parseBody(bodyOf, request.body)
     const [station] = await sql<{ generation: number; shortName: string }[]>`

@@ -4,6 +4,7 @@ import { maySeeStation } from '../auth/access.ts'
 import { listSchema, pageParameters, parsePage, renderListEnvelope, withElements } from '../core/list.ts'
 import { queryFilters, refuseField } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { listVary, privateCaching, publicHeaders } from './now-playing.ts'
 
@@ -33,7 +34,7 @@ export const nowPlayingList = apiRoute('GET', '/api/nowplaying', 'public', {
       description: `Documents per page, at most ${maxSelected}; 0: all, if there are not more.`
     }
   },
-  answer: listSchema({ $ref: '#/components/schemas/NowPlaying' }),
+  answer: listSchema(ref('NowPlaying')),
   unchanged: 'The entity tag matches.',
   handle(request, services) {
     const respond = chooseResponder(request, services)

@@ -17,6 +17,7 @@ import {
   positionHeaders,
   type Reply
 } from '../core/route.ts'
+import { arrayOf, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { isNewState } from './long-polls.ts'
 
@@ -115,9 +116,9 @@ function refuse(): never {
   throw new TooManyRequests(5 + Math.floor(Math.random() * 11))
 }
 
-const nowPlaying = { $ref: '#/components/schemas/NowPlaying' }
-const nowPlayingEvent = { $ref: '#/components/schemas/NowPlayingEvent' }
-const summary = { $ref: '#/components/schemas/StationSummary' }
+const nowPlaying = ref('NowPlaying')
+const nowPlayingEvent = ref('NowPlayingEvent')
+const summary = ref('StationSummary')
 
 const filters = queryFilters({
   wait: integer({ min: 0, max: 60, about: 'Seconds to wait for an offset above `since`.' }),
@@ -193,7 +194,7 @@ const stations = apiRoute('GET', '/api/stations', 'public', {
   id: 'listStationSummaries',
   tag: 'Now playing',
   summary: 'All stations',
-  answer: { type: 'array', items: summary },
+  answer: arrayOf(summary),
   async handle(request, services) {
     const visible = await findVisible(request, services)
     const { body } = json(visible.map(station => renderStation(station.read(), services.config.BASE_URL)))

@@ -1,30 +1,34 @@
 import { followerTransports, readFollowers } from '../../redis/followers.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
-import { exactly, int64, ref } from '../core/schemas.ts'
+import { exactly, int64, named } from '../core/schemas.ts'
 
 const count = (about: string) => ({ ...int64, description: about })
 
-export const occupancySchema = exactly({
-  at: {
-    ...int64,
-    description: 'Unix seconds of the oldest count in these sums; servers count every two seconds.'
-  },
-  total: count('All followers.'),
-  by_transport: exactly({
-    websocket: count('WebSockets.'),
-    sse: count('Streams of server-sent events.'),
-    http_stream: count('Streams of lines.'),
-    long_poll: count('Long polls that wait.')
-  } satisfies Record<(typeof followerTransports)[number], unknown>)
-})
+const occupancySchema = named(
+  'Occupancy',
+  'How many clients follow a station.',
+  exactly({
+    at: {
+      ...int64,
+      description: 'Unix seconds of the oldest count in these sums; servers count every two seconds.'
+    },
+    total: count('All followers.'),
+    by_transport: exactly({
+      websocket: count('WebSockets.'),
+      sse: count('Streams of server-sent events.'),
+      http_stream: count('Streams of lines.'),
+      long_poll: count('Long polls that wait.')
+    } satisfies Record<(typeof followerTransports)[number], unknown>)
+  })
+)
 
 /** How many clients follow a station by push, on all server processes. They need not listen to its stream. */
 export const occupancyRoute = apiRoute('GET', '/api/station/:station_id/occupancy', 'view station reports', {
   id: 'getOccupancy',
   tag: 'Listeners',
   summary: 'How many clients follow the station now, by transport, on all servers',
-  answer: ref('Occupancy'),
+  answer: occupancySchema,
   async handle(request, { redis }) {
     const nowMs = engineTimeMs()
     const { atMs, counts } = await readFollowers(redis, stationOf(request).id, nowMs)

@@ -13,7 +13,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, ref, string, unixSeconds } from '../core/schemas.ts'
 import { exceedsInviter, inviterColumns, inviterOf, type InviterRow } from './inviters.ts'
 import { checkRegistration, insertPasskey, offerRegistration, optionalPasskeyField } from './passkeys.ts'
 import {
@@ -59,23 +59,27 @@ const fields = {
 }
 const validator = bodyValidator(fields)
 
-export const invitationSchema = exactly({
-  id: int64,
-  email: string,
-  name: string,
-  ...grantSchemas,
-  invited_by: string,
-  exceeds_inviter: {
-    ...boolean,
-    description:
-      'Whether it gives more than its maker may give now: it cannot be accepted until that has changed.'
-  },
-  created_at: unixSeconds,
-  expires_at: unixSeconds,
-  accepted_at: { ...unixSeconds, description: 'Unix seconds; 0: not accepted.' },
-  revoked_at: { ...unixSeconds, description: 'Unix seconds; 0: not revoked.' }
-})
-const record = ref('Invitation')
+const invitationSchema = named(
+  'Invitation',
+  'An invitation to become a user.',
+  exactly({
+    id: int64,
+    email: string,
+    name: string,
+    ...grantSchemas,
+    invited_by: string,
+    exceeds_inviter: {
+      ...boolean,
+      description:
+        'Whether it gives more than its maker may give now: it cannot be accepted until that has changed.'
+    },
+    created_at: unixSeconds,
+    expires_at: unixSeconds,
+    accepted_at: { ...unixSeconds, description: 'Unix seconds; 0: not accepted.' },
+    revoked_at: { ...unixSeconds, description: 'Unix seconds; 0: not revoked.' }
+  })
+)
+const record = invitationSchema
 
 const selectInvitations = (sql: Sql | Tx) => sql`
   select id, email, name,

@@ -10,12 +10,13 @@ import {
   renderUserKey,
   revokeUserKey,
   selectUserKeys,
-  userKeyFields
+  userKeyFields,
+  userKeySchema
 } from './user-keys.ts'
 
 const path = '/api/frontend/account/api-keys'
 const onePath = '/api/frontend/account/api-key'
-const record = ref('UserApiKey')
+const record = userKeySchema
 const validator = bodyValidator(newUserKeyFields)
 
 const list = apiRoute('GET', path, 'any key', {

@@ -17,7 +17,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
 import { access, assertMayGrant, changePeople, findUnknownStations, tag } from './people.ts'
 
 function permissionList(names: readonly [Permission, ...Permission[]], about: string) {
@@ -68,15 +68,19 @@ const computedFields = {
   links: exactly({ self: string })
 }
 
-export const roleSchema = exactly({
-  name: string,
-  permissions: exactly({
-    global: permissionNames,
-    station: arrayOf(exactly({ id: int64, permissions: permissionNames }))
-  }),
-  ...computedFields
-})
-const record = ref('Role')
+const roleSchema = named(
+  'Role',
+  'A role: permissions that users have together.',
+  exactly({
+    name: string,
+    permissions: exactly({
+      global: permissionNames,
+      station: arrayOf(exactly({ id: int64, permissions: permissionNames }))
+    }),
+    ...computedFields
+  })
+)
+const record = roleSchema
 
 interface RoleRow extends Grants {
   readonly id: number

@@ -20,14 +20,15 @@ import {
   selectUserKeys,
   userKeyCondition,
   userKeyFields,
-  userKeyRows
+  userKeyRows,
+  userKeySchema
 } from './user-keys.ts'
 
 const access = 'administer api keys'
 const tag = 'API keys'
 const path = '/api/admin/api-keys'
 const onePath = '/api/admin/api-key'
-const record = ref('UserApiKey')
+const record = userKeySchema
 
 const fields = {
   user: custom(

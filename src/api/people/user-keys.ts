@@ -8,7 +8,7 @@ import { recordAudit } from '../core/audit.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseId } from '../core/parse.ts'
 import type { ApiRequest } from '../core/route.ts'
-import { exactly, string, unixSeconds } from '../core/schemas.ts'
+import { exactly, named, string, unixSeconds } from '../core/schemas.ts'
 import { userSummary, userSummarySchema } from './people.ts'
 
 // API keys that belong to users, and always may do what their users may do.
@@ -28,7 +28,11 @@ export const userKeyFields = {
   last_used_at: { ...unixSeconds, description: 'Unix seconds; 0: never.' },
   links: exactly({ self: { ...string, format: 'uri' } })
 }
-export const userKeySchema = exactly(userKeyFields)
+export const userKeySchema = named(
+  'UserApiKey',
+  'An API key of a user, without its secret.',
+  exactly(userKeyFields)
+)
 
 /** The fields of a new key. */
 export const newUserKeyFields = {

@@ -9,7 +9,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody, parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { boolean, exactly, int64, named, ref, string, unixSeconds } from '../core/schemas.ts'
 import {
   access,
   assertMayGrant,
@@ -69,8 +69,8 @@ export const userFields = {
   ...grantSchemas,
   ...computedFields
 }
-export const userSchema = exactly(userFields)
-const record = ref('User')
+const userSchema = named('User', 'A person who may sign in.', exactly(userFields))
+const record = userSchema
 
 interface UserRow {
   readonly id: number

@@ -7,20 +7,24 @@ import type { Permission } from '../auth/access.ts'
 import { momentSchema, parseMoment, startMsFragment, toLocalTime } from '../core/moments.ts'
 import { refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
 
 const dayMs = 86_400_000
 const defaultDays = 14
 const maxDays = 100
 const maxEvents = 5_000
 
-export const calendarEventSchema = exactly({
-  id: { ...int64, description: 'The id of the playlist or streamer.' },
-  title: string,
-  start: { ...string, format: 'date-time', description: 'Local time of the station.' },
-  end: { ...string, format: 'date-time' },
-  edit_url: string
-})
+const calendarEventSchema = named(
+  'CalendarEvent',
+  'One time that a playlist or a streamer is scheduled.',
+  exactly({
+    id: { ...int64, description: 'The id of the playlist or streamer.' },
+    title: string,
+    start: { ...string, format: 'date-time', description: 'Local time of the station.' },
+    end: { ...string, format: 'date-time' },
+    edit_url: string
+  })
+)
 
 interface Calendar {
   readonly path: string
@@ -41,7 +45,7 @@ const calendarRoute = ({ path, access, record, select, ...doc }: Calendar) =>
       start: momentSchema(`The start. Default: ${defaultDays} days before now.`),
       end: momentSchema(`The end, at most ${maxDays} days after the start; a day is included. Default: now.`)
     },
-    answer: arrayOf(ref('CalendarEvent')),
+    answer: arrayOf(calendarEventSchema),
     async handle(request, { reads: sql, config }) {
       const station = stationOf(request)
       const start = parseMoment(request.query, 'start')

@@ -29,6 +29,7 @@ import { recordAudit } from '../core/audit.ts'
 import { dispositionOf } from '../core/csv.ts'
 import { findUrlProblem, parseBody, parseId, refuseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** An element of an imported list: the id of a song in the library, or an entry of a playlist file. */
@@ -137,7 +138,7 @@ const importList = apiRoute('POST', '/api/station/:station_id/playlist/:id/impor
   summary:
     'Append the songs of an M3U, M3U8, PLS or JSON list that the playlist has less often than the list; URLs are added without being fetched',
   body: importSchema,
-  answer: { $ref: '#/components/schemas/PlaylistImport' },
+  answer: ref('PlaylistImport'),
   textTypes: importTypes,
   maxBodyBytes: maxPlaylistBytes,
   maxBodyValues: 2 * maxPlaylistEntries,

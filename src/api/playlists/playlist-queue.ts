@@ -6,24 +6,28 @@ import { ApiError } from '../../runtime/errors.ts'
 import { pageParameters, pageWindow, parsePage, listSchema, renderListReply } from '../core/list.ts'
 import { parseId } from '../core/parse.ts'
 import { apiRoute, stationOf } from '../core/route.ts'
-import { exactly, int64, nullableInt64, ref, string } from '../core/schemas.ts'
+import { exactly, int64, named, nullableInt64, string } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
 
-export const playlistQueueSchema = exactly({
-  spm_id: { ...int64, description: 'The id of the entry.' },
-  media_id: int64,
-  song_id: string,
-  artist: string,
-  title: string,
-  last_played: { ...nullableInt64, description: 'Unix seconds; null: not from this playlist.' }
-})
+const playlistQueueSchema = named(
+  'PlaylistQueueItem',
+  'A song that is next in a playlist.',
+  exactly({
+    spm_id: { ...int64, description: 'The id of the entry.' },
+    media_id: int64,
+    song_id: string,
+    artist: string,
+    title: string,
+    last_played: { ...nullableInt64, description: 'Unix seconds; null: not from this playlist.' }
+  })
+)
 
 const readQueue = apiRoute('GET', `${path}/queue`, 'view station management', {
   id: 'listPlaylistQueue',
   tag: 'Playlists',
   summary: 'The songs that a playlist has left in its pass, in order',
   query: pageParameters,
-  answer: listSchema(ref('PlaylistQueueItem')),
+  answer: listSchema(playlistQueueSchema),
   errors: [409],
   async handle(request, { reads: sql, config }) {
     const { id: stationId } = stationOf(request)

@@ -10,10 +10,10 @@ import { openFairSemaphore } from '../../runtime/fair-semaphore.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { parseBody, queryFilters } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readSources } from './apply-unsaved.ts'
 import { isDateOrEmpty } from './schedule-items.ts'
+import { scheduleSimulationSchema } from './simulation-answer.ts'
 import { runSimulationTask } from './simulation-task.ts'
 import { findIdProblems, type UnsavedPlaylist, unsavedPlaylistsField } from './unsaved-playlists.ts'
 
@@ -43,7 +43,7 @@ const periodQuery = queryFilters(periodFields)
 const path = '/api/station/:station_id/schedule/simulation'
 const declared = {
   tag: 'Schedule',
-  answer: ref('ScheduleSimulation'),
+  answer: scheduleSimulationSchema,
   errors: [429, 503]
 } as const
 

@@ -7,6 +7,7 @@ import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { toLocalTime } from '../core/moments.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
+import { arrayOf, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 
@@ -25,7 +26,7 @@ export const scheduleRoute = apiRoute('GET', '/api/station/:station_id/schedule'
     now: { type: 'integer', description: 'Start of the range in Unix seconds; the default is now.' },
     rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number; default 100.' }
   },
-  answer: { type: 'array', items: { $ref: '#/components/schemas/ScheduleEntry' } },
+  answer: arrayOf(ref('ScheduleEntry')),
   errors: [429],
   needsAddress: true,
   async handle(request, services) {

@@ -4,7 +4,7 @@ import { buildReport } from '../../autodj/simulation/report.ts'
 import type { Run } from '../../autodj/simulation/run.ts'
 import { type ScheduleWarning, warningCodes } from '../../autodj/simulation/warnings.ts'
 import type { JsonSchema } from '../../fields/field.ts'
-import { exactly } from '../core/schemas.ts'
+import { exactly, named } from '../core/schemas.ts'
 
 /** Maximum number of blocks in a response. */
 const maxBlocks = 5_000
@@ -18,60 +18,67 @@ const playlistId = {
 const listOf = (items: JsonSchema) => ({ type: 'array', items })
 
 /** The schema of a simulation of a schedule. */
-export const scheduleSimulationSchema = exactly({
-  timezone: { type: 'string' },
-  from: { ...int64, description: 'Unix seconds at which the simulation starts.' },
-  until: { ...int64, description: 'Unix seconds at which it ends.' },
-  is_complete: {
-    type: 'boolean',
-    description: 'Whether it covers the whole period. It ends early if it takes too long.'
-  },
-  plays: { type: 'integer' },
-  silent_seconds: { type: 'integer' },
-  blocks: {
-    ...listOf(
+export const scheduleSimulationSchema = named(
+  'ScheduleSimulation',
+  'What a schedule would play.',
+  exactly({
+    timezone: { type: 'string' },
+    from: { ...int64, description: 'Unix seconds at which the simulation starts.' },
+    until: { ...int64, description: 'Unix seconds at which it ends.' },
+    is_complete: {
+      type: 'boolean',
+      description: 'Whether it covers the whole period. It ends early if it takes too long.'
+    },
+    plays: { type: 'integer' },
+    silent_seconds: { type: 'integer' },
+    blocks: {
+      ...listOf(
+        exactly({
+          playlist_id: { ...playlistId, description: 'Null: a request, a manual play or silence.' },
+          name: { type: 'string', description: 'The playlist, or request, manual or silence.' },
+          from: int64,
+          until: int64,
+          songs: { type: 'integer' }
+        })
+      ),
+      description: `Consecutive songs of one playlist, at most ${maxBlocks} blocks.`
+    },
+    has_more_blocks: { type: 'boolean' },
+    playlists: listOf(
       exactly({
-        playlist_id: { ...playlistId, description: 'Null: a request, a manual play or silence.' },
-        name: { type: 'string', description: 'The playlist, or request, manual or silence.' },
-        from: int64,
-        until: int64,
-        songs: { type: 'integer' }
+        playlist_id: playlistId,
+        name: { type: 'string' },
+        plays: { type: 'integer' },
+        seconds: { type: 'integer', description: 'Airtime.' },
+        songs_played: { type: 'integer' },
+        songs: { type: 'integer' },
+        overruns: { type: 'integer', description: 'Plays that end after their scheduled period.' },
+        longest_overrun: { type: 'integer', description: 'Seconds.' }
       })
     ),
-    description: `Consecutive songs of one playlist, at most ${maxBlocks} blocks.`
-  },
-  has_more_blocks: { type: 'boolean' },
-  playlists: listOf(
-    exactly({
-      playlist_id: playlistId,
-      name: { type: 'string' },
-      plays: { type: 'integer' },
-      seconds: { type: 'integer', description: 'Airtime.' },
-      songs_played: { type: 'integer' },
-      songs: { type: 'integer' },
-      overruns: { type: 'integer', description: 'Plays that end after their scheduled period.' },
-      longest_overrun: { type: 'integer', description: 'Seconds.' }
-    })
-  ),
-  aims: listOf(
-    exactly({ name: { type: 'string' }, measured: { type: 'string' }, is_met: { type: 'boolean' } })
-  ),
-  missed: listOf(
-    exactly({
-      playlist_id: playlistId,
-      code: { type: 'string', enum: missedAimCodes },
-      message: { type: 'string' }
-    })
-  ),
-  warnings: listOf(
-    exactly({
-      playlist_id: playlistId,
-      code: { type: 'string', enum: warningCodes },
-      is_never_played: { type: 'boolean', description: 'Whether the playlist does not play because of it.' },
-      message: { type: 'string' }
-    })
-  )
-})
+    aims: listOf(
+      exactly({ name: { type: 'string' }, measured: { type: 'string' }, is_met: { type: 'boolean' } })
+    ),
+    missed: listOf(
+      exactly({
+        playlist_id: playlistId,
+        code: { type: 'string', enum: missedAimCodes },
+        message: { type: 'string' }
+      })
+    ),
+    warnings: listOf(
+      exactly({
+        playlist_id: playlistId,
+        code: { type: 'string', enum: warningCodes },
+        is_never_played: {
+          type: 'boolean',
+          description: 'Whether the playlist does not play because of it.'
+        },
+        message: { type: 'string' }
+      })
+    )
+  })
+)
 
 interface SimulationResult {
   readonly run: Run

@@ -12,7 +12,7 @@ import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
 import { findStations, parseBody } from '../core/parse.ts'
 import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
-import { actionSchema, arrayOf, exactly, ref, string } from '../core/schemas.ts'
+import { actionSchema, arrayOf, exactly, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const listenerCount = integer({ min: 0, max: 100_000_000, about: 'Number of listeners.' })
@@ -146,6 +146,18 @@ const reportListeners = apiRoute('PUT', '/api/station/:station_id/listeners', ac
 /** Reports of a list that are recorded at the same time. */
 const atOnce = 100
 
+/** The response to a list of reports. `refused`: the errors of reports that were not recorded. */
+const listenersReportedSchema = named(
+  'ListenersReported',
+  'Which reports of listeners were recorded.',
+  actionSchema({
+    refused: {
+      ...arrayOf(exactly({ field: string, code: string, message: string })),
+      description: 'The sources that do not match. The report of their station was not recorded.'
+    }
+  })
+)
+
 const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
   id: 'reportListenersOfStations',
   tag: 'Listeners',
@@ -172,7 +184,7 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
     required: ['stations'],
     examples: [{ stations: [{ station: 1, total: 12 }] }]
   },
-  answer: ref('ListenersReported'),
+  answer: listenersReportedSchema,
   maxBodyBytes: 4 * 1_048_576,
   maxBodyValues: 100_000,
   writeLimit: 'reports',
@@ -234,13 +246,5 @@ async function findReported(
   if (problem) throw ApiError.ofFields([problem, ...others])
   return [...ids]
 }
-
-/** The response to a list of reports. `refused`: the errors of reports that were not recorded. */
-export const listenersReportedSchema = actionSchema({
-  refused: {
-    ...arrayOf(exactly({ field: string, code: string, message: string })),
-    description: 'The sources that do not match. The report of their station was not recorded.'
-  }
-})
 
 export const listenerReportRoutes = [reportListeners, reportMany]

@@ -18,7 +18,7 @@ import {
   stationOf,
   type StationRow
 } from '../core/route.ts'
-import { actionSchema, ref } from '../core/schemas.ts'
+import { actionSchema, named } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** An authenticated request of a station's playout. */
@@ -106,9 +106,13 @@ export function hashPlayoutKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-export const playoutKeySchema = actionSchema({
-  playout_key: { type: 'string', description: 'The new key. It is not shown again.' }
-})
+const playoutKeySchema = named(
+  'PlayoutKey',
+  'A new key of the playout of a station.',
+  actionSchema({
+    playout_key: { type: 'string', description: 'The new key. It is not shown again.' }
+  })
+)
 
 export const playoutKeyRoute = apiRoute(
   'POST',
@@ -118,7 +122,7 @@ export const playoutKeyRoute = apiRoute(
     id: 'replacePlayoutKey',
     tag: 'Playout',
     summary: 'Replace the key of the playout of a station; the former key is rejected',
-    answer: ref('PlayoutKey'),
+    answer: playoutKeySchema,
     async handle(request, { sql }) {
       const { id } = stationOf(request)
       const key = randomBytes(24).toString('hex')

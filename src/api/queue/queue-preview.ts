@@ -9,6 +9,7 @@ import { renderSong } from '../../station/now-playing.ts'
 import type { Song } from '../../station/state.ts'
 import { parseQueryInteger } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
+import { arrayOf, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const maxHours = 168
@@ -36,7 +37,7 @@ export const queuePreviewRoute = apiRoute(
       },
       rows: { type: 'integer', minimum: 1, maximum: maxRows, description: 'Maximum number of plays.' }
     },
-    answer: { type: 'array', items: { $ref: '#/components/schemas/PreviewItem' } },
+    answer: arrayOf(ref('PreviewItem')),
     async handle(request, services) {
       const station = stationOf(request)
       const hours = parseQueryInteger(request.query, 'hours', { least: 1, most: maxHours, fallback: 24 })

@@ -11,6 +11,7 @@ import { TooManyRequests } from '../../runtime/errors.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, dialectVary, type Reply, type Route } from '../core/route.ts'
+import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
 import { songListRoute } from '../library/song-list.ts'
@@ -41,7 +42,7 @@ const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'p
   id: 'requestSong',
   tag: 'Requests',
   summary: 'Request a song; the AutoDJ plays it after the request delay of the station',
-  answer: { $ref: '#/components/schemas/ActionResult' },
+  answer: ref('ActionResult'),
   errors: [403, 409, 429],
   needsAddress: true,
   handle: submitFrom

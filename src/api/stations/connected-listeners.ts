@@ -4,57 +4,65 @@ import { maySeeAddresses } from '../auth/access.ts'
 import { listSchema, pageParameters, pageWindow, parsePage, renderListReply } from '../core/list.ts'
 import { queryFilters } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const path = '/api/station/:station_id/listeners'
 const tag = 'Listeners'
 const unknownPlace = { type: 'null', description: 'Unknown: addresses are not looked up.' }
 
-export const connectedListenerSchema = exactly({
-  ip: { ...string, description: 'Empty without permission.' },
-  user_agent: string,
-  hash: {
-    ...string,
-    description: 'The same for the same address and user agent, until the server restarts.'
-  },
-  mount_is_local: { ...boolean, description: 'False: a remote.' },
-  mount_name: { ...string, examples: ['/radio.mp3'], description: 'Of an HLS stream: `/radio.mp3 (HLS)`.' },
-  connected_on: unixSeconds,
-  connected_until: { ...int64, description: 'Unix seconds of the response of the streaming server.' },
-  connected_time: { ...int64, description: 'Seconds' },
-  device: exactly({
-    client: { ...string, examples: ['VLC'] },
-    is_browser: boolean,
-    is_mobile: boolean,
-    is_bot: boolean,
-    browser_family: { ...string, description: 'Empty if it is no browser.' },
-    os_family: { ...string, description: 'Empty: unknown.' }
-  }),
-  location: exactly({
-    description: unknownPlace,
-    country: unknownPlace,
-    region: unknownPlace,
-    city: unknownPlace,
-    lat: unknownPlace,
-    lon: unknownPlace
+const connectedListenerSchema = named(
+  'ConnectedListener',
+  'A connection to a streaming server.',
+  exactly({
+    ip: { ...string, description: 'Empty without permission.' },
+    user_agent: string,
+    hash: {
+      ...string,
+      description: 'The same for the same address and user agent, until the server restarts.'
+    },
+    mount_is_local: { ...boolean, description: 'False: a remote.' },
+    mount_name: { ...string, examples: ['/radio.mp3'], description: 'Of an HLS stream: `/radio.mp3 (HLS)`.' },
+    connected_on: unixSeconds,
+    connected_until: { ...int64, description: 'Unix seconds of the response of the streaming server.' },
+    connected_time: { ...int64, description: 'Seconds' },
+    device: exactly({
+      client: { ...string, examples: ['VLC'] },
+      is_browser: boolean,
+      is_mobile: boolean,
+      is_bot: boolean,
+      browser_family: { ...string, description: 'Empty if it is no browser.' },
+      os_family: { ...string, description: 'Empty: unknown.' }
+    }),
+    location: exactly({
+      description: unknownPlace,
+      country: unknownPlace,
+      region: unknownPlace,
+      city: unknownPlace,
+      lat: unknownPlace,
+      lon: unknownPlace
+    })
   })
-})
+)
 
 const groups = (name: string) => arrayOf(exactly({ [name]: string, total: int64 }))
 
-export const listenerSummarySchema = exactly({
-  at: { ...int64, description: 'Unix seconds of the responses of the streaming servers.' },
-  total: { ...int64, description: 'All connections, also those that are not listed.' },
-  unique: { ...int64, description: 'Distinct listed listeners.' },
-  listed: { ...int64, description: 'Listed connections, at most 10,000.' },
-  problem: { ...string, description: 'Why listeners are not listed; empty: all are.' },
-  by_mount: arrayOf(exactly({ mount_name: string, mount_is_local: boolean, total: int64 })),
-  by_client: groups('client'),
-  by_os: groups('os_family'),
-  by_connected_time: arrayOf(
-    exactly({ from: { ...int64, description: 'Seconds; the end is the next `from`.' }, total: int64 })
-  )
-})
+const listenerSummarySchema = named(
+  'ListenerSummary',
+  'The connected listeners, counted by what they have in common.',
+  exactly({
+    at: { ...int64, description: 'Unix seconds of the responses of the streaming servers.' },
+    total: { ...int64, description: 'All connections, also those that are not listed.' },
+    unique: { ...int64, description: 'Distinct listed listeners.' },
+    listed: { ...int64, description: 'Listed connections, at most 10,000.' },
+    problem: { ...string, description: 'Why listeners are not listed; empty: all are.' },
+    by_mount: arrayOf(exactly({ mount_name: string, mount_is_local: boolean, total: int64 })),
+    by_client: groups('client'),
+    by_os: groups('os_family'),
+    by_connected_time: arrayOf(
+      exactly({ from: { ...int64, description: 'Seconds; the end is the next `from`.' }, total: int64 })
+    )
+  })
+)
 
 const filter = queryFilters({
   mount: text({ max: 255, about: 'Only listeners of this mount.', example: '/radio.mp3' }),
@@ -70,7 +78,7 @@ const list = apiRoute('GET', path, 'view station reports', {
   tag,
   summary: 'Who listens now, as the streaming servers and the HLS log list them; longest connected first',
   query: { ...pageParameters, ...filter.schemas },
-  answer: listSchema(ref('ConnectedListener')),
+  answer: listSchema(connectedListenerSchema),
   errors: [409],
   async handle(request, { connectedListeners, config }) {
     const station = stationOf(request)
@@ -117,7 +125,7 @@ const summary = apiRoute('GET', `${path}/summary`, 'view station reports', {
   id: 'summarizeConnectedListeners',
   tag,
   summary: 'How many listen now, by mount, program, system and time since they connected',
-  answer: ref('ListenerSummary'),
+  answer: listenerSummarySchema,
   errors: [409],
   handle: async (request, { connectedListeners }) =>
     json(summarize(await connectedListeners(stationOf(request).id)))

@@ -2,23 +2,27 @@ import type { LogEntry } from '../../autodj/log-entry.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { parseId } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
-export const playReasonsSchema = exactly({
-  sh_id: int64,
-  played_at: unixSeconds,
-  artist: string,
-  title: string,
-  playlist: string,
-  streamer: string,
-  is_request: boolean,
-  is_known: { ...boolean, description: 'False: it was not in the queue, or played more than 30 days ago.' },
-  log: {
-    ...arrayOf({}),
-    description:
-      'Why the AutoDJ chose it, as in the queue. After a week without the playlists and songs it skipped.'
-  }
-})
+const playReasonsSchema = named(
+  'PlayReasons',
+  'A play, and why the AutoDJ chose it.',
+  exactly({
+    sh_id: int64,
+    played_at: unixSeconds,
+    artist: string,
+    title: string,
+    playlist: string,
+    streamer: string,
+    is_request: boolean,
+    is_known: { ...boolean, description: 'False: it was not in the queue, or played more than 30 days ago.' },
+    log: {
+      ...arrayOf({}),
+      description:
+        'Why the AutoDJ chose it, as in the queue. After a week without the playlists and songs it skipped.'
+    }
+  })
+)
 
 interface ReasonsRow {
   readonly log: readonly LogEntry[] | null
@@ -32,7 +36,7 @@ export const playReasonsRoute = apiRoute(
     id: 'getPlayReasons',
     tag: 'History',
     summary: 'Why a song of the history was played',
-    answer: ref('PlayReasons'),
+    answer: playReasonsSchema,
     async handle(request, { reads: sql }) {
       const [row] = await sql<ReasonsRow[]>`
         select h.id as sh_id, h.started_at_ms / 1000 as played_at, h.artist, h.title, h.playlist, h.streamer, h.is_request,

@@ -2,28 +2,32 @@ import { remoteServerKind, ownServerKindFragment } from '../../broadcast/polls/p
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'
-import { exactly, nullableInt64, ref, string } from '../core/schemas.ts'
+import { exactly, named, nullableInt64, string } from '../core/schemas.ts'
 
 /** The polls of a streaming server. */
-export const pollSchema = exactly({
-  remote_id: { ...nullableInt64, description: "Null: the station's own server." },
-  type: { ...string, enum: ['icecast', 'shoutcast2'] },
-  url: {
-    ...string,
-    description:
-      "Without the query, and for the station's own server without the path, which may hold a token.",
-    examples: ['http://127.0.0.1:8000/']
-  },
-  answered_at: { ...nullableInt64, description: 'Unix seconds of the last success; null: never.' },
-  failing_since: { ...nullableInt64, description: 'Unix seconds; null: the last poll succeeded.' },
-  problem: { ...string, description: 'The error; empty: none.' }
-})
+const pollSchema = named(
+  'Poll',
+  'The last poll of a streaming server.',
+  exactly({
+    remote_id: { ...nullableInt64, description: "Null: the station's own server." },
+    type: { ...string, enum: ['icecast', 'shoutcast2'] },
+    url: {
+      ...string,
+      description:
+        "Without the query, and for the station's own server without the path, which may hold a token.",
+      examples: ['http://127.0.0.1:8000/']
+    },
+    answered_at: { ...nullableInt64, description: 'Unix seconds of the last success; null: never.' },
+    failing_since: { ...nullableInt64, description: 'Unix seconds; null: the last poll succeeded.' },
+    problem: { ...string, description: 'The error; empty: none.' }
+  })
+)
 
 export const pollRoute = listRoute('/api/station/:station_id/polls', 'view station management', {
   id: 'listPolls',
   tag: 'Listeners',
   summary: 'The polls of the streaming servers of a station, its own first',
-  record: ref('Poll'),
+  record: pollSchema,
   open(query, request, { reads: sql }) {
     const polls = sql`
       select p.remote_id, case when r.id is null then ${ownServerKindFragment(sql)} else ${remoteServerKind(sql)} end as type,

@@ -2,10 +2,10 @@ import { bodySchema } from '../../fields/form.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { renderStation } from '../../station/now-playing.ts'
-import { readServiceStatus } from '../broadcasting/services.ts'
+import { readServiceStatus, serviceStatusSchema } from '../broadcasting/services.ts'
 import { renderedFields } from '../core/resource-routes.ts'
 import { actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { arrayOf, exactly, ref } from '../core/schemas.ts'
+import { arrayOf, exactly, named, ref } from '../core/schemas.ts'
 import { readScheduleEntries } from '../playlists/schedule.ts'
 import { stationReads, stations, updateStation } from './stations.ts'
 
@@ -14,20 +14,24 @@ const tag = 'Stations'
 const dayMs = 86_400_000
 const shownEntries = 5
 
-export const stationProfileSchema = exactly({
-  station: ref('StationSummary'),
-  services: ref('ServiceStatus'),
-  schedule: {
-    ...arrayOf(ref('ScheduleEntry')),
-    description: `At most ${shownEntries}, those active now first.`
-  }
-})
+const stationProfileSchema = named(
+  'StationProfile',
+  'A station, what of it runs and what is scheduled.',
+  exactly({
+    station: ref('StationSummary'),
+    services: serviceStatusSchema,
+    schedule: {
+      ...arrayOf(ref('ScheduleEntry')),
+      description: `At most ${shownEntries}, those active now first.`
+    }
+  })
+)
 
 const profile = apiRoute('GET', path, 'view station management', {
   id: 'getStationProfile',
   tag,
   summary: 'The station, whether its services run, and what is scheduled within a day',
-  answer: ref('StationProfile'),
+  answer: stationProfileSchema,
   async handle(request, services) {
     const { id } = stationOf(request)
     const state = services.live.get(String(id))
@@ -69,7 +73,11 @@ const editable = Object.fromEntries(
 const pick = (record: object) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => Object.hasOwn(editable, name)))
 
-export const editableProfileSchema = exactly({ ...renderedFields(editable) })
+const editableProfileSchema = named(
+  'EditableProfile',
+  'The settings of a station that its operators may change.',
+  exactly({ ...renderedFields(editable) })
+)
 
 const access = 'manage station profile'
 
@@ -77,7 +85,7 @@ const read = apiRoute('GET', `${path}/edit`, access, {
   id: 'getEditableProfile',
   tag,
   summary: 'The settings of the station that its managers may change',
-  answer: ref('EditableProfile'),
+  answer: editableProfileSchema,
   async handle(request, services) {
     // The station is the record itself, not what the record belongs to.
     const record = await stationReads.read(services, request, null, stationOf(request).id)

@@ -3,7 +3,7 @@ import { readFreeBytes } from '../../storage/local.ts'
 import { capacityOf, formatSize, isFull, usedPercent } from '../../storage/size.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
-import { boolean, exactly, nullableInt64, ref, string } from '../core/schemas.ts'
+import { boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 const path = '/api/station/:station_id/quota'
@@ -12,17 +12,21 @@ const access = 'view station management'
 const size = { ...string, examples: ['1.5 GB'] }
 const bytes = { ...string, examples: ['1610612736'] }
 
-export const stationQuotaSchema = exactly({
-  used: size,
-  used_bytes: bytes,
-  used_percent: { type: 'integer' },
-  available: { ...size, description: 'What fits in all: the quota or the volume; empty: unknown.' },
-  available_bytes: { ...bytes, description: 'Empty: unknown.' },
-  quota: { ...size, description: 'Empty: none.' },
-  quota_bytes: { ...bytes, description: 'Empty: none.' },
-  is_full: boolean,
-  num_files: { ...nullableInt64, description: 'The number of songs; null for recordings.' }
-})
+const stationQuotaSchema = named(
+  'StationQuota',
+  'The storage that a station uses and may use.',
+  exactly({
+    used: size,
+    used_bytes: bytes,
+    used_percent: { type: 'integer' },
+    available: { ...size, description: 'What fits in all: the quota or the volume; empty: unknown.' },
+    available_bytes: { ...bytes, description: 'Empty: unknown.' },
+    quota: { ...size, description: 'Empty: none.' },
+    quota_bytes: { ...bytes, description: 'Empty: none.' },
+    is_full: boolean,
+    num_files: { ...nullableInt64, description: 'The number of songs; null for recordings.' }
+  })
+)
 
 type ContentType = (typeof storageReferences)[number][1]
 
@@ -71,7 +75,7 @@ const media = apiRoute('GET', path, access, {
   id: 'getStationQuota',
   tag,
   summary: 'The use of the media storage',
-  answer: ref('StationQuota'),
+  answer: stationQuotaSchema,
   handle: (request, services) => renderQuota(request, services, 'station_media')
 })
 
@@ -79,7 +83,7 @@ const ofType = apiRoute('GET', `${path}/:type`, access, {
   id: 'getStationQuotaOfType',
   tag,
   summary: `The use of a storage: ${storageReferences.map(([, type]) => type).join(', ')}`,
-  answer: ref('StationQuota'),
+  answer: stationQuotaSchema,
   handle(request, services) {
     const found = storageReferences.find(([, type]) => type === request.params['type'])
     if (!found) throw new ApiError('not-found')

@@ -61,7 +61,7 @@ const read = apiRoute('GET', path, 'any key', {
       port: { ...int64, type: ['integer', 'null'] },
       relay_pw: { ...string, const: '' },
       admin_pw: { ...string, const: '' },
-      mounts: arrayOf(ref('Mount'))
+      mounts: arrayOf(ref('NowPlayingMount'))
     })
   ),
   async handle(request, { reads: sql, live, config }) {

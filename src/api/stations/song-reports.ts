@@ -18,23 +18,27 @@ import {
 import { toLocalTime } from '../core/moments.ts'
 import { queryFilters } from '../core/parse.ts'
 import { apiRoute, json, stationOf, type StationRow } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, unixSeconds } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, named, ref, unixSeconds } from '../core/schemas.ts'
 import { type Period, periodParameters, readPeriod } from '../reports/report-period.ts'
 import { playedSongFragment } from './history.ts'
 
 const path = '/api/station/:station_id/reports'
 const tag = 'History'
 
-export const songReportSchema = exactly({
-  song: ref('Song'),
-  plays: int64,
-  last_played_at: unixSeconds,
-  listeners_gained: { ...int64, description: 'The sum of all rises during its plays.' },
-  listeners_lost: { ...int64, description: 'The sum of all falls during its plays.' },
-  delta_total: { ...int64, description: 'listeners_gained - listeners_lost' },
-  listeners_average: { ...int64, description: 'At the start of its plays, rounded.' },
-  listeners_peak: int64
-})
+const songReportSchema = named(
+  'SongReport',
+  'The plays of a song within a period.',
+  exactly({
+    song: ref('Song'),
+    plays: int64,
+    last_played_at: unixSeconds,
+    listeners_gained: { ...int64, description: 'The sum of all rises during its plays.' },
+    listeners_lost: { ...int64, description: 'The sum of all falls during its plays.' },
+    delta_total: { ...int64, description: 'listeners_gained - listeners_lost' },
+    listeners_average: { ...int64, description: 'At the start of its plays, rounded.' },
+    listeners_peak: int64
+  })
+)
 
 /** Fields to sort by, and the columns of the file after `artist` and `title`. */
 const sums = [
@@ -87,7 +91,7 @@ const songsRoute = apiRoute('GET', `${path}/songs`, 'view station reports', {
   summary:
     'Songs by plays and by listeners gained and lost, most played first; at most the newest 100,000 plays count',
   query: { ...listParameters(sums), ...periodParameters, ...options.schemas },
-  answer: listSchema(ref('SongReport')),
+  answer: listSchema(songReportSchema),
   hasCsv: true,
   async handle(request, services) {
     const { reads: sql, heavyReads, config } = services
@@ -161,20 +165,24 @@ const mostPlayedSongs = 25
 
 const performance = exactly({ song: ref('Song'), stat_start: int64, stat_end: int64, stat_delta: int64 })
 
-export const bestAndWorstSchema = exactly({
-  bestAndWorst: exactly({
-    best: { ...arrayOf(performance), description: 'Plays with the largest gain of listeners.' },
-    worst: { ...arrayOf(performance), description: 'Plays with the largest loss of listeners.' }
-  }),
-  mostPlayed: arrayOf(exactly({ song: ref('Song'), num_plays: int64 }))
-})
+const bestAndWorstSchema = named(
+  'BestAndWorst',
+  'The songs that gained and lost the most listeners, and those that were played most.',
+  exactly({
+    bestAndWorst: exactly({
+      best: { ...arrayOf(performance), description: 'Plays with the largest gain of listeners.' },
+      worst: { ...arrayOf(performance), description: 'Plays with the largest loss of listeners.' }
+    }),
+    mostPlayed: arrayOf(exactly({ song: ref('Song'), num_plays: int64 }))
+  })
+)
 
 const bestAndWorstRoute = apiRoute('GET', `${path}/overview/best-and-worst`, 'view station reports', {
   id: 'reportBestAndWorst',
   tag,
   summary: 'The plays that gained and lost the most listeners, and the songs played most',
   query: periodParameters,
-  answer: ref('BestAndWorst'),
+  answer: bestAndWorstSchema,
   async handle(request, services) {
     const { reads: sql, config } = services
     const station = stationOf(request)

@@ -1,19 +1,23 @@
 import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { stationOf } from '../core/route.ts'
-import { exactly, int64, nullableInt64, ref } from '../core/schemas.ts'
+import { exactly, int64, named, nullableInt64 } from '../core/schemas.ts'
 
-export const broadcastSchema = exactly({
-  id: int64,
-  streamer: {
-    ...nullableInt64,
-    description: 'The id of the streamer (may be deleted); null: the user source.'
-  },
-  username: { type: 'string', examples: ['wren'] },
-  streamer_name: { type: 'string', description: 'The name that was shown.', examples: ['DJ Wren'] },
-  timestamp_start: { ...int64, description: 'Unix seconds.' },
-  timestamp_end: { ...nullableInt64, description: 'Unix seconds; null: not ended.' }
-})
+const broadcastSchema = named(
+  'Broadcast',
+  'A live broadcast.',
+  exactly({
+    id: int64,
+    streamer: {
+      ...nullableInt64,
+      description: 'The id of the streamer (may be deleted); null: the user source.'
+    },
+    username: { type: 'string', examples: ['wren'] },
+    streamer_name: { type: 'string', description: 'The name that was shown.', examples: ['DJ Wren'] },
+    timestamp_start: { ...int64, description: 'Unix seconds.' },
+    timestamp_end: { ...nullableInt64, description: 'Unix seconds; null: not ended.' }
+  })
+)
 
 export const broadcastRoute = listRoute(
   '/api/station/:station_id/streamers/broadcasts',
@@ -22,7 +26,7 @@ export const broadcastRoute = listRoute(
     id: 'listBroadcasts',
     tag: 'Streamers',
     summary: 'The broadcasts of streamers, newest first',
-    record: ref('Broadcast'),
+    record: broadcastSchema,
     open(query, request, { reads: sql }) {
       const contains = containsText(sql, query.search)
       const { id: stationId } = stationOf(request)

@@ -22,7 +22,7 @@ import {
   type StationRow,
   stationOf
 } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { sendStoredFile } from '../library/file-content.ts'
 
@@ -31,24 +31,28 @@ const access = 'manage station streamers'
 const tag = 'Streamers'
 const localTime = { ...string, format: 'date-time' }
 
-export const streamerBroadcastSchema = exactly({
-  id: int64,
-  timestampStart: { ...localTime, description: 'Local time of the station.' },
-  timestampEnd: { ...localTime, type: ['string', 'null'], description: 'Null: it has not ended.' },
-  streamer: {
-    oneOf: [
-      exactly({ id: int64, streamer_username: string, display_name: string }),
-      { type: 'null', description: 'The user source, or a deleted streamer.' }
-    ]
-  },
-  recording: {
-    oneOf: [
-      exactly({ path: string, size: { ...int64, description: 'Bytes.' }, downloadUrl: string }),
-      { type: 'null', description: 'There is no recording, or its storage cannot be used.' }
-    ]
-  },
-  links: exactly({ delete: string })
-})
+const streamerBroadcastSchema = named(
+  'StreamerBroadcast',
+  'A live broadcast of a streamer, with its recording.',
+  exactly({
+    id: int64,
+    timestampStart: { ...localTime, description: 'Local time of the station.' },
+    timestampEnd: { ...localTime, type: ['string', 'null'], description: 'Null: it has not ended.' },
+    streamer: {
+      oneOf: [
+        exactly({ id: int64, streamer_username: string, display_name: string }),
+        { type: 'null', description: 'The user source, or a deleted streamer.' }
+      ]
+    },
+    recording: {
+      oneOf: [
+        exactly({ path: string, size: { ...int64, description: 'Bytes.' }, downloadUrl: string }),
+        { type: 'null', description: 'There is no recording, or its storage cannot be used.' }
+      ]
+    },
+    links: exactly({ delete: string })
+  })
+)
 
 interface BroadcastRow {
   readonly id: number
@@ -73,7 +77,7 @@ const list = listRoute(`${path}/broadcasts`, access, {
   id: 'listStreamerBroadcasts',
   tag,
   summary: 'The broadcasts of a streamer, newest first',
-  record: ref('StreamerBroadcast'),
+  record: streamerBroadcastSchema,
   async open(_query, request, services) {
     const { reads: sql } = services
     const station = stationOf(request)
@@ -231,11 +235,15 @@ const batchFields = {
 }
 const batchValidator = bodyValidator(batchFields)
 
-export const batchResultSchema = exactly({
-  success: boolean,
-  errors: arrayOf(string),
-  records: arrayOf(exactly({ id: int64, title: string }))
-})
+const batchResultSchema = named(
+  'BatchResult',
+  'What a batch changed.',
+  exactly({
+    success: boolean,
+    errors: arrayOf(string),
+    records: arrayOf(exactly({ id: int64, title: string }))
+  })
+)
 
 const batch = (method: 'PUT' | 'POST'): ApiRoute =>
   apiRoute(method, `${path}/broadcasts/batch`, access, {
@@ -243,7 +251,7 @@ const batch = (method: 'PUT' | 'POST'): ApiRoute =>
     tag,
     summary: 'Delete broadcasts of a streamer that have ended, with their recordings',
     body: bodySchema(batchFields),
-    answer: ref('BatchResult'),
+    answer: batchResultSchema,
     errors: [409],
     async handle(request, services) {
       const { rows } = parseBody(batchValidator, request.body)

@@ -9,7 +9,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText, newestLimit } from '../core/list.ts'
 import { queryFilters, parseId } from '../core/parse.ts'
 import { type ApiRequest, apiRoute, json } from '../core/route.ts'
-import { arrayOf, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
 import { access, type HookRow, path, readHook, tag } from './webhook-row.ts'
 
 const states = ['pending', 'delivered', 'failed', 'merged', 'superseded', 'expired', 'cancelled'] as const
@@ -50,16 +50,20 @@ const delivery = {
 }
 
 /** A delivery in a list, with its last attempt. */
-export const deliverySchema = exactly(delivery)
+const deliverySchema = named('WebhookDelivery', 'A message to a web hook.', exactly(delivery))
 
 /** A delivery with all its attempts. */
-export const deliveryLogSchema = exactly({
-  ...delivery,
-  log: {
-    ...arrayOf(exactly({ attempt: int64, ...attempt })),
-    description: `The last ${maxAttempts} attempts, oldest first.`
-  }
-})
+const deliveryLogSchema = named(
+  'WebhookDeliveryLog',
+  'A message to a web hook, with all its attempts.',
+  exactly({
+    ...delivery,
+    log: {
+      ...arrayOf(exactly({ attempt: int64, ...attempt })),
+      description: `The last ${maxAttempts} attempts, oldest first.`
+    }
+  })
+)
 
 const filter = queryFilters({ status: choice(states, { about: 'Only deliveries in this state.' }) })
 
@@ -68,7 +72,7 @@ const list = listRoute(`${path}/deliveries`, access, {
   tag,
   summary: 'The deliveries of a web hook and their results, newest first',
   filters: filter.schemas,
-  record: ref('WebhookDelivery'),
+  record: deliverySchema,
   async open(query, request, { reads: sql }) {
     const { status } = filter.parse(request.query)
     const hook = await readHook(sql, request)
@@ -97,7 +101,7 @@ const read = apiRoute('GET', `${path}/delivery/:delivery_id`, access, {
   id: 'getWebhookDelivery',
   tag,
   summary: 'Read a delivery of a web hook with all its attempts',
-  answer: ref('WebhookDeliveryLog'),
+  answer: deliveryLogSchema,
   async handle(request, { reads: sql }) {
     const hook = await readHook(sql, request)
     const id = parseId(request.params['delivery_id'])

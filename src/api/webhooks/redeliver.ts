@@ -9,7 +9,7 @@ import { recordAudit } from '../core/audit.ts'
 import { maxSecond } from '../core/moments.ts'
 import { parseBody, parseId, refuseField } from '../core/parse.ts'
 import { actionFields, actionReply, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { actionSchema, int64, ref } from '../core/schemas.ts'
+import { actionSchema, int64, named, ref } from '../core/schemas.ts'
 import { access, type HookRow, lockHook, path, assertSendable, tag } from './webhook-row.ts'
 
 const maxDeliveries = 1_000
@@ -51,16 +51,20 @@ const fields = {
 }
 const redeliverRangeValidator = bodyValidator(fields)
 
-export const redeliveredSchema = actionSchema({
-  redelivered: { ...int64, description: 'Number of messages sent again.' }
-})
+const redeliveredSchema = named(
+  'Redelivered',
+  'How many messages are sent again.',
+  actionSchema({
+    redelivered: { ...int64, description: 'Number of messages sent again.' }
+  })
+)
 
 const redeliverRange = apiRoute('POST', `${path}/redeliver`, access, {
   id: 'redeliverWebhook',
   tag,
   summary: `Send again the deliveries of a period, at most ${maxDeliveries}; merged ones are not sent again`,
   body: bodySchema(fields),
-  answer: ref('Redelivered'),
+  answer: redeliveredSchema,
   async handle(request, services) {
     const { since, until } = parseBody(redeliverRangeValidator, request.body)
     if (until < since) refuseField('until', 'out_of_range', 'must not be before since.')

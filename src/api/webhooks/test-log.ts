@@ -1,7 +1,7 @@
 import { webhookTestKey } from '../../redis/keys.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { logContentsSchema } from '../broadcasting/logs.ts'
 import { type ApiRoute, apiRoute, json } from '../core/route.ts'
-import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { access, path, readHook, tag } from './webhook-row.ts'
 
@@ -41,7 +41,7 @@ const testLogRoute = (prefix: string, id: string): ApiRoute =>
     id,
     tag,
     summary: 'The log of the last test of a web hook within an hour; the last segment is webhook_test_<id>',
-    answer: ref('LogContents'),
+    answer: logContentsSchema,
     async handle(request, { reads: sql, redis }) {
       const { id: webhookId } = await readHook(sql, request)
       if (request.params['path'] !== testLogName(webhookId)) throw new ApiError('not-found')

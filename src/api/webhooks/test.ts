@@ -14,7 +14,7 @@ import type { HookRequest, Mail } from '../../webhooks/types/sending.ts'
 import { callerName } from '../auth/keys.ts'
 import { recordAudit } from '../core/audit.ts'
 import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
-import { actionSchema, exactly, int64, ref, string } from '../core/schemas.ts'
+import { actionSchema, exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices, WebhookTestDeps } from '../core/services.ts'
 import { openTokenBuckets } from '../core/token-buckets.ts'
 import { storeTestLog } from './test-log.ts'
@@ -24,35 +24,39 @@ import { access, type HookRow, path, readHook, assertSendable, tag } from './web
 const testTimeoutMs = 34_000
 const maxBodyLength = 20_480
 
-export const webhookTestSchema = actionSchema({
-  success: { type: 'boolean', description: 'Whether the message was delivered.' },
-  sent: {
-    type: 'array',
-    items: exactly({
-      method: { ...string, examples: ['POST'] },
-      url: { ...string, description: 'Without query and secrets.' },
-      headers: {
-        type: 'object',
-        additionalProperties: string,
-        description: 'By name in lower case; … replaces values that may be secret.'
-      },
-      body: { ...string, description: `At most ${maxBodyLength} characters, without secrets.` }
-    }),
-    description: 'The requests in order; for mail, the subject and the text.'
-  },
-  received: exactly({
-    status: { ...int64, description: 'The HTTP or SMTP status; 0: no response.' },
-    error: { ...string, description: 'Why it was not delivered, as in the delivery log; else empty.' },
-    duration_ms: int64,
-    response: { ...string, description: 'The start of the last response, without secrets.' }
+const webhookTestSchema = named(
+  'WebhookTest',
+  'What a web hook was sent as a test, and what it answered.',
+  actionSchema({
+    success: { type: 'boolean', description: 'Whether the message was delivered.' },
+    sent: {
+      type: 'array',
+      items: exactly({
+        method: { ...string, examples: ['POST'] },
+        url: { ...string, description: 'Without query and secrets.' },
+        headers: {
+          type: 'object',
+          additionalProperties: string,
+          description: 'By name in lower case; … replaces values that may be secret.'
+        },
+        body: { ...string, description: `At most ${maxBodyLength} characters, without secrets.` }
+      }),
+      description: 'The requests in order; for mail, the subject and the text.'
+    },
+    received: exactly({
+      status: { ...int64, description: 'The HTTP or SMTP status; 0: no response.' },
+      error: { ...string, description: 'Why it was not delivered, as in the delivery log; else empty.' },
+      duration_ms: int64,
+      response: { ...string, description: 'The start of the last response, without secrets.' }
+    })
   })
-})
+)
 
 export const webhookTestRoute = apiRoute('PUT', `${path}/test`, access, {
   id: 'testWebhook',
   tag,
   summary: 'Send the current state of the station, even if the web hook is disabled; this is not logged',
-  answer: ref('WebhookTest'),
+  answer: webhookTestSchema,
   errors: [503],
   async handle(request, services) {
     const hook = await readHook(services.reads, request)

@@ -9,8 +9,9 @@ import { hookTypeOf } from '../../webhooks/types/hook-types.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { openReads } from '../core/resource-reads.ts'
+import { recordSchema } from '../core/resource-routes.ts'
 import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
-import { actionSchema, int64, ref } from '../core/schemas.ts'
+import { actionSchema, int64, named, ref } from '../core/schemas.ts'
 import {
   access,
   hasListenerTriggers,
@@ -53,7 +54,7 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
   id: 'cloneWebhook',
   tag,
   summary: 'Copy a web hook without its secrets; the copy is disabled',
-  answer: ref('Webhook'),
+  answer: recordSchema(webhooks),
   status: 201,
   async handle(request, services) {
     const { sql, secrets } = services
@@ -86,19 +87,23 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
 
 const key = 'signing_secret'
 
-export const rotatedSecretSchema = actionSchema({
-  signing_secret: { type: 'string', description: 'The new secret. It is not shown again.' },
-  former_until: {
-    ...int64,
-    description: 'Unix seconds until which the former secret signs too; 0: no former secret.'
-  }
-})
+const rotatedSecretSchema = named(
+  'RotatedSecret',
+  'The new signing secret of a web hook.',
+  actionSchema({
+    signing_secret: { type: 'string', description: 'The new secret. It is not shown again.' },
+    former_until: {
+      ...int64,
+      description: 'Unix seconds until which the former secret signs too; 0: no former secret.'
+    }
+  })
+)
 
 const rotate = apiRoute('POST', `${path}/rotate-secret`, access, {
   id: 'rotateWebhookSecret',
   tag,
   summary: 'Replace the signing secret of a generic web hook; the former secret signs too for a day',
-  answer: ref('RotatedSecret'),
+  answer: rotatedSecretSchema,
   async handle(request, { sql, secrets }) {
     return beginForStation(sql, stationOf(request).id, async tx => {
       const hook = await lockHook(tx, request)

@@ -18,7 +18,7 @@ import {
 import { recordAudit } from '../../core/audit.ts'
 import { parseTextId, refuseField } from '../../core/parse.ts'
 import { type ApiRequest, apiRoute, type BodyStream, json, type Reply, stationOf } from '../../core/route.ts'
-import { exactly, int64, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
+import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { piecesOf } from './multipart-body.ts'
 import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
@@ -47,15 +47,19 @@ const optionsHeaders = {
 
 const failures = [404, 409, 410, 412, 423, 507]
 
-export const uploadSchema = exactly({
-  id: string,
-  path: string,
-  size: { ...int64, description: 'The size of the file in bytes.' },
-  offset: { ...int64, description: 'The bytes that were received.' },
-  state: { ...string, enum: ['receiving', 'storing', 'done', 'failed'] },
-  file_id: { ...nullableInt64, description: 'The id of the song, once the file is stored.' },
-  expires_at: unixSeconds
-})
+const uploadSchema = named(
+  'Upload',
+  'A resumable upload.',
+  exactly({
+    id: string,
+    path: string,
+    size: { ...int64, description: 'The size of the file in bytes.' },
+    offset: { ...int64, description: 'The bytes that were received.' },
+    state: { ...string, enum: ['receiving', 'storing', 'done', 'failed'] },
+    file_id: { ...nullableInt64, description: 'The id of the song, once the file is stored.' },
+    expires_at: unixSeconds
+  })
+)
 
 const create = apiRoute('POST', path, access, {
   id: 'createUpload',
@@ -63,7 +67,7 @@ const create = apiRoute('POST', path, access, {
   summary:
     'Begin a resumable upload (tus 1.0.0): Upload-Length, and Upload-Metadata with path, or filename and directory; with overwrite false, 409 if a song has the path',
   status: 201,
-  answer: { type: 'string', maxLength: 0, description: 'Empty; the header Location names the upload.' },
+  answer: null,
   errors: failures,
   isStreamed: true,
   responseHeaders,
@@ -112,7 +116,7 @@ const send = apiRoute('PATCH', `${path}/:upload`, access, {
   tag,
   summary: 'Send the next piece of a resumable upload at Upload-Offset; with the last one the file is stored',
   status: 204,
-  answer: { type: 'string', maxLength: 0 },
+  answer: null,
   errors: failures,
   isStreamed: true,
   responseHeaders,
@@ -136,7 +140,7 @@ const read = apiRoute('GET', `${path}/:upload`, access, {
   id: 'getUpload',
   tag,
   summary: 'How much of a resumable upload was received; HEAD returns it as Upload-Offset',
-  answer: { $ref: '#/components/schemas/Upload' },
+  answer: uploadSchema,
   errors: failures,
   changes: true,
   responseHeaders,
@@ -179,7 +183,7 @@ const remove = apiRoute('DELETE', `${path}/:upload`, access, {
   tag,
   summary: 'End a resumable upload and remove what was received; a stored file remains',
   status: 204,
-  answer: { type: 'string', maxLength: 0 },
+  answer: null,
   errors: failures,
   responseHeaders,
   optionsHeaders,

@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util'
+
+import type { JsonSchema } from '../../fields/field.ts'
+import { isObject } from '../../fields/schema-alternatives.ts'
+import { ref, schemaName } from './schemas.ts'
+
+/**
+ * Collects the schemas of an OpenAPI document. Each has a name of its own and a description. Throws for two different schemas of
+ * one name, also if the names differ in case only: generators write a file for each.
+ */
+export function collectSchemas(shared: Readonly<Record<string, JsonSchema>>) {
+  const schemas = new Map<string, JsonSchema>()
+  const namesInLowerCase = new Map<string, string>()
+  const referred = new Set<string>()
+  for (const [name, schema] of Object.entries(shared)) add(name, schema)
+
+  /** Adds a schema, and those in it that have names. Returns the reference to it. */
+  function add(name: string, schema: JsonSchema): JsonSchema {
+    const { description } = schema
+    if (typeof description !== 'string') throw new Error(`the schema ${name} has no description`)
+    const added = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
+    const same = namesInLowerCase.get(name.toLowerCase()) ?? name
+    const known = schemas.get(same)
+    if (known !== undefined && (same !== name || !isDeepStrictEqual(known, added)))
+      throw new Error(`two different schemas of the OpenAPI document are named ${name}`)
+    schemas.set(name, added)
+    namesInLowerCase.set(name.toLowerCase(), name)
+    return ref(name)
+  }
+
+  /** Copies a part of a schema, with references in place of schemas that have names. */
+  function refer(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(refer)
+    if (!isObject(value)) return value
+    const name = schemaName(value)
+    if (name === null)
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, refer(inner)]))
+    if (!('$ref' in value)) return add(name, value)
+    referred.add(name)
+    return value
+  }
+
+  return {
+    /**
+     * Returns the reference to a schema, which is added. `name` and `description` are those of a schema that has none of its
+     * own.
+     */
+    refer(schema: JsonSchema, name: string, description: string): JsonSchema {
+      const own = schemaName(schema)
+      if (own === null) return add(name, { description, ...schema })
+      referred.add(own)
+      return '$ref' in schema ? schema : add(own, schema)
+    },
+    /** Returns all schemas by name. Throws for a reference to a schema that was not added. */
+    finish(): Readonly<Record<string, JsonSchema>> {
+      const unknown = [...referred].find(name => !schemas.has(name))
+      if (unknown !== undefined) throw new Error(`no schema of the OpenAPI document is named ${unknown}`)
+      return Object.fromEntries(schemas)
+    }
+  }
+}
