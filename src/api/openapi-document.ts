@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto'
 
 import type { CachedResponse } from '../station/document.ts'
+import { renderJson } from './core/json-slices.ts'
 import { describeApi } from './core/openapi.ts'
 import { type ApiRoute, apiRoute } from './core/route.ts'
 
 /** The routes of the OpenAPI document of these routes and of themselves. */
 export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRoute[] {
-  let json: CachedResponse | null = null
+  let json: Promise<CachedResponse> | null = null
   let yaml: Promise<CachedResponse> | null = null
   const describeAll = (baseUrl: string) => describeApi([...documented, ...routes], baseUrl)
 
-  /** The library is loaded on demand. Paths and schemas are rendered one by one. */
+  const renderAsJson = async (baseUrl: string) =>
+    toCachedResponse(await renderJson(await describeAll(baseUrl), 3))
+
+  /** The library is loaded on demand. */
   async function renderAsYaml(baseUrl: string): Promise<CachedResponse> {
     const { renderYaml } = await import('./core/yaml.ts')
-    return toCachedResponse(await renderYaml(describeAll(baseUrl), 3))
+    return toCachedResponse(await renderYaml(await describeAll(baseUrl), 3))
   }
 
   const routes: readonly ApiRoute[] = [
@@ -23,8 +27,8 @@ export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRou
       summary: 'This document',
       answer: { type: 'object' },
       unchanged,
-      handle(_, { config }) {
-        const document = (json ??= toCachedResponse(JSON.stringify(describeAll(config.BASE_URL))))
+      async handle(_, { config }) {
+        const document = await (json ??= renderAsJson(config.BASE_URL))
         return { document: () => document, headers: { 'Cache-Control': 'no-cache' } }
       }
     }),

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { version } from '../../runtime/program-files.ts'
+import { visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { type ApiRoute, formContentType } from './route.ts'
 import { collectSchemas } from './schema-components.ts'
 import { int64, named, ref, sharedSchemas, string } from './schemas.ts'
@@ -42,6 +43,8 @@ const commonHeaders = {
   'X-Request-Id': refHeader('RequestId'),
   'Access-Control-Allow-Origin': refHeader('AllowOrigin')
 }
+
+const sliceMs = 10
 
 const recordId = { ...int64, minimum: 1, examples: [1] }
 const idOrName = { type: ['integer', 'string'] }
@@ -86,15 +89,15 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
 /**
  * Describes routes in an OpenAPI 3.1 document. Every body and every answer refers to a schema that has a name. One without a name of
  * its own is named after its operation, `CreatePlaylistBody` or `ListPlaylistsAnswer`: generators give names that end in
- * `Request` and `Response` to types of their own. Throws for two different schemas of one name.
+ * `Request` and `Response` to types of their own. Works in time slices. Rejects for two different schemas of one name.
  */
-export function describeApi(routes: readonly ApiRoute[], baseUrl: string) {
+export async function describeApi(routes: readonly ApiRoute[], baseUrl: string) {
   const schemas = collectSchemas(sharedSchemas)
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const route of routes) {
+  await visitInTimeSlices(sliceMs, routes, route => {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, schemas) }
-  }
+  })
   const tags = [...new Set(routes.map(({ operation }) => operation.tag))]
   return {
     openapi: '3.1.0',

@@ -12,10 +12,14 @@ export function collectSchemas(shared: Readonly<Record<string, JsonSchema>>) {
   const schemas = new Map<string, JsonSchema>()
   const namesInLowerCase = new Map<string, string>()
   const referred = new Set<string>()
+  const references = new Map<JsonSchema, JsonSchema>()
   for (const [name, schema] of Object.entries(shared)) add(name, schema)
 
   /** Adds a schema, and those in it that have names. Returns the reference to it. */
   function add(name: string, schema: JsonSchema): JsonSchema {
+    const reference = references.get(schema) ?? ref(name)
+    if (references.has(schema)) return reference
+    references.set(schema, reference)
     const { description } = schema
     if (typeof description !== 'string') throw new Error(`the schema ${name} has no description`)
     const added = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
@@ -25,7 +29,7 @@ export function collectSchemas(shared: Readonly<Record<string, JsonSchema>>) {
       throw new Error(`two different schemas of the OpenAPI document are named ${name}`)
     schemas.set(name, added)
     namesInLowerCase.set(name.toLowerCase(), name)
-    return ref(name)
+    return reference
   }
 
   /** Copies a part of a schema, with references in place of schemas that have names. */
