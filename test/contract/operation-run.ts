@@ -1,0 +1,145 @@
+import { randomInt } from 'node:crypto'
+
+import { signedIn } from '../support/people.ts'
+import { askPlainly } from '../support/plain-http.ts'
+import { adminKey, type Program } from '../support/program.ts'
+import { seedStation } from '../support/stations.ts'
+import { waitFor } from '../support/wait.ts'
+import type { DocumentedOperation, readDocument, Received } from './answer-judge.ts'
+import { fillPath, type Known, orderSteps, type StepRequest, steps } from './every-operation.ts'
+
+type Dialect = 'documented' | 'azuracast'
+
+/** What one operation answered. */
+export interface Result {
+  readonly id: string
+  readonly path: string
+  readonly status: number
+  readonly problems: readonly string[]
+  readonly answer: string
+}
+
+interface Around {
+  /** Where web hooks go. */
+  readonly hookUrl: string
+  readonly icecastUrl: string
+}
+
+/** A station with songs, a playlist, a mount, an HLS stream, a remote and a playout whose streamer is live. */
+export async function openFullStation(
+  program: Program,
+  dialect: Dialect,
+  { hookUrl, icecastUrl }: Around
+): Promise<Known> {
+  const { sql } = program
+  const id = await seedStation(sql, { queueLength: 4 })
+  const clockStation = await seedStation(sql)
+  const ask = async (method: string, path: string, body: unknown) => {
+    const answer = await program.ask(method, path, { body })
+    if (answer.status !== 200)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  await ask('PUT', `/api/admin/station/${id}`, {
+    backend: 'liquidsoap',
+    frontend: 'icecast',
+    frontend_url: icecastUrl,
+    frontend_admin_password: 'open sesame',
+    enable_streamers: true,
+    enable_requests: true,
+    request_delay: 0,
+    request_threshold: 0
+  })
+  await ask('POST', `/api/station/${id}/remotes`, {
+    name: 'Mirror',
+    url: 'http://127.0.0.1:9/mirror.mp3',
+    is_visible: true
+  })
+  const { playout_key: playoutKey } = await ask('POST', `/api/station/${id}/playout-key`, {})
+  const { key } = await ask('POST', '/api/v1/main/api-keys', {
+    name: `Every ${dialect}`,
+    permissions: ['administer all'],
+    dialect
+  })
+  const person = await signedIn(program, { role: 'Administrator' })
+  const [passkey] = await sql<{ id: number }[]>`
+    insert into passkeys (user_id, credential_id, public_key, counter, name)
+    values (${person.id}, ${`every-${id}`}, 'every', 0, 'Every') returning id`
+  await waitFor(async () => (await program.ask('GET', `/api/nowplaying/${id}`)).status === 200, {
+    deadlineMs: 15_000,
+    what: 'now playing of the station'
+  })
+  return {
+    station_id: id,
+    station: id,
+    playoutStation: id,
+    playoutKey,
+    adminKey: key,
+    clockStation,
+    cookie: person.cookie,
+    email: person.email,
+    passkey: passkey?.id ?? 0,
+    hookUrl,
+    storageFolder: program.dataDir,
+    tag: `${id}_${randomInt(100_000)}`
+  }
+}
+
+/** Sends a request for every operation of a document, in order. */
+export async function runSteps(
+  program: Program,
+  { operations, judge }: ReturnType<typeof readDocument>,
+  known: Known
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const operation of orderSteps(operations)) {
+    const step = steps[operation.id] ?? {}
+    const request = (await step.request?.(known, program.sql)) ?? {}
+    const path = fillPath(operation.path, known, request.params) + (request.query ? `?${request.query}` : '')
+    const received = await send(program, operation, path, request, known)
+    if (received.status < 400) await step.after?.(known, received, program.sql)
+    results.push({
+      id: operation.id,
+      path: `${operation.method} ${path}`,
+      status: received.status,
+      problems: judge(operation.id, received),
+      answer: JSON.stringify(received.json)?.slice(0, 300) ?? received.type
+    })
+  }
+  return results
+}
+
+async function send(
+  { baseUrl }: Program,
+  { method, body }: DocumentedOperation,
+  path: string,
+  request: StepRequest,
+  known: Known
+): Promise<Received> {
+  const sent = request.body ?? (body?.type === 'application/json' ? body.schema.examples?.[0] : undefined)
+  const credentials = {
+    person: { Cookie: String(known['cookie']) },
+    playout: { 'X-API-Key': String(known['playoutKey']) },
+    nobody: {},
+    admin: { 'X-API-Key': String(known['adminKey'] ?? adminKey) }
+  }[request.as ?? 'admin']
+  const answer = await askPlainly(baseUrl + path, {
+    method,
+    headers: {
+      'X-Requested-With': 'test',
+      ...credentials,
+      ...(sent === undefined ? {} : { 'Content-Type': request.type ?? 'application/json' }),
+      ...request.headers
+    },
+    body: sent === undefined || Buffer.isBuffer(sent) ? sent : JSON.stringify(sent)
+  })
+  const type = String(answer.headers['content-type'] ?? '')
+  const isJson = type.startsWith('application/json') && answer.body.length > 0
+  return {
+    status: answer.status,
+    type,
+    bytes: answer.body.length,
+    json: isJson ? JSON.parse(answer.body.toString()) : undefined,
+    location: String(answer.headers['location'] ?? '')
+  }
+}
