@@ -1,23 +1,33 @@
 import { createHash } from 'node:crypto'
 
+import { loadOnce } from '../runtime/load-once.ts'
+import type { Dialect } from '../station/dialect.ts'
 import type { CachedResponse } from '../station/document.ts'
+import { azuracastSchemas } from './azuracast/with-dialects.ts'
 import { renderJson } from './core/json-slices.ts'
 import { describeApi } from './core/openapi.ts'
-import { type ApiRoute, apiRoute } from './core/route.ts'
+import { type ApiRequest, type ApiRoute, apiRoute, dialectVary, type Reply } from './core/route.ts'
+import type { ApiServices } from './core/services.ts'
 
-/** The routes of the OpenAPI document of these routes and of themselves. */
+type Render = (document: Readonly<Record<string, unknown>>) => Promise<string>
+
+/** The routes of the OpenAPI document of these routes and of themselves, which describes the dialect of the caller. */
 export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRoute[] {
-  let json: Promise<CachedResponse> | null = null
-  let yaml: Promise<CachedResponse> | null = null
-  const describeAll = (baseUrl: string) => describeApi([...documented, ...routes], baseUrl)
-
-  const renderAsJson = async (baseUrl: string) =>
-    toCachedResponse(await renderJson(await describeAll(baseUrl), 3))
-
-  /** The library is loaded on demand. */
-  async function renderAsYaml(baseUrl: string): Promise<CachedResponse> {
-    const { renderYaml } = await import('./core/yaml.ts')
-    return toCachedResponse(await renderYaml(await describeAll(baseUrl), 3))
+  function serve(render: Render, headers: Readonly<Record<string, string>>) {
+    const rendered = new Map<Dialect, () => Promise<CachedResponse>>()
+    return async ({ dialect }: ApiRequest, { config }: ApiServices): Promise<Reply> => {
+      const load =
+        rendered.get(dialect) ??
+        loadOnce(async () => {
+          const schemas = dialect === 'azuracast' ? azuracastSchemas : undefined
+          return toCachedResponse(
+            await render(await describeApi([...documented, ...routes], config.BASE_URL, schemas))
+          )
+        })
+      rendered.set(dialect, load)
+      const document = await load()
+      return { document: () => document, headers: { ...headers, ...dialectVary } }
+    }
   }
 
   const routes: readonly ApiRoute[] = [
@@ -27,10 +37,8 @@ export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRou
       summary: 'This document',
       answer: { type: 'object' },
       unchanged,
-      async handle(_, { config }) {
-        const document = await (json ??= renderAsJson(config.BASE_URL))
-        return { document: () => document, headers: { 'Cache-Control': 'no-cache' } }
-      }
+      hasDialects: true,
+      handle: serve(document => renderJson(document, 3), { 'Cache-Control': 'no-cache' })
     }),
     apiRoute('GET', '/api/openapi.yml', 'public', {
       id: 'getOpenApiYaml',
@@ -39,16 +47,20 @@ export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRou
       answer: { type: 'string' },
       contentTypes: ['text/x-yaml'],
       unchanged,
-      async handle(_, { config }) {
-        const document = await (yaml ??= renderAsYaml(config.BASE_URL))
-        return {
-          document: () => document,
-          headers: { 'Content-Type': 'text/x-yaml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' }
-        }
-      }
+      hasDialects: true,
+      handle: serve(renderAsYaml, {
+        'Content-Type': 'text/x-yaml; charset=utf-8',
+        'Cache-Control': 'public, max-age=3600'
+      })
     })
   ]
   return routes
+}
+
+/** The library is loaded on demand. */
+async function renderAsYaml(document: Readonly<Record<string, unknown>>): Promise<string> {
+  const { renderYaml } = await import('./core/yaml.ts')
+  return renderYaml(document, 3)
 }
 
 const unchanged = 'The entity tag matches.'

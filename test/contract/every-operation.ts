@@ -97,12 +97,30 @@ function chunk(): StepRequest {
 /** The last item of the queue, which no playout has taken. */
 async function queueItem({ station_id: id = 0 }: Known, sql: Sql): Promise<StepRequest> {
   const [item] = await sql<{ id: number }[]>`select max(id)::int as id from queue where station_id = ${id}`
-  return { params: { id: item?.id }, body: { position: 0 } }
+  return { params: { id: item?.id }, body: { position: 1 } }
+}
+
+async function play({ station_id: id = 0 }: Known, sql: Sql): Promise<StepRequest> {
+  const [row] = await sql<{ id: number }[]>`
+    select max(id)::int as id from song_history where station_id = ${id} and media_id is not null`
+  return { params: { id: row?.id } }
+}
+
+async function songRequest({ station_id: id = 0 }: Known, sql: Sql): Promise<StepRequest> {
+  const [row] = await sql<{ id: number }[]>`select max(id)::int as id from requests where station_id = ${id}`
+  return { params: { id: row?.id } }
+}
+
+/** The session that the operation has opened. */
+async function otherSession({ email = '' }: Known, sql: Sql): Promise<StepRequest> {
+  const [row] = await sql<{ id: number }[]>`
+    select max(s.id)::int as id from sessions s join users u on u.id = s.user_id where u.email = ${email}`
+  return { as: 'person', params: { id: row?.id } }
 }
 
 async function playlistOrder({ playlist = 0 }: Known, sql: Sql): Promise<StepRequest> {
   const rows = await sql<{ id: number }[]>`
-    select media_id::int as id from playlist_tracks where playlist_id = ${playlist} order by position`
+    select media_id::int as id from playlist_entries where playlist_id = ${playlist} order by position`
   return { body: { order: rows.map(({ id }) => id) } }
 }
 
@@ -344,7 +362,7 @@ export const steps: Readonly<Record<string, Step>> = {
 
   deleteNotifications: { order: 62, request: () => ({ body: { all: true } }) },
   changePassword: {
-    order: 70,
+    order: 73,
     request: asPerson({
       body: { current_password: 'correct horse battery', new_password: 'another long password' }
     })
@@ -353,9 +371,6 @@ export const steps: Readonly<Record<string, Step>> = {
   revokeMyApiKey: { request: ({ myKey }) => ({ as: 'person', params: { id: myKey } }) },
   signIn: { request: ({ email }) => ({ as: 'nobody', body: { email, password: 'correct horse battery' } }) },
   deletePasskey: { request: asPerson() },
-  endSession: { order: 71, request: asPerson() },
-  signOutEverywhere: { order: 72, request: asPerson() },
-  signOut: { order: 71, request: asPerson() },
 
   // The other station has no playout, so that the engine controls it.
   restartServices: { request: onClock() },
@@ -363,9 +378,11 @@ export const steps: Readonly<Record<string, Step>> = {
   controlBackend: { request: onClock({ action: 'restart' }) },
   controlFrontend: { request: onClock({ action: 'restart' }) },
   skipSong: { request: onClock({}, {}) },
-  updateNowPlaying: { request: onClock({}, { title: 'Sent' }) },
+  updateNowPlaying: {
+    request: ({ station }) => ({ params: { station_id: station }, body: { title: 'Sent' } })
+  },
   updateNowPlayingByGet: {
-    request: ({ clockStation }) => ({ params: { station_id: clockStation }, query: 'title=Sent' })
+    request: ({ station }) => ({ params: { station_id: station }, query: 'title=Sent' })
   },
 
   getUpload: { order: 31, request: uploadOf },
@@ -430,8 +447,6 @@ export const steps: Readonly<Record<string, Step>> = {
   renameFile: { request: () => ({ body: { file: 'every/first.mp3', newPath: 'every/renamed.mp3' } }) },
   changeFiles: { request: () => ({ body: { do: 'queue', files: ['every/renamed.mp3'], dirs: [] } }) },
   reorderPlaylist: { request: playlistOrder },
-  deletePlaylistEntry: { request: ({ entry }) => ({ params: { entry_id: entry } }) },
-  removeFolderOfPlaylist: { request: ({ folder }) => ({ params: { folder_id: folder } }) },
   cloneStation: { request: ({ tag }) => ({ body: { name: `Copy ${tag}`, clone: ['playlists', 'mounts'] } }) },
   clonePlaylist: { request: () => ({ body: { name: 'Copy', clone: ['media'] } }) },
   redeliverWebhook: { request: () => ({ body: { since: 1_783_468_800 } }) },
@@ -463,7 +478,29 @@ export const steps: Readonly<Record<string, Step>> = {
   editArticle: {
     request: ({ article }) => ({ params: { article_id: article }, body: { title: 'Changed' } })
   },
-  deleteArticle: { request: ({ article }) => ({ params: { article_id: article } }) }
+  deleteArticle: { request: ({ article }) => ({ params: { article_id: article } }) },
+
+  replacePlayoutKey: { order: 59 },
+  getPlayReasons: { request: play },
+  deleteMountIntro: { order: 55 },
+  deleteStreamerArt: { order: 55 },
+  deleteAudience: { request: () => ({ query: 'all=true' }) },
+  cancelRequest: { order: 52, request: songRequest },
+  clearRequests: { order: 53 },
+  emptyPlaylist: { order: 57 },
+  clearPlaylistQueue: { order: 55 },
+  deletePlaylistEntry: { order: 55, request: ({ entry }) => ({ params: { entry_id: entry } }) },
+  removeFolderOfPlaylist: { order: 55, request: ({ folder }) => ({ params: { folder_id: folder } }) },
+  getPlaylistOrder: {
+    after: (known, { json }) => void (known['entry'] = json?.[0]?.spm_id ?? json?.[0]?.id ?? 1)
+  },
+  listFoldersOfPlaylist: { after: (known, { json }) => void (known['folder'] = json?.[0]?.id ?? 1) },
+  listWebhookDeliveries: { after: (known, { json }) => void (known['delivery'] = json?.[0]?.id ?? 1) },
+  deleteRole: { order: 61 },
+  revokeInvitation: { order: 56 },
+  signOut: { order: 75, request: asPerson() },
+  endSession: { order: 72, request: otherSession },
+  signOutEverywhere: { order: 74, request: asPerson() }
 }
 
 /** Returns the steps for the operations of a document, in order. */

@@ -17,6 +17,7 @@ export interface Result {
   readonly status: number
   readonly problems: readonly string[]
   readonly answer: string
+  readonly ms: number
 }
 
 interface Around {
@@ -56,15 +57,7 @@ export async function openFullStation(
     is_visible: true
   })
   const { playout_key: playoutKey } = await ask('POST', `/api/station/${id}/playout-key`, {})
-  const { key } = await ask('POST', '/api/v1/main/api-keys', {
-    name: `Every ${dialect}`,
-    permissions: ['administer all'],
-    dialect
-  })
-  const person = await signedIn(program, { role: 'Administrator' })
-  const [passkey] = await sql<{ id: number }[]>`
-    insert into passkeys (user_id, credential_id, public_key, counter, name)
-    values (${person.id}, ${`every-${id}`}, 'every', 0, 'Every') returning id`
+  const callers = await openCallers(program, dialect)
   await waitFor(async () => (await program.ask('GET', `/api/nowplaying/${id}`)).status === 200, {
     deadlineMs: 15_000,
     what: 'now playing of the station'
@@ -74,16 +67,47 @@ export async function openFullStation(
     station: id,
     playoutStation: id,
     playoutKey,
-    adminKey: key,
     clockStation,
-    cookie: person.cookie,
-    email: person.email,
-    passkey: passkey?.id ?? 0,
+    ...callers,
     hookUrl,
     storageFolder: program.dataDir,
     tag: `${id}_${randomInt(100_000)}`
   }
 }
+
+/** A station that was just created. */
+export async function openEmptyStation(program: Program, dialect: Dialect): Promise<Known> {
+  const { body } = await program.ask('POST', '/api/admin/stations', {
+    body: { name: 'Empty', short_name: `empty_${dialect}_${randomInt(100_000)}` }
+  })
+  const { body: made } = await program.ask('POST', `/api/station/${body.id}/playout-key`, { body: {} })
+  return {
+    station_id: body.id,
+    station: body.id,
+    playoutKey: made.playout_key,
+    ...(await openCallers(program, dialect))
+  }
+}
+
+/** A key and a session of administrators, and a passkey, which only a browser could make. */
+async function openCallers(program: Program, dialect: Dialect) {
+  const { body } = await program.ask('POST', '/api/v1/main/api-keys', {
+    body: { name: `Every ${dialect}`, permissions: ['administer all'], dialect }
+  })
+  const person = await signedIn(program, { role: 'Administrator' })
+  const [passkey] = await program.sql<{ id: number }[]>`
+    insert into passkeys (user_id, credential_id, public_key, counter, name)
+    values (${person.id}, ${`every-${person.id}`}, 'every', 0, 'Every') returning id`
+  return { adminKey: String(body.key), cookie: person.cookie, email: person.email, passkey: passkey?.id ?? 0 }
+}
+
+/** Sends a request for every operation that only reads. */
+export const runReads = (program: Program, document: ReturnType<typeof readDocument>, known: Known) =>
+  runSteps(
+    program,
+    { ...document, operations: document.operations.filter(({ method }) => method === 'GET') },
+    known
+  )
 
 /** Sends a request for every operation of a document, in order. */
 export async function runSteps(
@@ -96,6 +120,7 @@ export async function runSteps(
     const step = steps[operation.id] ?? {}
     const request = (await step.request?.(known, program.sql)) ?? {}
     const path = fillPath(operation.path, known, request.params) + (request.query ? `?${request.query}` : '')
+    const startedAt = performance.now()
     const received = await send(program, operation, path, request, known)
     if (received.status < 400) await step.after?.(known, received, program.sql)
     results.push({
@@ -103,7 +128,8 @@ export async function runSteps(
       path: `${operation.method} ${path}`,
       status: received.status,
       problems: judge(operation.id, received),
-      answer: JSON.stringify(received.json)?.slice(0, 300) ?? received.type
+      answer: JSON.stringify(received.json)?.slice(0, 300) ?? received.type,
+      ms: Math.round(performance.now() - startedAt)
     })
   }
   return results

@@ -3,9 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 
 import { readDocument } from '../contract/answer-judge.ts'
-import { openFullStation, runSteps } from '../contract/operation-run.ts'
+import type { Known } from '../contract/every-operation.ts'
+import { openEmptyStation, openFullStation, runReads, runSteps } from '../contract/operation-run.ts'
 import { isolatedTest } from '../support/fixtures.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import type { Program } from '../support/program.ts'
 import { startFakeIcecast } from '../support/streaming-server.ts'
 import { startWebServer } from '../support/web-server.ts'
 
@@ -21,18 +23,43 @@ const test = isolatedTest
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8'
   }))
 
+/** The document that describes the dialect of a key. */
+async function fetchDocument(program: Program, { adminKey }: Known) {
+  const { body } = await program.ask('GET', '/api/openapi.json', { key: String(adminKey) })
+  return readDocument(body)
+}
+
+const dialects = ['documented', 'azuracast'] as const
+
 describe('the OpenAPI document', { timeout: 300_000, retry: 0 }, () => {
-  test('describes every answer of a station that has everything', async ({ program }) => {
-    await using hooks = await startWebServer()
-    await using icecast = await startFakeIcecast()
-    const { body } = await program.ask('GET', '/api/openapi.json', { key: '' })
-    const document = readDocument(body)
-    const known = await openFullStation(program, 'documented', {
-      hookUrl: hooks.url,
-      icecastUrl: icecast.url
-    })
-    const results = await runSteps(program, document, known)
-    if (process.env['OUT']) writeFileSync(process.env['OUT'], results.map(r => JSON.stringify(r)).join('\n'))
-    expect(results.filter(({ problems }) => problems.length > 0)).toEqual([])
-  })
+  test.for(dialects)(
+    'describes every answer of a station that has everything, %s',
+    async (dialect, { program }) => {
+      await using hooks = await startWebServer()
+      await using icecast = await startFakeIcecast()
+      icecast.send({
+        path: '/radio.mp3',
+        title: 'Aria',
+        bitrate: 128,
+        contentType: 'audio/mpeg',
+        listeners: [['203.0.113.7', 'VLC/3.0.20 LibVLC/3.0.20', 600]]
+      })
+      const known = await openFullStation(program, dialect, { hookUrl: hooks.url, icecastUrl: icecast.url })
+      const results = await runSteps(program, await fetchDocument(program, known), known)
+      if (process.env['OUT'])
+        writeFileSync(process.env['OUT'] + dialect, results.map(r => JSON.stringify(r)).join('\n'))
+      expect(results.filter(({ problems }) => problems.length > 0)).toEqual([])
+    }
+  )
+
+  test.for(dialects)(
+    'describes every answer of a station that has nothing, %s',
+    async (dialect, { program }) => {
+      const known = await openEmptyStation(program, dialect)
+      const results = await runReads(program, await fetchDocument(program, known), known)
+      if (process.env['OUT'])
+        writeFileSync(process.env['OUT'] + 'empty' + dialect, results.map(r => JSON.stringify(r)).join('\n'))
+      expect(results.filter(({ problems }) => problems.length > 0)).toEqual([])
+    }
+  )
 })

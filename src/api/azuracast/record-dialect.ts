@@ -36,6 +36,8 @@ export interface RecordDialect<Row extends object = object> {
   readonly fields?: Readonly<Record<string, JsonSchema>>
   /** Makes the documented body. */
   parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
+  /** Makes the schema of what `render` returns of the documented one. */
+  readonly answer?: (documented: JsonSchema) => JsonSchema
 }
 
 /** The same for an operation whose response is no record, or whose parameters differ. */
@@ -48,6 +50,8 @@ export interface OperationDialect<Value = unknown> {
   parse?(body: JsonBody, context: DialectContext): JsonBody | Promise<JsonBody>
   /** Renders the response, after its records. */
   reply?(value: Value, context: DialectContext): unknown
+  /** Makes the schema of the response of the documented one. */
+  readonly answer?: (documented: JsonSchema) => JsonSchema
 }
 
 export function openDialectContext(request: ApiRequest, services: ApiServices): DialectContext {

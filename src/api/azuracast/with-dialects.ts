@@ -1,8 +1,10 @@
 import type { JsonSchema } from '../../fields/field.ts'
 import { maxUnpaged } from '../core/list.ts'
 import { type ApiRequest, type ApiRoute, dialectVary, type RenderRows, type Reply } from '../core/route.ts'
+import type { DocumentDialect } from '../core/schema-components.ts'
 import { schemaName } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
+import { partSchemas } from './live-schemas.ts'
 import {
   type DialectContext,
   isJsonBody,
@@ -88,6 +90,13 @@ export function withDialects(route: ApiRoute): ApiRoute {
           : await route.handle(request, services)
       )
   }
+}
+
+/** How the OpenAPI document describes this dialect, for `describeApi`. */
+export const azuracastSchemas: DocumentDialect = {
+  ofRecord: (name, documented) => (partSchemas[name] ?? records[name]?.answer)?.(documented) ?? documented,
+  ofAnswer: (id, documented) => operations[id]?.answer?.(documented) ?? documented,
+  ofBody: route => withDialects(route).azuracastBody ?? route.operation.body
 }
 
 /** The records that the feed renders in both dialects. */

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../fields/field.ts'
 import { version } from '../../runtime/program-files.ts'
 import { visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { type ApiRoute, formContentType } from './route.ts'
-import { collectSchemas } from './schema-components.ts'
+import { collectSchemas, type DocumentDialect } from './schema-components.ts'
 import { int64, named, ref, sharedSchemas, string } from './schemas.ts'
 
 const failures: Readonly<Record<number, string>> = {
@@ -91,8 +91,12 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
  * its own is named after its operation, `CreatePlaylistBody` or `ListPlaylistsAnswer`: generators give names that end in
  * `Request` and `Response` to types of their own. Works in time slices. Rejects for two different schemas of one name.
  */
-export async function describeApi(routes: readonly ApiRoute[], baseUrl: string) {
-  const schemas = collectSchemas(sharedSchemas)
+export async function describeApi(
+  routes: readonly ApiRoute[],
+  baseUrl: string,
+  dialect: DocumentDialect = documentedSchemas
+) {
+  const schemas = { ...collectSchemas(sharedSchemas, dialect), ...dialect }
   const paths: Record<string, Record<string, unknown>> = {}
   await visitInTimeSlices(sliceMs, routes, route => {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
@@ -128,7 +132,8 @@ const listenToken = {
 
 function describeRoute(route: ApiRoute, schemas: Schemas) {
   const { path, access, operation } = route
-  const { id, tag, summary, query = {}, body, isBodyOptional = false } = operation
+  const { id, tag, summary, query = {}, isBodyOptional = false } = operation
+  const body = schemas.ofBody(route)
   const isKeyed = access !== 'public'
   const pathNames = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? [])
   const takesListenToken = !isKeyed && route.method === 'GET' && pathNames.includes('station_id')
@@ -164,7 +169,13 @@ function describeParameter(name: string, place: 'path' | 'query', parameter: Jso
   return { name, in: place, required: place === 'path', ...described }
 }
 
-type Schemas = ReturnType<typeof collectSchemas>
+type Schemas = ReturnType<typeof collectSchemas> & DocumentDialect
+
+const documentedSchemas: DocumentDialect = {
+  ofRecord: (_, schema) => schema,
+  ofAnswer: (_, schema) => schema,
+  ofBody: ({ operation }) => operation.body
+}
 
 const textFile = named('TextFile', 'The content of a text file.', string)
 const csvTable = named(
@@ -198,7 +209,8 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
     contentTypes = ['application/json'],
     redirectsTo,
     unchanged,
-    absent
+    absent,
+    accepted
   } = operation
   const hasFields = (method === 'POST' || method === 'PUT') && !byteTypes
   const stateHeaders = {
@@ -208,7 +220,12 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
       : {})
   }
   const schema =
-    answer && schemas.refer(answer, `${typeName(id)}Answer`, `The answer of \`${id}\`: ${summary}.`)
+    answer &&
+    schemas.refer(
+      schemas.ofAnswer(id, answer),
+      `${typeName(id)}Answer`,
+      `The answer of \`${id}\`: ${summary}.`
+    )
   const content = {
     ...Object.fromEntries(schema ? contentTypes.map(type => [type, { schema }]) : []),
     ...(operation.hasCsv ? { 'text/csv': { schema: schemas.refer(csvTable, '', '') } } : {})
@@ -225,9 +242,19 @@ function describeSuccess({ method, byteTypes, operation }: ApiRoute, schemas: Sc
   }
   return {
     ...(operation.isRedirect ? {} : { [operation.status ?? 200]: success }),
+    ...(accepted ? { 202: describeAccepted(accepted, schemas) } : {}),
     ...(absent ? { 204: { description: absent, headers: commonHeaders } } : {}),
     ...(redirectsTo ? { 302: { description: redirectsTo, headers: commonHeaders } } : {}),
     ...(unchanged ? { 304: { description: unchanged, headers: { ...commonHeaders, ...stateHeaders } } } : {})
+  }
+}
+
+function describeAccepted(description: string, schemas: Schemas) {
+  const schema = schemas.refer(ref('ActionResult'), '', '')
+  return {
+    description,
+    headers: { ...commonHeaders, 'Retry-After': refHeader('RetryAfter') },
+    content: { 'application/json': { schema } }
   }
 }
 

@@ -142,6 +142,8 @@ export interface Operation {
   readonly unchanged?: string
   /** Describes an empty response with status 204, if that is possible beside the other one. */
   readonly absent?: string
+  /** Describes a 202, if that is a possible response: the result is not there yet. */
+  readonly accepted?: string
   /** Whether the response has the position of a station's state. */
   readonly isPositioned?: boolean
   /** Statuses of errors that only this route has (409, 404 for a reference in a body, ...). */

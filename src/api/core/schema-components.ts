@@ -2,13 +2,24 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { JsonSchema } from '../../fields/field.ts'
 import { isObject } from '../../fields/schema-alternatives.ts'
+import type { ApiRoute } from './route.ts'
 import { ref, schemaName } from './schemas.ts'
+
+/** The schemas of a dialect: of records by name, of answers by the id of the operation, and of bodies. */
+export interface DocumentDialect {
+  readonly ofRecord: (name: string, documented: JsonSchema) => JsonSchema
+  readonly ofAnswer: (id: string, documented: JsonSchema) => JsonSchema
+  readonly ofBody: (route: ApiRoute) => JsonSchema | undefined
+}
 
 /**
  * Collects the schemas of an OpenAPI document. Each has a name of its own and a description. Throws for two different schemas of
  * one name, also if the names differ in case only: generators write a file for each.
  */
-export function collectSchemas(shared: Readonly<Record<string, JsonSchema>>) {
+export function collectSchemas(
+  shared: Readonly<Record<string, JsonSchema>>,
+  { ofRecord }: Pick<DocumentDialect, 'ofRecord'>
+) {
   const schemas = new Map<string, JsonSchema>()
   const namesInLowerCase = new Map<string, string>()
   const referred = new Set<string>()
@@ -22,7 +33,9 @@ export function collectSchemas(shared: Readonly<Record<string, JsonSchema>>) {
     references.set(schema, reference)
     const { description } = schema
     if (typeof description !== 'string') throw new Error(`the schema ${name} has no description`)
-    const added = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
+    const added = Object.fromEntries(
+      Object.entries(ofRecord(name, schema)).map(([key, value]) => [key, refer(value)])
+    )
     const same = namesInLowerCase.get(name.toLowerCase()) ?? name
     const known = schemas.get(same)
     if (known !== undefined && (same !== name || !isDeepStrictEqual(known, added)))

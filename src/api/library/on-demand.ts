@@ -90,6 +90,7 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
   answer: { type: 'string', format: 'binary' },
   contentTypes: ['audio/mpeg'],
   redirectsTo: 'The URL of the song.',
+  errors: [404],
   needsAddress: true,
   async handle(request, services) {
     const { stationId } = await getVisibleStation(stationLookupOf(request), services)

@@ -1,7 +1,7 @@
 import { findWaveform, requestWaveform } from '../../db/waveforms.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { apiRoute, json, stationOf } from '../core/route.ts'
+import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { parseMediaName } from './media-name.ts'
 
 const integer = { type: 'integer' } as const
@@ -36,6 +36,7 @@ export const waveformRoute = apiRoute(
     tag: 'Files',
     summary: 'The waveform of a song, made at the first request: 202 with Retry-After until it is there',
     answer,
+    accepted: 'The waveform is being made.',
     async handle(request, { sql }) {
       const nowMs = engineTimeMs()
       const song = { ...parseMediaName(request.params['media']), nowMs }
@@ -46,7 +47,7 @@ export const waveformRoute = apiRoute(
       if (found.peaks.length === 0) {
         if (!found.isRequested) await requestWaveform(sql, found.mediaId, nowMs)
         const headers = { 'Retry-After': String(retryAfterSeconds), 'Cache-Control': 'no-store' }
-        return { ...json({ success: true, message: 'The waveform is being made.' }), status: 202, headers }
+        return { ...actionReply('The waveform is being made.'), status: 202, headers }
       }
       const { sampleRate, samplesPerPixel, peaks } = found
       const data = [...new Int8Array(peaks)]

@@ -1,5 +1,7 @@
 import { readFolderPlaylists } from '../../../../db/playlist-folders.ts'
+import { exactly, int64, string } from '../../../core/schemas.ts'
 import { maxRows } from '../../../library/file-list.ts'
+import { changeSchema, filePlaylists, nothing } from '../../answer-schema.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
 import { file, type FileRecord, renderPlaylist } from './file.ts'
 
@@ -12,6 +14,9 @@ type FolderEntry = {
 
 /** An entry of a folder: a file, or a folder without `media`. */
 export const fileRow: RecordDialect<FolderEntry> = {
+  answer: changeSchema({
+    fields: { dir: { oneOf: [exactly({ playlists: filePlaylists }), nothing] } }
+  }),
   async render(rows, context) {
     const media = rows.flatMap(row => row.media ?? [])
     const rendered = ((await file.render?.(media, context)) ?? []).values()
@@ -30,6 +35,10 @@ export const fileRow: RecordDialect<FolderEntry> = {
 
 /** AzuraCast documents the created playlist as `responseRecord`, and answers it as `record`. */
 export const changeFiles: OperationDialect = {
+  answer: changeSchema({
+    nullable: ['record'],
+    fields: { responseRecord: { anyOf: [exactly({ id: int64, name: string }), nothing] } }
+  }),
   reply(value) {
     if (!isJsonBody(value)) return value
     const { record = null } = value
@@ -42,6 +51,12 @@ export const changeFiles: OperationDialect = {
  * the size.
  */
 export const listFolder: OperationDialect = {
+  answer: ({ properties, ...envelope }) => ({
+    oneOf: [
+      isJsonBody(properties) && isJsonBody(properties['rows']) ? properties['rows'] : {},
+      { properties, ...envelope }
+    ]
+  }),
   query: query => {
     const size = query.get('rowCount')
     const isCut = size === null || /^(0|-\d+)$/.test(size) || Number(size) > maxRows

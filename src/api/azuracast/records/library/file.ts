@@ -1,4 +1,6 @@
 import { isInFolder } from '../../../../db/playlist-folders.ts'
+import { int64, string } from '../../../core/schemas.ts'
+import { changeSchema, filePlaylists, links } from '../../answer-schema.ts'
 import {
   type DialectContext,
   isJsonBody,
@@ -24,6 +26,17 @@ export type FileRecord = {
 }
 
 export const file: RecordDialect<FileRecord> = {
+  answer: changeSchema({
+    nullable: ['title', 'artist', 'album', 'genre', 'isrc', 'lyrics'],
+    fields: {
+      text: string,
+      length_text: string,
+      uploaded_at: int64,
+      art_updated_at: int64,
+      playlists: filePlaylists,
+      links
+    }
+  }),
   computed: ['length_text', 'uploaded_at', 'art_updated_at', 'links'],
   async render(rows, { sql, stationId, stationLink }) {
     const found = await sql<FileFacts[]>`

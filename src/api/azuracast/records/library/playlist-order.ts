@@ -3,7 +3,9 @@ import type { Sql } from '../../../../db/sql.ts'
 import type { CuePoints } from '../../../../songs/cue-points.ts'
 import { renderAzuracastText } from '../../../../station/now-playing.ts'
 import { parseId } from '../../../core/parse.ts'
+import { arrayOf, boolean, exactly, int64, string } from '../../../core/schemas.ts'
 import { toExtraMetadata } from '../../../library/extra-metadata.ts'
+import { nullableString } from '../../answer-schema.ts'
 import { isJsonBody, type OperationDialect, orNull } from '../../record-dialect.ts'
 import { artVersion } from './art-version.ts'
 
@@ -22,6 +24,33 @@ interface OrderedSong {
  * below 0, where no song has its id.
  */
 export const getPlaylistOrder: OperationDialect<readonly OrderedSong[]> = {
+  answer: () =>
+    arrayOf(
+      exactly({
+        id: int64,
+        weight: int64,
+        is_queued: boolean,
+        last_played: int64,
+        media: exactly({
+          id: int64,
+          unique_id: string,
+          song_id: string,
+          path: string,
+          artist: string,
+          title: string,
+          length: int64,
+          text: string,
+          album: nullableString,
+          genre: nullableString,
+          isrc: nullableString,
+          mtime: int64,
+          uploaded_at: int64,
+          art_updated_at: int64,
+          extra_metadata_raw: { type: ['object', 'null'] },
+          links: exactly({ play: string })
+        })
+      })
+    ),
   async reply(songs, { sql, request, stationLink }) {
     const facts = await readFacts(sql, Number(request.params['id']))
     return songs.flatMap(({ spm_id: entryId, media_id: id, path, artist, title, length }) => {
@@ -89,6 +118,7 @@ async function readFacts(sql: Sql, playlistId: number): Promise<Map<number, Orde
 
 /** AzuraCast takes the position of each entry, and answers them. */
 export const reorderPlaylist: OperationDialect = {
+  answer: () => ({ description: 'The order that was sent.', type: ['array', 'object', 'null'], items: {} }),
   async parse(body, { sql, request }) {
     const { order } = body
     if (!isJsonBody(order)) return body

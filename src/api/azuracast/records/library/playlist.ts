@@ -1,9 +1,11 @@
 import type { ScheduleItem } from '../../../../autodj/schedule.ts'
 import type { Sql } from '../../../../db/sql.ts'
+import { arrayOf, int64, string } from '../../../core/schemas.ts'
+import { changeSchema, links, nothing, nullableIsoTime } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 import { derivedName } from './derived-name.ts'
-import { renderScheduleItem } from './schedule-item.ts'
+import { azuracastScheduleItemSchema, renderScheduleItem } from './schedule-item.ts'
 
 type PlaylistRow = {
   readonly id: number
@@ -16,6 +18,21 @@ type PlaylistRow = {
 }
 
 export const playlist: RecordDialect<PlaylistRow> = {
+  answer: changeSchema({
+    nullable: ['remote_url'],
+    fields: {
+      station_id: int64,
+      short_name: string,
+      description: nothing,
+      backend_options: arrayOf(string),
+      schedule_items: arrayOf(azuracastScheduleItemSchema),
+      played_at: nullableIsoTime,
+      queue_reset_at: nullableIsoTime,
+      num_songs: int64,
+      total_length: int64,
+      links
+    }
+  }),
   computed: ['station_id', 'short_name', 'played_at', 'queue_reset_at', 'num_songs', 'total_length', 'links'],
   async render(rows, { sql, stationId, stationLink }) {
     const totals = await readTotals(sql, rows)

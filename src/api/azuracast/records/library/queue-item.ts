@@ -1,3 +1,4 @@
+import { changeSchema } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
 import { openSongRenderer, type SongRow } from './song.ts'
 
@@ -9,6 +10,7 @@ type QueueRow = {
 }
 
 export const queueItem: RecordDialect<QueueRow> = {
+  answer: changeSchema({ nullable: ['autodj_custom_uri', 'log'] }),
   async render(rows, { sql }) {
     const renderSong = await openSongRenderer(sql)
     return rows.map(row => ({

@@ -1,4 +1,6 @@
 import type { ScheduleItem } from '../../../../autodj/schedule.ts'
+import { scheduleItemSchema } from '../../../playlists/schedule-items.ts'
+import { changeSchema } from '../../answer-schema.ts'
 import { orNull } from '../../record-dialect.ts'
 
 /** An item of a schedule: a date that is not set is null. */
@@ -7,3 +9,8 @@ export const renderScheduleItem = (item: ScheduleItem) => ({
   start_date: orNull(item.start_date),
   end_date: orNull(item.end_date)
 })
+
+/** The schema of a rendered item. */
+export const azuracastScheduleItemSchema = changeSchema({ nullable: ['start_date', 'end_date'] })(
+  scheduleItemSchema
+)

@@ -1,3 +1,5 @@
+import { boolean, int64, string } from '../../../core/schemas.ts'
+import { isoTime, nullableIsoTime, phpMapSchema, replaceSchema } from '../../answer-schema.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 import { artVersion } from './art-version.ts'
@@ -15,6 +17,19 @@ type RequestRow = {
 
 /** A request in the reports. */
 export const songRequest: RecordDialect<RequestRow> = {
+  answer: replaceSchema({
+    id: int64,
+    timestamp: isoTime,
+    skip_delay: boolean,
+    ip: string,
+    played_at: nullableIsoTime,
+    track: {
+      type: 'object',
+      properties: { id: int64, song_id: string, text: string, artist: string, title: string, art: string },
+      required: ['id', 'song_id', 'text', 'artist', 'title', 'art']
+    },
+    links: phpMapSchema
+  }),
   async render(rows, { sql, stationLink }) {
     const renderSong = await openSongRenderer(sql)
     const found = await sql<TrackFacts[]>`

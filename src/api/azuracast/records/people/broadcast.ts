@@ -1,4 +1,6 @@
+import { exactly, int64, string } from '../../../core/schemas.ts'
 import { readRecordingSizes } from '../../../streamers/streamer-broadcasts.ts'
+import { changeSchema, isoTime, nothing, nullableIsoTime, replaceSchema } from '../../answer-schema.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 
 type BroadcastRow = {
@@ -11,6 +13,14 @@ type BroadcastRow = {
 }
 
 export const broadcast: RecordDialect<BroadcastRow> = {
+  answer: replaceSchema({
+    id: int64,
+    timestampStart: isoTime,
+    timestampEnd: nullableIsoTime,
+    streamer: { oneOf: [exactly({ id: int64, streamer_username: string, display_name: string }), nothing] },
+    recording: { oneOf: [exactly({ path: string, size: int64, downloadUrl: string }), nothing] },
+    links: exactly({ delete: string })
+  }),
   async render(rows, { sql, services, stationId, stationLink }) {
     const recorded = await sql<{ id: number; path: string }[]>`
       select id, recording_path as path from broadcasts
@@ -40,6 +50,7 @@ type StreamerBroadcastRow = {
 
 /** A broadcast in the list of its streamer, who is not named there. Local times have their offset. */
 export const streamerBroadcast: RecordDialect<StreamerBroadcastRow> = {
+  answer: changeSchema({ fields: { streamer: nothing } }),
   render: rows =>
     rows.map(row => ({
       ...row,

@@ -1,4 +1,5 @@
 import { stationPermissions } from '../../../auth/access.ts'
+import { changeSchema } from '../../answer-schema.ts'
 import {
   type DialectContext,
   isJsonBody,
@@ -25,6 +26,7 @@ const isGlobal = (name: string) => name === 'administer all' || !ofStations.incl
 const isOfStation = (name: string) => name !== 'view all'
 
 export const role: RecordDialect<RoleRow> = {
+  answer: changeSchema({ omitted: ['is_builtin', 'users'] }),
   computed: ['id', 'is_super_admin', 'links'],
   render: rows =>
     rows.map(row => ({

@@ -1,7 +1,9 @@
 import type { ScheduleItem } from '../../../../autodj/schedule.ts'
+import { arrayOf, boolean, int64, string } from '../../../core/schemas.ts'
+import { changeSchema, links, nothing } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
 import { artVersion } from '../library/art-version.ts'
-import { renderScheduleItem } from '../library/schedule-item.ts'
+import { azuracastScheduleItemSchema, renderScheduleItem } from '../library/schedule-item.ts'
 
 type StreamerRow = {
   readonly id: number
@@ -12,6 +14,18 @@ type StreamerRow = {
 }
 
 export const streamer: RecordDialect<StreamerRow> = {
+  answer: changeSchema({
+    nullable: ['comments'],
+    fields: {
+      station_id: int64,
+      schedule_items: arrayOf(azuracastScheduleItemSchema),
+      reactivate_at: nothing,
+      art_updated_at: int64,
+      has_custom_art: boolean,
+      art: string,
+      links
+    }
+  }),
   computed: ['station_id', 'art_updated_at', 'has_custom_art', 'art', 'links'],
   constants: () => ({ reactivate_at: null }),
   async render(rows, { sql, stationId, stationLink }) {

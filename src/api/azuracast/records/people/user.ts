@@ -1,3 +1,5 @@
+import { arrayOf, exactly, string } from '../../../core/schemas.ts'
+import { nothing, nullableString, pickFields, replaceSchema } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
 
 type UserRow = {
@@ -14,6 +16,26 @@ type UserRow = {
 }
 
 export const user: RecordDialect<UserRow> = {
+  answer: ({ properties, ...documented }) =>
+    replaceSchema({
+      ...pickFields(properties, [
+        'id',
+        'email',
+        'auth_password',
+        'locale',
+        'show_24_hour_time',
+        'created_at',
+        'updated_at',
+        'roles',
+        'is_me'
+      ]),
+      name: nullableString,
+      two_factor_secret: nothing,
+      api_keys: arrayOf({}),
+      passkeys: arrayOf({}),
+      login_tokens: arrayOf({}),
+      links: exactly({ self: string, masquerade: string })
+    })(documented),
   constants: () => ({ auth_password: '', two_factor_secret: null }),
   computed: ['id', 'created_at', 'updated_at', 'api_keys', 'passkeys', 'login_tokens', 'is_me', 'links'],
   render: rows =>

@@ -1,3 +1,5 @@
+import { arrayOf, exactly, int64, string } from '../../../core/schemas.ts'
+import { isoTime, nullableString, replaceSchema } from '../../answer-schema.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 import { toIsoTime } from '../people/broadcast.ts'
 
@@ -20,6 +22,18 @@ const operationsByMethod: Readonly<Record<string, readonly [number, string]>> = 
 
 /** A change. Its values are not stored. */
 export const auditEntry: RecordDialect<AuditRow> = {
+  answer: replaceSchema({
+    id: int64,
+    timestamp: isoTime,
+    operation: int64,
+    operationText: string,
+    class: string,
+    identifier: string,
+    targetClass: nullableString,
+    target: nullableString,
+    changes: arrayOf(exactly({ field: string, from: string, to: string })),
+    user: string
+  }),
   async render(rows, { sql }) {
     const stations = await sql<{ id: number; name: string }[]>`
       select id, name from stations where id = any(${rows.map(row => row.station_id)}::bigint[])`

@@ -1,3 +1,5 @@
+import { int64, string } from '../../../core/schemas.ts'
+import { nullableString, replaceSchema, selfLink } from '../../answer-schema.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 import { derivedName } from '../library/derived-name.ts'
 
@@ -11,6 +13,15 @@ type HlsStreamRow = {
 
 /** Streams that are only HLS are named `/hls/NAME`, as the migration names them, and are no visible mounts. */
 export const hlsStream: RecordDialect<HlsStreamRow> = {
+  answer: replaceSchema({
+    id: int64,
+    station_id: int64,
+    name: string,
+    format: nullableString,
+    bitrate: int64,
+    listeners: int64,
+    links: selfLink
+  }),
   computed: ['station_id', 'listeners', 'links'],
   render: (rows, { stationId, stationLink }) =>
     rows.map(row => ({

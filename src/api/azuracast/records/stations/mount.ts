@@ -1,4 +1,6 @@
 import { refuseField } from '../../../core/parse.ts'
+import { int64 } from '../../../core/schemas.ts'
+import { changeSchema, links, nullableString } from '../../answer-schema.ts'
 import { isJsonBody, type JsonBody, orNull, type RecordDialect } from '../../record-dialect.ts'
 
 type MountRow = {
@@ -12,6 +14,10 @@ type MountRow = {
 }
 
 export const mount: RecordDialect<MountRow> = {
+  answer: changeSchema({
+    nullable: ['fallback_mount', 'relay_url', 'authhash', 'custom_listen_url', 'frontend_config'],
+    fields: { station_id: int64, intro_path: nullableString, links }
+  }),
   computed: ['station_id', 'intro_path', 'links'],
   parse(body) {
     const { name } = body

@@ -1,5 +1,6 @@
 import { renderAzuracastStation } from '../../../../station/now-playing.ts'
 import { stationReads } from '../../../stations/stations.ts'
+import { changeSchema } from '../../answer-schema.ts'
 import type { RecordDialect } from '../../record-dialect.ts'
 import { parseStationBody, station } from './station.ts'
 
@@ -18,6 +19,7 @@ const administered = ['media_storage_location', 'recordings_storage_location', '
 
 /** AzuraCast shows the settings as the record of the station. */
 export const editableProfile: RecordDialect = {
+  answer: documented => changeSchema({ omitted: administered })(station.answer?.(documented) ?? documented),
   async render(_rows, context) {
     const { services, request, stationId } = context
     const record = await stationReads.read(services, request, null, stationId)

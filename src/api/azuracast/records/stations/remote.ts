@@ -1,4 +1,6 @@
 import { parseUrl } from '../../../../outbound/networks.ts'
+import { boolean, int64, nullableInt64, string } from '../../../core/schemas.ts'
+import { nothing, nullableString, replaceSchema, selfLink } from '../../answer-schema.ts'
 import { orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'
 
 type RemoteRow = {
@@ -33,6 +35,30 @@ const noSource = {
 
 /** AzuraCast has the mount apart from the server. */
 export const remote: RecordDialect<RemoteRow> = {
+  answer: replaceSchema({
+    id: int64,
+    station_id: int64,
+    relay_id: nothing,
+    display_name: string,
+    is_visible_on_public_pages: boolean,
+    type: string,
+    is_editable: boolean,
+    enable_autodj: boolean,
+    custom_listen_url: nothing,
+    source_port: nothing,
+    source_mount: nothing,
+    source_username: nothing,
+    source_password: nothing,
+    is_public: boolean,
+    autodj_format: nullableString,
+    autodj_bitrate: nullableInt64,
+    url: string,
+    mount: nullableString,
+    admin_password: string,
+    listeners_unique: int64,
+    listeners_total: int64,
+    links: selfLink
+  }),
   computed: ['station_id', 'relay_id', 'is_editable', 'links'],
   render: (rows, { stationId, stationLink }) =>
     rows.map(row => ({

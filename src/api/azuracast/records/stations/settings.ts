@@ -1,3 +1,4 @@
+import { changeSchema } from '../../answer-schema.ts'
 import { isJsonBody, type OperationDialect, type RecordDialect } from '../../record-dialect.ts'
 
 /** Texts that are null in AzuraCast if they are not set. The settings of mail are empty there too. */
@@ -11,13 +12,17 @@ const replaceUnset = (record: object, unset: unknown, replacement: unknown) =>
     ])
   )
 
+const withUnset = changeSchema({ nullable })
+
 /** The settings of the installation, all or those of a group. */
 export const settings: RecordDialect = {
+  answer: withUnset,
   render: rows => rows.map(row => replaceUnset(row, '', null)),
   parse: body => replaceUnset(body, null, '')
 }
 
 /** Reads the settings of a group. */
 export const getSettingsGroup: OperationDialect = {
+  answer: withUnset,
   reply: value => (isJsonBody(value) ? replaceUnset(value, '', null) : value)
 }

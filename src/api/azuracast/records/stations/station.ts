@@ -1,5 +1,7 @@
 import type { Sql } from '../../../../db/sql.ts'
 import { azuracastBackend } from '../../../../station/now-playing.ts'
+import { boolean, exactly, int64, nullableInt64, string } from '../../../core/schemas.ts'
+import { nothing, nullableString, replaceSchema } from '../../answer-schema.ts'
 import { type JsonBody, orNull, type RecordDialect, renameMembers } from '../../record-dialect.ts'
 import {
   backendSettings,
@@ -58,8 +60,47 @@ const noEquivalent = {
   max_mounts: 0
 }
 
+/** The schemas of the members of a rendered station. */
+const stationFields = {
+  id: int64,
+  name: string,
+  short_name: string,
+  is_enabled: boolean,
+  frontend_type: string,
+  frontend_config: { type: 'object' },
+  backend_type: string,
+  backend_config: { type: 'object' },
+  description: nullableString,
+  url: nullableString,
+  radio_base_dir: string,
+  enable_requests: boolean,
+  request_delay: int64,
+  request_threshold: int64,
+  enable_streamers: boolean,
+  is_streamer_live: boolean,
+  enable_public_page: boolean,
+  enable_public_api: boolean,
+  enable_hls: boolean,
+  api_history_items: int64,
+  timezone: string,
+  max_bitrate: int64,
+  genre: nothing,
+  disconnect_deactivate_streamer: int64,
+  enable_on_demand: boolean,
+  enable_on_demand_download: boolean,
+  max_mounts: int64,
+  max_hls_streams: int64,
+  branding_config: { type: 'object' },
+  fallback_path: nullableString,
+  media_storage_location: nullableInt64,
+  recordings_storage_location: nullableInt64,
+  podcasts_storage_location: nullableInt64,
+  links: exactly({ self: string, manage: string, clone: string })
+}
+
 /** The settings of a station as administrators see them. Those of its programs are in configs. */
 export const station: RecordDialect<StationRow> = {
+  answer: replaceSchema(stationFields),
   computed: ['is_streamer_live', 'fallback_path', 'radio_base_dir', 'links'],
   async render(rows, { sql, link, services }) {
     const facts = await readFacts(sql, rows)

@@ -1,3 +1,5 @@
+import { boolean } from '../../../core/schemas.ts'
+import { changeSchema, nothing } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
 
 type StorageLocationRow = Readonly<Record<(typeof nullable)[number], string>> & {
@@ -29,6 +31,15 @@ const nullable = [
 const constants = { s3UsePathStyle: false, dropboxRefreshToken: null }
 
 export const storageLocation: RecordDialect<StorageLocationRow> = {
+  answer: changeSchema({
+    nullable: [...nullable, 'sftpPort'],
+    fields: {
+      s3UsePathStyle: boolean,
+      dropboxRefreshToken: nothing,
+      storageUsedPercent: { type: 'number' },
+      isFull: boolean
+    }
+  }),
   constants: () => constants,
   render: rows =>
     rows.map(row => ({

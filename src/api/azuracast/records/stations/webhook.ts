@@ -1,5 +1,7 @@
 import type { NamedValue } from '../../../../fields/named-values.ts'
+import { int64, string } from '../../../core/schemas.ts'
 import { testLogName } from '../../../webhooks/test-log.ts'
+import { changeSchema, links, phpMapSchema, replaceSchema } from '../../answer-schema.ts'
 import {
   isJsonBody,
   type OperationDialect,
@@ -17,6 +19,10 @@ type WebhookRow = {
 
 /** Bodies may have the config as a map in both dialects. */
 export const webhook: RecordDialect<WebhookRow> = {
+  answer: changeSchema({
+    nullable: ['name'],
+    fields: { station_id: int64, config: phpMapSchema, metadata: phpMapSchema, links }
+  }),
   computed: ['station_id', 'links'],
   parse(body) {
     const { config } = body
@@ -47,6 +53,7 @@ const toMap = (values: readonly NamedValue[]) =>
 
 /** AzuraCast sends the test later, and answers where its log is read. */
 export const testWebhook: OperationDialect = {
+  answer: replaceSchema({ logUrl: string }),
   reply(_, { request, stationLink }) {
     const id = request.params['id'] ?? ''
     return { logUrl: stationLink(`webhook/${id}/test-log/${testLogName(Number(id))}`) }

@@ -1,0 +1,73 @@
+import type { JsonSchema } from '../../fields/field.ts'
+import { arrayOf, exactly, int64, string } from '../core/schemas.ts'
+import { isJsonBody } from './record-dialect.ts'
+
+/** How the schema of an answer differs from the documented one. */
+interface SchemaChanges {
+  /** Members that may be null beside their documented values. */
+  readonly nullable?: readonly string[]
+  /** Members that the documented record does not have, or that differ. */
+  readonly fields?: Readonly<Record<string, JsonSchema>>
+  readonly omitted?: readonly string[]
+}
+
+/** Returns a function that changes the schema of an object. All new members are required. */
+export const changeSchema =
+  ({ nullable = [], fields = {}, omitted = [] }: SchemaChanges) =>
+  (documented: JsonSchema): JsonSchema => {
+    const { examples: _examples, properties, required, ...others } = documented
+    const known = isJsonBody(properties) ? properties : {}
+    const changed = Object.fromEntries(
+      Object.entries(known).map(([name, schema]) => [
+        name,
+        nullable.includes(name) ? orNullSchema(schema) : schema
+      ])
+    )
+    const names = [...(Array.isArray(required) ? required : []), ...Object.keys(fields)]
+    const isKept = (name: unknown) => typeof name !== 'string' || !omitted.includes(name)
+    return {
+      ...others,
+      properties: Object.fromEntries(
+        Object.entries({ ...changed, ...fields }).filter(([name]) => isKept(name))
+      ),
+      required: [...new Set(names)].filter(isKept)
+    }
+  }
+
+/** Returns a function that replaces the schema of an object by one with exactly these members. */
+export const replaceSchema =
+  (fields: Readonly<Record<string, JsonSchema>>) =>
+  ({ description }: JsonSchema): JsonSchema => ({ description, ...exactly(fields) })
+
+/** Some of the members of an object, by name. */
+export const pickFields = (properties: unknown, names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name): [string, JsonSchema] => {
+      const schema = isJsonBody(properties) ? properties[name] : undefined
+      return [name, isJsonBody(schema) ? schema : {}]
+    })
+  )
+
+function orNullSchema(schema: unknown): JsonSchema {
+  if (!isJsonBody(schema)) return {}
+  const { type } = schema
+  const isPlain = typeof type === 'string' && !('const' in schema) && !('enum' in schema)
+  return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] }
+}
+
+export const nothing: JsonSchema = { type: 'null' }
+export const nullableString: JsonSchema = { type: ['string', 'null'] }
+export const selfLink = exactly({ self: string })
+/** Links by name; some depend on the record. */
+export const links: JsonSchema = { type: 'object', properties: { self: string }, additionalProperties: {} }
+/** A map, which PHP encodes as a list if it has no members. */
+export const phpMapSchema: JsonSchema = {
+  oneOf: [{ type: 'object' }, { type: 'array', items: {}, maxItems: 0 }]
+}
+export const isoTime: JsonSchema = { type: 'string', format: 'date-time' }
+export const nullableIsoTime: JsonSchema = { type: ['string', 'null'], format: 'date-time' }
+
+/** A playlist of a file or a folder. */
+export const filePlaylists = arrayOf(
+  exactly({ id: int64, name: string, short_name: string, folder: nullableString, count: int64 })
+)
