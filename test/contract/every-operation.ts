@@ -12,7 +12,7 @@ export interface StepRequest {
   readonly body?: Answer
   readonly type?: string
   /** The default is the administrator's key. */
-  readonly as?: 'person' | 'playout' | 'nobody'
+  readonly as?: 'person' | 'other' | 'playout' | 'nobody'
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -118,6 +118,12 @@ async function otherSession({ email = '' }: Known, sql: Sql): Promise<StepReques
   return { as: 'person', params: { id: row?.id } }
 }
 
+async function entry({ playlist = 0 }: Known, sql: Sql): Promise<StepRequest> {
+  const [row] = await sql<{ id: number }[]>`
+    select max(id)::int as id from playlist_entries where playlist_id = ${playlist}`
+  return { params: { entry_id: row?.id } }
+}
+
 async function playlistOrder({ playlist = 0 }: Known, sql: Sql): Promise<StepRequest> {
   const rows = await sql<{ id: number }[]>`
     select media_id::int as id from playlist_entries where playlist_id = ${playlist} order by position`
@@ -135,6 +141,7 @@ export const steps: Readonly<Record<string, Step>> = {
     request: () => ({ body: { path: 'every/first.mp3', file: audio('First').toString('base64') } }),
     after: async (known, { json }, sql) => {
       known['media'] = json?.id
+      known['file'] = json?.id
       await sql`insert into media_custom_fields (media_id, field_id, value)
         select ${Number(json?.id)}, ${known['custom_field'] ?? 0}, 'calm' on conflict do nothing`
     }
@@ -291,7 +298,7 @@ export const steps: Readonly<Record<string, Step>> = {
   playoutNextsong: {
     order: 6,
     request: onPlayout({ body: {} }),
-    after: (known, { json }) => void (known['sqId'] = json?.sq_id ?? '')
+    after: (known, { json }) => void Object.assign(known, { sqId: json?.sq_id ?? '', uri: json?.uri ?? '' })
   },
   playoutFeedback: { order: 7, request: known => onPlayout({ body: { sq_id: known['sqId'] } })(known) },
   playoutDjon: { order: 8, request: onPlayout({ body: { user: 'every' } }) },
@@ -341,7 +348,10 @@ export const steps: Readonly<Record<string, Step>> = {
   },
   getStationQuotaOfType: { request: () => ({ params: { type: 'station_media' } }) },
   getStationLog: { request: () => ({ params: { key: 'changes' } }) },
-  getCustomAsset: { request: () => ({ params: { asset_type: 'background' } }) },
+  getCustomAsset: {
+    request: () => ({ params: { asset_type: 'background' } }),
+    after: (known, { json }) => void (known['assetUrl'] = json?.url ?? '')
+  },
   getUploadedPicture: {
     request: ({ assetUrl }) => ({ params: { asset: String(assetUrl).split('/').at(-1) } })
   },
@@ -376,7 +386,7 @@ export const steps: Readonly<Record<string, Step>> = {
   restartServices: { request: onClock() },
   reloadServices: { request: onClock() },
   controlBackend: { request: onClock({ action: 'restart' }) },
-  controlFrontend: { request: onClock({ action: 'restart' }) },
+  controlFrontend: { request: () => ({ params: { action: 'restart' } }) },
   skipSong: { request: onClock({}, {}) },
   updateNowPlaying: {
     request: ({ station }) => ({ params: { station_id: station }, body: { title: 'Sent' } })
@@ -489,18 +499,19 @@ export const steps: Readonly<Record<string, Step>> = {
   clearRequests: { order: 53 },
   emptyPlaylist: { order: 57 },
   clearPlaylistQueue: { order: 55 },
-  deletePlaylistEntry: { order: 55, request: ({ entry }) => ({ params: { entry_id: entry } }) },
+  deletePlaylistEntry: { order: 55, request: entry },
   removeFolderOfPlaylist: { order: 55, request: ({ folder }) => ({ params: { folder_id: folder } }) },
-  getPlaylistOrder: {
-    after: (known, { json }) => void (known['entry'] = json?.[0]?.spm_id ?? json?.[0]?.id ?? 1)
-  },
+
   listFoldersOfPlaylist: { after: (known, { json }) => void (known['folder'] = json?.[0]?.id ?? 1) },
   listWebhookDeliveries: { after: (known, { json }) => void (known['delivery'] = json?.[0]?.id ?? 1) },
   deleteRole: { order: 61 },
   revokeInvitation: { order: 56 },
-  signOut: { order: 75, request: asPerson() },
+  signOut: { order: 71, request: () => ({ as: 'other' }) },
   endSession: { order: 72, request: otherSession },
-  signOutEverywhere: { order: 74, request: asPerson() }
+  signOutEverywhere: { order: 74, request: asPerson() },
+  simulateSchedule: { request: () => ({ query: 'days=1' }) },
+  simulateUnsavedSchedule: { request: () => ({ body: { playlists: [], days: 1, from: '' } }) },
+  previewQueue: { request: () => ({ query: 'count=5' }) }
 }
 
 /** Returns the steps for the operations of a document, in order. */

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-import { signedIn } from '../support/people.ts'
+import { signedIn, signIn } from '../support/people.ts'
 import { askPlainly } from '../support/plain-http.ts'
 import { adminKey, type Program } from '../support/program.ts'
 import { seedStation } from '../support/stations.ts'
@@ -98,7 +98,14 @@ async function openCallers(program: Program, dialect: Dialect) {
   const [passkey] = await program.sql<{ id: number }[]>`
     insert into passkeys (user_id, credential_id, public_key, counter, name)
     values (${person.id}, ${`every-${person.id}`}, 'every', 0, 'Every') returning id`
-  return { adminKey: String(body.key), cookie: person.cookie, email: person.email, passkey: passkey?.id ?? 0 }
+  const otherCookie = await signIn(program, person.email)
+  return {
+    adminKey: String(body.key),
+    cookie: person.cookie,
+    otherCookie,
+    email: person.email,
+    passkey: passkey?.id ?? 0
+  }
 }
 
 /** Sends a request for every operation that only reads. */
@@ -145,6 +152,7 @@ async function send(
   const sent = request.body ?? (body?.type === 'application/json' ? body.schema.examples?.[0] : undefined)
   const credentials = {
     person: { Cookie: String(known['cookie']) },
+    other: { Cookie: String(known['otherCookie']) },
     playout: { 'X-API-Key': String(known['playoutKey']) },
     nobody: {},
     admin: { 'X-API-Key': String(known['adminKey'] ?? adminKey) }

@@ -39,14 +39,11 @@ export const replaceSchema =
   (fields: Readonly<Record<string, JsonSchema>>) =>
   ({ description }: JsonSchema): JsonSchema => ({ description, ...exactly(fields) })
 
-/** Some of the members of an object, by name. */
-export const pickFields = (properties: unknown, names: readonly string[]) =>
-  Object.fromEntries(
-    names.map((name): [string, JsonSchema] => {
-      const schema = isJsonBody(properties) ? properties[name] : undefined
-      return [name, isJsonBody(schema) ? schema : {}]
-    })
-  )
+/** The schema of a member of an object. */
+export function memberOf({ properties }: JsonSchema, name: string): JsonSchema {
+  const schema = isJsonBody(properties) ? properties[name] : undefined
+  return isJsonBody(schema) ? schema : {}
+}
 
 function orNullSchema(schema: unknown): JsonSchema {
   if (!isJsonBody(schema)) return {}

@@ -1,5 +1,5 @@
 import { arrayOf, exactly, string } from '../../../core/schemas.ts'
-import { nothing, nullableString, pickFields, replaceSchema } from '../../answer-schema.ts'
+import { nothing, nullableString, memberOf, replaceSchema } from '../../answer-schema.ts'
 import { orNull, type RecordDialect } from '../../record-dialect.ts'
 
 type UserRow = {
@@ -15,20 +15,22 @@ type UserRow = {
   readonly links: { readonly self: string }
 }
 
+const sameMembers = [
+  'id',
+  'email',
+  'auth_password',
+  'locale',
+  'show_24_hour_time',
+  'created_at',
+  'updated_at',
+  'roles',
+  'is_me'
+]
+
 export const user: RecordDialect<UserRow> = {
-  answer: ({ properties, ...documented }) =>
+  answer: documented =>
     replaceSchema({
-      ...pickFields(properties, [
-        'id',
-        'email',
-        'auth_password',
-        'locale',
-        'show_24_hour_time',
-        'created_at',
-        'updated_at',
-        'roles',
-        'is_me'
-      ]),
+      ...Object.fromEntries(sameMembers.map(name => [name, memberOf(documented, name)])),
       name: nullableString,
       two_factor_secret: nothing,
       api_keys: arrayOf({}),

@@ -1,11 +1,19 @@
 import type { ConnectedListeners } from '../../../../broadcast/connected-listeners.ts'
 import { ApiError } from '../../../../runtime/errors.ts'
+import { string } from '../../../core/schemas.ts'
+import { changeSchema, memberOf } from '../../answer-schema.ts'
 import type { OperationDialect, RecordDialect } from '../../record-dialect.ts'
 
 type ListenerRow = { readonly location: object }
 
 /** The place of a listener is unknown. AzuraCast describes it by text in any case. */
 export const connectedListener: RecordDialect<ListenerRow> = {
+  answer: documented =>
+    changeSchema({
+      fields: {
+        location: changeSchema({ fields: { description: string } })(memberOf(documented, 'location'))
+      }
+    })(documented),
   render: rows => rows.map(row => ({ ...row, location: { ...row.location, description: '' } }))
 }
 
