@@ -34,6 +34,22 @@ export const unanswered: Readonly<Record<string, string>> = {
   signInWithPasskey: 'needs an authenticator'
 }
 
+/** Refused even though everything was seeded, with the reason. */
+export const refused: Readonly<Record<string, string>> = {
+  downloadBroadcast: 'the broadcast has no recording',
+  getLinkedSong: 'only songs of remote storage have links',
+  getLog: 'processes log to their standard output',
+  playoutCp: 'only songs of remote storage are copied',
+  playoutCpByGet: 'only songs of remote storage are copied',
+  playoutSavecache: 'the song has no cache key',
+  cancelRequest: 'the playout has the song',
+  revokeInvitation: 'it was accepted',
+  deletePlaylistEntry: 'the playlist has the song because of its folder',
+  deleteStationFile: 'the playout has the song',
+  deleteBroadcast: 'it is the one on air',
+  deleteRole: 'a user has it'
+}
+
 const keep =
   (name: string) =>
   (known: Known, { json }: Received) =>
@@ -155,7 +171,7 @@ export const steps: Readonly<Record<string, Step>> = {
         order: 'sequential',
         include_in_requests: true,
         include_in_on_demand: true,
-        schedule_items: [{ start_time: 0, end_time: 2359, days: [1, 3, 5], loop_once: false }]
+        schedule_items: [{ start_time: 0, end_time: 2359, days: [1, 2, 3, 4, 5, 6, 7], loop_once: false }]
       }
     }),
     after: keep('playlist')
@@ -167,7 +183,7 @@ export const steps: Readonly<Record<string, Step>> = {
         streamer_username: 'every',
         streamer_password: 'a long enough password',
         display_name: 'DJ Every',
-        schedule_items: [{ start_time: 800, end_time: 1000, days: [2] }]
+        schedule_items: [{ start_time: 800, end_time: 1000, days: [1, 2, 3, 4, 5, 6, 7] }]
       }
     }),
     after: keep('streamer')
