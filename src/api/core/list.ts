@@ -312,11 +312,11 @@ export const pageSchemas: Readonly<Record<string, JsonSchema>> = {
   per_page: { type: 'integer' },
   total: { type: 'integer', description: `Number of matches, at most ${format(maxReachable)}.` },
   total_pages: { type: 'integer' },
-  links: {
+  links: named('PageLinks', 'The addresses of other pages of a list.', {
     type: 'object',
     properties: { first: url, previous: url, next: url, last: url },
     required: ['first', 'previous', 'next', 'last']
-  }
+  })
 }
 
 /** The schema of the response of a list. */

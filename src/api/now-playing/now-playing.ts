@@ -185,7 +185,7 @@ const art =
   }
 
 const artOperation = {
-  answer: { type: 'string', format: 'binary' },
+  answer: null,
   redirectsTo: 'To the cover of the current song.',
   isRedirect: true
 }

@@ -27,7 +27,7 @@ const configText = custom<NamedValue[]>(
   ),
   {
     schema: { type: 'string' },
-    accepts: { type: ['string', 'object', 'array'] },
+    accepts: { type: ['string', 'object', 'array'], items: {} },
     about: 'Settings for the streaming server, a JSON object as text; stored unchanged.',
     example: '{"burst-size":65536}'
   }

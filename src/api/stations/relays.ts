@@ -14,7 +14,7 @@ import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
 import { actionReply, type ApiRequest, apiRoute, json, type Route } from '../core/route.ts'
-import { arrayOf, boolean, exactly, int64, ref, string } from '../core/schemas.ts'
+import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
 // A relay is a server of others that relays mounts: it reads here what to relay, and registers itself, as AzuraRelay does.
@@ -261,14 +261,18 @@ const list = listRoute('/api/admin/relays/list', 'administer stations', {
   id: 'listRelays',
   tag,
   summary: 'The relays that have registered themselves',
-  record: exactly({
-    id: int64,
-    base_url: string,
-    name: string,
-    is_visible_on_public_pages: boolean,
-    created_at: { ...string, format: 'date-time' },
-    updated_at: { ...string, format: 'date-time' }
-  }),
+  record: named(
+    'Relay',
+    'A relay that has registered itself.',
+    exactly({
+      id: int64,
+      base_url: string,
+      name: string,
+      is_visible_on_public_pages: boolean,
+      created_at: { ...string, format: 'date-time' },
+      updated_at: { ...string, format: 'date-time' }
+    })
+  ),
   open(query, _, { reads: sql }) {
     const contains = containsText(sql, query.search)
     const where = sql`where name ${contains} or base_url ${contains}`
