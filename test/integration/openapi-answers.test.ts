@@ -65,4 +65,18 @@ describe('the OpenAPI document', { timeout: 120_000 }, () => {
       expect(results.filter(({ problems }) => problems.length > 0)).toEqual([])
     }
   )
+
+  test('has another entity tag in another dialect', async ({ program }) => {
+    const tags = await Promise.all(
+      ['documented', 'azuracast'].map(async dialect => {
+        const { body } = await program.ask('POST', '/api/v1/main/api-keys', {
+          body: { name: dialect, dialect }
+        })
+        const { headers } = await program.ask('GET', '/api/openapi.json', { key: body.key })
+        expect(headers.get('vary')).toContain('X-API-Key')
+        return headers.get('etag')
+      })
+    )
+    expect(new Set(tags).size).toBe(2)
+  })
 })

@@ -3,26 +3,25 @@ import { gunzipSync } from 'node:zlib'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect } from 'vitest'
 
+import { azuracastSchemas } from '../../src/api/azuracast/with-dialects.ts'
+import { describeApi } from '../../src/api/core/openapi.ts'
+import type { ApiRoute } from '../../src/api/core/route.ts'
+import { apiRoutes } from '../../src/api/routes.ts'
 import { test } from '../support/fixtures.ts'
 import { askPlainly } from '../support/plain-http.ts'
-import type { Program } from '../support/program.ts'
 
-/** Creates a key whose requests are answered in a dialect. */
-async function keyOf(program: Program, dialect: string): Promise<string> {
-  const { body } = await program.ask('POST', '/api/v1/main/api-keys', { body: { name: dialect, dialect } })
-  return String(body.key)
-}
+const routes = apiRoutes.filter((route): route is ApiRoute => route.operation !== undefined)
 
 test.for(['documented', 'azuracast'])(
   'the document of the dialect "%s" follows the recommended rules of Redocly',
   { timeout: 60_000 },
   async (dialect, { program }) => {
-    const key = await keyOf(program, dialect)
-    const { status, headers, body } = await program.ask('GET', '/api/openapi.json', { key })
+    const { status, headers, body } = await program.ask('GET', '/api/openapi.json', { key: '' })
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^application\/json/)
+    const ofAzuracast = () => describeApi(routes, program.baseUrl, azuracastSchemas)
     const problems = await lintFromString({
-      source: JSON.stringify(body),
+      source: JSON.stringify(dialect === 'documented' ? body : await ofAzuracast()),
       config: await createConfig({
         extends: ['recommended'],
         rules: {
@@ -65,15 +64,3 @@ test.for(['/api/openapi.json', '/api/openapi.yml'])(
     expect([again.status, again.body.length]).toEqual([304, 0])
   }
 )
-
-test('the document of another dialect has another entity tag', async ({ program }) => {
-  const tags = await Promise.all(
-    ['documented', 'azuracast'].map(async dialect => {
-      const key = await keyOf(program, dialect)
-      const { headers } = await program.ask('GET', '/api/openapi.json', { key })
-      expect(headers.get('vary')).toContain('X-API-Key')
-      return headers.get('etag')
-    })
-  )
-  expect(new Set(tags).size).toBe(2)
-})
