@@ -165,13 +165,13 @@ async function send(
     },
     body: sent === undefined || Buffer.isBuffer(sent) ? sent : JSON.stringify(sent)
   })
-  const type = String(answer.headers['content-type'] ?? '')
+  const type = answer.headers['content-type'] ?? ''
   const isJson = type.startsWith('application/json') && answer.body.length > 0
   return {
     status: answer.status,
     type,
     bytes: answer.body.length,
     json: isJson ? JSON.parse(answer.body.toString()) : undefined,
-    location: String(answer.headers['location'] ?? '')
+    location: answer.headers['location'] ?? ''
   }
 }

@@ -152,9 +152,9 @@ function newestWith(sql: Sql, columns: readonly Fragment[], values: Fragment, ra
 
 /** The newest entries of the key with a name or id. A name may be all digits. */
 function newestByKey(sql: Sql, key: string, range: Range): Fragment {
-  const named = newestWith(sql, [sql`key_name`], sql`${key}::text`, range)
-  if (!/^\d{1,15}$/.test(key)) return named
+  const ofName = newestWith(sql, [sql`key_name`], sql`${key}::text`, range)
+  if (!/^\d{1,15}$/.test(key)) return ofName
   const identified = newestWith(sql, [sql`key_id`], sql`${Number(key)}::bigint`, range)
   return sql`
-    (${named}) union all select * from (${identified}) audit_log where key_name <> ${key} order by at desc, id desc`
+    (${ofName}) union all select * from (${identified}) audit_log where key_name <> ${key} order by at desc, id desc`
 }

@@ -23,14 +23,13 @@ export const changeSchema =
         nullable.includes(name) ? orNullSchema(schema) : schema
       ])
     )
-    const names = [...(Array.isArray(required) ? required : []), ...Object.keys(fields)]
-    const isKept = (name: unknown) => typeof name !== 'string' || !omitted.includes(name)
+    const names: string[] = [...(Array.isArray(required) ? required : []), ...Object.keys(fields)]
     return {
       ...others,
       properties: Object.fromEntries(
-        Object.entries({ ...changed, ...fields }).filter(([name]) => isKept(name))
+        Object.entries({ ...changed, ...fields }).filter(([name]) => !omitted.includes(name))
       ),
-      required: [...new Set(names)].filter(isKept)
+      required: [...new Set(names)].filter(name => !omitted.includes(name))
     }
   }
 

@@ -89,7 +89,7 @@ const idSchema = { ...int64, readOnly: true, examples: [1] }
 
 /** The JSON Schema of a record, which has exactly these properties. */
 export function recordSchema({ name, fields, title }: ResourceBase): JsonSchema {
-  const examples = Object.entries(fields).map(([name, field]) => [name, renderedExample(field)])
+  const examples = Object.entries(fields).map(([key, field]) => [key, renderedExample(field)])
   return named(name, `One ${title}.`, {
     type: 'object',
     title,

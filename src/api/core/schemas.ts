@@ -1,18 +1,18 @@
 import type { JsonSchema } from '../../fields/field.ts'
 
-const names = new WeakMap<JsonSchema, string>()
+const schemaNames = new WeakMap<JsonSchema, string>()
 
 /** Gives a schema its name and its description in the OpenAPI document. A copy of it (`{ ...schema }`) has no name. */
 export function named(name: string, description: string, schema: JsonSchema): JsonSchema {
   const result = { ...schema, description }
-  names.set(result, name)
+  schemaNames.set(result, name)
   return result
 }
 
 /** The name of a schema, or of the shared schema that it refers to; null without one. */
 export function schemaName(schema: JsonSchema): string | null {
   const { $ref } = schema
-  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : (names.get(schema) ?? null)
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : (schemaNames.get(schema) ?? null)
 }
 
 /** The schemas of single values. */

@@ -226,9 +226,9 @@ const describeStrangers = ({ strangers }: Changes) =>
 
 function describeLines(lines: readonly number[], what: string): string {
   if (lines.length === 0) return ''
-  const named = lines.slice(0, maxNamedLines).join(', ')
+  const shown = lines.slice(0, maxNamedLines).join(', ')
   const others = lines.length > maxNamedLines ? ', ...' : ''
-  return ` ${lines.length} ${what}: ${named}${others}.`
+  return ` ${lines.length} ${what}: ${shown}${others}.`
 }
 
 const nullableText = { ...string, type: ['string', 'null'] }

@@ -199,8 +199,8 @@ async function remotes(station_id: number): Promise<void> {
   const body = { name: 'Oslo', url: 'https://relay.example.com/main.mp3', is_visible: true, bitrate: 128 }
   const created = dataOf(await client.POST('/api/station/{station_id}/remotes', { ...all, body }))
   assert.equal(created.admin_password, '')
-  const { station } = dataOf(await client.GET('/api/nowplaying/{station_id}', all))
-  const counts = station.remotes.map(({ name, listeners }) => [name, listeners.total])
+  const shown = dataOf(await client.GET('/api/nowplaying/{station_id}', all))
+  const counts = shown.station.remotes.map(({ name, listeners }) => [name, listeners.total])
   assert.deepEqual(counts, [['Oslo', 0]])
   const at = { params: { path: { station_id, id: created.id } } }
   assert.equal(dataOf(await client.DELETE('/api/station/{station_id}/remote/{id}', at)).success, true)
