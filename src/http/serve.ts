@@ -114,6 +114,15 @@ export function serveRoutes<Services>(
     }
   })
 
+  /**
+   * Removes the slashes of clients that join a path to a base URL with a slash at its end. Inside a path only for
+   * reads: a write with an empty id must not reach another record.
+   */
+  function removeRepeatedSlashes(path: string, method: string): string {
+    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+    return path.replace(isRead ? /\/{2,}/g : /^\/{2,}/, '/')
+  }
+
   /** Finds the route of a path of the API with a slash too many at its end. */
   function matchWithoutSlash(path: string) {
     return path.startsWith('/api/') && path.endsWith('/') ? match(path.replace(/\/+$/, '')) : null
@@ -121,9 +130,11 @@ export function serveRoutes<Services>(
 
   function handle(exchange: Exchange, req: HttpRequest): void {
     const { res, head } = exchange
-    const { method, path } = head
-    const exact = match(path)
-    const found = exact ?? matchWithoutSlash(path)
+    const { method } = head
+    const asSent = match(head.path)
+    const path = asSent === null ? removeRepeatedSlashes(head.path, method) : head.path
+    const exact = path === head.path ? asSent : match(path)
+    const found = exact ?? matchWithoutSlash(head.path)
     if (found === null) throw new ApiError('not-found')
     const [{ responseHeaders } = {}] = found.methods.values()
     if (responseHeaders !== undefined) exchange.pathHeaders = Object.entries(responseHeaders)

@@ -575,6 +575,24 @@ test('the address of a mount leads to the streaming server, if listeners can rea
   })
 })
 
+test('repeated slashes are read as one, but not inside the path of a write', async ({ sql, redisUrl }) => {
+  const { base: address, makeKey } = await serveApi(sql, redisUrl)
+  const key = await makeKey(['administer all'])
+  const send = async (method: string, path: string) => {
+    const body = method === 'POST' ? JSON.stringify({ name: 'Slashes' }) : null
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' }
+    return (await fetch(`${address}${path}`, { method, body, headers, redirect: 'manual' })).status
+  }
+  for (const path of ['//api/nowplaying', '/api//nowplaying', '///api///nowplaying', '//api/admin//stations'])
+    for (const method of ['GET', 'HEAD'])
+      expect([method, path, await send(method, path)]).toEqual([method, path, 200])
+  expect(await send('OPTIONS', '//api//nowplaying')).toBe(204)
+  expect(await send('POST', '//api/admin/custom_fields')).toBe(200)
+  expect(await send('POST', '/api/admin//custom_fields')).toBe(404)
+  expect(await send('DELETE', '/api/admin//custom_field/1')).toBe(404)
+  expect(await send('GET', '//nowhere//')).toBe(404)
+})
+
 test('a slash at the end of a path is redirected, with the query', async ({ sql, redisUrl }) => {
   const { base: address, makeKey } = await serveApi(sql, redisUrl)
   const send = async (path: string, init: RequestInit = {}) => {
