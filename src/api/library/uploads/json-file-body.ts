@@ -6,6 +6,10 @@ const backslash = 0x5c
 const maxRestBytes = 1024 * 1024
 const maxKeyBytes = 64
 
+/** A line break in Base64 is `\n` or `\r\n` in JSON. */
+const escapedSpaces: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
+const decodeEscape = (letter: string) => escapedSpaces[letter] ?? letter
+
 /**
  * Splits a JSON object with a file in Base64, `{"path": "...", "file": "..."}`, as it arrives: `take` returns the bytes of the
  * file that a piece contains, `rest` the JSON with an empty text in place of the file.
@@ -27,6 +31,8 @@ export function openJsonFileSplitter(name = 'file') {
   /** Characters of Base64 that are not decoded yet, and an escape that is not complete. */
   let digits = ''
   let escape = ''
+  /** Whether the padding was read, which ends the file. */
+  let isPadded = false
 
   const keep = (bytes: Buffer) => {
     keptBytes += bytes.length
@@ -45,16 +51,20 @@ export function openJsonFileSplitter(name = 'file') {
   }
 
   const decode = (isLast: boolean): Buffer => {
+    // Encoders break lines after 64 or 76 characters (RFC 2045, RFC 7468).
+    digits = digits.replace(/[ \t\r\n]+/g, '')
     const length = isLast ? digits.length : digits.length - (digits.length % 4)
     const text = digits.slice(0, length)
     digits = digits.slice(length)
-    const isPadded = text.includes('=')
+    const isAfterPadding = isPadded && text + digits !== ''
+    isPadded ||= text.includes('=')
     if (
-      !/^[A-Za-z0-9+/]*={0,2}$/.test(text) ||
+      !/^[\w+/-]*={0,2}$/.test(text) ||
+      isAfterPadding ||
       (isPadded && digits !== '') ||
       (isLast && text.length % 4 === 1)
     )
-      refuseField(name, 'invalid_format', 'must be Base64.')
+      refuseField(name, 'invalid_format', 'must be Base64, without the beginning of a data URL.')
     return Buffer.from(text, 'base64')
   }
 
@@ -67,7 +77,9 @@ export function openJsonFileSplitter(name = 'file') {
         index += 1
         const isUnicode = escape[1] === 'u'
         if (isUnicode && escape.length < 6) continue
-        digits += isUnicode ? String.fromCharCode(Number.parseInt(escape.slice(2), 16)) : (escape[1] ?? '')
+        digits += isUnicode
+          ? String.fromCharCode(Number.parseInt(escape.slice(2), 16))
+          : decodeEscape(escape[1] ?? '')
         escape = ''
         continue
       }
