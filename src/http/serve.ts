@@ -24,7 +24,7 @@ import {
 } from './exchange.ts'
 import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestId } from './headers.ts'
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
-import { compilePaths } from './paths.ts'
+import { compilePaths, removeRepeatedSlashes } from './paths.ts'
 import { type Body, readBody } from './read-body.ts'
 
 export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
@@ -113,15 +113,6 @@ export function serveRoutes<Services>(
       sendError(exchange, error)
     }
   })
-
-  /**
-   * Removes the slashes of clients that join a path to a base URL with a slash at its end. Inside a path only for
-   * reads: a write with an empty id must not reach another record.
-   */
-  function removeRepeatedSlashes(path: string, method: string): string {
-    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-    return path.replace(isRead ? /\/{2,}/g : /^\/{2,}/, '/')
-  }
 
   /** Finds the route of a path of the API with a slash too many at its end. */
   function matchWithoutSlash(path: string) {

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { openJsonFileSplitter } from '../../../src/api/library/uploads/json-file-body.ts'
@@ -45,5 +45,6 @@ test.for([
   'data:audio/mpeg;base64,QUJD',
   'QUJD\u00a0'
 ])('%j is refused', text => {
-  for (const pieceBytes of [1, 3, 100]) expect(() => decode(bodyOf(text), pieceBytes)).toThrow()
+  for (const pieceBytes of [1, 3, 100])
+    expect(() => decode(bodyOf(text), pieceBytes)).toThrow('must be Base64')
 })
