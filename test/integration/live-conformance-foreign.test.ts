@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, onTestFinished } from 'vitest'
 
-import { startProxy } from '../support/buffering-proxy.ts'
+import { startCaddy, startProxy } from '../support/buffering-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { python, whyWithout } from '../support/foreign-programs.ts'
 import { openInbox } from '../support/live-inbox.ts'
@@ -100,6 +100,31 @@ describe.skipIf(whyWithout('nginx') !== null)('a proxy that buffers and compress
       }
     }
   )
+})
+
+describe.skipIf(whyWithout('caddy') !== null)('a Caddy that compresses', () => {
+  test.for(['sse', 'http_stream'])('passes every frame on without delay: %s', async (kind, { stage }) => {
+    await using proxy = await startCaddy(stage.baseUrl)
+    const station = await stage.put()
+    const leaving = new AbortController()
+    const { body } = await fetch(`${proxy.baseUrl}${livePath}/${kind}`, {
+      method: 'POST',
+      headers: { 'Accept-Encoding': 'gzip, zstd' },
+      body: subsOf(station.channel),
+      signal: leaving.signal
+    })
+    let text = ''
+    const reading = (async () => {
+      for await (const piece of body ?? []) text += Buffer.from(piece).toString()
+    })()
+    reading.catch(() => {})
+    await waitFor(() => text.includes('"connect"'), { deadlineMs: soonMs, what: 'the first frame' })
+    for (const title of ['Night Ferry', 'Tidewater']) {
+      await station.play(title)
+      await waitFor(() => text.includes(title), { deadlineMs: soonMs, what: 'the change' })
+    }
+    leaving.abort()
+  })
 })
 
 interface ReceivedTitle {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { findFreePort } from '../../src/runtime/ports.ts'
-import { nginx } from './foreign-programs.ts'
+import { caddy, nginx } from './foreign-programs.ts'
 import { openTempFolder } from './temp-folder.ts'
 import { waitFor } from './wait.ts'
 
@@ -44,13 +44,41 @@ export async function startProxy(baseUrl: string): Promise<{ baseUrl: string } &
       }
     }`
   )
-  const child = spawn(nginx, ['-c', join(folder.path, 'nginx.conf'), '-p', folder.path], {
-    stdio: ['ignore', 'inherit', 'inherit']
+  const words = [nginx, '-c', join(folder.path, 'nginx.conf'), '-p', folder.path]
+  return startIn(folder, port, words)
+}
+
+/** A Caddy in front of `baseUrl` that compresses, as most configurations do. */
+export async function startCaddy(baseUrl: string): Promise<{ baseUrl: string } & AsyncDisposable> {
+  const folder = await openTempFolder()
+  const port = await findFreePort()
+  const file = join(folder.path, 'Caddyfile')
+  await writeFile(
+    file,
+    `{
+      admin off
+    }
+    http://127.0.0.1:${port} {
+      encode gzip zstd
+      reverse_proxy ${new URL(baseUrl).host}
+    }`
+  )
+  return startIn(folder, port, [caddy, 'run', '--adapter', 'caddyfile', '--config', file])
+}
+
+async function startIn(
+  folder: Awaited<ReturnType<typeof openTempFolder>>,
+  port: number,
+  [program = '', ...words]: readonly string[]
+) {
+  const child = spawn(program, words, {
+    stdio: ['ignore', 'inherit', 'ignore'],
+    env: { ...process.env, HOME: folder.path }
   })
   const address = `http://127.0.0.1:${port}`
   await waitFor(async () => (await fetch(`${address}/api/status`)) !== null, {
     deadlineMs: 5_000,
-    what: 'nginx'
+    what: program
   })
   return {
     baseUrl: address,

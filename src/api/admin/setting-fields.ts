@@ -87,7 +87,7 @@ const configured = (
 const smtpOf = ({ SMTP_URL: url }: Config) => (url === undefined ? null : parseUrl(url))
 const looksUpCovers = ({ COVER_LOOKUP: lookup }: Config) => lookup !== 'off'
 const theme = 'custom code of pages, which could read what operators see'
-const backups = 'backups that start by themselves: run npm run backup (docs/backup.md) on a schedule'
+const backups = 'backups that are set here: set BACKUP_SCHEDULE, or run npm run backup (docs/backup.md)'
 const certificates = 'certificates of its own: a reverse proxy has them'
 const places = 'lookup of places by address'
 

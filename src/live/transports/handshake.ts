@@ -40,6 +40,7 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
   const delayMs = parseDelay(query.get('delay'))
   if (delayMs === null) throw malformed('delay must be a number of seconds from 0 to 60.', 'delay')
   const connection = Buffer.from(res.getRemoteAddressAsText()).toString()
+  const forwardedFor = readForwardedFor(req)
   return {
     key: readCredential(req, {
       keyInQuery: readQueryKey(query),
@@ -47,7 +48,8 @@ export function readConnectRequest(res: HttpResponse, req: HttpRequest, options:
       isSafe: true,
       isKeyed: false
     }),
-    address: addressOf(connection, readForwardedFor(req)),
+    address: addressOf(connection, forwardedFor),
+    isProxied: forwardedFor !== '',
     origin,
     message,
     delayMs

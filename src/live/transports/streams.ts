@@ -88,19 +88,25 @@ export function serveStreams(app: TemplatedApp, hub: Hub, handshake: HandshakeOp
   ): void {
     const { origin, message } = request
     const client = acceptConnection(request, handshake.admission)
-    if (typeof client !== 'string') return start(res, kind, origin, client, body || message || '{}')
+    if (typeof client !== 'string') return start(res, kind, request, client, body || message || '{}')
     if (kind === 'sse') refuseWithRetry(res, origin, mustClose)
     else refuseConnection(res, refusalError(client), origin, mustClose)
   }
 
-  function start(res: HttpResponse, kind: Kind, origin: string, client: NewClient, message: string): void {
+  function start(
+    res: HttpResponse,
+    kind: Kind,
+    request: ConnectRequest,
+    client: NewClient,
+    message: string
+  ): void {
     let session: Session | null = null
     const leave = () => {
       if (session !== null) hub.leave(session)
       session = null
     }
     const transport = new StreamTransport(res, kind, leave)
-    writeHead(res, kind, origin)
+    writeHead(res, kind, request.origin, request.isProxied)
     res.onAborted(() => transport.noteAborted())
     // Without a handler, uWebSockets.js closes a stream 10 seconds after its client was slow once.
     res.onWritable(() => {
@@ -122,7 +128,11 @@ const headers = {
   http_stream: 'application/json'
 } as const
 
-function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
+/**
+ * Writes the headers. `isProxied`: Caddy 2.6 compresses lines despite `no-transform`, and holds what it has compressed, unless
+ * the stream has an encoding.
+ */
+function writeHead(res: HttpResponse, kind: Kind, origin: string, isProxied: boolean): void {
   res.writeStatus('200 OK')
   res.writeHeader(
     'Content-Type',
@@ -132,6 +142,7 @@ function writeHead(res: HttpResponse, kind: Kind, origin: string): void {
         ['Cache-Control', 'private, no-cache, no-store, no-transform, must-revalidate, max-age=0'],
         ['Pragma', 'no-cache'],
         ['X-Accel-Buffering', 'no'],
+        ...(isProxied ? [['Content-Encoding', 'identity'] as const] : []),
         ['Connection', 'keep-alive'],
         ...corsOf(origin)
       ])
@@ -147,7 +158,7 @@ function refuseChunked(res: HttpResponse, error: unknown, origin: string): void 
 
 /** An `EventSource` stops for good at any status but 200; with 200 it connects again after `retry` ms. */
 function refuseWithRetry(res: HttpResponse, origin: string, close: boolean): void {
-  writeHead(res, 'sse', origin)
+  writeHead(res, 'sse', origin, false)
   res.end(retryBlock(pickRetrySeconds() * 1_000), close)
 }
 
