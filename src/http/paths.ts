@@ -103,11 +103,5 @@ function buildMatch<Services>(leaf: Leaf<Services>, values: readonly string[]) {
   return { methods: leaf.methods, allow: leaf.allow, params }
 }
 
-/**
- * Removes the slashes of clients that join a path to a base URL with a slash at its end. Inside a path only for
- * reads: a write with an empty id must not reach another record.
- */
-export function removeRepeatedSlashes(path: string, method: string): string {
-  const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-  return path.replace(isRead ? /\/{2,}/g : /^\/{2,}/, '/')
-}
+/** Removes the slashes of clients that join a path to a base URL with a slash at its end. */
+export const removeRepeatedSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')

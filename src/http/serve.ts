@@ -123,7 +123,7 @@ export function serveRoutes<Services>(
     const { res, head } = exchange
     const { method } = head
     const asSent = match(head.path)
-    const path = asSent === null ? removeRepeatedSlashes(head.path, method) : head.path
+    const path = asSent === null ? removeRepeatedSlashes(head.path) : head.path
     const exact = path === head.path ? asSent : match(path)
     const found = exact ?? matchWithoutSlash(head.path)
     if (found === null) throw new ApiError('not-found')
@@ -140,6 +140,9 @@ export function serveRoutes<Services>(
       return sendReply(exchange, { status: 308, headers: { Location: location } }, false)
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
+    // Widgets and plugins read with them. An empty id of an operator must not reach another record.
+    if (path !== head.path && (route?.access !== 'public' || method === 'POST'))
+      throw new ApiError('not-found')
     if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
       throw methodNotAllowed(exchange, found.allow)
     exchange.group = groups.get(route) ?? noGroup

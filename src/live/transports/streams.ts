@@ -220,17 +220,19 @@ class StreamTransport implements Transport {
 
   close(code: number, _reason: string, last: Frame | null): void {
     if (!this.isOpen) return
-    if (last !== null) this.#write(this.#render(last))
-    if (this.name === 'sse') {
-      // A planned restart.
-      if (code === 1001) this.#write(retryBlock(1_000 + Math.floor(Math.random() * 4_001)))
-      if (code === disconnectReasons.stationFull.code) this.#write(retryBlock(pickRetrySeconds() * 1_000))
-    }
-    this.isOpen = false
-    // Ending waits until the client has read everything.
-    if (this.#waitingBytes > comfortableBytes) this.#res.close()
-    // Without `closeConnection`, which would write a header into the body.
-    else this.#res.end()
+    this.#res.cork(() => {
+      if (last !== null) this.#write(this.#render(last))
+      if (this.name === 'sse') {
+        // A planned restart.
+        if (code === 1001) this.#write(retryBlock(1_000 + Math.floor(Math.random() * 4_001)))
+        if (code === disconnectReasons.stationFull.code) this.#write(retryBlock(pickRetrySeconds() * 1_000))
+      }
+      this.isOpen = false
+      // Ending waits until the client has read everything.
+      if (this.#waitingBytes > comfortableBytes) this.#res.close()
+      // Without `closeConnection`, which would write a header into the body.
+      else this.#res.end()
+    })
     this.#onEnd()
   }
 
