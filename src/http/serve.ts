@@ -140,15 +140,14 @@ export function serveRoutes<Services>(
       return sendReply(exchange, { status: 308, headers: { Location: location } }, false)
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
-    // Widgets and plugins read with them. An empty id of an operator must not reach another record.
-    if (path !== head.path && (route?.access !== 'public' || method === 'POST'))
-      throw new ApiError('not-found')
     if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
       throw methodNotAllowed(exchange, found.allow)
     exchange.group = groups.get(route) ?? noGroup
     const isKeyed = route.access !== 'public'
     const query = parseQuery(req.getQuery() ?? '')
     const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
+    // Widgets and plugins read with repeated slashes. An empty id of an operator must not reach another record.
+    if (path !== head.path && (isKeyed || !isSafe)) throw new ApiError('not-found')
     const keyInQuery = route.access === 'public' ? readQueryKey(query) : readKeyedQuery(query, route, isSafe)
     const apiKey = readCredential(req, {
       keyInQuery,

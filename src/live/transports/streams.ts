@@ -245,13 +245,14 @@ class StreamTransport implements Transport {
   #write(bytes: Uint8Array, next: Uint8Array | null = null): boolean {
     if (!this.isOpen) return true
     framesSent[this.name]++
-    bytesSent[this.name] += bytes.length
+    const length = bytes.length + (next?.length ?? 0)
+    bytesSent[this.name] += length
     let isTaken = true
     this.#res.cork(() => {
       isTaken = this.#res.write(bytes)
       if (next !== null) isTaken = this.#res.write(next)
     })
-    this.#waitingBytes = isTaken ? 0 : this.#waitingBytes + bytes.length + (next?.length ?? 0)
+    this.#waitingBytes = isTaken ? 0 : this.#waitingBytes + length
     return isTaken
   }
 }

@@ -35,16 +35,21 @@ function loadDocument(): Promise<Document> {
 /** Returns the JSON Schema of a body as the server describes it: `post`, `/api/admin/stations`. */
 export async function loadRawSchema(method: 'post' | 'put', path: string): Promise<unknown> {
   const { paths, components } = await loadDocument()
-  return resolve(paths[path]?.[method]?.requestBody?.content['application/json']?.schema, components.schemas)
+  return resolveReferences(
+    paths[path]?.[method]?.requestBody?.content['application/json']?.schema,
+    components.schemas
+  )
 }
 
 /** Puts the schemas of the document in the place of references to them. Bodies do not contain themselves. */
-function resolve(schema: unknown, schemas: Readonly<Record<string, unknown>>): unknown {
-  if (Array.isArray(schema)) return schema.map(each => resolve(each, schemas))
+function resolveReferences(schema: unknown, schemas: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(schema)) return schema.map(each => resolveReferences(each, schemas))
   if (typeof schema !== 'object' || schema === null) return schema
   if ('$ref' in schema)
-    return resolve(schemas[String(schema.$ref).replace('#/components/schemas/', '')], schemas)
-  return Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, resolve(each, schemas)]))
+    return resolveReferences(schemas[String(schema.$ref).replace('#/components/schemas/', '')], schemas)
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, each]) => [name, resolveReferences(each, schemas)])
+  )
 }
 
 /** Returns the part of the schema of a body that forms use. */
