@@ -63,7 +63,8 @@ for (const [kind, needed] of [
         const playedAtMs = performance.now()
         const { pub } = await client.until('pub')
         expect(pub.data.np.now_playing.song.title).toBe(title)
-        expect(performance.now() - playedAtMs).toBeLessThan(100 * patience)
+        // One frame late is the next heartbeat, after 12 seconds.
+        expect(performance.now() - playedAtMs).toBeLessThan(1_000 * patience)
       }
     }
   )
