@@ -37,7 +37,7 @@ export const entries = [
   'src/main.ts',
   'src/server.ts',
   'workers/main.ts',
-  'src/media/main.ts',
+  'src/imports/main.ts',
   'src/from-azuracast/main.ts',
   'src/backup/main.ts',
   'src/doctor/main.ts',

@@ -11,7 +11,8 @@ import type { EmbeddedService, ServiceOptions } from './embedded/embedded-servic
 import { summarizeOutput } from './embedded/guarded-process.ts'
 import { startPostgres } from './embedded/postgres.ts'
 import { startRedis } from './embedded/redis.ts'
-import { checkMediaDir, importFolder, prepareDemo } from './media/demo.ts'
+import { importFolder } from './imports/import-folder.ts'
+import { checkMediaDir, prepareDemo } from './media/demo.ts'
 import { openChildMetrics } from './metrics/child-metrics.ts'
 import { serveMetrics } from './metrics/exporter.ts'
 import { warnOfMistypedVariables } from './mistyped-variables.ts'
@@ -101,7 +102,13 @@ await runService('cuewire', parseConfig, async ({ config, log, opened, signal })
   opened.defer('entry for other commands', await registerProgram(address))
   announceStart(config, log, newKey)
   if (config.MEDIA_DIR && mediaStationId !== null) {
-    const importing = importFolder(databaseUrl, mediaStationId, config.MEDIA_DIR, log, signal)
+    const importing = importFolder(
+      databaseUrl,
+      mediaStationId,
+      { ...config, MEDIA_DIR: config.MEDIA_DIR, DATA_DIR: lock.folder },
+      log,
+      signal
+    )
     opened.defer('media import', () => importing)
   }
 })

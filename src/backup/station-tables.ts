@@ -235,6 +235,8 @@ export const stationTables: readonly StationTable[] = [
       artists: list(line(maxLengths.artist), 20),
       artists_for: line(maxLengths.artist)
     },
+    // The machine that imports it does not have the file.
+    without: ['imported_from'],
     exportedAs: { path: exportedPath },
     references: { station_id: 'stations', remote_playlist_id: 'playlists' },
     // A cover that the file does not have may be one of another station.

@@ -33,7 +33,12 @@ export async function checkDatabase(sql: Sql, url: string, config: Config): Prom
     findings.push(...schema)
     if (schema.some(({ status }) => status === 'problem'))
       return { findings, answers: true, hasSchema: false }
-    findings.push(...(await checkConnections(sql)), await checkKey(sql, config), ...(await checkNames(sql)))
+    findings.push(
+      ...(await checkConnections(sql)),
+      await checkKey(sql, config),
+      ...(await checkNames(sql)),
+      ...(await checkImports(sql))
+    )
     return { findings, answers: true, hasSchema: true }
   } catch (error) {
     findings.push(problemOf('Postgres', toOperatorError(error) ?? error, 'see the log of Postgres'))
@@ -175,6 +180,28 @@ async function checkNames(sql: Sql): Promise<readonly Finding[]> {
       'names of songs',
       `${count} paths are those of several songs, in different forms of Unicode: ${names}${count > first.length ? ', ...' : ''}`,
       'each song is found by its own form only; rename or delete one of each'
+    )
+  ]
+}
+
+/** Finds songs of imports whose files are not in the media storage; none if migrations are missing. */
+async function checkImports(sql: Sql): Promise<readonly Finding[]> {
+  const [schema] = await sql<{ isThere: boolean }[]>`
+    select exists (select from information_schema.columns
+      where table_schema = current_schema() and table_name = 'media' and column_name = 'imported_from') as "isThere"`
+  if (!schema?.isThere) return []
+  const stations = await sql<{ name: string; songs: number }[]>`
+    select s.short_name as name, m.songs from stations s cross join lateral (
+      select count(*)::int as songs from media m where m.station_id = s.id and m.remote_playlist_id is null
+        and (media_folder(m.path) collate "C") >= '/' and (media_folder(m.path) collate "C") < '0') m
+    where s.deleted_at is null and m.songs > 0 order by m.songs desc, s.id limit 20`
+  if (stations.length === 0) return [ok('imported songs', 'all are in the media storage')]
+  const list = stations.map(({ name, songs }) => `${songs} of ${name}`).join(', ')
+  return [
+    warning(
+      'imported songs',
+      `songs outside of the media storage, which the dashboard cannot play, move or delete with their files: ${list}`,
+      'run npm run import -- --take-in --dry-run, and then without --dry-run'
     )
   ]
 }

@@ -3,10 +3,9 @@ import { access, constants, readdir } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { findMediaIds, findOrCreatePlaylist, upsertMedia } from '../db/media-rows.ts'
 import { appendEntries, countOccurrences } from '../db/playlist-entries.ts'
-import { openSql, type Sql, type Tx } from '../db/sql.ts'
+import type { Sql, Tx } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
-import type { Logger } from '../runtime/log.ts'
 import { noCuePoints } from '../songs/cue-points.ts'
 import type { ImportedSong } from '../songs/song.ts'
 import catalogue from './demo-catalogue.json' with { type: 'json' }
@@ -66,33 +65,4 @@ function toSong({ path, title, length }: (typeof catalogue.tracks)[number]): Imp
   const durationMs = (minutes * 60 + seconds) * 1_000
   const tags = { artist, artists: [], title, album, genre, isrc: '', lyrics: '', durationMs }
   return { path, ...tags, tags: null, cues: noCuePoints, coverHash: null, sizeBytes: 0, modifiedMs: 0 }
-}
-
-/** Imports a folder into the station's playlist `Rotation`, in the background. Errors are logged. */
-export async function importFolder(
-  databaseUrl: string,
-  stationId: number,
-  folder: string,
-  log: Logger,
-  signal: AbortSignal
-): Promise<void> {
-  const sql = openSql(databaseUrl, { max: 2, name: 'import' })
-  try {
-    // Loaded on demand: the parsers are a large library.
-    const { importMedia } = await import('./import.ts')
-    const counts = await importMedia(sql, {
-      stationId,
-      playlistName: 'Rotation',
-      paths: [folder],
-      signal,
-      onProgress: ({ skipReason: reason, path }) => {
-        if (reason !== undefined) log.warn({ path, reason }, 'file skipped')
-      }
-    })
-    log.info(counts, 'media folder imported')
-  } catch (error) {
-    if (!signal.aborted) log.error({ err: error }, 'media folder not imported')
-  } finally {
-    await sql.end({ timeout: 2 })
-  }
 }

@@ -209,6 +209,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its path is too long'
 }
 
-function describeFileError(error: unknown): string {
+/** Why a file cannot be read. */
+export function describeFileError(error: unknown): string {
   return reasons[codeOf(error)] ?? reasonOf(error)
 }

@@ -1,4 +1,5 @@
-import { copyFile, link, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, link, mkdir, open, rename, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { openInside, OutsideRootsError, resolveInside } from '../runtime/contained-files.ts'
@@ -26,16 +27,18 @@ export function openLocalFiles(folder: string): FileStore {
     return file
   }
   return {
-    put: async (source, path, token) => {
+    put: async (source, path, token, { keepsSource = false } = {}) => {
       const file = await prepare(path)
       const partial = join(dirname(file), `.cuewire-${token}`)
       try {
         await rm(partial, { force: true })
-        await link(source, partial).catch(async (error: unknown) => {
-          if (!noLinkCodes.has(codeOf(error))) throw error
-          await copyFile(source, partial)
-          await sync(partial)
-        })
+        if (keepsSource) await copyWithTime(source, partial)
+        else
+          await link(source, partial).catch(async (error: unknown) => {
+            if (!noLinkCodes.has(codeOf(error))) throw error
+            await copyFile(source, partial)
+            await sync(partial)
+          })
         await rename(partial, file)
       } finally {
         // Still there if it failed, or if both names are of the same file already.
@@ -77,6 +80,14 @@ export function openLocalFiles(folder: string): FileStore {
       })
     }
   }
+}
+
+/** Shares the blocks of the source until one of them is changed, if the file system can. */
+async function copyWithTime(source: string, target: string): Promise<void> {
+  await copyFile(source, target, constants.COPYFILE_FICLONE)
+  await sync(target)
+  const { atime, mtime } = await stat(source)
+  await utimes(target, atime, mtime)
 }
 
 async function describe(file: string): Promise<StoredFile | null> {

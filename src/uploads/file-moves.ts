@@ -46,16 +46,15 @@ export async function isMoving(
 }
 
 /**
- * Moves a file, and then its song with `moveRow`; moves the file back if that fails. `check` runs before, while both paths are
- * locked. Throws 409 if the song or another file is being moved there. If the process is killed, `repairMoves` ends the move.
+ * Records that a file is being moved or copied, after `check` ran while both paths are locked. Throws 409 if the song or another
+ * file is being moved there. `endMove` ends it; if the process is killed, `repairMoves` does.
  */
-export async function moveFile<Result>(
-  { sql, log }: UploadServices,
-  { files, storageId }: MediaStore,
+export async function beginMove(
+  sql: Sql,
+  { storageId }: Pick<MediaStore, 'storageId'>,
   { mediaId, stationId, from, to }: FileMove,
-  check: (tx: Tx) => Promise<void>,
-  moveRow: () => Promise<Result>
-): Promise<Result> {
+  check: (tx: Tx) => Promise<void>
+): Promise<void> {
   await sql
     .begin(async tx => {
       await lockFiles(tx, { storageId }, [from, to])
@@ -68,6 +67,21 @@ export async function moveFile<Result>(
       if (codeOf(error) !== '23505') throw error
       throw new ApiError('conflict', 'Another request is moving this song, or a file to this path.')
     })
+}
+
+/**
+ * Moves a file, and then its song with `moveRow`; moves the file back if that fails. `check` runs before, as in `beginMove`, which
+ * also says what it throws.
+ */
+export async function moveFile<Result>(
+  { sql, log }: UploadServices,
+  { files, storageId }: MediaStore,
+  move: FileMove,
+  check: (tx: Tx) => Promise<void>,
+  moveRow: () => Promise<Result>
+): Promise<Result> {
+  const { mediaId, from, to } = move
+  await beginMove(sql, { storageId }, move, check)
   let isMoved = false
   let isCertain = true
   try {
@@ -90,7 +104,8 @@ export async function moveFile<Result>(
   }
 }
 
-async function endMove(sql: Sql, mediaId: number): Promise<void> {
+/** Ends what `beginMove` began. */
+export async function endMove(sql: Sql, mediaId: number): Promise<void> {
   await sql`delete from file_moves where media_id = ${mediaId}`
 }
 

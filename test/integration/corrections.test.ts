@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { importMedia } from '../../src/media/import.ts'
+import { importMedia } from '../../src/imports/import.ts'
 import { songId } from '../../src/songs/song.ts'
 import { serveApi } from '../support/api-server.ts'
 import { apic, mp3, png, type Tags, txxx } from '../support/audio-bytes.ts'

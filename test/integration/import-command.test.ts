@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 
 import { insertStation } from '../../src/db/stations.ts'
-import { importCommand } from '../../src/media/import-command.ts'
+import { importCommand } from '../../src/imports/import-command.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { copyClusterInto } from '../support/cluster.ts'
 import { processRunner, commandRunner } from '../support/command.ts'
@@ -16,7 +16,7 @@ import { scratchFolder } from '../support/scratch-folder.ts'
 import { isDeep } from '../support/tier.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const program = 'src/media/main.ts'
+const program = 'src/imports/main.ts'
 const runProcess = processRunner(program)
 const run = commandRunner(program, call => importCommand(call, AbortSignal.timeout(60_000)))
 
@@ -24,7 +24,7 @@ test('the first import creates the station, the second finds nothing new', async
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3({ TIT2: 'A' }))
   await writeFile(join(folder, 'b.mp3'), 'text')
-  const env = { DATABASE_URL: databaseUrl, INIT_CWD: folder }
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: await scratchFolder(), INIT_CWD: folder }
   const args = ['--station', 'demo', '--playlist', 'Rotation', '.']
   expect(await runProcess(env, ...args)).toEqual({
     code: 0,
@@ -49,7 +49,7 @@ test('a station is found by id or short name; an unknown one requires --create',
   const folder = await scratchFolder()
   await writeFile(join(folder, 'a.mp3'), mp3())
   const id = await insertStation(sql, { shortName: 'harbour', name: 'Harbour FM' })
-  const env = { DATABASE_URL: databaseUrl }
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: await scratchFolder() }
   expect(await run(env, '--station', String(id), '--playlist', 'P', folder)).toMatchObject({ code: 0 })
   expect(await run(env, '--station', 'harbour', '--playlist', 'P', folder)).toMatchObject({ code: 0 })
   expect(await run(env, '--station', 'other', '--playlist', 'P', folder)).toEqual({
@@ -69,7 +69,7 @@ test('a station is found by id or short name; an unknown one requires --create',
 test('without usable files the exit code is 1', async ({ databaseUrl }) => {
   const folder = await scratchFolder()
   await mkdir(join(folder, 'empty'))
-  const env = { DATABASE_URL: databaseUrl }
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: await scratchFolder() }
   expect(await run(env, '--station', 'demo', '--playlist', 'P', folder)).toEqual({
     code: 1,
     stdout: '0 found: 0 added, 0 updated, 0 unchanged, 0 skipped\n',
@@ -78,7 +78,7 @@ test('without usable files the exit code is 1', async ({ databaseUrl }) => {
 })
 
 test('an error is one line on stderr and writes nothing', async ({ databaseUrl, sql }) => {
-  const env = { DATABASE_URL: databaseUrl }
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: await scratchFolder() }
   const missing = await run(env, '--station', 'demo', '--playlist', 'P', '/nowhere at all')
   expect(missing).toEqual({
     code: 1,
@@ -101,7 +101,7 @@ test('Ctrl-C ends after a batch, with a summary and exit code 130', async ({ dat
   await writeFile(join(folder, '0.mp3'), 'text')
   for (let i = 1; i < 400; i += 1) await writeFile(join(folder, `${i}.mp3`), mp3({ TIT2: String(i) }))
   const words = [...wordsFor(program), '--station', 'demo', '--playlist', 'P', folder]
-  const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl }
+  const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, DATA_DIR: await scratchFolder() }
   const child = spawn(process.execPath, words, { cwd: root, env })
   let output = ''
   // The first line is the skipped first file: the import is running.

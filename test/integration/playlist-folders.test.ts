@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest'
 
 import { lockImports } from '../../src/db/media-rows.ts'
 import { applyFolders, assignFolders, maxFoldersOfPlaylist } from '../../src/db/playlist-folders.ts'
-import { importMedia } from '../../src/media/import.ts'
+import { importMedia } from '../../src/imports/import.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test as base } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'

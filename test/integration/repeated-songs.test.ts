@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 
 import type { Sql } from '../../src/db/sql.ts'
-import { importMedia } from '../../src/media/import.ts'
+import { importMedia } from '../../src/imports/import.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test as base } from '../support/fixtures.ts'
 import { adminKey, type Answer } from '../support/program.ts'

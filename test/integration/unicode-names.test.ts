@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 
 import { insertStation } from '../../src/db/stations.ts'
 import { findNamePairs, findStoredFolder, findStoredSongs } from '../../src/db/stored-names.ts'
-import { importMedia } from '../../src/media/import.ts'
+import { importMedia } from '../../src/imports/import.ts'
 import { mp3 } from '../support/audio-bytes.ts'
 import { test } from '../support/fixtures.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'

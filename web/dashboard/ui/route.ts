@@ -87,8 +87,9 @@ function parseStationRoute(
   if (station === '' || section === undefined) return notFound
   if (section === 'media') {
     const item = query.get('file') ?? ''
-    if (rest.includes('') || !/^\d{0,15}$/.test(item)) return notFound
-    return { view: 'station', station, section, item, folder: rest.join('/') }
+    if (!/^\d{0,15}$/.test(item)) return notFound
+    // Absolute paths and URLs have empty names, at their begin and after the scheme.
+    return { view: 'station', station, section, item, folder: rest.join('/').replace(/\/+$/, '') }
   }
   const item = parseItem(section, rest)
   return item === null ? notFound : { view: 'station', station, section, item, folder: '' }

@@ -60,13 +60,19 @@ test.each([
   '#/station/%',
   '#/station/demo/now/3',
   '#/station/demo/playlists/1/2',
-  '#/station/demo/media//songs',
   '#/station/demo/media?file=x',
   '#/station/%E0%A4%A/media',
   '#/join/token/more'
 ])('%s names nothing', hash => {
   expect(parseRoute(hash)).toEqual({ view: 'not-found' })
 })
+
+test.each(['/tmp/music', '/tmp', 'https://radio.example/songs', 'a/b'])(
+  'the folder %s of an imported song has a link',
+  folder => {
+    expect(parseRoute(mediaLink('demo', folder, null))).toMatchObject({ section: 'media', folder })
+  }
+)
 
 test('a form stays open while the folder changes, and not if another record is named', () => {
   const media = (folder: string, file: number | null) => parseRoute(mediaLink('demo', folder, file))

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 
 import { expect, test } from 'vitest'
 
-import { openLineProgress, renderBar } from '../../../src/media/progress.ts'
+import { openLineProgress, renderBar } from '../../../src/imports/progress.ts'
 
 const counts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
 

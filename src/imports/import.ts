@@ -14,12 +14,15 @@ import {
 import { appendEntries } from '../db/playlist-entries.ts'
 import type { Sql } from '../db/sql.ts'
 import { findStoredSongs } from '../db/stored-names.ts'
-import { nameKey } from '../runtime/name-key.ts'
+import { readAudioFile } from '../media/audio-file.ts'
+import { checkPaths, resolveRoots, scan, type ScannedItem } from '../media/scan.ts'
+import { UnusableFileError } from '../media/unusable-file.ts'
+import { nameForms, nameKey } from '../runtime/name-key.ts'
 import { buildRemoteSong } from '../songs/remote-list.ts'
 import type { ImportedSong } from '../songs/song.ts'
-import { readAudioFile } from './audio-file.ts'
-import { checkPaths, resolveRoots, scan, type ScannedItem } from './scan.ts'
-import { UnusableFileError } from './unusable-file.ts'
+import { storedPath } from '../storage/media-folder.ts'
+import type { MediaStore } from '../uploads/media-store.ts'
+import { copyInto, describeCopyError, innerPath } from './take-in.ts'
 
 const noCounts = { found: 0, added: 0, updated: 0, unchanged: 0, skipped: 0 }
 
@@ -45,6 +48,11 @@ export interface ImportOptions {
   /** Whether all files are read, and their tags replace what a person set, except cue points. */
   replacesCorrections?: boolean
   onProgress?: (event: ImportEvent) => void
+  /**
+   * The media storage of the station, by which files that it has, or that were copied into it, are the same songs. Null if it cannot
+   * be used: then changed copies are not copied again.
+   */
+  media?: MediaStore | null
   /** If aborted, the import returns after the current batch. */
   signal?: AbortSignal
 }
@@ -81,14 +89,15 @@ async function importItems(
   sql: Sql,
   options: ImportOptions,
   realRoots: readonly string[],
-  items: ScannedItem[],
+  scanned: ScannedItem[],
   counts: ImportCounts
 ): Promise<void> {
+  const items = await placeItems(sql, options, scanned)
   const paths = items.filter(item => item.type !== 'unusable').map(item => item.path)
   const known = await findMedia(sql, options.stationId, paths)
   const others = await findOtherForms(
     sql,
-    options.stationId,
+    options,
     paths.filter(path => !known.has(path))
   )
   const movedSongs = await findMedia(sql, options.stationId, [...others.moved.values()])
@@ -110,7 +119,7 @@ async function importItems(
         'reason' in result
           ? { skipReason: result.reason }
           : { notice: [...notices, result.notice ?? ''].join(' ').trim() }
-      options.onProgress?.({ path: result.path, counts, ...remark })
+      options.onProgress?.({ path: result.source ?? result.path, counts, ...remark })
     }
     if (batch.coverBytes < batchCoverBytes) continue
     await writeBatch(sql, options, batch, counts)
@@ -119,16 +128,60 @@ async function importItems(
   await writeBatch(sql, options, batch, counts)
 }
 
+type PlacedItem = ScannedItem & {
+  /** The file, if its song is stored with another path. */
+  readonly source?: string
+  readonly isCopy?: boolean
+}
+
+/** Replaces the paths of files that are in the media storage, or were copied into it, by those of their songs. */
+async function placeItems(
+  sql: Sql,
+  { stationId, media = null }: ImportOptions,
+  items: readonly ScannedItem[]
+): Promise<PlacedItem[]> {
+  const files = items.flatMap(item => (item.type === 'file' ? [item.path] : []))
+  const copies = await sql<{ path: string; importedFrom: string }[]>`
+    select path, imported_from as "importedFrom" from media
+    where station_id = ${stationId} and imported_from = any(${files.flatMap(nameForms)}::text[])`
+  const copyOf = new Map<string, string>()
+  for (const { path, importedFrom } of copies) copyOf.set(importedFrom, path)
+  for (const file of files) {
+    const former = nameForms(file).find(form => copyOf.has(form))
+    // The same file under another form of its name.
+    if (former !== undefined && former !== file && !(await exists(former)))
+      copyOf.set(file, copyOf.get(former) ?? file)
+  }
+  // Until they are taken in, songs have absolute paths.
+  const absolute = new Set((await findMedia(sql, stationId, files)).keys())
+  return items.map(item => {
+    if (item.type !== 'file') return item
+    const { path: source } = item
+    const copy = copyOf.get(source)
+    if (copy !== undefined) return { ...item, path: copy, source, isCopy: true }
+    const inner = media === null || absolute.has(source) ? null : innerPath(source, media)
+    return inner === null ? item : { ...item, path: inner, source }
+  })
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false
+  )
+
 /**
  * Finds songs whose path is one name with that of a new file. `moved`: the former path of a file that is now stored under
  * the new one, as after a copy to macOS and back; it is the same song. `pairs`: both files exist, and are two songs.
  */
-async function findOtherForms(sql: Sql, stationId: number, paths: readonly string[]) {
+async function findOtherForms(sql: Sql, { stationId, media }: ImportOptions, paths: readonly string[]) {
   const moved = new Map<string, string>()
   const pairs = new Map<string, string>()
   const taken = new Set<string>()
   for (const [path, song] of await findStoredSongs(sql, stationId, paths)) {
-    const isThere = !isAbsolute(song.path) || (await stat(song.path).catch(() => null)) !== null
+    const isThere = isAbsolute(song.path)
+      ? await exists(song.path)
+      : !media || storedPath(song.path, null) === null || (await media.files.stat(song.path)) !== null
     if (isThere || taken.has(song.path)) pairs.set(path, song.path)
     else moved.set(path, song.path)
     taken.add(song.path)
@@ -144,6 +197,7 @@ async function findOtherForms(sql: Sql, stationId: number, paths: readonly strin
 
 interface UsableItem {
   readonly path: string
+  readonly source?: string | undefined
   readonly occurrence: number
   /** Null if the library has the file unchanged. */
   readonly song: ImportedSong | null
@@ -152,24 +206,30 @@ interface UsableItem {
 }
 
 async function readItem(
-  item: ScannedItem,
+  item: PlacedItem,
   known: Map<string, KnownSong>,
   realRoots: readonly string[],
-  { replacesCorrections = false }: ImportOptions
-): Promise<UsableItem | { readonly path: string; readonly reason: string }> {
+  { replacesCorrections = false, media }: ImportOptions
+): Promise<UsableItem | { readonly path: string; readonly source?: string; readonly reason: string }> {
   if (item.type === 'unusable') return item
-  const { path, occurrence } = item
+  const { path, occurrence, source = path, isCopy = false } = item
   const old = known.get(path)
   if (item.type === 'remote') return { path, occurrence, song: buildRemoteSong(item.entry, old) }
   const { sizeBytes, modifiedMs } = item
   const isSame = old?.sizeBytes === sizeBytes && old.modifiedMs === modifiedMs
-  if (isSame && old.isRead && !replacesCorrections) return { path, occurrence, song: null }
+  // A copy that is newer was replaced by an upload.
+  const isReplaced = isCopy && (old?.modifiedMs ?? 0) > modifiedMs
+  if ((isSame || isReplaced) && old?.isRead && (isReplaced || !replacesCorrections))
+    return { path, source, occurrence, song: null }
+  if (isCopy && !media) return { path, source, reason: 'its copy in the media storage cannot be replaced' }
   try {
-    const { cover, coverNotice: notice, ...tags } = await readAudioFile(path, realRoots)
+    const { cover, coverNotice: notice, ...tags } = await readAudioFile(source, realRoots)
+    if (isCopy && media && !isSame) await copyInto(media, source, path)
     const song = { ...tags, path, sizeBytes, modifiedMs, coverHash: cover?.hash ?? null }
-    return { path, occurrence, song, cover, notice }
+    return { path, source, occurrence, song, cover, notice }
   } catch (error) {
-    if (error instanceof UnusableFileError) return { path, reason: error.message }
+    if (error instanceof UnusableFileError) return { path, source, reason: error.message }
+    if (isCopy) return { path, source, reason: describeCopyError(error) }
     throw error
   }
 }

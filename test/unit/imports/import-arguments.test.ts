@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseImportArguments } from '../../../src/media/import-command.ts'
+import { parseImportArguments } from '../../../src/imports/import-command.ts'
 
 test('station, playlist and paths may be in any order', () => {
   expect(
