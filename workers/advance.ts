@@ -61,7 +61,7 @@ export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisP
     },
     { pauseMs, log, failure: 'taking due plays failed' }
   )
-  // The previous release schedules jobs.
+  // Release 0.1.0 schedules jobs.
   const jobs = openQueueWorker('advance', redisPlace, log, {
     concurrency: 64,
     process: end,

@@ -113,7 +113,7 @@ const missingFeatures: readonly MissingFeature[] = [
     operations: { [`${station}/liquidsoap-config/import`]: ['POST'] }
   },
   {
-    message: 'Cuewire sends no commands of operators to Liquidsoap.',
+    message: 'Cuewire has no telnet to Liquidsoap: use backend/skip, backend/disconnect and backend/restart.',
     operations: { '/admin/debug/station/:station_id/telnet': ['PUT'] }
   }
 ]

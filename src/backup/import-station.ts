@@ -5,7 +5,7 @@ import { listMigrations } from '../db/migrate.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { repeatUpgradeSteps } from '../db/upgrade-steps.ts'
 import { OperatorError } from '../runtime/errors.ts'
-import { shortNamePattern } from '../station/short-name.ts'
+import { shortNameCharacters, shortNamePattern } from '../station/short-name.ts'
 import type { BackupHeader } from './contents.ts'
 import { headerPath, manifestPath } from './contents.ts'
 import { findPathProblem, openStationFiles, type WrittenFiles } from './data-files.ts'
@@ -96,9 +96,7 @@ async function assertSameSchema({ kind, migrations, version }: BackupHeader): Pr
 
 async function assertIsFree(tx: Tx, shortName: string): Promise<void> {
   if (shortName.length > 100 || !shortNamePattern.test(shortName))
-    throw new OperatorError(
-      `${JSON.stringify(shortName)} cannot be a short name: use letters, digits and - _ . only, and not only digits`
-    )
+    throw new OperatorError(`${JSON.stringify(shortName)} cannot be a short name: use ${shortNameCharacters}`)
   const [taken] = await tx<{ id: number; name: string }[]>`
     select id, name from stations where short_name = ${shortName}`
   if (taken)

@@ -10,7 +10,7 @@ import { engineTimeMs } from '../runtime/engine-time.ts'
  */
 export const jobTypes = {
   /**
-   * Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). Only the previous release adds it.
+   * Ends the play `shId` of a station at `dueAtMs` (Unix milliseconds). Only release 0.1.0 adds it.
    */
   advance: {
     queueName: '{cuewire}advance',

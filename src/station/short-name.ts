@@ -3,6 +3,9 @@ const maxLength = 100
 /** A valid short name. It is used in paths and channels in place of an id, so it is never all digits. */
 export const shortNamePattern = /^(?!\d+$|\.+$)[A-Za-z0-9._-]+$/
 
+/** The pattern in words. */
+export const shortNameCharacters = 'letters a-z and A-Z, digits and - _ . only, and not digits or dots alone'
+
 /** Makes a short name from a station's name. A `number` above 1 is appended, for names that are taken. */
 export function makeShortName(name: string, number = 1): string {
   const plain = name

@@ -89,7 +89,7 @@ const looksUpCovers = ({ COVER_LOOKUP: lookup }: Config) => lookup !== 'off'
 const theme = 'custom code of pages, which could read what operators see'
 const backups = 'backups that are set here: set BACKUP_SCHEDULE, or run npm run backup (docs/backup.md)'
 const certificates = 'certificates of its own: a reverse proxy has them'
-const places = 'lookup of places by address'
+const places = 'download of a database of places: set GEO_DATABASE to the path of one'
 
 /** The settings that are fixed by the configuration or by what the program does. */
 export const fixedSettings: Readonly<Record<string, FixedSetting>> = {

@@ -20,7 +20,7 @@ import { scheduleEndByClock, endPlayOfDisabledStation } from '../../playout/play
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { markStationDeleted } from '../../playout/station-removal.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
-import { makeShortName, shortNamePattern } from '../../station/short-name.ts'
+import { makeShortName, shortNameCharacters, shortNamePattern } from '../../station/short-name.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -84,7 +84,7 @@ export const stations = resource({
       fallback: '',
       isTrimmed: true,
       pattern: shortNamePattern,
-      says: 'may hold letters, digits and - _ . only, and not digits alone.',
+      says: `may hold ${shortNameCharacters}.`,
       about: 'Unique name in paths and channels; derived from the name if empty.',
       example: 'harbour_fm'
     }),

@@ -59,7 +59,8 @@ export const remotes: ResourceView = {
 export const sftpUsers: ResourceView = {
   title: 'SFTP users',
   noun: 'SFTP user',
-  emptyText: 'This station has no SFTP users. They upload music to the media folder of the station.',
+  emptyText:
+    'This station has no SFTP users. With an SFTP server beside Cuewire, they copy files to the media folder.',
   paths: { list: '/api/station/{station_id}/sftp-users', one: '/api/station/{station_id}/sftp-user/{id}' },
   write: 'manageMedia',
   columns: [

@@ -11,7 +11,7 @@ import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView } from '../ui/controls.ts'
 import { adoptStyles, defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
-import { type StationSection, stationLink } from '../ui/route.ts'
+import { stationLink } from '../ui/route.ts'
 import { formatCount } from '../ui/text.ts'
 import { readChosenStation, storeChosenStation } from './chosen-station.ts'
 import { hasOpenedPlayer, storeOpenedPlayer } from './opened-players.ts'
@@ -176,11 +176,10 @@ class StartPage extends LightElement {
   }
 
   #musicView({ short_name: name }: Station) {
-    const link = (section: StationSection, text: string) =>
-      html`<a href=${stationLink(name, section)}>${text}</a>`
     return html`<p>
-        ${formatCount(this.#progress.songs, 'song')} so far. ${link('media', 'Media')} lists them. Music can
-        also be copied with an ${link('sftp', 'SFTP user')}.
+        ${formatCount(this.#progress.songs, 'song')} so far.
+        <a href=${stationLink(name, 'media')}>Media</a> lists them. Folders of the server are added with
+        <code>npm run import</code>.
       </p>
       <media-upload .station=${name} @cuewire-uploaded=${this.#files.refresh}></media-upload>`
   }
