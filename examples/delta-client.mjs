@@ -1,5 +1,5 @@
 /**
- * A whole client of the live protocol (src/live/PROTOCOL.md) that asks for differences. It needs no packages: it
+ * A whole client of the live protocol (src/live/PROTOCOL.md) that requests deltas. It needs no packages: it
  * runs in a page and on Node 22 as it is, and on Node 20 with the package `ws`.
  *
  *     node examples/delta-client.mjs ws://localhost:8080 harbour_fm
