@@ -105,11 +105,23 @@ test('every invalid variable is named in one line, without its value', () => {
   expect(message).not.toContain('\n')
 })
 
-test('docs/configuration.md lists exactly the variables', () => {
+test('docs/configuration.md lists exactly the variables, with their defaults', () => {
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
-  const rows = [...page.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].map(match => match[1] ?? '')
-  const named = rows.flatMap(row => [...row.matchAll(/`([A-Z_]+)`/g)].map(match => match[1] ?? ''))
-  expect(named.toSorted()).toEqual(variableNames.toSorted())
+  const rows = [...page.matchAll(/^\| `([A-Z_`, ]+)` \| ([^|]*)\|/gm)].flatMap(([, text = '', cell = '']) => {
+    const names = text.split('`, `')
+    const defaults = cell.trim().replaceAll('`', '').replace(':PORT', ':8080')
+    return names.map(
+      (name, index) => [name, names.length === 1 ? defaults : defaults.split(', ')[index]] as const
+    )
+  })
+  expect(rows.map(([name]) => name).toSorted()).toEqual(variableNames.toSorted())
+  const render = (value: unknown) =>
+    typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value) || 'none'
+  const documented = new Map(rows)
+  const defaults = Object.entries(parseConfig({})).filter(([, value]) => value !== undefined)
+  expect(defaults.map(([name]) => [name, documented.get(name)])).toEqual(
+    defaults.map(([name, value]) => [name, render(value)])
+  )
 })
 
 test('a backup schedule is a cron expression, and needs a storage', () => {
