@@ -5,6 +5,7 @@ import { ensureAdminKey, reportNewKey } from './api/auth/admin-key.ts'
 import { openAuthorizer } from './api/auth/authorize.ts'
 import { openKeys } from './api/auth/keys.ts'
 import { sessionCookieName } from './api/auth/session-cookie.ts'
+import { apiOptions } from './api/core/admission.ts'
 import { openHeavyReads } from './api/core/heavy-reads.ts'
 import type { ApiServices } from './api/core/services.ts'
 import { openLongPolls } from './api/now-playing/long-polls.ts'
@@ -19,13 +20,13 @@ import { readIdentities } from './db/stations.ts'
 import { logAccess } from './http/access-log.ts'
 import { openAddressResolver } from './http/client-address.ts'
 import type { ResponsesInFlight } from './http/exchange.ts'
-import { serveHotGets } from './http/hot-gets.ts'
 import { serveRoutes } from './http/serve.ts'
 import { App, listen } from './http/uws.ts'
 import { openAdmission, admitterOf } from './live/admission.ts'
 import { openFeed } from './live/feed/feed.ts'
 import { viewOf } from './live/feed/view.ts'
 import { openFollowers } from './live/followers.ts'
+import { serveHotGets } from './live/hot-gets.ts'
 import { openHub } from './live/hub.ts'
 import { measureFeed } from './live/measure-feed.ts'
 import { publishFollowers } from './live/publish-followers.ts'
@@ -160,12 +161,10 @@ await runService('server', parseConfig, async ({ config, log, outages, opened })
     isBehindProxy: config.TRUSTED_PROXIES.length > 0,
     dialect: config.API_DIALECT
   })
-  serveRoutes(app, [...apiRoutes, ...pageRoutes], {
+  const routes = [...apiRoutes, ...pageRoutes]
+  serveRoutes(app, routes, {
     ...shared,
-    services,
-    authorize: openAuthorizer({ keys, live, sql: reads }),
-    dialect: config.API_DIALECT,
-    findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
+    ...apiOptions(routes, { services, authorize: openAuthorizer({ keys, live, sql: reads }), keys }),
     addressOf,
     sessionCookie,
     openSpool: () => openNamelessNow(config),

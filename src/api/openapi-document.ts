@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 
+import type { Reply } from '../http/route.ts'
 import { loadOnce } from '../runtime/load-once.ts'
 import type { Dialect } from '../station/dialect.ts'
 import type { CachedResponse } from '../station/document.ts'
+import { dialectVary } from '../station/public-headers.ts'
 import { azuracastSchemas } from './azuracast/with-dialects.ts'
 import { renderJson } from './core/json-slices.ts'
 import { describeApi } from './core/openapi.ts'
-import { type ApiRequest, type ApiRoute, apiRoute, dialectVary, type Reply } from './core/route.ts'
+import { type ApiRequest, type ApiRoute, apiRoute } from './core/route.ts'
 import type { ApiServices } from './core/services.ts'
 
 type Render = (document: Readonly<Record<string, unknown>>) => Promise<string>

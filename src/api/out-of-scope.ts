@@ -1,6 +1,5 @@
 import { ApiError } from '../runtime/errors.ts'
-import type { Route } from './core/route.ts'
-import type { ApiServices } from './core/services.ts'
+import type { HandledRoute } from './core/route.ts'
 
 /**
  * A feature of AzuraCast that Cuewire does not have. Its operations are answered with 501 and not described in the
@@ -10,7 +9,7 @@ interface MissingFeature {
   /** What is missing and what to use instead: the message of the response. */
   readonly message: string
   /** Paths below `/api`, each with its methods; parameters as in routes. */
-  readonly operations: Readonly<Record<string, readonly Route<ApiServices>['method'][]>>
+  readonly operations: Readonly<Record<string, readonly HandledRoute['method'][]>>
 }
 
 const station = '/station/:station_id'
@@ -119,18 +118,17 @@ const missingFeatures: readonly MissingFeature[] = [
 ]
 
 /** Answers operations of AzuraCast that are out of scope, before any key is checked. */
-export const outOfScopeRoutes: readonly Route<ApiServices>[] = missingFeatures.flatMap(
-  ({ message, operations }) =>
-    Object.entries(operations).flatMap(([path, methods]) =>
-      methods.map(method => ({
-        method,
-        path: `/api${path}`,
-        access: 'public' as const,
-        // The body is discarded, of whatever type it is.
-        isStreamed: method === 'POST' || method === 'PUT',
-        handle: () => {
-          throw new ApiError('not-implemented', `${message} See docs/azuracast.md, "Out of scope".`)
-        }
-      }))
-    )
+export const outOfScopeRoutes: readonly HandledRoute[] = missingFeatures.flatMap(({ message, operations }) =>
+  Object.entries(operations).flatMap(([path, methods]) =>
+    methods.map(method => ({
+      method,
+      path: `/api${path}`,
+      access: 'public' as const,
+      // The body is discarded, of whatever type it is.
+      isStreamed: method === 'POST' || method === 'PUT',
+      handle: () => {
+        throw new ApiError('not-implemented', `${message} See docs/azuracast.md, "Out of scope".`)
+      }
+    }))
+  )
 )

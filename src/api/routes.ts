@@ -24,8 +24,7 @@ import { logRoutes } from './broadcasting/logs.ts'
 import { serviceRoutes } from './broadcasting/services.ts'
 import { withContentionErrors } from './core/contention.ts'
 import { docsRoutes } from './core/docs.ts'
-import type { ApiRoute, Route } from './core/route.ts'
-import type { ApiServices } from './core/services.ts'
+import type { ApiRoute, HandledRoute } from './core/route.ts'
 import { chartRoutes } from './dashboard/charts.ts'
 import { dashboardNotificationsRoute } from './dashboard/notifications.ts'
 import { dashboardStationsRoute } from './dashboard/stations.ts'
@@ -227,7 +226,7 @@ const documented: readonly ApiRoute[] = [
 ]
 
 /** Every route of the API. */
-export const apiRoutes: readonly Route<ApiServices>[] = [
+export const apiRoutes: readonly HandledRoute[] = [
   ...documented.map(route => withContentionErrors(withDialects(route))),
   withContentionErrors(requestByLinkRoute),
   ...documentRoutes(documented),

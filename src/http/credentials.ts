@@ -1,8 +1,19 @@
 import type { HttpRequest } from 'uWebSockets.js'
 
-import { isSession, readCookie, sessionCredential } from '../api/auth/session-cookie.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { readApiKey } from './headers.ts'
+
+/**
+ * Marks a credential that came in the session cookie. Keys in headers and queries never have it, so that a
+ * token of a session is valid in the cookie only.
+ */
+export const sessionPrefix = 'session:'
+
+/** The credential for the token of a session cookie. */
+const sessionCredential = (token: string): string => sessionPrefix + token
+
+/** Whether a credential is a session. */
+export const isSession = (credential: string): boolean => credential.startsWith(sessionPrefix)
 
 interface CredentialOptions {
   /** The key in the query; empty where none is allowed. */
@@ -65,3 +76,12 @@ function isSameOrigin(req: HttpRequest): boolean {
 
 /** Whether a request says that it comes from a page of this server. These read the documented dialect. */
 export const isOwnPage = (req: HttpRequest): boolean => req.getHeader('x-requested-with') === 'cuewire'
+
+/** Returns the value of a cookie in a `Cookie` header; empty if there is none. */
+export function readCookie(header: string, name: string): string {
+  for (const part of header.split(';')) {
+    const at = part.indexOf('=')
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
+  }
+  return ''
+}

@@ -3,12 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import type { HttpResponse } from 'uWebSockets.js'
 
-import { redactKeys } from '../api/auth/keys.ts'
-import type { ContentSource, FileToSend, Reply } from '../api/core/route.ts'
 import { responses, responseTime } from '../metrics/http.ts'
 import { DeadlineExceeded } from '../runtime/deadline.ts'
 import { ApiError, Overloaded, renderApiError, StoreOffline } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/log.ts'
+import { redactKeys } from '../runtime/redact-keys.ts'
 import type { SlowLog } from '../runtime/slow-log.ts'
 import { isStoreFault, reasonOf, unavailableStoreOf } from '../runtime/store-errors.ts'
 import type { CachedResponse } from '../station/document.ts'
@@ -23,6 +22,7 @@ import {
   typeHeaders,
   withVary
 } from './headers.ts'
+import type { ContentSource, FileToSend, Reply } from './route.ts'
 import { maxUnstreamedBytes, sendTimeoutMs, openFileSource, streamBytes, streamFrom } from './stream.ts'
 import { chooseEncoding, etagMatches, plainVariant, type Variant, encodeDocument } from './variants.ts'
 
@@ -38,6 +38,8 @@ export interface ServerContext {
   readonly isDraining: () => boolean
   readonly inFlight: ResponsesInFlight
   readonly slowLog?: SlowLog | undefined
+  /** Renders the body of an error of a path. The default is `renderApiError`. */
+  readonly renderError?: ((error: ApiError, path: string) => string) | undefined
 }
 
 /** What a response depends on, read before the uWebSockets.js handler returns. */
@@ -67,6 +69,8 @@ export interface Exchange {
   readonly server: ServerContext
   /** The group of its route, for metrics. */
   group: string
+  /** The methods of its path, for a 405. */
+  allow: string
   /** The end of the request, by `performance.now()`; null: the response is not measured, because it waits for a change. */
   startedAtMs: number | null
   isOpen: boolean
@@ -181,14 +185,16 @@ export function sendEmpty(exchange: Exchange, headers: HeaderList): void {
 /** Sends an `ApiError` as it is; logs others and sends 503 (store, deadline) or 500. */
 export function sendError(exchange: Exchange, error: unknown): void {
   const { requestId, path } = exchange.head
+  const { renderError = (shown: ApiError) => renderApiError(shown) } = exchange.server
   const apiError = toApiError(error, requestId)
   if (apiError !== error) logFailure(exchange, error)
   const seconds = apiError.retryAfterSeconds
   const retryAfter: HeaderList = seconds === null ? [] : [['Retry-After', String(seconds)]]
+  const allow: HeaderList = apiError.kind === 'method-not-allowed' ? [['Allow', exchange.allow]] : []
   send(exchange, {
     status: apiError.status,
-    headers: [['Content-Type', jsonContentType], ['Cache-Control', 'no-store'], ...retryAfter],
-    body: renderApiError(apiError, { hasStatus: `${path}/`.startsWith('/api/v1/main/') })
+    headers: [['Content-Type', jsonContentType], ['Cache-Control', 'no-store'], ...allow, ...retryAfter],
+    body: renderError(apiError, path)
   })
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { type FilePart, readMultipart } from '../api/library/uploads/multipart-body.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { charsetFields, maxFormFields } from '../runtime/percent-encoding.ts'
+import { type FilePart, readMultipart } from './multipart-body.ts'
 
 /** Whether a content type is that of an HTML form with files. */
 export const isMultipart = (contentType: string): boolean => /^multipart\/form-data\b/i.test(contentType)

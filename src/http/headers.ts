@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-import { positionHeaders, type Reply } from '../api/core/route.ts'
-import type { CachedResponse } from '../station/document.ts'
+import type { CachedResponse, StatePosition } from '../station/document.ts'
+import type { Reply } from './route.ts'
 import type { Encoding } from './variants.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -49,6 +49,11 @@ export function documentHeaders(
     ['Vary', vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${vary}`],
     ...(position === null ? [] : Object.entries(positionHeaders(position)))
   ]
+}
+
+/** The headers with the position of a station's state. */
+export function positionHeaders({ epoch, offset }: StatePosition) {
+  return { 'X-Cuewire-Epoch': epoch, 'X-Cuewire-Offset': String(offset) }
 }
 
 /** Headers of the body of a document. */

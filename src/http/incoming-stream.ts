@@ -1,8 +1,8 @@
-import type { BodyStream } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { openBodyBuffer, type OpenSpool } from './body-buffer.ts'
 import { abortedError, keepAliveMs, openCompletion, type ReceivedBody } from './body.ts'
 import { enterTurns, leaveTurns, mustWait, resumeInTurn } from './receive-turns.ts'
+import type { BodyStream } from './route.ts'
 
 /*
  * uWebSockets.js reads a connection again as long as its 512 KB of memory are filled at once, even if it is paused. A sender on a fast

@@ -1,18 +1,18 @@
-import type { Route } from '../api/core/route.ts'
 import { decodePercent } from '../runtime/percent-encoding.ts'
+import type { Route } from './route.ts'
 
-interface Leaf<Services> {
-  readonly methods: Map<string, Route<Services>>
+interface Leaf<R extends Route> {
+  readonly methods: Map<string, R>
   readonly paramNames: readonly string[]
   /** The value of `Allow`. */
   allow: string
 }
 
-interface Node<Services> {
-  readonly literals: Map<string, Node<Services>>
+interface Node<R extends Route> {
+  readonly literals: Map<string, Node<R>>
   /** By the text after the parameter in its segment (`.json`), longest first. */
-  readonly parameters: { readonly suffix: string; readonly node: Node<Services> }[]
-  leaf: Leaf<Services> | null
+  readonly parameters: { readonly suffix: string; readonly node: Node<R> }[]
+  leaf: Leaf<R> | null
 }
 
 const order = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -23,8 +23,8 @@ const order = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * over one without. The lookup returns null for an unknown path, an empty parameter or an invalid percent
  * escape. Throws for two routes with the same method and path.
  */
-export function compilePaths<Services>(routes: readonly Route<Services>[]) {
-  const root = openNode<Services>()
+export function compilePaths<R extends Route>(routes: readonly R[]) {
+  const root = openNode<R>()
   for (const route of routes) insert(root, route)
   return (path: string) => {
     const segments = path.split('/')
@@ -34,11 +34,11 @@ export function compilePaths<Services>(routes: readonly Route<Services>[]) {
   }
 }
 
-function openNode<Services>(): Node<Services> {
+function openNode<R extends Route>(): Node<R> {
   return { literals: new Map(), parameters: [], leaf: null }
 }
 
-function insert<Services>(root: Node<Services>, route: Route<Services>): void {
+function insert<R extends Route>(root: Node<R>, route: R): void {
   const paramNames: string[] = []
   let node = root
   for (const segment of route.path.split('/').slice(1)) {
@@ -47,7 +47,7 @@ function insert<Services>(root: Node<Services>, route: Route<Services>): void {
       paramNames.push(name)
       node = ensureParameter(node, suffix)
     } else {
-      const next = node.literals.get(segment) ?? openNode<Services>()
+      const next = node.literals.get(segment) ?? openNode<R>()
       node.literals.set(segment, next)
       node = next
     }
@@ -63,21 +63,21 @@ function insert<Services>(root: Node<Services>, route: Route<Services>): void {
   node.leaf.allow = order.filter(isAllowed).join(', ')
 }
 
-function ensureParameter<Services>({ parameters }: Node<Services>, suffix: string): Node<Services> {
+function ensureParameter<R extends Route>({ parameters }: Node<R>, suffix: string): Node<R> {
   const known = parameters.find(each => each.suffix === suffix)
   if (known) return known.node
-  const node = openNode<Services>()
+  const node = openNode<R>()
   parameters.push({ suffix, node })
   parameters.sort((a, b) => b.suffix.length - a.suffix.length)
   return node
 }
 
-function find<Services>(
-  node: Node<Services>,
+function find<R extends Route>(
+  node: Node<R>,
   segments: readonly string[],
   at: number,
   values: string[]
-): Leaf<Services> | null {
+): Leaf<R> | null {
   const segment = segments[at]
   if (segment === undefined) return node.leaf
   const literal = node.literals.get(segment)
@@ -93,7 +93,7 @@ function find<Services>(
   return null
 }
 
-function buildMatch<Services>(leaf: Leaf<Services>, values: readonly string[]) {
+function buildMatch<R extends Route>(leaf: Leaf<R>, values: readonly string[]) {
   const params: Record<string, string> = {}
   for (const [index, name] of leaf.paramNames.entries()) {
     const value = decodePercent(values[index] ?? '')

@@ -1,11 +1,11 @@
-import { parseRecordForm } from '../api/core/record-form.ts'
-import { formContentType, type Route } from '../api/core/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { decodeForeignLinesInSlices, findCharset } from '../runtime/foreign-text.ts'
 import { isJsonType, parseJsonBody, parseLargeJsonBody } from '../runtime/json-body.ts'
 import { findCharsetField, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
 import { parseFields, fileOf, isMultipart, parseMultipart } from './form-body.ts'
+import { parseRecordForm } from './record-form.ts'
+import { type Admitted, formContentType, type Route } from './route.ts'
 
 /** The body of a request that is read as a whole. */
 export interface Body {
@@ -14,11 +14,11 @@ export interface Body {
   readonly query: URLSearchParams
 }
 
-/** Parses a body. `form`: the schema of the record that a form may contain; null: forms of records are refused. */
-export async function readBody<Services>(
+/** Parses a body. `form`: as of `Admitted`. */
+export async function readBody(
   { contentType, incoming, query }: Body,
-  { textTypes = [], takesForm = false, byteTypes, maxBodyValues }: Route<Services>,
-  form: Route<Services>['azuracastBody'] | null
+  { textTypes = [], takesForm = false, byteTypes, maxBodyValues }: Route,
+  form: Admitted['form']
 ): Promise<unknown> {
   const [typeName = ''] = contentType.toLowerCase().split(';')
   const type = typeName.trim()

@@ -1,12 +1,9 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import { ignoredFieldsFor } from '../api/core/ignored-fields.ts'
-import { type ApiRequest, type Caller, type Reply, type Route } from '../api/core/route.ts'
-import { groupOf, noGroup } from '../metrics/http.ts'
+import { noGroup } from '../metrics/http.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { parseQuery } from '../runtime/percent-encoding.ts'
-import type { Dialect } from '../station/dialect.ts'
 import { isTracing, traced } from '../tracing/tracing.ts'
 import type { OpenSpool } from './body-buffer.ts'
 import { abortedError, closeAmbiguous, collectBody, dropBody, isChunked } from './body.ts'
@@ -26,20 +23,22 @@ import { corsLines, buildCors, type HeaderList, preflightHeaders, chooseRequestI
 import { type IncomingStream, openIncomingStream } from './incoming-stream.ts'
 import { compilePaths, removeRepeatedSlashes } from './paths.ts'
 import { type Body, readBody } from './read-body.ts'
+import type { Admitted, Received, Reply, Request, Route } from './route.ts'
 
-export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log'>> {
+export interface ServeOptions<R extends Route> extends Partial<Omit<ServerContext, 'log'>> {
   readonly log: ServerContext['log']
-  readonly services: Services
   /**
-   * Identifies the caller. Throws `ApiError` if the key does not allow the route. Called before the body is
-   * read. Returns undefined for public routes, so that synchronous handlers respond in the same tick.
+   * Decides who sends a request and how it is handled. Called before the body is read; throws `ApiError` if the caller may not send
+   * it. If it returns no promise, synchronous handlers respond in the same tick.
    */
-  readonly authorize: (request: ApiRequest, route: Route<Services>) => undefined | Promise<Caller>
+  readonly admit: (request: Request, route: R) => Admitted | Promise<Admitted>
   readonly addressOf: ResolveAddress
-  /** The dialect of requests without a key that has one. */
-  readonly dialect?: Dialect
-  /** Finds the dialect of the key of a request to a public route; null if it has none. */
-  readonly findDialect?: (request: ApiRequest) => Promise<Dialect | null>
+  /** The group of a route, for metrics. */
+  readonly groupOf?: (route: R) => string
+  /** Whether a route that is not public takes a key in `?api_key=`. `isSafe`: the request only reads. */
+  readonly takesKeyInQuery?: (route: R, isSafe: boolean) => boolean
+  /** The beginning of paths that are redirected to the same one without a slash at its end. */
+  readonly trimsBelow?: string
   /** The name of the cookie with a session; without it there are no sessions. */
   readonly sessionCookie?: string
   /** Origins that may read responses, or `*`. */
@@ -48,36 +47,38 @@ export interface ServeOptions<Services> extends Partial<Omit<ServerContext, 'log
   readonly bodyTimeoutMs?: number
   /** For bodies that arrive faster than their handlers read them. */
   readonly openSpool: OpenSpool
-  /** For authorization and handler together. */
+  /** For admission and handler together. */
   readonly handlerTimeoutMs?: number
 }
 
+/** What a request asks for. */
+interface Target<R extends Route> {
+  readonly route: R
+  /** Without repeated slashes. */
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  /** Whether it only reads. */
+  readonly isSafe: boolean
+  readonly isKeyed: boolean
+}
+
 /**
- * Handles every HTTP request that no earlier handler of `app` takes: with a route, or with an error. Order of
- * checks: path 404, method 405, key 403, content type 415, size 413, body 400; then the handler.
+ * Handles every HTTP request that no earlier handler of `app` takes, in stages, each of which may end it with an error: find the
+ * route (404, 405), read the head, admit the caller (403), receive the body (415, 413, 400), handle.
  */
-export function serveRoutes<Services>(
+export function serveRoutes<R extends Route>(
   app: TemplatedApp,
-  routes: readonly Route<Services>[],
-  options: ServeOptions<Services>
+  routes: readonly R[],
+  options: ServeOptions<R>
 ): void {
-  const { services, authorize, addressOf, log, openSpool } = options
+  const { admit, addressOf, log, openSpool, groupOf = () => noGroup } = options
   const { isDraining = () => false, inFlight = { count: 0 } } = options
-  const { sessionCookie = '', dialect = 'documented', findDialect = async () => null } = options
-  const server = { log, isDraining, inFlight, slowLog: options.slowLog }
+  const { sessionCookie = '', takesKeyInQuery = () => false, trimsBelow } = options
+  const server = { log, isDraining, inFlight, slowLog: options.slowLog, renderError: options.renderError }
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000, handlerTimeoutMs = 15_000 } = options
   const match = compilePaths(routes)
-  const groups = new Map(routes.map(route => [route, groupOf(route.operation?.tag)]))
+  const groups = new Map(routes.map(route => [route, groupOf(route)]))
   const cors = buildCors(options.corsOrigins)
-  const withBody = routes.filter(
-    ({ method, byteTypes }) => (method === 'POST' || method === 'PUT') && !byteTypes
-  )
-  const ignoredFields = {
-    documented: new Map(withBody.map(route => [route, ignoredFieldsFor(route.operation?.body)])),
-    azuracast: new Map(
-      withBody.map(route => [route, ignoredFieldsFor(route.azuracastBody ?? route.operation?.body)])
-    )
-  } satisfies Record<Dialect, unknown>
 
   app.any('/*', (res, req) => {
     if (closeAmbiguous(res, req)) return
@@ -96,6 +97,7 @@ export function serveRoutes<Services>(
       },
       server,
       group: noGroup,
+      allow: '',
       startedAtMs: performance.now(),
       isOpen: true,
       isDeferred: false,
@@ -107,146 +109,126 @@ export function serveRoutes<Services>(
     }
     // An exception that leaves this callback ends the process.
     try {
-      handle(exchange, req)
+      const target = findTarget(exchange, req)
+      if (target !== null) handle(exchange, req, target)
     } catch (error) {
       exchange.body ??= dropBody(res, req)
       sendError(exchange, error)
     }
   })
 
-  /** Finds the route of a path of the API with a slash too many at its end. */
+  /** Finds the route of a path with a slash too many at its end. */
   function matchWithoutSlash(path: string) {
-    return path.startsWith('/api/') && path.endsWith('/') ? match(path.replace(/\/+$/, '')) : null
+    const isTrimmed = trimsBelow !== undefined && path.startsWith(trimsBelow) && path.endsWith('/')
+    return isTrimmed ? match(path.replace(/\/+$/, '')) : null
   }
 
-  function handle(exchange: Exchange, req: HttpRequest): void {
-    const { res, head } = exchange
-    const { method } = head
-    const asSent = match(head.path)
-    const path = asSent === null ? removeRepeatedSlashes(head.path) : head.path
-    const exact = path === head.path ? asSent : match(path)
-    const found = exact ?? matchWithoutSlash(head.path)
+  /** Returns null for a request that was answered: a preflight, or a path that is redirected. */
+  function findTarget(exchange: Exchange, req: HttpRequest): Target<R> | null {
+    const { method, path: sent } = exchange.head
+    const asSent = match(sent)
+    const path = asSent === null ? removeRepeatedSlashes(sent) : sent
+    const exact = path === sent ? asSent : match(path)
+    const found = exact ?? matchWithoutSlash(sent)
     if (found === null) throw new ApiError('not-found')
+    exchange.allow = found.allow
     const [{ responseHeaders } = {}] = found.methods.values()
     if (responseHeaders !== undefined) exchange.pathHeaders = Object.entries(responseHeaders)
     if (method === 'OPTIONS') {
       const own = [...found.methods.values()].flatMap(each => Object.entries(each.optionsHeaders ?? {}))
-      return sendEmpty(exchange, [...preflightHeaders, ...own])
+      sendEmpty(exchange, [...preflightHeaders, ...own])
+      return null
     }
     if (exact === null) {
-      exchange.body = dropBody(res, req)
+      exchange.body = dropBody(exchange.res, req)
       const search = req.getQuery() ?? ''
       const location = `${path.replace(/\/+$/, '')}${search === '' ? '' : `?${search}`}`
-      return sendReply(exchange, { status: 308, headers: { Location: location } }, false)
+      sendReply(exchange, { status: 308, headers: { Location: location } }, false)
+      return null
     }
     const route = found.methods.get(method === 'HEAD' ? 'GET' : method)
     if (route === undefined || (method === 'HEAD' && route.onlyIn !== undefined))
-      throw methodNotAllowed(exchange, found.allow)
+      throw new ApiError('method-not-allowed')
     exchange.group = groups.get(route) ?? noGroup
     const isKeyed = route.access !== 'public'
-    const query = parseQuery(req.getQuery() ?? '')
     const isSafe = (method === 'GET' || method === 'HEAD') && !route.changes
     // Widgets and plugins read with repeated slashes. An empty id of an operator must not reach another record.
-    if (path !== head.path && (isKeyed || !isSafe)) throw new ApiError('not-found')
-    const keyInQuery = route.access === 'public' ? readQueryKey(query) : readKeyedQuery(query, route, isSafe)
-    const apiKey = readCredential(req, {
-      keyInQuery,
-      sessionCookie,
-      isSafe,
-      isKeyed
-    })
-    // What a key shows is not for others, whatever the route.
-    const isPersonal = isKeyed || apiKey !== ''
+    if (path !== sent && (isKeyed || !isSafe)) throw new ApiError('not-found')
+    return { route, path, params: found.params, isSafe, isKeyed }
+  }
+
+  /** Reads what uWebSockets.js forgets once its handler returns. */
+  function readRequest(exchange: Exchange, req: HttpRequest, target: Target<R>): Request {
+    const { route, path, params, isSafe, isKeyed } = target
+    const query = parseQuery(req.getQuery() ?? '')
+    const queryKey = takesKeyInQuery(route, isSafe) ? (query.get('api_key') ?? '') : ''
+    const keyInQuery = isKeyed ? queryKey : readQueryKey(query)
+    const apiKey = readCredential(req, { keyInQuery, sessionCookie, isSafe, isKeyed })
     const { isSameOriginOnly = false } = route
     if (isSameOriginOnly) assertSameOrigin(req)
-    const hasChoice = route.hasDialects === true && !isOwnPage(req)
-    const needsAddress = isPersonal || isSameOriginOnly || route.needsAddress
-    const request: ApiRequest = {
-      method,
+    const needsAddress = isKeyed || apiKey !== '' || isSameOriginOnly || route.needsAddress
+    return {
+      method: exchange.head.method,
       path,
-      params: found.params,
+      params,
       query,
-      body: undefined,
-      stream: null,
       headers: Object.fromEntries((route.headers ?? []).map(name => [name, req.getHeader(name)])),
       apiKey,
       host: req.getHeader('host'),
       address: needsAddress
-        ? addressOf(Buffer.from(res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
+        ? addressOf(Buffer.from(exchange.res.getRemoteAddressAsText()).toString(), readForwardedFor(req))
         : '',
       userAgent: isSameOriginOnly ? req.getHeader('user-agent') : '',
-      caller: null,
-      dialect: hasChoice ? dialect : 'documented',
+      isOwnPage: isOwnPage(req),
       isOpen: () => exchange.isOpen,
       onSettled: callback => whenSettled(exchange, callback)
     }
-    const assertInDialect = ({ dialect: ofRequest }: ApiRequest) => {
-      if (route.onlyIn === undefined || route.onlyIn === ofRequest) return
-      throw methodNotAllowed(exchange, found.allow)
-    }
-    const handleRequest =
-      isTracing() && !isSafe ? traceHandler(route, req.getHeader('traceparent')) : route.handle
+  }
+
+  function handle(exchange: Exchange, req: HttpRequest, target: Target<R>): void {
+    const { route, isSafe, isKeyed } = target
+    const { res } = exchange
+    const request = readRequest(exchange, req, target)
+    // What a key shows is not for others, whatever the route.
+    const isPersonal = isKeyed || request.apiKey !== ''
+    const span = isTracing() && !isSafe ? openSpan(route, req.getHeader('traceparent')) : null
+    const run = ({ handle: answer }: Admitted, received: Received) =>
+      span === null ? answer(received) : span(async () => answer(received))
     // A client that sends slowly makes no slow request.
     const onEnd = () => void (exchange.startedAtMs = performance.now())
-    const authorized = authorize(request, route)
+    const admitted = admit(request, route)
     // After what may throw: both must be ended.
-    const body = openBody(res, req, { method, route, query, onEnd })
+    const body = openBody(res, req, { request, route, onEnd })
     const stream = route.isStreamed ? openStream(res, req, onEnd) : null
     exchange.body = stream ?? body?.incoming ?? dropBody(res, req)
-    const needsKey = hasChoice && authorized === undefined && apiKey !== ''
-    const withCaller = async (): Promise<ApiRequest> => {
-      const caller = (await authorized) ?? null
-      if (!hasChoice) return { ...request, caller }
-      const ofKey = needsKey ? await findDialect(request) : caller?.key?.dialect
-      return { ...request, caller, dialect: ofKey ?? dialect }
-    }
     if (stream !== null) {
       const nameIgnored = (names: string) => void (exchange.ignoredFields = names)
-      return void finishStreamed(exchange, stream, async () => {
-        const authorizedRequest = await withCaller()
-        return handleRequest({ ...authorizedRequest, stream: { ...stream, nameIgnored } }, services)
-      })
+      return void finishStreamed(exchange, stream, async () =>
+        run(await admitted, { body: undefined, stream: { ...stream, nameIgnored } })
+      )
     }
-    if (authorized === undefined && body === null && !needsKey) {
-      assertInDialect(request)
-      const reply = handleRequest(request, services)
+    if (body === null && !(admitted instanceof Promise)) {
+      const reply = run(admitted, withoutBody)
       if (!(reply instanceof Promise)) return deliver(exchange, reply, isPersonal)
       return void finish(exchange, null, isPersonal, () => reply)
     }
     void finish(exchange, body, isPersonal, async () => {
-      const authorizedRequest = await withCaller()
-      assertInDialect(authorizedRequest)
-      const isAzuracast = authorizedRequest.dialect === 'azuracast'
-      const form = isAzuracast ? (route.azuracastBody ?? route.operation?.body ?? null) : null
+      const { form, nameIgnored, ...known } = await admitted
       const parsed = body === null ? undefined : await readBody(body, route, form)
-      const named = isAzuracast && route.omitConstants ? route.omitConstants(parsed) : parsed
-      exchange.ignoredFields = ignoredFields[authorizedRequest.dialect].get(route)?.(named) ?? ''
+      exchange.ignoredFields = nameIgnored?.(parsed) ?? ''
       // A request that timed out or whose client disconnected must not be executed afterward.
       if (!exchange.isOpen) throw abortedError()
-      return handleRequest({ ...authorizedRequest, body: parsed }, services)
+      return run(known, { body: parsed, stream: null })
     })
-  }
-
-  /** Reads the key in the query of a keyed route: for playouts that cannot set headers, and as AzuraCast does. */
-  function readKeyedQuery(query: URLSearchParams, { access }: Route<Services>, isSafe: boolean): string {
-    const isAllowed = access === 'playout key' || (dialect === 'azuracast' && isSafe)
-    return isAllowed ? (query.get('api_key') ?? '') : ''
   }
 
   /** Starts receiving the body, if any. Must run before anything is awaited, or its first bytes are lost. */
   function openBody(
     res: HttpResponse,
     req: HttpRequest,
-    {
-      method,
-      route,
-      query,
-      onEnd
-    }: Pick<ApiRequest, 'method' | 'query'> & {
-      route: Route<Services>
-      onEnd: () => void
-    }
+    { request, route, onEnd }: { request: Request; route: R; onEnd: () => void }
   ): Body | null {
+    const { method, query } = request
     if ((method !== 'POST' && method !== 'PUT') || route.isStreamed) return null
     const declaredBytes = Number(req.getHeader('content-length')) || 0
     if (declaredBytes === 0 && !isChunked(req)) return null
@@ -320,27 +302,21 @@ export function serveRoutes<Services>(
   }
 }
 
-/** Returns the handler of a route that runs in a span, below that of the client if it sent one. */
-function traceHandler<Services>(
-  { method, path, handle }: Route<Services>,
-  traceparent: string
-): (request: ApiRequest, services: Services) => Promise<Reply> {
+/** Returns a function that runs a handler in a span, below that of the client if it sent one. */
+function openSpan({ method, path }: Route, traceparent: string) {
   const attributes = { 'http.request.method': method, 'http.route': path }
   const options = { kind: 'server', parent: traceparent, attributes } as const
-  return (request, services) =>
+  return (work: () => Promise<Reply>): Promise<Reply> =>
     traced(`${method} ${path}`, options, async span => {
-      const reply = await handle(request, services)
+      const reply = await work()
       span?.set({ 'http.response.status_code': reply.status ?? 200 })
       return reply
     })
 }
 
-const noHeaders: HeaderList = []
+const withoutBody: Received = { body: undefined, stream: null }
 
-function methodNotAllowed(exchange: Exchange, allow: string): ApiError {
-  exchange.pathHeaders = [...exchange.pathHeaders, ['Allow', allow]]
-  return new ApiError('method-not-allowed')
-}
+const noHeaders: HeaderList = []
 
 /** uWebSockets.js takes any value of the header `Connection` of this length for `close`. */
 const closeLength = 5

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 
-import type { ContentSource, FileToSend } from '../api/core/route.ts'
+import type { ContentSource, FileToSend } from './route.ts'
 
 /** Larger bodies are streamed as the client reads. Smaller ones fit into the buffer of a new connection. */
 export const maxUnstreamedBytes = 16 * 1024

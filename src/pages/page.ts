@@ -1,12 +1,13 @@
-import type { Reply, Route } from '../api/core/route.ts'
-import type { ApiServices, ShownSettings } from '../api/core/services.ts'
+import type { HandledRoute } from '../api/core/route.ts'
+import type { ShownSettings } from '../api/core/services.ts'
 import { customAssetPath } from '../api/library/custom-asset-rows.ts'
+import type { Reply } from '../http/route.ts'
 import { hasHeaderSafeHost, parseUrl } from '../outbound/networks.ts'
 import { escapeHtml } from '../runtime/errors.ts'
 import { getWebFiles } from './web-files.ts'
 
 /** A public GET route. */
-export const pageRoute = (path: string, handle: Route<ApiServices>['handle']): Route<ApiServices> => ({
+export const pageRoute = (path: string, handle: HandledRoute['handle']): HandledRoute => ({
   method: 'GET',
   path,
   access: 'public',

@@ -1,5 +1,5 @@
-import type { Reply, Route } from '../api/core/route.ts'
-import type { ApiServices } from '../api/core/services.ts'
+import type { HandledRoute } from '../api/core/route.ts'
+import type { Reply } from '../http/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { dashboardRoute } from './dashboard.ts'
 import { embedRoute, oembedRoute } from './embed.ts'
@@ -50,7 +50,7 @@ const correctionRoutes = [
 ]
 
 /** The pages, and the files that they and other websites load. */
-export const pageRoutes: readonly Route<ApiServices>[] = [
+export const pageRoutes: readonly HandledRoute[] = [
   assetRoute,
   ...['widget.js', 'client.js', 'client.d.ts', 'hls.js'].map(name => fileRoute(name)),
   // Browsers request this icon for everything that is not a page.

@@ -1,8 +1,9 @@
 import { addListenToken } from '../api/auth/credential-links.ts'
 import { getVisibleStation, stationLookupOf } from '../api/auth/public-request.ts'
-import { isSession } from '../api/auth/session-cookie.ts'
-import type { Reply, Route } from '../api/core/route.ts'
-import type { ApiServices, ShownSettings } from '../api/core/services.ts'
+import type { HandledRoute } from '../api/core/route.ts'
+import type { ShownSettings } from '../api/core/services.ts'
+import { isSession } from '../http/credentials.ts'
+import type { Reply } from '../http/route.ts'
 import { ApiError } from '../runtime/errors.ts'
 import { type PlaylistFormat, playlistMimeTypes, renderPlaylist } from '../songs/playlist-file.ts'
 import type { CachedResponse } from '../station/document.ts'
@@ -35,7 +36,7 @@ export interface StationPage extends Pick<Page, 'baseUrl' | 'isPrivate'> {
 export function stationRoute(
   rest: '' | `/${string}`,
   render: (page: StationPage) => Reply | Promise<Reply>
-): Route<ApiServices> {
+): HandledRoute {
   return pageRoute(`/public/:station_id${rest}`, async (request, services) => {
     const { query } = request
     const { live, config } = services

@@ -70,6 +70,16 @@ export class ApiError extends Error {
   }
 }
 
+/** Throws 400 for a field or parameter. The message is its name and the sentence. */
+export function refuseField(field: string, code: string, sentence: string): never {
+  throw ApiError.ofFields([fieldError(field, code, sentence)])
+}
+
+/** Throws 400 for a body as a whole. */
+export function refuseBody(code: string, message: string): never {
+  throw ApiError.ofFields([{ field: '', code, message }])
+}
+
 /** A limit of this caller is reached. */
 export class TooManyRequests extends ApiError {
   constructor(retryAfterSeconds: number, message?: string) {

@@ -73,6 +73,7 @@ describe('every permission at every route', () => {
         body: undefined,
         apiKey: permissions === null ? '' : 'key',
         dialect: 'documented',
+        isOwnPage: false,
         host: '',
         address: String(randomInt(2 ** 40)),
         userAgent: '',

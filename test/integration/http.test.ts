@@ -5,7 +5,8 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { type ApiRequest, type Caller, json, type Route } from '../../src/api/core/route.ts'
+import { json } from '../../src/api/core/route.ts'
+import type { Received, Reply, Request, Route } from '../../src/http/route.ts'
 import { type ServeOptions, serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { ApiError, OperatorError } from '../../src/runtime/errors.ts'
@@ -13,13 +14,15 @@ import { findFreePort } from '../../src/runtime/ports.ts'
 import { openNamelessNow } from '../../src/uploads/content.ts'
 import { waitFor } from '../support/wait.ts'
 
-interface Services {
-  readonly seen: ApiRequest[]
+type Seen = (Request & Received)[]
+
+interface TestRoute extends Route {
+  readonly handle: (request: Request & Received, seen: Seen) => Reply | Promise<Reply>
 }
 
 const large = 'x'.repeat(3 * 1024 * 1024)
 
-const routes: Route<Services>[] = [
+const routes: TestRoute[] = [
   { method: 'GET', path: '/now', access: 'public', handle: () => json({ now: 1 }) },
   { method: 'GET', path: '/large', access: 'public', handle: async () => json(large) },
   { method: 'GET', path: '/keyed', access: 'view administration', handle: () => json([]) },
@@ -76,7 +79,7 @@ const routes: Route<Services>[] = [
     method: 'POST',
     path: '/echo/:name',
     access: 'view administration',
-    handle: (request, { seen }) => {
+    handle: (request, seen) => {
       seen.push(request)
       return json({ got: request.body ?? null })
     }
@@ -102,8 +105,8 @@ const routes: Route<Services>[] = [
 ]
 
 /** Starts a server with the routes above on a free port. The key `good` has all permissions. */
-async function serve(options: Partial<ServeOptions<Services>> = {}) {
-  const seen: ApiRequest[] = []
+async function serve(options: Partial<ServeOptions<TestRoute>> = {}) {
+  const seen: Seen = []
   const lines: string[] = []
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -113,8 +116,10 @@ async function serve(options: Partial<ServeOptions<Services>> = {}) {
   })
   const app = App()
   serveRoutes(app, routes, {
-    services: { seen },
-    authorize: (request, { access }) => (access === 'public' ? undefined : checkKey(request)),
+    admit: (request, { access, handle }) => {
+      const admitted = { handle: (received: Received) => handle({ ...request, ...received }, seen) }
+      return access === 'public' ? admitted : checkKey(request).then(() => admitted)
+    },
     addressOf: address => address,
     corsOrigins: ['*'],
     log: pino(sink),
@@ -133,10 +138,9 @@ async function serve(options: Partial<ServeOptions<Services>> = {}) {
   return { base, port, seen, lines, post }
 }
 
-async function checkKey({ apiKey }: ApiRequest): Promise<Caller> {
+async function checkKey({ apiKey }: Request): Promise<void> {
   await new Promise(resolve => setImmediate(resolve))
   if (apiKey !== 'good') throw new ApiError('not-logged-in')
-  return { key: { id: 1, name: 'good', permissions: [], stationPermissions: {} }, station: null }
 }
 
 /** Sends raw bytes. Returns all received bytes once the connection is idle or closed. */

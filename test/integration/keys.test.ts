@@ -391,6 +391,7 @@ function openGate(sql: Sql) {
     params: {},
     query: new URLSearchParams(),
     body: undefined,
+    isOwnPage: false,
     host: '',
     userAgent: '',
     caller: null,

@@ -100,6 +100,7 @@ test('an upload whose client disconnects before it gets the address is removed',
           'upload-metadata': `path ${Buffer.from('a.mp3').toString('base64')}`
         },
         apiKey: '',
+        isOwnPage: false,
         host: '',
         address: '',
         userAgent: '',

@@ -1,10 +1,9 @@
 import { globalPermissions, type Permission, stationPermissions } from '../../src/api/auth/access.ts'
-import type { Route } from '../../src/api/core/route.ts'
-import type { ApiServices } from '../../src/api/core/services.ts'
+import type { HandledRoute } from '../../src/api/core/route.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { pageRoutes } from '../../src/pages/routes.ts'
 
-export type AnyRoute = Route<ApiServices>
+export type AnyRoute = HandledRoute
 
 /** Every route of a server. */
 export const everyRoute: readonly AnyRoute[] = [...apiRoutes, ...pageRoutes]

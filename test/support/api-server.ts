@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { Permission } from '../../src/api/auth/access.ts'
 import { openAuthorizer } from '../../src/api/auth/authorize.ts'
 import { generateKey, openKeys, storeKey } from '../../src/api/auth/keys.ts'
+import { apiOptions } from '../../src/api/core/admission.ts'
 import { openHeavyReads } from '../../src/api/core/heavy-reads.ts'
 import type { ApiServices } from '../../src/api/core/services.ts'
 import { openLongPolls, type LongPollsOptions } from '../../src/api/now-playing/long-polls.ts'
@@ -13,10 +14,10 @@ import { openConnectedListeners } from '../../src/broadcast/connected-listeners.
 import { parseConfig } from '../../src/config.ts'
 import { openInstallationSettings } from '../../src/db/installation-settings.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { serveHotGets } from '../../src/http/hot-gets.ts'
 import { serveRoutes } from '../../src/http/serve.ts'
 import { App, listen } from '../../src/http/uws.ts'
 import { viewOf } from '../../src/live/feed/view.ts'
+import { serveHotGets } from '../../src/live/hot-gets.ts'
 import { openListenTokens } from '../../src/security/listen-tokens.ts'
 import { openSecrets } from '../../src/security/secrets.ts'
 import { openSongLinks } from '../../src/security/song-links.ts'
@@ -79,10 +80,7 @@ export async function serveApi(sql: Sql, redisUrl: string, options: ApiServerOpt
   const app = App()
   serveHotGets(app, { live, corsOrigins, isDraining, dialect: config.API_DIALECT })
   serveRoutes(app, apiRoutes, {
-    services,
-    authorize: openAuthorizer({ keys, live, sql }),
-    dialect: config.API_DIALECT,
-    findDialect: ({ apiKey, address }) => keys.findDialect(apiKey, address),
+    ...apiOptions(apiRoutes, { services, authorize: openAuthorizer({ keys, live, sql }), keys }),
     addressOf: address => address,
     corsOrigins,
     log,

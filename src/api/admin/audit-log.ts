@@ -1,9 +1,10 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, text } from '../../fields/field.ts'
+import { refuseField } from '../../runtime/errors.ts'
 import { listRoute } from '../core/list-route.ts'
 import { newestLimit } from '../core/list.ts'
 import { maxSecond, parseMoment } from '../core/moments.ts'
-import { queryFilters, findStation, refuseField } from '../core/parse.ts'
+import { queryFilters, findStation } from '../core/parse.ts'
 import { arrayOf, exactly, int64, named, string, unixSeconds } from '../core/schemas.ts'
 
 const filters = queryFilters({

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../fields/field.ts'
+import type { Reply } from '../../http/route.ts'
 import { pageSchemas } from '../core/list.ts'
-import { json, type Reply } from '../core/route.ts'
+import { json } from '../core/route.ts'
 import { arrayOf, exactly } from '../core/schemas.ts'
 
 /** The response of an account-level call: `status` and other members. */

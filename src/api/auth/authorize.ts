@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 
 import type { Sql } from '../../db/sql.ts'
+import type { Request } from '../../http/route.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { LiveView } from '../../station/live-view.ts'
 import { findStation } from '../core/parse.ts'
-import type { ApiRequest, Caller, Route, StationRow } from '../core/route.ts'
+import type { Caller, HandledRoute, StationRow } from '../core/route.ts'
 import { openAddressBuckets, openTokenBuckets } from '../core/token-buckets.ts'
 import { hashPlayoutKey } from '../playout/playout-caller.ts'
 import { allows, maySeeStation } from './access.ts'
@@ -34,7 +35,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
    */
   const correctPlayoutKeys = new Map<string, string>()
 
-  async function authorize<Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> {
+  async function authorize(request: Request, route: HandledRoute): Promise<Caller> {
     const { access } = route
     if (access === 'playout key') return findPlayout(request)
     const key = await findKey(request)
@@ -51,7 +52,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     return { key, station }
   }
 
-  async function findKey({ apiKey, address }: ApiRequest): Promise<ApiKey> {
+  async function findKey({ apiKey, address }: Request): Promise<ApiKey> {
     if (apiKey === '') throw new ApiError('not-logged-in')
     const found = await keys.findFrom(apiKey, address)
     if (typeof found !== 'number') return found
@@ -72,7 +73,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
   }
 
   /** Throws the same for an unknown station and a wrong key, which must not reveal which stations exist. */
-  async function findPlayout({ apiKey, params, address }: ApiRequest): Promise<Caller> {
+  async function findPlayout({ apiKey, params, address }: Request): Promise<Caller> {
     const name = params['station_id'] ?? ''
     const hash = hashPlayoutKey(apiKey)
     const wait = correctPlayoutKeys.get(name) === hash ? 0 : wrongPlayoutKeys.peek(address)
@@ -92,6 +93,6 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     throw new ApiError('forbidden')
   }
 
-  return <Services>(request: ApiRequest, route: Route<Services>): Promise<Caller> | undefined =>
+  return (request: Request, route: HandledRoute): Promise<Caller> | undefined =>
     route.access === 'public' ? undefined : authorize(request, route)
 }

@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../../db/sql.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
-import { decodePercent } from '../../runtime/percent-encoding.ts'
 import { isListenToken } from '../../security/listen-tokens.ts'
 import type { Dialect } from '../../station/dialect.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
@@ -13,14 +12,6 @@ import { combineRoles, type UserGrantRow, userGrantColumns } from './user-grants
 
 /** `<identifier>:<secret>`. Keys are found by identifier; of the secret only a hash is stored, SHA-256 for new keys. */
 const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
-
-/** Removes the secrets of keys from a path, which may name a key to revoke it, in any encoding. */
-export function redactKeys(path: string): string {
-  // An invalid path may contain a key nevertheless.
-  const decoded = decodePercent(path) ?? path.replace(/%3a/gi, ':')
-  const redacted = decoded.replace(/([0-9a-f]{16}):[0-9a-f]{32}/gi, '$1')
-  return redacted === decoded ? path : redacted
-}
 
 const sha512Bytes = 64
 

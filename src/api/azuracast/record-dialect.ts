@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Sql } from '../../db/sql.ts'
 import type { JsonSchema } from '../../fields/field.ts'
-import type { ApiRequest, ApiRoute, Reply } from '../core/route.ts'
+import type { Reply } from '../../http/route.ts'
+import type { ApiRequest, ApiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 
 /** What a translation may read beside the records. */

@@ -1,6 +1,5 @@
 import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
-import type { Route } from './route.ts'
-import type { ApiServices } from './services.ts'
+import type { HandledRoute } from './route.ts'
 
 /** Postgres: deadlock, serialization failure, and a reference that was deleted or inserted meanwhile. */
 const conflictCodes = new Set(['40P01', '40001', '23503'])
@@ -9,7 +8,7 @@ const lockTimeoutCode = '55P03'
 const retryAfterSeconds = 5
 
 /** The same route, with a 409 for a conflict with a concurrent write, and a 503 for a lock timeout. */
-export function withContentionErrors(route: Route<ApiServices>): Route<ApiServices> {
+export function withContentionErrors(route: HandledRoute): HandledRoute {
   if (route.method === 'GET' && !route.changes) return route
   return {
     ...route,

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseWhole } from 'csv-parse/sync'
 
+import { refuseField } from '../../runtime/errors.ts'
 import { decodeFile, detectEncoding } from './csv-encoding.ts'
-import { refuseField } from './parse.ts'
 
 export interface CsvOptions {
   /** Names of columns, of which the first line must have at least one. They determine the separator. */

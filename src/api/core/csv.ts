@@ -1,4 +1,4 @@
-import type { Reply } from './route.ts'
+import type { Reply } from '../../http/route.ts'
 
 export type CsvCell = string | number | boolean
 

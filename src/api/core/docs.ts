@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 import { loadOnce } from '../../runtime/load-once.ts'
 import { builtFile, projectFile } from '../../runtime/program-files.ts'
-import type { Route } from './route.ts'
-import type { ApiServices } from './services.ts'
+import type { HandledRoute } from './route.ts'
 
 /** Allows requests to `BASE_URL` too, since the page may be open under another name of the server. */
 const contentSecurityPolicy = (baseUrl: string) =>
@@ -21,7 +20,7 @@ const contentSecurityPolicy = (baseUrl: string) =>
 const readPage = loadOnce(() => readFile(projectFile('assets/docs.html')))
 
 /** The page of Swagger UI with `/api/openapi.json`. */
-const docs: Route<ApiServices> = {
+const docs: HandledRoute = {
   method: 'GET',
   path: '/api/docs',
   access: 'public',
@@ -36,7 +35,7 @@ const docs: Route<ApiServices> = {
   })
 }
 
-function fileRoute(name: string, contentType: string, file: URL): Route<ApiServices> {
+function fileRoute(name: string, contentType: string, file: URL): HandledRoute {
   const read = loadOnce(() => readFile(file))
   const headers = { 'Content-Type': `${contentType}; charset=utf-8`, 'Cache-Control': 'public, max-age=3600' }
   return {

@@ -1,8 +1,10 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, type JsonSchema, text } from '../../fields/field.ts'
+import type { Reply } from '../../http/route.ts'
+import { refuseField } from '../../runtime/errors.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import { queryFilters, refuseField } from './parse.ts'
-import type { ApiRequest, Reply } from './route.ts'
+import { queryFilters } from './parse.ts'
+import type { ApiRequest } from './route.ts'
 import { named, schemaName } from './schemas.ts'
 import type { ApiServices } from './services.ts'
 

@@ -1,7 +1,7 @@
 import type { Zone } from '../../autodj/zone.ts'
 import type { Fragment, Sql } from '../../db/sql.ts'
+import { refuseField } from '../../runtime/errors.ts'
 import { isDateOrEmpty } from '../playlists/schedule-items.ts'
-import { refuseField } from './parse.ts'
 import type { StationRow } from './route.ts'
 
 /** The last second of the year 9999. */

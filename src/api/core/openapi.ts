@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../../fields/field.ts'
+import { formContentType } from '../../http/route.ts'
 import { version } from '../../runtime/program-files.ts'
 import { visitInTimeSlices } from '../../runtime/time-slices.ts'
-import { type ApiRoute, formContentType } from './route.ts'
+import type { ApiRoute } from './route.ts'
 import { collectSchemas, type DocumentDialect } from './schema-components.ts'
 import { int64, named, ref, sharedSchemas, string } from './schemas.ts'
 

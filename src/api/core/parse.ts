@@ -7,7 +7,7 @@ import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
 import { checkTarget, checkUrl, type UrlProblem } from '../../outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
-import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError, refuseField } from '../../runtime/errors.ts'
 import { shortNamePattern } from '../../station/short-name.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -18,16 +18,6 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
   if (result.success) return result.output
   const [first, ...others] = problemsOf(result.issues)
   throw first ? ApiError.ofFields([first, ...others]) : new ApiError('invalid')
-}
-
-/** Throws 400 for a field or parameter. The message is its name and the sentence. */
-export function refuseField(field: string, code: string, sentence: string): never {
-  throw ApiError.ofFields([fieldError(field, code, sentence)])
-}
-
-/** Throws 400 for a body as a whole. */
-export function refuseBody(code: string, message: string): never {
-  throw ApiError.ofFields([{ field: '', code, message }])
 }
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */

@@ -1,4 +1,5 @@
 import type { StationListing } from '../../station/live-view.ts'
+import { dialectVary } from '../../station/public-headers.ts'
 import { allows } from '../auth/access.ts'
 import {
   listParameters,
@@ -8,7 +9,7 @@ import {
   parseListQuery,
   renderListReply
 } from '../core/list.ts'
-import { type ApiRequest, apiRoute, dialectVary } from '../core/route.ts'
+import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { exactly, named, nowPlayingFields, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { findViewableStations } from './viewable-stations.ts'

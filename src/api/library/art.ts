@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 
 import type { Sql } from '../../db/sql.ts'
+import type { Reply } from '../../http/route.ts'
 import { projectFile } from '../../runtime/program-files.ts'
 import { detectImageType, imageTypes } from '../../songs/image-type.ts'
 import { genericArtPath } from '../../station/now-playing.ts'
 import { credentialOf, readVisibility } from '../auth/public-request.ts'
-import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
+import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { readCustomAsset } from './custom-asset-rows.ts'
 

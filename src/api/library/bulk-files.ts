@@ -1,20 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 
 import { findStoredSongs } from '../../db/stored-names.ts'
-import { ApiError, fieldError } from '../../runtime/errors.ts'
+import type { Reply } from '../../http/route.ts'
+import { ApiError, fieldError, refuseField } from '../../runtime/errors.ts'
 import { maxLengths } from '../../songs/song.ts'
+import { dialectVary } from '../../station/public-headers.ts'
 import { type CsvFile, type CsvLine, openCsv } from '../core/csv-reader.ts'
 import { csvLine, csvReply, unescapeFormula } from '../core/csv.ts'
-import { refuseField } from '../core/parse.ts'
-import {
-  actionFields,
-  type ApiRequest,
-  apiRoute,
-  dialectVary,
-  json,
-  type Reply,
-  stationOf
-} from '../core/route.ts'
+import { actionFields, type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, arrayOf, boolean, exactly, int64, named, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import {

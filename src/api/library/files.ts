@@ -19,6 +19,7 @@ import {
   text,
   type ValuesOf
 } from '../../fields/field.ts'
+import type { Reply } from '../../http/route.ts'
 import type { StationChange } from '../../playout/change-station.ts'
 import {
   markPartsOf,
@@ -39,7 +40,7 @@ import { findUrlProblem } from '../core/parse.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
 import { type Deletion, resource, type ResourceHooks, type Write } from '../core/resource.ts'
-import type { ApiRequest, Reply } from '../core/route.ts'
+import type { ApiRequest } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
 import { customFieldsField, findUnknownFields, updateCustomFieldValues } from './custom-fields.ts'
 import {

@@ -1,8 +1,8 @@
-import { ApiError } from '../../runtime/errors.ts'
+import { piecesOf, readMultipart } from '../../http/multipart-body.ts'
+import type { BodyStream } from '../../http/route.ts'
+import { ApiError, refuseBody, refuseField } from '../../runtime/errors.ts'
 import { detectImageType, type ImageType, imageTypes } from '../../songs/image-type.ts'
-import { refuseBody, refuseField } from '../core/parse.ts'
-import type { ApiRequest, BodyStream } from '../core/route.ts'
-import { piecesOf, readMultipart } from './uploads/multipart-body.ts'
+import type { ApiRequest } from '../core/route.ts'
 
 const formType = 'multipart/form-data'
 

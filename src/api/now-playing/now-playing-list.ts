@@ -1,12 +1,14 @@
 import { text } from '../../fields/field.ts'
+import type { Reply } from '../../http/route.ts'
+import { refuseField } from '../../runtime/errors.ts'
 import type { LiveView } from '../../station/live-view.ts'
+import { listVary, privateCaching, publicHeaders } from '../../station/public-headers.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { listSchema, pageParameters, parsePage, renderListEnvelope, withElements } from '../core/list.ts'
-import { queryFilters, refuseField } from '../core/parse.ts'
-import { type ApiRequest, apiRoute, type Reply } from '../core/route.ts'
+import { queryFilters } from '../core/parse.ts'
+import { type ApiRequest, apiRoute } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
-import { listVary, privateCaching, publicHeaders } from './now-playing.ts'
 
 /** Maximum number of documents in a response to a request for a part of the stations. */
 const maxSelected = 500

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 
 import { parseStreamedTitle } from '../../broadcast/streamed-title.ts'
+import type { Reply } from '../../http/route.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { addCommand } from '../../playout/playouts/commands.ts'
 import { recordReport } from '../../playout/plays/report-track.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { parseBody, refuseField } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, type Reply, stationOf } from '../core/route.ts'
+import { refuseField } from '../../runtime/errors.ts'
+import { parseBody } from '../core/parse.ts'
+import { actionReply, type ApiRequest, apiRoute, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 

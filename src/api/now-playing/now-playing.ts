@@ -1,47 +1,26 @@
 import { integer, text } from '../../fields/field.ts'
+import { positionHeaders } from '../../http/headers.ts'
+import type { Reply } from '../../http/route.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { DocumentKind } from '../../station/live-view.ts'
 import { renderStation, shownArtUrl } from '../../station/now-playing.ts'
+import { listVary, privateCaching, publicCaching, publicHeaders } from '../../station/public-headers.ts'
 import { isPlausibleOffset, type StationState } from '../../station/state.ts'
 import { maySeeStation } from '../auth/access.ts'
 import { addListenToken } from '../auth/credential-links.ts'
 import { type StationLookup, getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { queryFilters } from '../core/parse.ts'
-import {
-  type ApiRequest,
-  apiRoute,
-  dialectVary,
-  json,
-  type Operation,
-  positionHeaders,
-  type Reply
-} from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, type Operation } from '../core/route.ts'
 import { arrayOf, ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { isNewState } from './long-polls.ts'
 
 /*
  * The public reads, answered from memory. Requests for a private station return 404 unless the key has access
- * to it; an invalid key is ignored for a public station. `src/http/hot-gets.ts` answers simple requests
+ * to it; an invalid key is ignored for a public station. `src/live/hot-gets.ts` answers simple requests
  * before they reach these routes.
  */
-
-const publicCaching = { 'Cache-Control': 'public, max-age=1' }
-/** The dialect depends on the key. */
-const documentHeaders = { ...publicCaching, ...dialectVary }
-export const privateCaching = { 'Cache-Control': 'private, no-store' }
-
-/** The list depends on the key or session. */
-export const listVary = { Vary: `${dialectVary.Vary}, Cookie` }
-
-/** Headers of responses with public stations only. */
-export const publicHeaders: Readonly<Record<DocumentKind | 'list', Readonly<Record<string, string>>>> = {
-  rest: documentHeaders,
-  event: documentHeaders,
-  line: { ...publicCaching, 'Content-Type': 'text/plain; charset=utf-8' },
-  list: { ...publicCaching, ...listVary }
-}
 
 type Respond = (state: StationState, services: ApiServices) => Reply
 

@@ -1,11 +1,12 @@
 import type { Sql, Tx } from '../../db/sql.ts'
+import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 import { type DeviceUser, findKnownDevice, renderDeviceCookie } from '../auth/known-devices.ts'
 import { renderSessionCookie, sessionIdleDays, sessionMaxDays } from '../auth/session-cookie.ts'
 import { generateToken, parseToken } from '../auth/tokens.ts'
 import { parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json, type Reply } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, json } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, ref, string, unixSeconds } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 

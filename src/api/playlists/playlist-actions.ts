@@ -1,5 +1,6 @@
 import { applyFolders } from '../../db/playlist-folders.ts'
 import type { Tx } from '../../db/sql.ts'
+import type { Reply } from '../../http/route.ts'
 import { changeStation, type StationChange } from '../../playout/change-station.ts'
 import { startNewPass } from '../../playout/queue/passes.ts'
 import { refillQueue } from '../../playout/queue/queue.ts'
@@ -12,7 +13,6 @@ import {
   type ApiRoute,
   apiRoute,
   type Operation,
-  type Reply,
   stationOf
 } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'

@@ -1,4 +1,5 @@
 import { renderAnnotatedUri } from '../../broadcast/liquidsoap.ts'
+import type { Reply } from '../../http/route.ts'
 import {
   announcedCommands,
   type PlayoutCommand,
@@ -10,7 +11,7 @@ import { readSong, withdrawSong } from '../../playout/playouts/send-next-song.ts
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
 import { openSongGuard } from '../core/parse.ts'
-import { json, type Reply } from '../core/route.ts'
+import { json } from '../core/route.ts'
 import { exactly, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { isNewState, type LongPollRequest } from '../now-playing/long-polls.ts'

@@ -4,9 +4,11 @@ import * as v from 'valibot'
 
 import { beginForStation } from '../../db/begin-for-station.ts'
 import type { JsonSchema } from '../../fields/field.ts'
+import type { Reply } from '../../http/route.ts'
+import { refuseField } from '../../runtime/errors.ts'
 import { withoutLostCharacters } from '../../runtime/foreign-text.ts'
 import { recordAudit } from '../core/audit.ts'
-import { parseBody, refuseField } from '../core/parse.ts'
+import { parseBody } from '../core/parse.ts'
 import {
   actionFields,
   type ApiRequest,
@@ -14,7 +16,6 @@ import {
   apiRoute,
   json,
   type Operation,
-  type Reply,
   stationOf,
   type StationRow
 } from '../core/route.ts'

@@ -1,3 +1,4 @@
+import type { Reply } from '../../http/route.ts'
 import { limitKeyOf } from '../../outbound/networks.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import {
@@ -8,9 +9,10 @@ import {
 } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
+import { dialectVary } from '../../station/public-headers.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, dialectVary, type Reply, type Route } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, type HandledRoute } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 import { openAddressBuckets } from '../core/token-buckets.ts'
@@ -49,7 +51,7 @@ const submit = apiRoute('POST', '/api/station/:station_id/request/:media_id', 'p
 })
 
 /** In AzuraCast, `request_url` is a link. */
-export const requestByLinkRoute: Route<ApiServices> = {
+export const requestByLinkRoute: HandledRoute = {
   method: 'GET',
   path: submit.path,
   access: 'public',

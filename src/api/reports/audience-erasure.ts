@@ -1,8 +1,9 @@
 import { batchLimit, removeInBatches } from '../../db/batches.ts'
 import { choice } from '../../fields/field.ts'
+import { refuseField } from '../../runtime/errors.ts'
 import { recordAudit } from '../core/audit.ts'
 import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import { queryFilters, refuseField } from '../core/parse.ts'
+import { queryFilters } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, boolean, int64 } from '../core/schemas.ts'
 

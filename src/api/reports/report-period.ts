@@ -1,8 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, refuseField } from '../../runtime/errors.ts'
 import { momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import { refuseField } from '../core/parse.ts'
 import type { StationRow } from '../core/route.ts'
 
 const dayMs = 86_400_000

@@ -1,10 +1,10 @@
 import { type Zone, openZone } from '../../autodj/zone.ts'
 import { choice } from '../../fields/field.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, refuseField } from '../../runtime/errors.ts'
 import { csvLine, csvReply, dispositionOf } from '../core/csv.ts'
 import { type Moment, momentSchema, parseMoment, startMsFragment } from '../core/moments.ts'
-import { queryFilters, refuseField } from '../core/parse.ts'
+import { queryFilters } from '../core/parse.ts'
 import { apiRoute, stationOf } from '../core/route.ts'
 
 const columns = [

@@ -1,8 +1,9 @@
+import type { Reply } from '../../http/route.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { readFreeBytes } from '../../storage/local.ts'
 import { capacityOf, formatSize, isFull, usedPercent } from '../../storage/size.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
-import { type ApiRequest, apiRoute, json, type Reply, stationOf } from '../core/route.ts'
+import { type ApiRequest, apiRoute, json, stationOf } from '../core/route.ts'
 import { boolean, exactly, named, nullableInt64, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 

@@ -13,7 +13,7 @@ import { recordAudit } from '../core/audit.ts'
 import { listRoute } from '../core/list-route.ts'
 import { containsText } from '../core/list.ts'
 import { parseBody } from '../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, json, type Route } from '../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, json, type HandledRoute } from '../core/route.ts'
 import { arrayOf, boolean, exactly, int64, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
 
@@ -284,7 +284,7 @@ const list = listRoute('/api/admin/relays/list', 'administer stations', {
 })
 
 /** The former address, which AzuraCast redirects as well. */
-const redirects = (['GET', 'POST'] as const).map((method): Route<ApiServices> => ({
+const redirects = (['GET', 'POST'] as const).map((method): HandledRoute => ({
   method,
   path: '/api/admin/relays',
   access: 'any key',

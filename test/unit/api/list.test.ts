@@ -15,6 +15,7 @@ function reply(query: string, rows: unknown[], total: number) {
     apiKey: '',
     dialect: 'documented' as const,
     address: '',
+    isOwnPage: false,
     host: '',
     userAgent: '',
     caller: null,

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest'
 
-import { json, type Route } from '../../../src/api/core/route.ts'
 import { compilePaths } from '../../../src/http/paths.ts'
+import type { Route } from '../../../src/http/route.ts'
 
-const route = (method: Route<null>['method'], path: string): Route<null> => ({
+const route = (method: Route['method'], path: string): Route => ({
   method,
   path,
-  access: 'public',
-  handle: () => json(path)
+  access: 'public'
 })
 
-const match = compilePaths<null>([
+const match = compilePaths([
   route('GET', '/api/station/:station_id/queue'),
   route('GET', '/api/station/:station_id/queue/:id'),
   route('DELETE', '/api/station/:station_id/queue/:id'),

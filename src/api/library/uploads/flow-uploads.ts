@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { type FilePart, readMultipart } from '../../../http/multipart-body.ts'
+import type { Reply } from '../../../http/route.ts'
+import { ApiError, fieldError, refuseField } from '../../../runtime/errors.ts'
 import { openContent, openNameless, readPieces, writePieces } from '../../../uploads/content.ts'
 import { type FinishedUpload, finishUpload } from '../../../uploads/finish.ts'
 import { toCallerError } from '../../../uploads/media-store.ts'
@@ -15,12 +17,10 @@ import {
 } from '../../../uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
 import { ignoredFieldsFor } from '../../core/ignored-fields.ts'
-import { refuseField } from '../../core/parse.ts'
-import { actionReply, type ApiRequest, apiRoute, type Reply, stationOf } from '../../core/route.ts'
+import { actionReply, type ApiRequest, apiRoute, stationOf } from '../../core/route.ts'
 import { int64, ref, string } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
 import { nameOf } from '../media-paths.ts'
-import { type FilePart, readMultipart } from './multipart-body.ts'
 import { findTarget, parseTargetIn } from './upload-target.ts'
 import { openWholeUpload, storedFileHeaders, type WholeUpload } from './whole-upload.ts'
 

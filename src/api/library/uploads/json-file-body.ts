@@ -1,5 +1,4 @@
-import { ApiError } from '../../../runtime/errors.ts'
-import { refuseField } from '../../core/parse.ts'
+import { ApiError, refuseField } from '../../../runtime/errors.ts'
 
 const quote = 0x22
 const backslash = 0x5c

@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 
-import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { piecesOf, readMultipart } from '../../../http/multipart-body.ts'
+import type { BodyStream } from '../../../http/route.ts'
+import { ApiError, fieldError, refuseField } from '../../../runtime/errors.ts'
 import { findCharset } from '../../../runtime/foreign-text.ts'
 import { findCharsetField } from '../../../runtime/percent-encoding.ts'
 import {
@@ -11,10 +13,8 @@ import {
   writePieces
 } from '../../../uploads/content.ts'
 import { toCallerError } from '../../../uploads/media-store.ts'
-import { refuseField } from '../../core/parse.ts'
-import type { ApiRequest, BodyStream } from '../../core/route.ts'
+import type { ApiRequest } from '../../core/route.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { piecesOf, readMultipart } from './multipart-body.ts'
 
 /** A file that was received, at a temporary path. */
 export interface ReceivedFile {

@@ -1,4 +1,6 @@
-import { ApiError, fieldError } from '../../../runtime/errors.ts'
+import { piecesOf } from '../../../http/multipart-body.ts'
+import type { BodyStream, Reply } from '../../../http/route.ts'
+import { ApiError, fieldError, refuseField } from '../../../runtime/errors.ts'
 import { decodeAsSent } from '../../../runtime/foreign-text.ts'
 import { openContent, receivedBytes, writePieces } from '../../../uploads/content.ts'
 import { type FinishedUpload, finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
@@ -16,11 +18,10 @@ import {
   withUploadInTurn
 } from '../../../uploads/uploads.ts'
 import { recordAudit } from '../../core/audit.ts'
-import { parseTextId, refuseField } from '../../core/parse.ts'
-import { type ApiRequest, apiRoute, type BodyStream, json, type Reply, stationOf } from '../../core/route.ts'
+import { parseTextId } from '../../core/parse.ts'
+import { type ApiRequest, apiRoute, json, stationOf } from '../../core/route.ts'
 import { exactly, int64, named, nullableInt64, string, unixSeconds } from '../../core/schemas.ts'
 import type { ApiServices } from '../../core/services.ts'
-import { piecesOf } from './multipart-body.ts'
 import { assertPlaylists, parsePlaylistIds, parseTarget, parseTargetIn } from './upload-target.ts'
 import { checkedPieces, storedFileHeaders } from './whole-upload.ts'
 

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../db/sql.ts'
+import { refuseField } from '../../../runtime/errors.ts'
 import { parseUploadPath } from '../../../songs/library-path.ts'
 import { assertNoProblems, findUnknown } from '../../core/accept.ts'
-import { refuseField } from '../../core/parse.ts'
 
 const maxPlaylists = 100
 

@@ -1,7 +1,8 @@
 import { openZone } from '../../../../autodj/zone.ts'
 import { engineTimeMs } from '../../../../runtime/engine-time.ts'
+import { refuseField } from '../../../../runtime/errors.ts'
 import { type Moment, parseMoment, startMsFragment } from '../../../core/moments.ts'
-import { parseQueryInteger, refuseField } from '../../../core/parse.ts'
+import { parseQueryInteger } from '../../../core/parse.ts'
 import { type ApiRequest, json } from '../../../core/route.ts'
 import type { ApiServices } from '../../../core/services.ts'
 import {

@@ -3,10 +3,9 @@ import { pipeline } from 'node:stream/promises'
 
 import busboy from 'busboy'
 
-import { ApiError, fieldError } from '../../../runtime/errors.ts'
-import { decodeAsSent } from '../../../runtime/foreign-text.ts'
-import { refuseBody, refuseField } from '../../core/parse.ts'
-import type { BodyStream } from '../../core/route.ts'
+import { ApiError, fieldError, refuseBody, refuseField } from '../runtime/errors.ts'
+import { decodeAsSent } from '../runtime/foreign-text.ts'
+import type { BodyStream } from './route.ts'
 
 const maxFields = 50
 const limits = { fieldSize: 16 * 1024, fieldNameSize: 100, files: 1 }

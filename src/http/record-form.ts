@@ -1,9 +1,9 @@
 import qs from 'qs'
 
-import type { JsonSchema } from '../../fields/field.ts'
-import { alternativesOf, isObject } from '../../fields/schema-alternatives.ts'
-import { maxFormFields } from '../../runtime/percent-encoding.ts'
-import { refuseBody, refuseField } from './parse.ts'
+import type { JsonSchema } from '../fields/field.ts'
+import { alternativesOf, isObject } from '../fields/schema-alternatives.ts'
+import { refuseBody, refuseField } from '../runtime/errors.ts'
+import { maxFormFields } from '../runtime/percent-encoding.ts'
 
 const maxDepth = 8
 const maxNameLength = 500

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseRecordForm } from '../../../src/api/core/record-form.ts'
+import { parseRecordForm } from '../../../src/http/record-form.ts'
 
 const number = { type: 'integer' }
 const schema = {

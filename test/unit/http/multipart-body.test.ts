@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 
 import { describe, expect, test } from 'vitest'
 
-import { readMultipart } from '../../../src/api/library/uploads/multipart-body.ts'
 import { parseMultipart } from '../../../src/http/form-body.ts'
+import { readMultipart } from '../../../src/http/multipart-body.ts'
 import { ApiError } from '../../../src/runtime/errors.ts'
 
 test('a file that is refused before it has arrived does not end the process', async () => {

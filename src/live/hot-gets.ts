@@ -1,14 +1,8 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
-import type { Reply } from '../api/core/route.ts'
-import { publicHeaders } from '../api/now-playing/now-playing.ts'
-import { hotResponses } from '../metrics/http.ts'
-import type { Dialect } from '../station/dialect.ts'
-import type { CachedResponse } from '../station/document.ts'
-import type { DocumentKind, LiveView } from '../station/live-view.ts'
-import { isAmbiguous } from './body.ts'
-import { isOwnPage } from './credentials.ts'
-import type { ResponsesInFlight, ServerContext } from './exchange.ts'
+import { isAmbiguous } from '../http/body.ts'
+import { isOwnPage } from '../http/credentials.ts'
+import type { ResponsesInFlight, ServerContext } from '../http/exchange.ts'
 import {
   commonLines,
   type Cors,
@@ -21,9 +15,15 @@ import {
   typeHeaders,
   withVary,
   writeCountedId
-} from './headers.ts'
-import { sendRemaining, maxUnstreamedBytes } from './stream.ts'
-import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from './variants.ts'
+} from '../http/headers.ts'
+import type { Reply } from '../http/route.ts'
+import { sendRemaining, maxUnstreamedBytes } from '../http/stream.ts'
+import { chooseEncoding, type Encoding, etagMatches, encodeDocument } from '../http/variants.ts'
+import { hotResponses } from '../metrics/http.ts'
+import type { Dialect } from '../station/dialect.ts'
+import type { CachedResponse } from '../station/document.ts'
+import type { DocumentKind, LiveView } from '../station/live-view.ts'
+import { publicHeaders } from '../station/public-headers.ts'
 
 export interface HotGetsOptions extends Partial<Omit<ServerContext, 'log'>> {
   readonly live: LiveView
