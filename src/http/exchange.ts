@@ -118,8 +118,9 @@ export function sendReply(exchange: Exchange, reply: Reply, isPersonal: boolean)
   if (!exchange.isOpen) return
   if (reply.document) return sendDocument(exchange, reply.headers ?? {}, reply.document)
   if (reply.longList) return void sendLongList(exchange, reply.headers ?? {}, reply.longList)
-  const { status = 200, body, file, source } = reply
-  send(exchange, { status, headers: buildHeaders(reply, isPersonal), body, file, source })
+  const { status = 200, value, file, source } = reply
+  const body = value === undefined ? reply.body : JSON.stringify(value)
+  send(exchange, { status, headers: buildHeaders(reply, body !== undefined, isPersonal), body, file, source })
 }
 
 /** Sends the current document, or a 304 if the client has it. */
@@ -323,12 +324,12 @@ function stream(exchange: Exchange, body: Uint8Array | ContentSource, size: numb
 
 const onlyType: HeaderList = [['Content-Type', jsonContentType]]
 
-function buildHeaders(reply: Reply, isPersonal: boolean): HeaderList {
-  if (reply.headers === undefined && reply.body !== undefined && !isPersonal) return onlyType
+function buildHeaders(reply: Reply, hasBody: boolean, isPersonal: boolean): HeaderList {
+  if (reply.headers === undefined && hasBody && !isPersonal) return onlyType
   const given = Object.entries(reply.headers ?? {})
   const headers = [...given]
   for (const cookie of reply.cookies ?? []) headers.push(['Set-Cookie', cookie])
-  if (reply.body !== undefined && !hasHeader(given, 'content-type'))
+  if (hasBody && !hasHeader(given, 'content-type'))
     headers.push(['Content-Type', jsonContentType])
   if (isPersonal && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
   return headers

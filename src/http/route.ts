@@ -59,11 +59,13 @@ export interface FileToSend {
   readonly size: number
 }
 
-/** A response. Exactly one of `body`, `file`, `source`, `document`, `longList` and `later` provides its content. */
+/** A response. At most one of `value`, `body`, `file`, `source`, `document`, `longList` and `later` provides its content. */
 export interface Reply {
   /** The default is 200. */
   readonly status?: number
-  /** JSON, unless `headers` has another content type. Undefined: without a body. */
+  /** Sent as JSON. */
+  readonly value?: unknown
+  /** JSON, unless `headers` has another content type. */
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Values of `Set-Cookie`. */

@@ -71,11 +71,9 @@ export function withDialects(route: ApiRoute): ApiRoute {
         ...reply,
         later: answer => later(work => answer(async () => renderReply(await work(), context)))
       }
-    // Files and tables have a content type.
-    if (reply.body === undefined || reply.headers?.['Content-Type'] !== undefined) return reply
-    const value: unknown = JSON.parse(textOf(reply.body))
-    const rendered = await renderValue(answered, value, context)
-    return { ...reply, body: JSON.stringify(own?.reply ? await own.reply(rendered, context) : rendered) }
+    if (reply.value === undefined) return reply
+    const rendered = await renderValue(answered, reply.value, context)
+    return { ...reply, value: own?.reply ? await own.reply(rendered, context) : rendered }
   }
 
   return {
@@ -178,7 +176,6 @@ const addFields = (body: JsonSchema, { fields = {}, computed = [] }: RecordDiale
   }
 })
 
-const textOf = (body: string | Uint8Array) => (typeof body === 'string' ? body : Buffer.from(body).toString())
 
 function addVary(reply: Reply): Reply {
   const { Vary: own = '' } = reply.headers ?? {}

@@ -111,9 +111,7 @@ export function apiRoute(
 }
 
 /** A JSON response with status 200. */
-export function json(value: unknown): Reply {
-  return { body: JSON.stringify(value) }
-}
+export const json = (value: unknown): Reply => ({ value })
 
 /** The fields of the response of a successful action. */
 export const actionFields = (message: string) => ({ success: true, message, formatted_message: message })

@@ -81,7 +81,7 @@ const clone = apiRoute('POST', `${path}/clone`, access, {
     })
     const record = await reads.read(services, request, station, copy.id)
     const reveal = copy.made.length > 0 ? { config: [...copy.shown, ...copy.made] } : {}
-    return { status: 201, body: JSON.stringify({ ...record, ...reveal }) }
+    return { status: 201, value: { ...record, ...reveal } }
   }
 })
 
