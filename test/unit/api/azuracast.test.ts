@@ -211,6 +211,6 @@ test('without a streaming server that is polled, nobody listens', async () => {
       json((await connectedListeners(1)).listeners)
     )
   }
-  expect(await list('conflict')).toEqual({ body: '[]' })
+  expect(await list('conflict')).toEqual({ value: [] })
   await expect(list('unavailable')).rejects.toThrow(ApiError)
 })

@@ -4,6 +4,6 @@ import { actionReply } from '../../../src/api/core/route.ts'
 
 test('the result of an action has success and a message', () => {
   expect(actionReply('Record deleted.')).toEqual({
-    body: '{"success":true,"message":"Record deleted.","formatted_message":"Record deleted."}'
+    value: { success: true, message: 'Record deleted.', formatted_message: 'Record deleted.' }
   })
 })
