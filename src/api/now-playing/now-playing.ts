@@ -176,9 +176,9 @@ const stations = apiRoute('GET', '/api/stations', 'public', {
   answer: arrayOf(summary),
   async handle(request, services) {
     const visible = await findVisible(request, services)
-    const { body } = json(visible.map(station => renderStation(station.read(), services.config.BASE_URL)))
+    const value = visible.map(station => renderStation(station.read(), services.config.BASE_URL))
     const isPublic = visible.every(station => station.isPublic)
-    return { body, headers: { ...(isPublic ? {} : privateCaching), ...listVary } }
+    return { value, headers: { ...(isPublic ? {} : privateCaching), ...listVary } }
   }
 })
 

@@ -169,7 +169,7 @@ export async function createPlaylist(
   services: ApiServices,
   name: string
 ): Promise<number> {
-  const { body } = await createRoute.handle({ ...request, body: { name } }, services)
-  const created = v.parse(v.object({ id: v.number() }), JSON.parse(String(body)))
+  const { value } = await createRoute.handle({ ...request, body: { name } }, services)
+  const created = v.parse(v.object({ id: v.number() }), value)
   return created.id
 }
