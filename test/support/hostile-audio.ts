@@ -41,7 +41,7 @@ export const sparseFiles = (): HostileFile[] =>
   ].map(start => ({ name: `2 GB after ${JSON.stringify(start)}`, bytes: latin(start), sparseBytes: 2 ** 31 }))
 
 const latin = (text: string) => Buffer.from(text, 'latin1')
-const repeat = (bytes: Buffer, count: number) => Buffer.concat(Array.from({ length: count }, () => bytes))
+const repeat = (bytes: Buffer, count: number) => Buffer.alloc(bytes.length * count, bytes)
 const be = (value: number) => Buffer.from([24, 16, 8, 0].map(shift => (value >>> shift) & 0xff))
 const le = (value: number) => Buffer.from([0, 8, 16, 24].map(shift => (value >>> shift) & 0xff))
 const synchsafe = (size: number) => Buffer.from([21, 14, 7, 0].map(shift => (size >> shift) & 0x7f))
