@@ -90,18 +90,27 @@ const probedKeys = ['cuewire:probe', '{cuewire}plays', 'bull:{cuewire}deliver:pr
 /** Throws if the user of the URL may not use the keys, the channels and scripts. Changes nothing. */
 async function tryPermissions(redis: Redis): Promise<void> {
   try {
-    for (const key of probedKeys) {
-      await redis.eval("redis.call('EXISTS', KEYS[1]) return 1", 1, key)
-      await redis.bzpopmin(key, 0.001)
-    }
+    // In a transaction BZPOPMIN never waits. Elsewhere Redis notices the end of any timeout only ten times a second.
+    const trial = redis.multi()
+    for (const key of probedKeys)
+      trial.eval("redis.call('EXISTS', KEYS[1]) return 1", 1, key).bzpopmin(key, 0.001)
+    for (const [error] of (await trial.exec()) ?? []) if (error) throw error
     await redis.ssubscribe(changesChannel(0))
   } catch (error) {
-    if (!reasonOf(error).startsWith('NOPERM')) return
+    const reason = refusalOf(error)
+    if (!reason.startsWith('NOPERM')) return
     throw new AdvisedError(
-      `the user of REDIS_URL lacks a permission of Redis (${reasonOf(error)})`,
+      `the user of REDIS_URL lacks a permission of Redis (${reason})`,
       'give it the rules of docs/configuration.md with ACL SETUSER'
     )
   }
+}
+
+/** Why Redis refused a command. It discards a transaction for the first command that it refused. */
+function refusalOf(error: unknown): string {
+  const refused: unknown = error instanceof Error ? Reflect.get(error, 'previousErrors') : undefined
+  const [first]: unknown[] = Array.isArray(refused) ? refused : []
+  return reasonOf(first ?? error)
 }
 
 /** Throws an `OperatorError` unless a Sentinel answers and names a primary. */
