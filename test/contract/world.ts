@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 
+import { startSeeded } from '../support/playing.ts'
 import type { Program } from '../support/program.ts'
 import { seedStations } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
@@ -16,6 +17,7 @@ export async function openStations(program: Program, call: Call): Promise<[Stati
   const seeded = await seedStations(program.sql, { stations: 2, songMs: 600_000, queueLength: 5 })
   const [one, other] = await Promise.all(
     seeded.map(async ({ id }) => {
+      await startSeeded(program, id)
       const playing = await waitFor(
         async () => {
           const { status, body } = await call('GET', `/api/nowplaying/${id}`, { key: '' })

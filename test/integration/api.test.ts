@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { connectLive, isDisconnect, isPub, subscribeLive } from '../support/live-client.ts'
+import { startPlaying } from '../support/playing.ts'
 import type { Program } from '../support/program.ts'
 import { seedStation, type Shape } from '../support/stations.ts'
 import { changeUnpublished } from '../support/unpublished.ts'
@@ -25,15 +26,8 @@ const named = (names: string) => names.split(' ').toSorted()
 
 /** Creates a playing station. Returns it with its now-playing document. */
 async function playing(program: Program, shape: Omit<Shape, 'stations'> = {}) {
-  const id = await seedStation(program.sql, shape)
-  const { body } = await waitFor(
-    async () => {
-      const answer = await program.ask('GET', `/api/nowplaying/${id}`, { key: '' })
-      return answer.status === 200 && answer.body.is_online && answer
-    },
-    { deadlineMs: 10_000, what: 'the station to play' }
-  )
-  return { id, shortName: body.station.shortcode, document: body }
+  const { id, document } = await startPlaying(program, shape)
+  return { id, shortName: String(document.station.shortcode), document }
 }
 
 describe('now playing', () => {

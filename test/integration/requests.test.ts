@@ -15,7 +15,7 @@ import { songRequest } from '../contract/records.ts'
 import { differences } from '../contract/shape.ts'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
-import { shownWhen } from '../support/playing.ts'
+import { shownWhen, startSeeded } from '../support/playing.ts'
 import { openPlayout, openSilentFaults } from '../support/playout.ts'
 import type { Answer, Program } from '../support/program.ts'
 import { seedStations, type Shape } from '../support/stations.ts'
@@ -37,6 +37,7 @@ async function openStation(
   shape: Omit<Shape, 'stations'> = {}
 ): Promise<Station> {
   const station = await seedRequests(program.sql, settings, shape)
+  await startSeeded(program, station.id)
   await waitFor(async () => (await program.ask('GET', `/api/nowplaying/${station.id}`)).status === 200, {
     deadlineMs: 10_000,
     what: 'the station'

@@ -5,9 +5,9 @@ import { describe, expect } from 'vitest'
 import { withoutCustomFields } from '../support/custom-fields.ts'
 import { test } from '../support/fixtures.ts'
 import { isDisconnect, isPub, type Publication, subscribeLive } from '../support/live-client.ts'
-import { queueOf } from '../support/playing.ts'
+import { queueOf, startPlaying } from '../support/playing.ts'
 import type { Answer, Program } from '../support/program.ts'
-import { readHistory, seedStation, type Shape } from '../support/stations.ts'
+import { readHistory, type Shape } from '../support/stations.ts'
 import { waitFor } from '../support/wait.ts'
 
 const keys = `
@@ -41,16 +41,7 @@ const shown = (program: Program, name: number | string) =>
 
 /** A station that plays. */
 async function playing(program: Program, shape: Omit<Shape, 'stations'> = {}): Promise<number> {
-  const id = await seedStation(program.sql, shape)
-  await becomesOnline(program, id)
-  return id
-}
-
-function becomesOnline(program: Program, id: number) {
-  return waitFor(async () => (await shown(program, id)).body.is_online, {
-    deadlineMs: 5_000,
-    what: `station ${id} to play`
-  })
+  return (await startPlaying(program, shape)).id
 }
 
 const socketOf = (program: Program) =>

@@ -8,8 +8,15 @@ import { waitFor } from './wait.ts'
 export async function startPlaying(program: Program, shape: Omit<Shape, 'stations'> = {}) {
   const [station] = await seedStations(program.sql, shape)
   if (!station) throw new Error('no station was made')
+  await startSeeded(program, station.id)
   const document = await shownWhen(program, station.id, body => body.is_online)
   return { ...station, document }
+}
+
+/** Lets a station that was written by SQL play and be shown at once. The next sweep would, within a second. */
+export async function startSeeded({ ask }: Program, stationId: number): Promise<void> {
+  const { status } = await ask('PUT', `/api/admin/station/${stationId}`, { body: {} })
+  if (status !== 200) throw new Error(`station ${stationId} was not started: ${status}`)
 }
 
 /** Requests the now-playing document until it matches. */
