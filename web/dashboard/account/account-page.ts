@@ -44,7 +44,7 @@ const newKeySchema = v.object({ key: v.string() })
 
 /** The account of the user who has signed in. */
 class AccountPage extends LightElement {
-  static override properties = reactiveProperties('problems', 'newKey')
+  static override properties = reactiveProperties<AccountPage>('problems', 'newKey')
   problems: readonly FieldError[] = []
   /** A key that was created now, which is shown once. */
   newKey = ''

@@ -1,4 +1,4 @@
-import { html, nothing } from 'lit'
+import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
 import { type FieldError, toApiError } from '../api/api-error.ts'
@@ -16,7 +16,13 @@ const invitationSchema = v.object({ email: v.string(), name: v.string(), roles: 
 
 /** The page of an invitation: the invited person chooses a password or a passkey. */
 class JoinPage extends LightElement {
-  static override properties = reactiveProperties('token', 'invitation', 'problem', 'problems', 'isBusy')
+  static override properties = reactiveProperties<JoinPage>(
+    'token',
+    'invitation',
+    'problem',
+    'problems',
+    'isBusy'
+  )
   declare token: string
   invitation: v.InferOutput<typeof invitationSchema> | null = null
   problem = ''
@@ -66,7 +72,7 @@ class JoinPage extends LightElement {
     </form>`
   }
 
-  protected override willUpdate(changed: Map<string, unknown>): void {
+  protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('token')) void this.#open()
   }
 

@@ -22,11 +22,19 @@ function readPath(record: ApiRecord, name: string): unknown {
   const [key = '', member] = name.split('.')
   const value = record[key]
   if (member === undefined) return value
-  const entries = Array.isArray(value)
-    ? value.map(each => [each.key, each.value])
-    : Object.entries(value ?? {})
-  return entries.find(([each]) => each === member)?.[1]
+  if (Array.isArray(value)) return pairsIn(value).find(pair => pair.key === member)?.value
+  return Object.entries(value ?? {}).find(([each]) => each === member)?.[1]
 }
+
+interface Pair {
+  readonly key: string
+  readonly value: unknown
+}
+
+const isPair = (each: unknown): each is Pair =>
+  typeof each === 'object' && each !== null && 'key' in each && 'value' in each
+
+const pairsIn = (value: unknown): readonly Pair[] => (Array.isArray(value) ? value.filter(isPair) : [])
 
 /**
  * The body that stores the values: for a new record (`before` is null) what differs from the defaults, else
@@ -86,7 +94,9 @@ export function findField(fields: readonly FormField[], path: string): FormField
 
 /** `name=value` in each line, from a list of named values. */
 export const pairsToText = (pairs: unknown): string =>
-  Array.isArray(pairs) ? pairs.map(({ key, value }) => `${key}=${value}`).join('\n') : ''
+  pairsIn(pairs)
+    .map(({ key, value }) => `${key}=${String(value)}`)
+    .join('\n')
 
 /** Parses `name=value` in each line; a line without `=` is a name with an empty value. */
 export function textToPairs(text: string): { key: string; value: string }[] {

@@ -26,7 +26,7 @@ let forms = 0
  * that the server reports are shown at their fields, and the first one gets the focus.
  */
 export class RecordForm extends LightElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<RecordForm>(
     'select',
     'record',
     'isNew',

@@ -25,7 +25,7 @@ const unreadSchema = v.object({
 
 /** The latest unread notifications and the state of the installation, above the stations. */
 export class InstallationSummary extends LightElement {
-  static override properties = reactiveProperties('health', 'queues')
+  static override properties = reactiveProperties<InstallationSummary>('health', 'queues')
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
 

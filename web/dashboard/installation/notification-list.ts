@@ -35,7 +35,7 @@ type Notification = v.InferOutput<typeof notificationsSchema>['notifications'][n
 
 /** The notifications of the system and of operators. */
 export class NotificationList extends LightElement {
-  static override properties = reactiveProperties('canManage', 'rows', 'expanded')
+  static override properties = reactiveProperties<NotificationList>('canManage', 'rows', 'expanded')
   declare canManage: boolean
   rows = initialRows
   /** The ids of the expanded notifications. */

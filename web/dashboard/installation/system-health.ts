@@ -20,7 +20,7 @@ const statsSchema = v.object({
 
 /** The health of the stores, the queues, and the number of records. */
 export class SystemHealth extends LightElement {
-  static override properties = reactiveProperties('health', 'queues')
+  static override properties = reactiveProperties<SystemHealth>('health', 'queues')
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
 

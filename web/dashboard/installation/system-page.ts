@@ -12,7 +12,7 @@ import { SystemHealth } from './system-health.ts'
 
 /** Notifications, storage and health of the installation. */
 class SystemPage extends LightElement {
-  static override properties = reactiveProperties('health', 'queues')
+  static override properties = reactiveProperties<SystemPage>('health', 'queues')
   declare health: InstallationHealth | null
   declare queues: readonly QueueStatus[] | null
 

@@ -25,7 +25,7 @@ export const playFromEvent = 'cuewire-play-from'
 
 /** The waveform of a file with handles for its cue points, and the numbers beside it. */
 export class CueEditor extends LightElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<CueEditor>(
     'waveformPath',
     'cues',
     'seconds',

@@ -37,7 +37,7 @@ const imageTypes = 'image/jpeg,image/png,image/webp,image/gif'
 
 /** Tags, cover, playlists, custom fields and cue points of one file. */
 export class MediaDetails extends StationElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<MediaDetails>(
     'mediaId',
     'playlists',
     'canEdit',

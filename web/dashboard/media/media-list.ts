@@ -19,7 +19,12 @@ const rowHeight = 44
 
 /** Files and folders as a grid of any length: only the visible rows are loaded and rendered. */
 export class MediaList extends StationElement {
-  static override properties = reactiveProperties('query', 'playlistNames', 'scrollTopPixels', 'viewHeight')
+  static override properties = reactiveProperties<MediaList>(
+    'query',
+    'playlistNames',
+    'scrollTopPixels',
+    'viewHeight'
+  )
   declare query: LibraryQuery
   playlistNames: ReadonlyMap<number, string> = new Map()
   scrollTopPixels = 0

@@ -26,7 +26,7 @@ const searchDebounceMs = 50
 
 /** The files of a station: list, upload, actions on many files, and the details of one. */
 class MediaPage extends StationPage {
-  static override properties = reactiveProperties('query', 'selection', 'preview', 'playhead')
+  static override properties = reactiveProperties<MediaPage>('query', 'selection', 'preview', 'playhead')
   query: LibraryQuery = firstQuery
   selection: Selection = noSelection
   preview: Preview | null = null

@@ -20,7 +20,7 @@ export const playheadEvent = 'cuewire-playhead'
 
 /** Plays a file of the library. It is fetched with the key in a header, which `audio` cannot send. */
 export class PreviewPlayer extends LightElement {
-  static override properties = reactiveProperties('preview', 'blobUrl', 'problem')
+  static override properties = reactiveProperties<PreviewPlayer>('preview', 'blobUrl', 'problem')
   preview: Preview | null = null
   blobUrl = ''
   problem = ''

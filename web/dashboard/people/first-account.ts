@@ -11,7 +11,7 @@ import { rolesSchema } from './grants.ts'
 
 /** The form with which the holder of the administrator's key becomes the first user. */
 export class FirstAccount extends LightElement {
-  static override properties = reactiveProperties('problems', 'isBusy')
+  static override properties = reactiveProperties<FirstAccount>('problems', 'isBusy')
   problems: readonly FieldError[] = []
   isBusy = false
 

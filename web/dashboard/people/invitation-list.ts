@@ -1,4 +1,4 @@
-import { html, nothing } from 'lit'
+import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
 import { describeProblem, type FieldError, toApiError } from '../api/api-error.ts'
@@ -33,7 +33,7 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The invitations, and the form for a new one. */
 export class InvitationList extends LightElement {
-  static override properties = reactiveProperties('item', 'link', 'problems')
+  static override properties = reactiveProperties<InvitationList>('item', 'link', 'problems')
   /** `invitation-new`: the form is open. */
   declare item: string
   /** The link of an invitation that was created now, which is shown once. */
@@ -56,7 +56,7 @@ export class InvitationList extends LightElement {
     guardChanges(this, () => !this.#isSaved && isEdited(this.querySelector('form')))
   }
 
-  protected override willUpdate(changed: Map<string, unknown>): void {
+  protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('item')) return
     this.problems = []
     this.#isSaved = false

@@ -9,7 +9,7 @@ import { UserList } from './user-list.ts'
 
 /** Users, invitations and roles. */
 class PeoplePage extends LightElement {
-  static override properties = reactiveProperties('item')
+  static override properties = reactiveProperties<PeoplePage>('item')
   /** What the form shows: `user-3`, `invitation-new`, `role-2`, `role-new`. */
   declare item: string
 

@@ -51,7 +51,7 @@ const sortedGrant = ({ station, permissions }: StationGrant) => ({
 
 /** The form of a role: its permissions for all stations, and for single ones. */
 export class RoleForm extends LightElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<RoleForm>(
     'edited',
     'roles',
     'stations',

@@ -16,7 +16,7 @@ const intervalMs = 20_000
 
 /** The roles, and what they allow. */
 export class RoleList extends LightElement {
-  static override properties = reactiveProperties('item')
+  static override properties = reactiveProperties<RoleList>('item')
   /** `role-2`: the role in the form; `role-new`: a new one. */
   declare item: string
 

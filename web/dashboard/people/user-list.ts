@@ -49,7 +49,7 @@ const intervalMs = 20_000
 
 /** The users, and the form with which one is changed. */
 export class UserList extends LightElement {
-  static override properties = reactiveProperties('item', 'problems')
+  static override properties = reactiveProperties<UserList>('item', 'problems')
   /** `user-3`: the user in the form. */
   declare item: string
   problems: readonly FieldError[] = []

@@ -23,7 +23,7 @@ const nameOf = (path: string) => path || 'Whole library'
 
 /** The folders that are assigned to a playlist. Their songs are in it, also those that arrive later. */
 export class PlaylistFolders extends StationElement {
-  static override properties = reactiveProperties('playlistId', 'canManage')
+  static override properties = reactiveProperties<PlaylistFolders>('playlistId', 'canManage')
   declare playlistId: number
   declare canManage: boolean
 

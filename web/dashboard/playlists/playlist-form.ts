@@ -27,7 +27,7 @@ export const playlistSavedEvent = 'cuewire-playlist-saved'
  * about is shown beside them.
  */
 export class PlaylistForm extends StationElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<PlaylistForm>(
     'record',
     'otherNames',
     'canManage',

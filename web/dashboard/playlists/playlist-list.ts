@@ -21,7 +21,7 @@ import { songsChangedEvent } from './playlist-songs.ts'
 
 /** The playlists of a station with warnings, and the editor of one of them. */
 export class PlaylistList extends StationElement {
-  static override properties = reactiveProperties('canManage', 'item', 'songChanges')
+  static override properties = reactiveProperties<PlaylistList>('canManage', 'item', 'songChanges')
   declare canManage: boolean
   /** The playlist in the editor: its id, or `new`; '' if the address names none. */
   declare item: string

@@ -29,7 +29,7 @@ export const songsChangedEvent = 'cuewire-playlist-songs-changed'
  * The songs of a playlist in order, each as often as it is there. They are moved by dragging their grips or with the arrow keys.
  */
 export class PlaylistSongs extends StationElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<PlaylistSongs>(
     'playlistId',
     'name',
     'canManage',

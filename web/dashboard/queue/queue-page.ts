@@ -11,7 +11,7 @@ import reportStyles from '../reports/reports.css' with { type: 'text' }
 
 /** The queue of a station, a search that adds songs to it, and the requests of listeners. */
 class QueuePage extends StationPage {
-  static override properties = reactiveProperties('changes')
+  static override properties = reactiveProperties<QueuePage>('changes')
   /** How often this page has changed the queue. */
   changes = 0
 

@@ -33,7 +33,7 @@ const stateTexts: Readonly<Record<string, string>> = {
 
 /** The requests of listeners. Those that were not played yet can be canceled, waiting ones queued by hand. */
 export class RequestList extends StationElement {
-  static override properties = reactiveProperties('canManage', 'type', 'page')
+  static override properties = reactiveProperties<RequestList>('canManage', 'type', 'page')
   declare canManage: boolean
   type = 'pending'
   page = 1

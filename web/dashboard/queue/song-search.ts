@@ -23,7 +23,7 @@ type Song = v.InferOutput<typeof songsSchema>['rows'][number]
 
 /** Finds songs of the library, and adds them to the queue, on request as requests of listeners. */
 export class SongSearch extends StationElement {
-  static override properties = reactiveProperties('text', 'isRequest')
+  static override properties = reactiveProperties<SongSearch>('text', 'isRequest')
   text = ''
   /** Whether songs are added as requests of listeners. */
   isRequest = false

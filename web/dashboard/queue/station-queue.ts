@@ -45,7 +45,7 @@ const maxRows = 100
 
 /** The queue with the reasons of each row. Rows are moved by dragging their grips or with the arrow keys. */
 export class StationQueue extends StationElement {
-  static override properties = reactiveProperties('isPrivate', 'canManage', 'announcement')
+  static override properties = reactiveProperties<StationQueue>('isPrivate', 'canManage', 'announcement')
   declare isPrivate: boolean
   declare canManage: boolean
   /** The result of a move by keyboard, for screen readers. */

@@ -43,7 +43,7 @@ const countryNames = new Intl.DisplayNames(undefined, { type: 'region', fallback
 
 /** Sessions of listeners in a period, in groups, with files of them and of royalties. */
 export class AudienceReport extends StationElement {
-  static override properties = reactiveProperties('filters')
+  static override properties = reactiveProperties<AudienceReport>('filters')
   filters: FilterValues = { by: '' }
 
   readonly #audience = this.poll(() => `reports/audience?${this.#period()}`, audienceSchema, intervalMs)

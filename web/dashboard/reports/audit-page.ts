@@ -31,7 +31,7 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The changes of all people and API keys, newest first. */
 class AuditPage extends LightElement {
-  static override properties = reactiveProperties('filters', 'pages')
+  static override properties = reactiveProperties<AuditPage>('filters', 'pages')
   filters: FilterValues = {}
   /** The ids of the last changes of the pages before the one that is shown. */
   pages: readonly number[] = []

@@ -9,7 +9,13 @@ import type { ListenerGroup } from './listener-profile.ts'
 
 /** Averages as bars before lighter bars of the peaks, and the same as a table. */
 export class BarChart extends LightElement {
-  static override properties = reactiveProperties('groups', 'title', 'describe', 'shorten', 'pointIndex')
+  static override properties = reactiveProperties<BarChart>(
+    'groups',
+    'title',
+    'describe',
+    'shorten',
+    'pointIndex'
+  )
   declare groups: readonly ListenerGroup[]
   /** Names a group: `Monday`. */
   declare describe: (key: string) => string

@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 
 /** The listeners of the last weeks by day, hour of the day and weekday. */
 export class ListenerOverview extends StationElement {
-  static override properties = reactiveProperties('period')
+  static override properties = reactiveProperties<ListenerOverview>('period')
   /** The index of the period. */
   period = 1
 

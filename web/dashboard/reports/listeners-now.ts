@@ -35,7 +35,7 @@ const intervalMs = 15_000
 
 /** Who listens now: counts by mount, program, system and time, and the connections on request. */
 export class ListenersNow extends StationElement {
-  static override properties = reactiveProperties('isListOpen', 'page')
+  static override properties = reactiveProperties<ListenersNow>('isListOpen', 'page')
   isListOpen = false
   page = 1
 

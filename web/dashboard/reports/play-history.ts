@@ -30,7 +30,12 @@ type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The plays of a station with filters, why each was chosen, and a file of them. */
 export class PlayHistory extends StationElement {
-  static override properties = reactiveProperties('canViewPlaylists', 'hasQueue', 'filters', 'page')
+  static override properties = reactiveProperties<PlayHistory>(
+    'canViewPlaylists',
+    'hasQueue',
+    'filters',
+    'page'
+  )
   declare canViewPlaylists: boolean
   /** Whether the songs come from the queue. */
   declare hasQueue: boolean

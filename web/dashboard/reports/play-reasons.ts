@@ -20,7 +20,7 @@ const intervalMs = 3_600_000
 
 /** Why a play of the history was chosen. It is read when the operator opens it. */
 export class PlayReasons extends StationElement {
-  static override properties = reactiveProperties('shId', 'title', 'playlists', 'isOpen')
+  static override properties = reactiveProperties<PlayReasons>('shId', 'title', 'playlists', 'isOpen')
   declare shId: number
   /** The names of the playlists by id. */
   declare playlists: ReadonlyMap<number, string>

@@ -35,7 +35,7 @@ const orders = counts.map(([name, , order]) => [name, order] as const)
 
 /** The songs of a period by plays, and by listeners gained and lost. */
 export class SongReport extends StationElement {
-  static override properties = reactiveProperties('filters', 'page')
+  static override properties = reactiveProperties<SongReport>('filters', 'page')
   filters: FilterValues = { sort: 'plays' }
   page = 1
 

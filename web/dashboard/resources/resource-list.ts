@@ -27,7 +27,13 @@ export const recordsChangedEvent = 'cuewire-records-changed'
 
 /** The records of a resource: list, search, create, edit, copy and delete. */
 export class ResourceList extends LightElement {
-  static override properties = reactiveProperties('resource', 'station', 'item', 'search', 'page')
+  static override properties = reactiveProperties<ResourceList>(
+    'resource',
+    'station',
+    'item',
+    'search',
+    'page'
+  )
   declare resource: ResourceView
   /** The short name or id of the station; '' for resources of the installation. */
   declare station: string

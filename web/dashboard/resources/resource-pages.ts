@@ -24,8 +24,8 @@ const stationPage = (section: StationSection, resource: ResourceView) =>
 
 /** The page of a resource of the installation. */
 const installationPage = (section: InstallationSection, resource: ResourceView) =>
-  class extends LightElement {
-    static override properties = reactiveProperties('item')
+  class ResourcePage extends LightElement {
+    static override properties = reactiveProperties<ResourcePage>('item')
     declare item: string
 
     protected override render() {

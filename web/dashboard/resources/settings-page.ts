@@ -31,7 +31,7 @@ const profile: ResourceView = {
 
 /** The settings of a station, and its deletion. What is typed stays until it is saved. */
 class SettingsPage extends StationPage {
-  static override properties = reactiveProperties('loaded', 'problem')
+  static override properties = reactiveProperties<SettingsPage>('loaded', 'problem')
   loaded: { readonly record: ApiRecord; readonly select: FieldSelection } | null = null
   problem = ''
   readonly #actions = openActionRunner(this)

@@ -81,6 +81,7 @@ export function watchSimulation(
   }
   /** The request that `value` answers. */
   let simulated: string | null = null
+  let wanted: SimulationBody | null = null
   let current: string | null = null
   let currentKey: unknown
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -92,19 +93,15 @@ export function watchSimulation(
     timer = setTimeout(() => void run(), delayMs)
   }
 
-  function read(request: string, signal: AbortSignal): Promise<Simulation> {
-    return simulate(path(), JSON.parse(request), signal)
-  }
-
   async function run(): Promise<void> {
-    if (current === null) return
+    if (wanted === null) return
     aborter = new AbortController()
     const { signal } = aborter
     const request = current
     state.isRunning = true
     host.requestUpdate()
     try {
-      const value = await read(request, signal)
+      const value = await simulate(path(), wanted, signal)
       if (signal.aborted) return
       state.value = value
       simulated = request
@@ -128,7 +125,7 @@ export function watchSimulation(
       aborter.abort()
     },
     hostUpdate: () => {
-      const wanted = body()
+      wanted = body()
       const next = wanted === null ? null : JSON.stringify(wanted)
       const key = refreshKey()
       if (next === current && key === currentKey) return

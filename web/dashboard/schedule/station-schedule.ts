@@ -32,7 +32,7 @@ const simulatedDays = 7
 
 /** The week of a station as a calendar, which operators edit, and a simulation of what would play. */
 export class StationSchedule extends StationElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<StationSchedule>(
     'canEditPlaylists',
     'canViewStreamers',
     'canEditStreamers',

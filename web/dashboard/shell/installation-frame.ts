@@ -10,7 +10,7 @@ import { installationViews } from '../views.ts'
 
 /** The navigation of the installation, and the page of a section. */
 export class InstallationFrame extends LightElement {
-  static override properties = reactiveProperties('section', 'item', 'health', 'queues')
+  static override properties = reactiveProperties<InstallationFrame>('section', 'item', 'health', 'queues')
   declare section: InstallationSection
   /** The record in the form; '' if none is open. */
   declare item: string

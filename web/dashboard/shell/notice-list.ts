@@ -15,7 +15,7 @@ const maxNotices = 4
 
 /** Displays the notices of all elements. There is one, for as long as the page exists. */
 export class NoticeList extends LightElement {
-  static override properties = reactiveProperties('notices')
+  static override properties = reactiveProperties<NoticeList>('notices')
   notices: readonly (Notice & { readonly id: number; readonly leftMs: number })[] = []
   #lastId = 0
   #timer: ReturnType<typeof setTimeout> | undefined

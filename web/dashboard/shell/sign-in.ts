@@ -34,7 +34,13 @@ export async function keepSession(userId: number): Promise<void> {
 
 /** The button to sign in, and the dialog for a password, a passkey or an API key. */
 export class SignIn extends LightElement {
-  static override properties = reactiveProperties('reason', 'usesKey', 'problem', 'problems', 'isBusy')
+  static override properties = reactiveProperties<SignIn>(
+    'reason',
+    'usesKey',
+    'problem',
+    'problems',
+    'isBusy'
+  )
   /** Why the dialog was opened; '' if the operator opened it. */
   reason = ''
   usesKey = false

@@ -14,7 +14,7 @@ const reloadedKey = 'cuewire-reloaded'
  * if they are missing although the server responds, the page is reloaded once to get the files of its release.
  */
 export class ViewLoader extends LightElement {
-  static override properties = reactiveProperties('view', 'page', 'hasFailed')
+  static override properties = reactiveProperties<ViewLoader>('view', 'page', 'hasFailed')
   declare view: View
   /** The properties that are set on the element of the view. */
   declare page: object

@@ -43,7 +43,7 @@ const rotationTimeoutMs = 60_000
 
 /** Leads from an empty installation to a station that is heard. Each step reads from the API if it is done. */
 class StartPage extends LightElement {
-  static override properties = reactiveProperties('chosen')
+  static override properties = reactiveProperties<StartPage>('chosen')
   chosen = readChosenStation()
   readonly #actions = openActionRunner(this)
   readonly #stations = pollResource(this, {

@@ -15,7 +15,7 @@ const timeIncrements = [1, 2, 3, 4, 6, 12].map(hours => hours * 3_600)
 
 /** The listeners of a station in the last 24 hours, at the end of each minute. */
 export class DayChart extends StationElement {
-  static override properties = reactiveProperties('pointIndex')
+  static override properties = reactiveProperties<DayChart>('pointIndex')
   /** The index of the point under the pointer. */
   pointIndex: number | null = null
 

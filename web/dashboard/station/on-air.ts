@@ -15,7 +15,7 @@ import { playsQueue } from './play-source.ts'
 
 /** The current song of a station, and the button that skips it. */
 export class OnAir extends StationElement {
-  static override properties = reactiveProperties('canSkip', 'isOutdated')
+  static override properties = reactiveProperties<OnAir>('canSkip', 'isOutdated')
   declare canSkip: boolean
   /** Whether the server does not respond. */
   declare isOutdated: boolean

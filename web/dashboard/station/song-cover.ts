@@ -4,7 +4,7 @@ import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** A cover. That of a private station is fetched with the key in a header, which `img` cannot send. */
 export class SongCover extends LightElement {
-  static override properties = reactiveProperties('address', 'isPrivate', 'blobUrl')
+  static override properties = reactiveProperties<SongCover>('address', 'isPrivate', 'blobUrl')
   address = ''
   isPrivate = false
   /** The URL of the fetched cover; '' if there is none. */

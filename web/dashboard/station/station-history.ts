@@ -28,7 +28,7 @@ type Play = v.InferOutput<typeof playsSchema>['rows'][number]
 
 /** The history of a station, newest first, with the change of listeners during each play. */
 export class StationHistory extends StationElement {
-  static override properties = reactiveProperties('rows', 'hasQueue')
+  static override properties = reactiveProperties<StationHistory>('rows', 'hasQueue')
   /** Whether the songs come from the queue. */
   declare hasQueue: boolean
   rows = initialRows

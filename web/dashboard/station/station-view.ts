@@ -15,7 +15,7 @@ import { stationViews, type View } from '../views.ts'
 
 /** The page of a station for operators. Each part is shown if the key has the permission to view it. */
 export class StationView extends LightElement {
-  static override properties = reactiveProperties('station', 'section', 'place', 'isOutdated')
+  static override properties = reactiveProperties<StationView>('station', 'section', 'place', 'isOutdated')
   declare station: string
   declare section: StationSection
   declare place: Place

@@ -22,7 +22,12 @@ export const stationStatusEvent = 'cuewire-station-status-changed'
  * list: other transports would exceed the connections that browsers allow per server.
  */
 export class StationCard extends LightElement {
-  static override properties = reactiveProperties('listed', 'listedAtMs', 'isListStale', 'isOperator')
+  static override properties = reactiveProperties<StationCard>(
+    'listed',
+    'listedAtMs',
+    'isListStale',
+    'isOperator'
+  )
   declare listed: NowPlaying
   declare listedAtMs: number
   /** Whether the last read of the list failed. */

@@ -43,7 +43,7 @@ export function sortStations(
 
 /** The stations in a compact table that is sorted by any of its columns. It shows the list as it was read. */
 export class StationTable extends LightElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<StationTable>(
     'stations',
     'maxRows',
     'isOperator',

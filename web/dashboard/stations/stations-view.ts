@@ -31,7 +31,7 @@ const nowPlayingListSchema = v.array(v.custom<NowPlaying>(np => isPublishedData(
 
 /** The cards of all visible stations, with a headline about their state. */
 export class StationsView extends LightElement {
-  static override properties = reactiveProperties(
+  static override properties = reactiveProperties<StationsView>(
     'isOperator',
     'search',
     'showsOnlyOffline',

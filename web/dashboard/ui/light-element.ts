@@ -25,13 +25,15 @@ export function adoptStyles(text: string): void {
   document.adoptedStyleSheets.push(sheet)
 }
 
-/** Declares properties whose changes render the element again. They are not attributes. */
-export const reactiveProperties = (...names: readonly string[]): PropertyDeclarations =>
-  Object.fromEntries(names.map(name => [name, { attribute: false }]))
+/** Declares properties of a class whose changes render its elements again. They are not attributes. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the names are those of the class
+export const reactiveProperties = <Owner extends LitElement>(
+  ...names: readonly (keyof Owner & string)[]
+): PropertyDeclarations => Object.fromEntries(names.map(name => [name, { attribute: false }]))
 
 /** A part of the page of one station. */
 export class StationElement extends LightElement {
-  static override properties = reactiveProperties('station', 'zone', 'refreshKey')
+  static override properties = reactiveProperties<StationElement>('station', 'zone', 'refreshKey')
   /** The id or short name. */
   declare station: string | number
   /** The time zone; set on elements that show times. */

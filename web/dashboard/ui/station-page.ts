@@ -5,7 +5,7 @@ import type { Place } from './route.ts'
 
 /** The page of a section of a station. The frame sets its properties. */
 export class StationPage extends StationElement {
-  static override properties = reactiveProperties('np', 'isOutdated', 'item', 'folder')
+  static override properties = reactiveProperties<StationPage>('np', 'isOutdated', 'item', 'folder')
   declare station: string
   declare np: NowPlaying
   /** Whether the server does not respond. */

@@ -39,7 +39,7 @@ const redeliverableStates = new Set(['failed', 'expired', 'cancelled'])
 
 /** A web hook with its deliveries, a test, and a switch. */
 export class HookCard extends HookElement {
-  static override properties = reactiveProperties('rows', 'testResult')
+  static override properties = reactiveProperties<HookCard>('rows', 'testResult')
   rows = initialRows
   testResult: TestResult | null = null
 

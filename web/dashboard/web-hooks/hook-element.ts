@@ -8,7 +8,7 @@ import type { WebHook } from './hook.ts'
 
 /** The part of the page that shows one web hook. */
 export class HookElement extends StationElement {
-  static override properties = reactiveProperties('hook', 'canManage')
+  static override properties = reactiveProperties<HookElement>('hook', 'canManage')
   declare hook: WebHook
   declare canManage: boolean
 

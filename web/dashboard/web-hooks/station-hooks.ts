@@ -12,7 +12,7 @@ import { hooksSchema } from './hook.ts'
 
 /** The web hooks of a station. */
 export class StationHooks extends StationElement {
-  static override properties = reactiveProperties('canManage', 'item')
+  static override properties = reactiveProperties<StationHooks>('canManage', 'item')
   declare canManage: boolean
   /** The web hook in the form: its id, or `new`; '' if the address names none. */
   declare item: string

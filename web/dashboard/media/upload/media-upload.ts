@@ -43,7 +43,7 @@ const stateOrder = Object.fromEntries(
 
 /** Uploads files and folders to the media of a station: by dialogs, or dropped on it. */
 export class MediaUpload extends LightElement {
-  static override properties = reactiveProperties('station', 'folder', 'isDraggedOver')
+  static override properties = reactiveProperties<MediaUpload>('station', 'folder', 'isDraggedOver')
   declare station: string
   /** The folder that gets the files; '' is the top. */
   folder = ''
