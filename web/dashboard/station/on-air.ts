@@ -11,7 +11,7 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
 import { getZoneClock } from '../ui/time.ts'
-import { playsQueue } from './play-source.ts'
+import { currentTitle, playsQueue } from './play-source.ts'
 
 /** The current song of a station, and the button that skips it. */
 export class OnAir extends StationElement {
@@ -116,13 +116,4 @@ function nextView({ playing_next: next, station }: NowPlaying) {
     <span class="quiet">${getZoneClock(station.timezone).formatTime(next.played_at)}</span>
     ${title || text}${artist === '' ? '' : html` <span class="quiet">${artist}</span>`}
   </p>`
-}
-
-/** The title of the current song. A jingle before the first song is hidden: it has no title. */
-export function currentTitle({
-  now_playing: { sh_id: shId, song },
-  is_online: isOnline
-}: NowPlaying): string {
-  if (shId === 0 && isOnline) return 'Jingle'
-  return song.title || song.text
 }

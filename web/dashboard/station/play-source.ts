@@ -1,3 +1,4 @@
+import type { NowPlaying } from '../../client/interface.ts'
 import { isolateBidi } from '../ui/text.ts'
 
 interface PlaySource {
@@ -20,4 +21,13 @@ export function describeSource(
 ): string {
   const source = streamer || (isRequest ? 'Request' : playlist || (hasQueue ? 'Manual' : ''))
   return isVisible ? source : `${isolateBidi(source)}, hidden`
+}
+
+/** The title of the current song. A jingle before the first song is hidden: it has no title. */
+export function currentTitle({
+  now_playing: { sh_id: shId, song },
+  is_online: isOnline
+}: NowPlaying): string {
+  if (shId === 0 && isOnline) return 'Jingle'
+  return song.title || song.text
 }

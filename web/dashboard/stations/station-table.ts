@@ -2,7 +2,7 @@ import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 
 import type { NowPlaying } from '../../client/interface.ts'
-import { currentTitle } from '../station/on-air.ts'
+import { currentTitle } from '../station/play-source.ts'
 import { chipView } from '../ui/controls.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
