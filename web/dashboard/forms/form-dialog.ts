@@ -12,7 +12,9 @@ export interface FormDialogOptions {
   readonly select: FieldSelection
   readonly record: ApiRecord | null
   readonly isNew: boolean
-  readonly save: (body: Readonly<Record<string, unknown>>) => Promise<void>
+  readonly save: (body: ApiRecord) => Promise<void>
+  /** Reads the record again, so that what someone else has changed is not overwritten without a question. */
+  readonly load?: (() => Promise<ApiRecord>) | null
   readonly onClose?: (() => void) | undefined
 }
 
@@ -21,16 +23,16 @@ export interface FormDialogOptions {
  * when the dialog is open.
  */
 export async function openFormDialog(options: FormDialogOptions): Promise<void> {
-  const { title, select, record, isNew, save, onClose } = options
+  const { title, select, record, isNew, save, load = null, onClose } = options
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog form-dialog'
   dialog.setAttribute('aria-labelledby', 'form-title')
   const cancel = async () => {
     const current = dialog.querySelector('record-form')
-    const hasChanges = current instanceof RecordForm && current.hasChanges
+    const hasChanges = current instanceof RecordForm && current.form.hasChanges
     if (!hasChanges || (await confirmAction(discardQuestion))) dialog.close()
   }
-  const saveAndClose = async (body: Readonly<Record<string, unknown>>) => {
+  const saveAndClose = async (body: ApiRecord) => {
     await save(body)
     dialog.close()
   }
@@ -42,6 +44,7 @@ export async function openFormDialog(options: FormDialogOptions): Promise<void> 
         .isNew=${isNew}
         .saveLabel=${isNew ? 'Create' : 'Save'}
         .save=${saveAndClose}
+        .load=${load}
         .cancel=${() => void cancel()}
       ></record-form>`,
     dialog

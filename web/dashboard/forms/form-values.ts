@@ -1,3 +1,4 @@
+import { isSame } from './form-edits.ts'
 import type { FormField } from './form-field.ts'
 
 /** The values of a form by the names of its fields. Numbers are text as long as they are edited. */
@@ -57,8 +58,6 @@ export function toBody(
   return body
 }
 
-export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-
 /** The members of a record that an edit has changed. */
 export const selectBody = (record: ApiRecord, edited: ApiRecord): ApiRecord =>
   Object.fromEntries(Object.entries(edited).filter(([name, value]) => !isSame(value, record[name])))
@@ -79,17 +78,6 @@ function assign(body: Record<string, unknown>, name: string, value: unknown): vo
   const [key = '', member] = name.split('.')
   if (member === undefined) body[key] = value
   else body[key] = { ...Object(body[key]), [member]: value }
-}
-
-/** The field that a problem belongs to: the one with its path, or with the start of it. */
-export function findField(fields: readonly FormField[], path: string): FormField | undefined {
-  const parts = path.split('.')
-  for (let length = parts.length; length > 0; length--) {
-    const name = parts.slice(0, length).join('.')
-    const found = fields.find(field => field.name === name)
-    if (found !== undefined) return found
-  }
-  return undefined
 }
 
 /** `name=value` in each line, from a list of named values. */

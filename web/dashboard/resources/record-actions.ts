@@ -2,9 +2,8 @@ import * as v from 'valibot'
 
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
 import { openFormDialog, openSecretDialog } from '../forms/form-dialog.ts'
-import { type ApiRecord, findField } from '../forms/form-values.ts'
+import type { ApiRecord } from '../forms/form-values.ts'
 import { type ActionRunner, notify } from '../ui/actions.ts'
 import { isolateBidi } from '../ui/text.ts'
 import { fillPath, idOf, loadFields, loadRecord, type ResourceView } from './resource.ts'
@@ -40,9 +39,14 @@ export async function openRecordForm(
     record,
     isNew,
     save: body => saveRecord(scene, body, isNew ? null : record),
+    load: isNew || record === null ? null : () => reloadRecord(scene, record),
     onClose
   })
 }
+
+/** Reads a record again to save it. */
+export const reloadRecord = ({ resource, station }: RecordScene, record: ApiRecord): Promise<ApiRecord> =>
+  loadRecord(resource, station, idOf(resource, record), { isSave: true })
 
 /** Creates a record, or changes the given one. */
 export async function saveRecord(
@@ -54,16 +58,6 @@ export async function saveRecord(
   const { paths, toRequest, findSecret, noun } = resource
   const request = toRequest?.(body) ?? body
   if (record !== null && Object.keys(request).length === 0) return
-  if (record !== null)
-    await confirmOverwrite({
-      body,
-      record,
-      load: () => loadRecord(resource, station, idOf(resource, record), { isSave: true }),
-      async describe(names) {
-        const fields = (await loadFields(resource, station))(name => body[name] ?? record[name])
-        return names.map(name => findField(fields, name)?.label ?? name)
-      }
-    })
   const path =
     record === null ? fillPath(paths.list, station) : fillPath(paths.one, station, idOf(resource, record))
   const method = record === null ? 'POST' : 'PUT'

@@ -11,7 +11,7 @@ import { defineElements, reactiveProperties } from '../ui/light-element.ts'
 import { installationLink, stationLink } from '../ui/route.ts'
 import { StationPage } from '../ui/station-page.ts'
 import { playoutView } from './playout-setup.ts'
-import { type RecordScene, removeRecord, saveRecord } from './record-actions.ts'
+import { type RecordScene, reloadRecord, removeRecord, saveRecord } from './record-actions.ts'
 import { loadFields, loadRecord, type ResourceView } from './resource.ts'
 import { openStationCopy } from './station-copy.ts'
 import { stations } from './stations.ts'
@@ -81,6 +81,7 @@ class SettingsPage extends StationPage {
           .isNew=${false}
           .isReadOnly=${!canSave}
           .save=${(body: ApiRecord) => this.#save(body, record)}
+          .load=${() => reloadRecord(this.#scene, record)}
         ></record-form>
       </section>
     </div>`

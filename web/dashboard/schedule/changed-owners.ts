@@ -1,4 +1,4 @@
-import { isSame } from '../forms/form-values.ts'
+import { isSame } from '../forms/form-edits.ts'
 
 /** The edited owners whose stored items are not those with which the edit began, `starts`. */
 export const selectChanged = <Owner extends { readonly key: string; readonly items: unknown }>(

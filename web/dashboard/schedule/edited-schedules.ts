@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import { isSame } from '../forms/form-values.ts'
+import { isSame } from '../forms/form-edits.ts'
 import { selectChanged } from './changed-owners.ts'
 import { type ScheduleItem, scheduleItemSchema } from './schedule-item.ts'
 

@@ -15,11 +15,10 @@ import {
 import { bodySchema as renderBodySchema } from '../../../../src/fields/form.ts'
 import { namedValues } from '../../../../src/fields/named-values.ts'
 import { describeProblem } from '../../../../web/dashboard/api/api-error.ts'
+import { findField } from '../../../../web/dashboard/forms/field-problems.ts'
 import { bodySchema, toFormFields, toLabel } from '../../../../web/dashboard/forms/form-field.ts'
 import {
-  findField,
   initialValues,
-  listChanged,
   pairsToText,
   textToPairs,
   toBody
@@ -141,10 +140,3 @@ test('named values are lines of text', () => {
 function never(): never {
   throw new Error('the schema has no such property')
 }
-
-test('only edited members that someone else has changed are conflicts', () => {
-  const record = { name: 'Main', bitrate: 128, triggers: ['a'] }
-  const stored = { name: 'Other', bitrate: 192, triggers: ['a'] }
-  expect(listChanged({ bitrate: 96, triggers: [], admin_password: 'x' }, record, stored)).toEqual(['bitrate'])
-  expect(listChanged({ name: 'Mine' }, record, record)).toEqual([])
-})
