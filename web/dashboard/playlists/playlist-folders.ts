@@ -3,6 +3,7 @@ import * as v from 'valibot'
 
 import { callAction } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { openForm } from '../forms/form-controller.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
@@ -38,6 +39,12 @@ export class PlaylistFolders extends StationElement {
     intervalMs: 600_000
   })
   readonly #actions = openActionRunner(this)
+  readonly #form = openForm(this, {
+    start: () => ({ folder: '' }),
+    fields: () => [],
+    isGuarded: false,
+    actions: this.#actions
+  })
 
   get #path(): string {
     return `${this.path}/playlist/${this.playlistId}`
@@ -81,38 +88,36 @@ export class PlaylistFolders extends StationElement {
   #formView(folders: readonly PlaylistFolder[]) {
     const assigned = new Set(folders.map(({ path }) => path))
     const choices = (this.#choices.value?.directories ?? []).filter(({ path }) => !assigned.has(path))
-    return html`<form class="button-row" @submit=${(event: SubmitEvent) => this.#add(event)}>
+    return html`<form class="button-row" @submit=${() => this.#add()}>
       <label class="visually-hidden" for="new-folder">Folder</label>
       <input
         id="new-folder"
         class="field"
-        name="folder"
         dir="auto"
         autocomplete="off"
         list="folder-choices"
         placeholder="Folder, or / for the whole library"
         required
+        .value=${this.#form.values.folder}
+        @input=${({ target }: Event) => {
+          if (target instanceof HTMLInputElement) this.#form.set('folder', target.value)
+        }}
       />
       <datalist id="folder-choices">
         ${choices.map(({ path }) => html`<option value=${path || wholeLibrary}></option>`)}
       </datalist>
-      <button class="button" aria-busy=${this.#actions.inFlight === 'add'}>Add folder</button>
+      <button class="button" aria-busy=${this.#form.isBusy}>Add folder</button>
     </form>`
   }
 
-  #add(event: SubmitEvent): void {
-    event.preventDefault()
-    const { currentTarget: form } = event
-    if (!(form instanceof HTMLFormElement)) return
-    const entered = new FormData(form).get('folder')
-    const folder = typeof entered === 'string' ? entered.trim() : ''
-    void this.#actions.run('add', async () => {
-      const body = { directories: [folder === wholeLibrary ? '' : folder] }
+  async #add(): Promise<void> {
+    const folder = this.#form.values.folder.trim()
+    const body = { directories: [folder === wholeLibrary ? '' : folder] }
+    const isAdded = await this.#form.submit(async () => {
       await callAction(`${this.#path}/apply-to`, { method: 'PUT', body, timeoutMs }, this.#folders.refresh)
-      form.reset()
-      this.#dispatchChange()
       return 'The folder was added.'
     })
+    if (isAdded) this.#dispatchChange()
   }
 
   #remove({ id, path }: PlaylistFolder): void {

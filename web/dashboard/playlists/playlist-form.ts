@@ -1,13 +1,11 @@
 import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
-import { describeProblem, toApiError } from '../api/api-error.ts'
+import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
 import { loadBodySchema } from '../forms/body-schemas.ts'
-import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
-import { findField } from '../forms/field-problems.ts'
 import { fieldView } from '../forms/field-view.ts'
-import { isSame } from '../forms/form-edits.ts'
+import { openForm } from '../forms/form-controller.ts'
 import { type FormField, toFormFields } from '../forms/form-field.ts'
 import { type FormValues, initialValues, toBody } from '../forms/form-values.ts'
 import { formatSchedule } from '../schedule/schedule-text.ts'
@@ -15,7 +13,6 @@ import { type SimulationBody, watchSimulation } from '../schedule/simulation.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { stationLink } from '../ui/route.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
 import { groupFields, toFormRecord } from './playlist-fields.ts'
 import { type PlaylistRecord, playlistRecordSchema } from './playlist-record.ts'
 
@@ -34,11 +31,7 @@ export class PlaylistForm extends StationElement {
     'otherNames',
     'canManage',
     'fields',
-    'edits',
-    'problems',
-    'problem',
-    'isGone',
-    'isBusy'
+    'problem'
   )
   /** Null: a new playlist. */
   declare record: PlaylistRecord | null
@@ -47,26 +40,20 @@ export class PlaylistForm extends StationElement {
   /** The names of the other playlists of the station. */
   otherNames: readonly string[] = []
   fields: readonly FormField[] | null = null
-  edits: FormValues = {}
-  problems: ReadonlyMap<string, string> = new Map()
+  /** Why there are no fields; '' if there are some. */
   problem = ''
-  isBusy = false
-  /** Whether the playlist was deleted meanwhile: nothing can be saved. */
-  isGone = false
-  /** The record with which the edits began. */
-  #edited: PlaylistRecord | null = null
 
+  readonly #form = openForm<FormValues>(this, {
+    start: () => this.#valuesOf(this.record),
+    fields: () => this.fields ?? [],
+    showsProblem: true
+  })
   readonly #simulation = watchSimulation(
     this,
     () => this.path,
     () => this.#simulatedBody,
     () => this.refreshKey
   )
-
-  constructor() {
-    super()
-    guardChanges(this, () => this.#hasChanges)
-  }
 
   override connectedCallback(): void {
     super.connectedCallback()
@@ -84,32 +71,21 @@ export class PlaylistForm extends StationElement {
     }
   }
 
-  get #start(): FormValues {
-    const record = this.#base
+  #valuesOf(record: PlaylistRecord | null): FormValues {
     return initialValues(this.fields ?? [], record && toFormRecord(record))
-  }
-
-  /** The stored record; while there are edits, as it was when they began. */
-  get #base(): PlaylistRecord | null {
-    return Object.keys(this.edits).length === 0 ? this.record : this.#edited
-  }
-
-  get #hasChanges(): boolean {
-    const start = this.#start
-    return Object.entries(this.edits).some(([name, value]) => !isSame(value, start[name]))
   }
 
   /** The body that saves the changes. */
   get #body(): Readonly<Record<string, unknown>> {
-    const start = this.#start
-    const body = toBody(this.fields ?? [], { ...start, ...this.edits }, this.record === null ? null : start)
+    const start = this.record && this.#valuesOf(this.record)
+    const body = toBody(this.fields ?? [], this.#form.values, start)
     const { backend_options: options } = body
     return Array.isArray(options) ? { ...body, backend_options: options.join(',') } : body
   }
 
   /** Two playlists may have one name, but are hard to tell apart. */
   get #hasTakenName(): boolean {
-    const name = this.edits['name'] ?? this.record?.name
+    const { name } = this.#form.values
     return typeof name === 'string' && this.otherNames.some(other => normalize(other) === normalize(name))
   }
 
@@ -121,15 +97,21 @@ export class PlaylistForm extends StationElement {
 
   get #simulatedSettings(): object {
     if (this.record !== null) return { ...this.#body, id: this.record.id }
-    return { ...this.#body, name: this.edits['name'] || 'New playlist' }
+    return { ...this.#body, name: this.#form.values['name'] || 'New playlist' }
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('record')
+    // Another playlist: the changes of this one were discarded.
+    if (before && before.id !== this.record?.id) this.#form.reset()
   }
 
   protected override render() {
     if (this.fields === null) return html`<p class="trouble" role="alert">${this.problem}</p>`
-    const values = { ...this.#start, ...this.edits }
+    const { values, problem, isBusy, isGone } = this.#form
     const groups = groupFields(this.fields, name => values[name])
-    return html`<form class="form playlist-form" novalidate @submit=${(event: Event) => this.#submit(event)}>
-      <p class="trouble" role="alert">${this.problem}</p>
+    return html`<form class="form playlist-form" novalidate @submit=${() => this.#save()}>
+      <p class="trouble" role="alert">${problem}</p>
       ${this.#notesView()}
       ${groups.map(
         ({ title, fields }, index) =>
@@ -147,10 +129,10 @@ export class PlaylistForm extends StationElement {
                 type="submit"
                 class="button"
                 data-kind="strong"
-                aria-busy=${this.isBusy}
-                ?disabled=${this.isGone}
+                aria-busy=${isBusy}
+                ?disabled=${isGone}
               >
-                ${this.isBusy ? 'Saving…' : this.record === null ? 'Create' : 'Save'}
+                ${isBusy ? 'Saving…' : this.record === null ? 'Create' : 'Save'}
               </button>`
             : nothing
         }
@@ -163,16 +145,11 @@ export class PlaylistForm extends StationElement {
       field,
       id: `playlist-${field.name}`,
       value,
-      problem: this.problems.get(field.name) ?? '',
+      problem: this.#form.problemOf(field.name),
       isDisabled: !this.canManage,
       isStored: false,
-      onChange: next => this.#edit(field.name, next)
+      onChange: next => this.#form.set(field.name, next)
     })
-  }
-
-  #edit(name: string, value: unknown): void {
-    this.#edited = this.#base
-    this.edits = { ...this.edits, [name]: value }
   }
 
   /** What the simulation says about this playlist. */
@@ -208,51 +185,22 @@ export class PlaylistForm extends StationElement {
     </fieldset>`
   }
 
-  protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has('problems')) this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }
-
-  async #submit(event: Event): Promise<void> {
-    event.preventDefault()
-    if (this.isBusy || this.isGone) return
-    this.isBusy = true
-    this.problem = ''
-    this.problems = new Map()
-    try {
-      const record = this.#base
-      const body = this.#body
-      const path = record === null ? `${this.path}/playlists` : `${this.path}/playlist/${record.id}`
-      const method = record === null ? 'POST' : 'PUT'
-      if (record !== null)
-        await confirmOverwrite({
-          body,
-          record,
-          load: () => callApi(playlistRecordSchema, path, { isSave: true }),
-          describe: names => names.map(name => findField(this.fields ?? [], name)?.label ?? name)
-        })
-      const saved = await callApi(savedSchema, path, { method, body })
-      this.edits = {}
-      const detail = record?.id ?? saved.id
-      this.dispatchEvent(new CustomEvent(playlistSavedEvent, { detail, bubbles: true }))
-    } catch (error) {
-      this.#showProblems(error)
-    } finally {
-      this.isBusy = false
-    }
-  }
-
-  #showProblems(error: unknown): void {
-    const { message, fieldErrors, status } = toApiError(error)
-    this.isGone = status === 404
-    const problems = new Map<string, string>()
-    const others: string[] = []
-    for (const problem of fieldErrors) {
-      const field = findField(this.fields ?? [], problem.field)
-      if (field === undefined) others.push(problem.message)
-      else problems.set(field.name, describeProblem(field.label, problem))
-    }
-    this.problems = problems
-    this.problem = fieldErrors.length === 0 ? message : others.join(' ')
+  async #save(): Promise<void> {
+    const { record } = this
+    const body = this.#body
+    const path = record === null ? `${this.path}/playlists` : `${this.path}/playlist/${record.id}`
+    const method = record === null ? 'POST' : 'PUT'
+    let savedId = record?.id
+    const load = async () => this.#valuesOf(await callApi(playlistRecordSchema, path, { isSave: true }))
+    const isSaved = await this.#form.submit(
+      async () => {
+        const { id } = await callApi(savedSchema, path, { method, body })
+        savedId ??= id
+        return ''
+      },
+      record === null ? undefined : load
+    )
+    if (isSaved) this.dispatchEvent(new CustomEvent(playlistSavedEvent, { detail: savedId, bubbles: true }))
   }
 }
 

@@ -1,9 +1,10 @@
-import { html, nothing, type PropertyValues } from 'lit'
+import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import * as v from 'valibot'
 
 import { callAction, callApi, downloadFile } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { openForm } from '../forms/form-controller.ts'
 import { openRowDrag, shiftStyle } from '../queue/row-drag.ts'
 import { moveElement } from '../queue/row-order.ts'
 import { notify, openActionRunner } from '../ui/actions.ts'
@@ -11,13 +12,13 @@ import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
 import { formatCount, formatNumber, isolateBidi } from '../ui/text.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
 import { importFile } from './playlist-file.ts'
 import { playlistOrderSchema, type PlaylistSong } from './playlist-record.ts'
 
 /** Songs after these are counted, but not listed. */
 const maxListed = 500
 const maxUnmatched = 20
+const noSongs: readonly PlaylistSong[] = []
 
 const titleOf = ({ artist, title, path }: PlaylistSong) =>
   [artist, title].filter(text => text !== '').join(' – ') || path
@@ -33,15 +34,12 @@ export class PlaylistSongs extends StationElement {
     'playlistId',
     'name',
     'canManage',
-    'order',
     'announcement',
     'unmatched'
   )
   declare playlistId: number
   declare name: string
   declare canManage: boolean
-  /** The new order of the listed songs, until it is saved; null: that of the server. */
-  order: readonly PlaylistSong[] | null = null
   announcement = ''
   /** The entries of the last imported file that are not in the library. */
   unmatched: readonly string[] = []
@@ -54,23 +52,23 @@ export class PlaylistSongs extends StationElement {
     refreshKey: () => this.refreshKey
   })
   readonly #actions = openActionRunner(this)
+  readonly #form = openForm(this, {
+    start: () => ({ order: this.#songs.value?.slice(0, maxListed) ?? noSongs }),
+    fields: () => [],
+    actions: this.#actions
+  })
   readonly #drag = openRowDrag(
     this,
     () => [...this.querySelectorAll<HTMLElement>('.queue-row')],
     (from, to) => this.#move(from, to)
   )
 
-  constructor() {
-    super()
-    guardChanges(this, () => this.order !== null)
-  }
-
   get #path(): string {
     return `${this.path}/playlist/${this.playlistId}`
   }
 
   get #listed(): readonly PlaylistSong[] {
-    return this.order ?? this.#songs.value?.slice(0, maxListed) ?? []
+    return this.#form.values.order
   }
 
   protected override render() {
@@ -109,10 +107,10 @@ export class PlaylistSongs extends StationElement {
       })
     return html`<div class="button-row playlist-actions">
       ${
-        this.order === null
-          ? nothing
-          : html`${buttonView('Save order', () => this.#save(), { isBusy })}
-            ${buttonView('Discard', () => (this.order = null))}`
+        this.#form.hasChanges
+          ? html`${buttonView('Save order', () => this.#save(), { isBusy })}
+            ${buttonView('Discard', () => this.#form.reset())}`
+          : nothing
       }
       ${
         this.canManage
@@ -158,7 +156,7 @@ export class PlaylistSongs extends StationElement {
       ${
         this.canManage
           ? html`<span class="row-handles">
-              ${this.order === null ? this.#entryButtons(song, index) : nothing}
+              ${this.#form.hasChanges ? nothing : this.#entryButtons(song, index)}
               <button
                 type="button"
                 class="icon-button grip"
@@ -199,14 +197,14 @@ export class PlaylistSongs extends StationElement {
     })
   }
 
-  protected override updated(changed: PropertyValues<this>): void {
-    if (!changed.has('order') || this.#focusedIndex === null) return
+  protected override updated(): void {
+    if (this.#focusedIndex === null) return
     this.querySelector<HTMLElement>(`.grip[data-index="${this.#focusedIndex}"]`)?.focus()
     this.#focusedIndex = null
   }
 
   #move(from: number, to: number): void {
-    this.order = moveElement(this.#listed, from, to)
+    this.#form.set('order', moveElement(this.#listed, from, to))
   }
 
   #moveByKey(event: KeyboardEvent, from: number): void {
@@ -227,15 +225,14 @@ export class PlaylistSongs extends StationElement {
     this.#move(from, to)
   }
 
-  #save(): void {
-    void this.#actions.run('order', async () => {
-      const order = this.#listed.map(({ media_id: id }) => id)
+  async #save(): Promise<void> {
+    const order = this.#listed.map(({ media_id: id }) => id)
+    const isSaved = await this.#form.submit(async () => {
       await callApi(v.unknown(), `${this.#path}/order`, { method: 'PUT', body: { order } })
       await this.#songs.refresh()
-      this.order = null
-      this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
       return 'The order was saved.'
     })
+    if (isSaved) this.dispatchEvent(new Event(songsChangedEvent, { bubbles: true }))
   }
 
   #import({ target }: Event): void {
