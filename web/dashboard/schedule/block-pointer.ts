@@ -1,7 +1,7 @@
 import type { ReactiveControllerHost } from 'lit'
 
 import { openBlockDrag } from './block-drag.ts'
-import { itemsOf, type ScheduleOwner } from './edited-schedules.ts'
+import type { ScheduleOwner } from './edited-schedules.ts'
 import { type GridOffset, minuteAt } from './grid-geometry.ts'
 import type { ItemOccurrence } from './item-occurrences.ts'
 import type { ItemPlace, ScheduleEditor } from './schedule-editor.ts'
@@ -76,7 +76,7 @@ export function openBlockPointer(
       const from = minuteAt(event.offsetY, lane.offsetHeight)
       if (event.pointerType === 'touch') return followTap(lane, from, date)
       event.preventDefault()
-      const index = itemsOf(owner, editor.edits).length
+      const index = editor.itemsOf(owner).length
       follow(event, { owner, index }, date, ({ minutes }) =>
         minutes >= 0
           ? createItem(date, from, from + Math.max(stepMinutes, minutes))

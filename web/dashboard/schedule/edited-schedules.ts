@@ -1,9 +1,7 @@
 import * as v from 'valibot'
 
-import { toApiError } from '../api/api-error.ts'
+import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import { isSame } from '../forms/form-edits.ts'
-import { selectChanged } from './changed-owners.ts'
 import { type ScheduleItem, scheduleItemSchema } from './schedule-item.ts'
 
 /** Playlists of a station, with their schedules. */
@@ -51,61 +49,38 @@ export function listOwners(
   ]
 }
 
-/** The unsaved schedules, by the key of their owner. */
-export type ScheduleEdits = ReadonlyMap<string, readonly ScheduleItem[]>
+/** The schedules by the key of their owner. */
+export type Schedules = Readonly<Record<string, readonly ScheduleItem[]>>
 
-/** The schedule of an owner with its edits. */
-export const itemsOf = ({ key, items }: ScheduleOwner, edits: ScheduleEdits): readonly ScheduleItem[] =>
-  edits.get(key) ?? items
+export const schedulesOf = (owners: readonly ScheduleOwner[]): Schedules =>
+  Object.fromEntries(owners.map(({ key, items }) => [key, items]))
 
-/** Returns the edits with another schedule of one owner; without it if that is the stored one. */
-export function editSchedule(
-  edits: ScheduleEdits,
-  { key, items: stored }: ScheduleOwner,
-  items: readonly ScheduleItem[]
-): ScheduleEdits {
-  const next = new Map(edits)
-  if (isSame(items, stored)) next.delete(key)
-  else next.set(key, items)
-  return next
-}
-
-/**
- * Reads the edited schedules again. Returns the owners whose stored schedule is not the one with which the edit
- * began, `starts`.
- */
-export async function findChangedOwners(
-  stationPath: string,
-  edits: ScheduleEdits,
-  starts: ScheduleEdits
-): Promise<ScheduleOwner[]> {
-  const isEdited = (kind: ScheduleOwner['kind']) =>
-    Array.from(edits.keys()).some(key => key.startsWith(`${kind}/`))
+/** Reads the owners again whose schedules are going to be saved. */
+export async function loadOwners(stationPath: string, keys: readonly string[]): Promise<ScheduleOwner[]> {
+  const needs = (kind: ScheduleOwner['kind']) => keys.some(key => key.startsWith(`${kind}/`))
   const [playlists, streamers] = await Promise.all([
-    isEdited('playlist')
-      ? callApi(playlistSchedulesSchema, `${stationPath}/playlists`, { isSave: true })
-      : [],
-    isEdited('streamer') ? callApi(streamerSchedulesSchema, `${stationPath}/streamers`, { isSave: true }) : []
+    needs('playlist') ? callApi(playlistSchedulesSchema, `${stationPath}/playlists`, { isSave: true }) : [],
+    needs('streamer') ? callApi(streamerSchedulesSchema, `${stationPath}/streamers`, { isSave: true }) : []
   ])
-  return selectChanged(listOwners(playlists, streamers), edits, starts)
+  return listOwners(playlists, streamers)
 }
 
 /** What was saved, and why the rest was not. */
 export interface SaveResult {
   readonly saved: readonly string[]
-  readonly problems: ReadonlyMap<string, string>
+  readonly problems: readonly FieldError[]
 }
 
 /** Saves each edited schedule with one request; one that fails does not stop the others. */
-export async function saveSchedules(stationPath: string, edits: ScheduleEdits): Promise<SaveResult> {
+export async function saveSchedules(stationPath: string, schedules: Partial<Schedules>): Promise<SaveResult> {
   const saved: string[] = []
-  const problems = new Map<string, string>()
-  for (const [key, items] of edits) {
+  const problems: FieldError[] = []
+  for (const [key, items] of Object.entries(schedules)) {
     try {
       await callApi(v.unknown(), `${stationPath}/${key}`, { method: 'PUT', body: { schedule_items: items } })
       saved.push(key)
     } catch (error) {
-      problems.set(key, toApiError(error).message)
+      problems.push({ field: key, message: toApiError(error).message })
     }
   }
   return { saved, problems }

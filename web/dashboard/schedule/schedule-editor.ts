@@ -1,8 +1,9 @@
 import type { ReactiveControllerHost } from 'lit'
 
+import type { Form } from '../forms/form-controller.ts'
 import { focusHeading } from '../ui/focus.ts'
 import { isolateBidi } from '../ui/text.ts'
-import { editSchedule, itemsOf, type ScheduleEdits, type ScheduleOwner } from './edited-schedules.ts'
+import type { ScheduleOwner, Schedules } from './edited-schedules.ts'
 import type { ScheduleItem } from './schedule-item.ts'
 import { formatSchedule } from './schedule-text.ts'
 
@@ -25,14 +26,12 @@ interface EditorOptions {
 
 export type ScheduleEditor = ReturnType<typeof openScheduleEditor>
 
-/** The unsaved schedules of a station and the selected item. The host is updated with each change. */
+/** Edits the schedules in a form, and keeps the selected item. The host is updated with each change. */
 export function openScheduleEditor(
   host: ReactiveControllerHost & HTMLElement,
+  form: Form<Schedules>,
   { owners, canEdit }: EditorOptions
 ) {
-  let edits: ScheduleEdits = new Map()
-  /** The stored schedules with which the edits began. */
-  let starts: ScheduleEdits = new Map()
   let selected = ''
   let announcement = ''
   /** The item that a pointer moves, resizes or draws, as it would be stored. */
@@ -40,10 +39,8 @@ export function openScheduleEditor(
   /** The block, or its form, that gets the focus after the next update. */
   let focus: { readonly place: string; readonly date: string; readonly isForm: boolean } | null = null
 
-  function edit(owner: ScheduleOwner, items: readonly ScheduleItem[]): void {
-    if (!edits.has(owner.key)) starts = new Map(starts).set(owner.key, owner.items)
-    edits = editSchedule(edits, owner, items)
-  }
+  /** The schedule of an owner with its edits. */
+  const itemsOf = ({ key, items }: ScheduleOwner) => form.edited[key] ?? items
 
   function findPlace(key: string): ItemPlace | null {
     const owner = owners().find(each => each.key === ownerKeyOf(key))
@@ -52,7 +49,7 @@ export function openScheduleEditor(
 
   function find(key: string): (ItemPlace & { readonly item: ScheduleItem }) | null {
     const place = findPlace(key)
-    const item = place && itemsOf(place.owner, edits)[place.index]
+    const item = place && itemsOf(place.owner)[place.index]
     return place && item ? { ...place, item } : null
   }
 
@@ -71,13 +68,7 @@ export function openScheduleEditor(
     }
   })
   return {
-    get edits() {
-      return edits
-    },
-    /** The stored schedules with which the edits began. */
-    get starts() {
-      return starts
-    },
+    itemsOf,
     /** The key of the item in the form; '' for none. */
     get selected() {
       return selected
@@ -88,7 +79,7 @@ export function openScheduleEditor(
     },
     /** The items of an owner with edits, and with the one that a pointer is changing. */
     shownItems(owner: ScheduleOwner): readonly ScheduleItem[] {
-      const items = itemsOf(owner, edits)
+      const items = itemsOf(owner)
       return preview?.owner.key === owner.key ? withItem(items, preview.index, preview.item) : items
     },
     find,
@@ -109,13 +100,12 @@ export function openScheduleEditor(
       return item
     },
     store({ owner, index }: ItemPlace, item: ScheduleItem): void {
-      edit(owner, withItem(itemsOf(owner, edits), index, item))
-      host.requestUpdate()
+      form.set(owner.key, withItem(itemsOf(owner), index, item))
     },
     /** Removes an item, and moves the focus to another one of its owner. */
     remove({ owner, index }: ItemPlace): void {
-      const rest = itemsOf(owner, edits).toSpliced(index, 1)
-      edit(owner, rest)
+      const rest = itemsOf(owner).toSpliced(index, 1)
+      form.set(owner.key, rest)
       selected = ''
       focus = { place: placeKey(owner.key, Math.min(index, rest.length - 1)), date: '', isForm: false }
       announcement = `${isolateBidi(owner.name)}: period removed`
@@ -131,33 +121,8 @@ export function openScheduleEditor(
       const place = placeKey(owner.key, index)
       selected = place
       focus = { place, date, isForm }
-      const item = itemsOf(owner, edits)[index]
+      const item = itemsOf(owner)[index]
       if (item) announcement = `${isolateBidi(owner.name)}: ${formatSchedule(item)}`
-      host.requestUpdate()
-    },
-    /**
-     * Forgets the saved schedules after they were read again, unless they were edited again since they were
-     * `sent`: then these edits go on from the saved ones.
-     */
-    forgetSaved(saved: readonly string[], sent: ScheduleEdits): void {
-      starts = new Map([
-        ...starts,
-        ...owners().flatMap(({ key, items }) => (saved.includes(key) ? [[key, items] as const] : []))
-      ])
-      edits = new Map(
-        Array.from(edits).filter(([key, items]) => !saved.includes(key) || sent.get(key) !== items)
-      )
-      host.requestUpdate()
-    },
-    /** Forgets the edits of some owners. */
-    forget(keys: readonly string[]): void {
-      edits = new Map(Array.from(edits).filter(([key]) => !keys.includes(key)))
-      if (keys.includes(ownerKeyOf(selected))) selected = ''
-      host.requestUpdate()
-    },
-    discard(): void {
-      edits = new Map()
-      selected = ''
       host.requestUpdate()
     }
   }

@@ -1,11 +1,9 @@
-import type { ReactiveControllerHost } from 'lit'
-
-import { toApiError } from '../api/api-error.ts'
-import { chooseAction, confirmAction, notify, openActionRunner } from '../ui/actions.ts'
+import { ApiError, toApiError } from '../api/api-error.ts'
+import type { Form } from '../forms/form-controller.ts'
+import { chooseAction, confirmAction, notify } from '../ui/actions.ts'
 import { describeDuration, formatCount, isolateBidi } from '../ui/text.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
-import { findChangedOwners, saveSchedules } from './edited-schedules.ts'
-import type { ScheduleEditor } from './schedule-editor.ts'
+import { loadOwners, saveSchedules, type Schedules, schedulesOf } from './edited-schedules.ts'
+import { ownerKeyOf, type ScheduleEditor } from './schedule-editor.ts'
 import { findSilenceNow } from './silence.ts'
 import { simulate, type Simulation, type SimulationBody } from './simulation.ts'
 
@@ -18,70 +16,58 @@ interface SaverOptions {
   readonly simulation: () => Simulation | null
 }
 
-export type ScheduleSaver = ReturnType<typeof openScheduleSaver>
-
-/** Saves and discards the edits of schedules, and asks before the page is left with unsaved ones. */
+/** Saves and discards the edits of schedules. */
 export function openScheduleSaver(
-  host: ReactiveControllerHost & HTMLElement,
+  host: HTMLElement,
+  form: Form<Schedules>,
   editor: ScheduleEditor,
   { path, refresh, simulation }: SaverOptions
 ) {
-  const actions = openActionRunner(host)
-  let problems: ReadonlyMap<string, string> = new Map()
-  guardChanges(host, () => editor.edits.size > 0)
-  return {
-    /** The problems of schedules that were not saved, by owner. */
-    get problems() {
-      return problems
-    },
-    get isSaving() {
-      return actions.inFlight === 'save'
-    },
-    save: (): Promise<void> =>
-      actions.run('save', async () => {
-        const sent = editor.edits
-        const changed = await findChangedOwners(path(), sent, editor.starts)
-        if (changed.length > 0) {
-          const answer = await askAboutChanged(changed.map(({ name }) => name))
-          if (answer === '') return ''
-          if (answer === loadVerb) {
-            await refresh()
-            editor.forget(changed.map(({ key }) => key))
-            return ''
-          }
-        }
-        const foreseen = simulation()
-        // A simulation takes seconds. Saving does not wait for one.
-        if (foreseen !== null && !(await confirmSilence(foreseen))) return ''
-        const result = await saveSchedules(path(), sent)
+  async function save(): Promise<string | null> {
+    const sent = form.changes
+    const stored = await loadOwners(path(), Object.keys(sent))
+    const changed = form.listConflicts(schedulesOf(stored))
+    if (changed.length > 0) {
+      const answer = await askAboutChanged(changed.map(form.labelOf))
+      if (answer === loadVerb) {
         await refresh()
-        editor.forgetSaved(result.saved, sent)
-        problems = result.problems
-        if (foreseen === null && result.saved.some(isPlaylist)) void warnOfSilence(host, path())
-        if (problems.size === 0) return `${formatCount(result.saved.length, 'schedule')} saved.`
-        notify(host, {
-          text: `${result.saved.length} of ${result.saved.length + problems.size} schedules were saved.`,
-          isError: true
-        })
-        return ''
-      }),
+        form.forget(changed)
+        if (changed.includes(ownerKeyOf(editor.selected))) editor.select('')
+      }
+      if (answer !== saveVerb) return null
+    }
+    const foreseen = simulation()
+    // A simulation takes seconds. Saving does not wait for one.
+    if (foreseen !== null && !(await confirmSilence(foreseen))) return null
+    const { saved, problems } = await saveSchedules(path(), sent)
+    await refresh()
+    form.forgetSaved(saved)
+    if (foreseen === null && saved.some(isPlaylist)) void warnOfSilence(host, path())
+    if (problems.length === 0) return `${formatCount(saved.length, 'schedule')} saved.`
+    const message = `${saved.length} of ${saved.length + problems.length} schedules were saved.`
+    throw new ApiError(message, 400, false, [...problems, { field: '', message }])
+  }
+
+  return {
+    save: () => form.submit(save),
     async discard(): Promise<void> {
       const text = 'The changes of the schedule that are not saved are lost.'
       if (!(await confirmAction({ title: 'Discard the changes?', text, verb: 'Discard' }))) return
-      problems = new Map()
-      editor.discard()
+      form.reset()
+      editor.select('')
     }
   }
 }
 
 const loadVerb = 'Load anew'
+const saveVerb = 'Save anyway'
 
 /** Asks whether to overwrite schedules that were changed since the edit began. */
 const askAboutChanged = (names: readonly string[]): Promise<string> =>
   chooseAction({
     title: 'Someone changed the schedule meanwhile',
     text: `${names.map(isolateBidi).join(', ')}: the stored periods are no longer those that you have edited. Load them anew, which discards your changes of them, or save yours and overwrite the others.`,
-    verbs: [loadVerb, 'Save anyway']
+    verbs: [loadVerb, saveVerb]
   })
 
 /** Shorter silences are not asked about. */

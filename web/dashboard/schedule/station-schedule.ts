@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit'
 
 import { pollResource } from '../api/poll-resource.ts'
+import { openForm } from '../forms/form-controller.ts'
 import { buttonView } from '../ui/controls.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
 import { loadStateView } from '../ui/panel.ts'
@@ -10,9 +11,9 @@ import { changeBlockByKey } from './block-keys.ts'
 import { openBlockPointer } from './block-pointer.ts'
 import { describeClockChange, findClockChanges } from './clock-changes.ts'
 import {
-  itemsOf,
   listOwners,
   playlistSchedulesSchema,
+  schedulesOf,
   type ScheduleOwner,
   streamerSchedulesSchema
 } from './edited-schedules.ts'
@@ -54,11 +55,15 @@ export class StationSchedule extends StationElement {
     intervalMs: 60_000,
     initialValue: []
   })
-  readonly #editor = openScheduleEditor(this, {
+  readonly #form = openForm(this, {
+    start: () => schedulesOf(this.#owners),
+    fields: () => this.#owners.map(({ key, name }) => ({ name: key, label: name }))
+  })
+  readonly #editor = openScheduleEditor(this, this.#form, {
     owners: () => this.#owners,
     canEdit: owner => this.#canEdit(owner)
   })
-  readonly #saver = openScheduleSaver(this, this.#editor, {
+  readonly #saver = openScheduleSaver(this, this.#form, this.#editor, {
     path: () => this.path,
     refresh: () => Promise.all([this.#playlists.refresh(), this.#streamers.refresh()]),
     simulation: () => (this.weekOffset > 0 ? null : this.#simulation.current)
@@ -74,8 +79,8 @@ export class StationSchedule extends StationElement {
             days: simulatedDays,
             from: this.weekOffset > 0 ? this.#monday : '',
             playlists: this.#owners
-              .filter(({ kind, key }) => kind === 'playlist' && this.#editor.edits.has(key))
-              .map(owner => ({ id: owner.id, schedule_items: itemsOf(owner, this.#editor.edits) }))
+              .filter(({ kind, key }) => kind === 'playlist' && key in this.#form.edited)
+              .map(owner => ({ id: owner.id, schedule_items: this.#editor.itemsOf(owner) }))
           }
   )
 
@@ -152,8 +157,8 @@ export class StationSchedule extends StationElement {
   #toolsView(owners: readonly ScheduleOwner[]) {
     const editable = owners.filter(owner => this.#canEdit(owner))
     if (editable.length === 0) return nothing
-    const { isSaving, problems } = this.#saver
-    const edited = this.#editor.edits.size
+    const { isBusy, changes, problemOf } = this.#form
+    const edited = Object.keys(changes).length
     return html`<div class="schedule-tools">
         <label for="drawn-owner">New periods are for</label>
         <select
@@ -171,16 +176,16 @@ export class StationSchedule extends StationElement {
           )}
         </select>
         ${buttonView('Add', () => this.#add())}
-        ${buttonView(isSaving ? 'Saving…' : 'Save', () => this.#saver.save(), { isBusy: isSaving, isDisabled: edited === 0 })}
+        ${buttonView(isBusy ? 'Saving…' : 'Save', () => this.#saver.save(), { isBusy, isDisabled: edited === 0 })}
         ${buttonView('Discard', () => this.#saver.discard(), { isDisabled: edited === 0 })}
         <span class="quiet">${edited > 0 ? `${formatCount(edited, 'schedule')} not saved` : ''}</span>
       </div>
-      ${[...problems].map(
-        ([key, problem]) =>
-          html`<p class="trouble" role="alert">
-            Not saved: <bdi>${owners.find(owner => owner.key === key)?.name}</bdi>: ${problem}
-          </p>`
-      )}`
+      ${owners
+        .filter(({ key }) => problemOf(key) !== '')
+        .map(
+          ({ key, name }) =>
+            html`<p class="trouble" role="alert">Not saved: <bdi>${name}</bdi>: ${problemOf(key)}</p>`
+        )}`
   }
 
   get #drawnOwner(): ScheduleOwner | undefined {
@@ -195,7 +200,7 @@ export class StationSchedule extends StationElement {
     return itemFormView({
       name: owner.name,
       item,
-      problem: this.#saver.problems.get(owner.key) ?? '',
+      problem: this.#form.problemOf(owner.key),
       hasLoopOnce: owner.kind === 'playlist',
       isDisabled: !this.#canEdit(owner),
       onChange: next => this.#editor.store(place, next),
@@ -218,7 +223,7 @@ export class StationSchedule extends StationElement {
   #addAt(date: string, minute: number, { isForm = true } = {}): void {
     const owner = this.#drawnOwner
     if (!owner) return
-    const place = { owner, index: itemsOf(owner, this.#editor.edits).length }
+    const place = { owner, index: this.#editor.itemsOf(owner).length }
     this.#editor.store(place, createItem(date, minute, minute + 60))
     this.#editor.reveal(place, date, { isForm })
   }

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { toLocalTime } from '../../../../src/api/core/moments.ts'
 import { windowsBetween } from '../../../../src/autodj/schedule.ts'
 import { openZone } from '../../../../src/autodj/zone.ts'
-import { selectChanged } from '../../../../web/dashboard/schedule/changed-owners.ts'
 import { findClockChanges } from '../../../../web/dashboard/schedule/clock-changes.ts'
 import { minuteAt, toGridOffset } from '../../../../web/dashboard/schedule/grid-geometry.ts'
 import { findOccurrences } from '../../../../web/dashboard/schedule/item-occurrences.ts'
@@ -143,11 +142,4 @@ test('pixels are days and steps of 15 minutes', () => {
   expect(toGridOffset(lanes, from, { x: -50, y: 60 })).toEqual({ days: -1, minutes: -60 })
   expect(toGridOffset(lanes, from, { x: 2_000, y: 100 })).toEqual({ days: 5, minutes: 0 })
   expect([minuteAt(0, 960), minuteAt(245, 960), minuteAt(960, 960)]).toEqual([0, 360, 1_425])
-})
-
-test('an edited schedule is changed if the stored one is not that with which the edit began', () => {
-  const owners = [3, 4, 5].map(id => ({ key: `playlist/${id}`, items: [item({})] }))
-  const edits = new Map([3, 5].map(id => [`playlist/${id}`, []]))
-  const starts = new Map([3, 4, 5].map(id => [`playlist/${id}`, [item({ end_time: id === 5 ? 0 : 900 })]]))
-  expect(selectChanged(owners, edits, starts).map(({ key }) => key)).toEqual(['playlist/3'])
 })
