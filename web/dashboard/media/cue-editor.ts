@@ -31,7 +31,7 @@ export class CueEditor extends LightElement {
     'seconds',
     'playhead',
     'canEdit',
-    'problems',
+    'problemOf',
     'waveform',
     'problem'
   )
@@ -43,8 +43,8 @@ export class CueEditor extends LightElement {
   /** Where the file is playing; null if it is not. */
   playhead: number | null = null
   canEdit = false
-  /** The problems of cue points that were not saved, by name. */
-  problems: ReadonlyMap<string, string> = new Map()
+  /** The problem of a cue point that was not saved; '' for none. */
+  problemOf: (name: CueName) => string = () => ''
   waveform: Waveform | null = null
   problem = ''
   #aborter = new AbortController()
@@ -133,6 +133,7 @@ export class CueEditor extends LightElement {
   }
 
   #numberView(name: CueName) {
+    const problem = this.problemOf(name)
     return html`<label title=${cueHelp[name]}
       >${cueTitles[name]}
       <input
@@ -142,14 +143,14 @@ export class CueEditor extends LightElement {
         min="0"
         step="0.001"
         placeholder="not set"
-        aria-invalid=${this.problems.has(name)}
+        aria-invalid=${problem !== ''}
         ?disabled=${!this.canEdit}
         .value=${this.cues[name] === null ? '' : String(this.cues[name])}
         @change=${({ target }: Event) => {
           if (target instanceof HTMLInputElement)
             this.#change({ ...this.cues, [name]: target.value === '' ? null : Number(target.value) })
         }}
-      />${problemView(this.problems.get(name))}</label
+      />${problemView(problem)}</label
     >`
   }
 

@@ -1,25 +1,17 @@
 import { html, nothing, type PropertyValues } from 'lit'
 
-import { type FieldError, toApiError } from '../api/api-error.ts'
+import { toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
-import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
+import type { FieldLabel } from '../forms/field-problems.ts'
+import { openForm } from '../forms/form-controller.ts'
 import { notify, openActionRunner } from '../ui/actions.ts'
 import { buttonView } from '../ui/controls.ts'
-import { focusProblem } from '../ui/labeled-field.ts'
 import { reactiveProperties, StationElement } from '../ui/light-element.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
 import type { cuesChangedEvent } from './cue-editor.ts'
-import type { Cues } from './cues.ts'
-import {
-  coverProblem,
-  describeFieldProblems,
-  nameCustomField,
-  problemsIn,
-  problemView
-} from './field-problem.ts'
+import { type CueName, cueNames, type Cues } from './cues.ts'
+import { coverProblem, describeFieldProblem, nameCustomField, problemView } from './field-problem.ts'
 import {
   fieldTitles,
-  findChanges,
   type MediaPlaylist,
   type MediaRecord,
   mediaRecordSchema,
@@ -43,9 +35,7 @@ export class MediaDetails extends StationElement {
     'canEdit',
     'playhead',
     'record',
-    'draft',
     'problem',
-    'problems',
     'isGone',
     'customNames'
   )
@@ -55,57 +45,58 @@ export class MediaDetails extends StationElement {
   playhead: number | null = null
   /** As stored; null until it is loaded. */
   record: MediaRecord | null = null
-  /** As in the form. */
-  draft: MediaRecord | null = null
   problem = ''
-  /** The problems of fields that were not saved, by their path. */
-  problems: ReadonlyMap<string, string> = new Map()
   /** Whether the file was deleted meanwhile. */
   isGone = false
   /** The names of the custom fields by short name; empty if they may not be read. */
   customNames: ReadonlyMap<string, string> = new Map()
   readonly #actions = openActionRunner(this)
+  readonly #form = openForm<Partial<MediaRecord>>(this, {
+    start: () => this.record ?? {},
+    fields: () => this.#fields,
+    describe: (_, problem) => describeFieldProblem(problem, this.customNames),
+    actions: this.#actions
+  })
 
-  constructor() {
-    super()
-    guardChanges(this, () => this.hasChanges)
-  }
-
-  /** Whether there are changes that were not saved. */
-  get hasChanges(): boolean {
-    const { record, draft } = this
-    return record !== null && draft !== null && Object.keys(findChanges(record, draft)).length > 0
+  get #fields(): FieldLabel[] {
+    const customNames = Object.keys(this.record?.custom_fields ?? {})
+    return [
+      ...Object.entries(fieldTitles).map(([name, label]) => ({ name, label })),
+      ...cueNames.map(name => ({ name: `extra_metadata.${name}`, label: name })),
+      ...customNames.map(name => ({ name: `custom_fields.${name}`, label: name }))
+    ]
   }
 
   /** Forgets changes that were not saved, such as those of a file that is deleted. */
   discardChanges(): void {
-    this.draft = this.record
+    this.#form.reset()
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('mediaId')) void this.#load(true)
+    if (changed.has('mediaId')) void this.#load()
   }
 
   protected override render() {
-    const { draft, problem } = this
+    const { record, problem } = this
     return html`<section class="panel media-details" aria-labelledby="media-details-title">
       <header class="panel-head">
-        <h2 class="heading" id="media-details-title" tabindex="-1">${this.record?.path ?? 'File'}</h2>
+        <h2 class="heading" id="media-details-title" tabindex="-1">${record?.path ?? 'File'}</h2>
         ${buttonView('×', () => this.#close(), { style: 'icon-button', label: 'Close the details' })}
       </header>
       ${problem === '' ? nothing : html`<p class="trouble" role="alert">${problem}</p>`}
       ${
-        draft === null
+        record === null
           ? problem === ''
             ? html`<p class="quiet" aria-busy="true">…</p>`
             : nothing
-          : this.#formView(draft)
+          : this.#formView({ ...record, ...this.#form.edited })
       }
     </section>`
   }
 
   #formView(draft: MediaRecord) {
-    return html`<form class="media-form" @submit=${this.#onSubmit}>
+    const { hasChanges, isBusy } = this.#form
+    return html`<form class="media-form" @submit=${() => this.#save()}>
       <div class="media-art">
         <song-cover .address=${draft.art} .isPrivate=${true}></song-cover>
         ${this.canEdit ? this.#artButtonsView() : nothing}
@@ -118,13 +109,13 @@ export class MediaDetails extends StationElement {
               class="field"
               dir="auto"
               .value=${draft[name]}
-              aria-invalid=${this.problems.has(name)}
+              aria-invalid=${this.#form.problemOf(name) !== ''}
               ?disabled=${!this.canEdit}
-              @input=${(event: InputEvent) => this.#edit({ [name]: valueOf(event) })}
-            />${problemView(this.problems.get(name))}</label
+              @input=${(event: InputEvent) => this.#form.set(name, valueOf(event))}
+            />${problemView(this.#form.problemOf(name))}</label
           >`
       )}
-      <details ?open=${this.problems.has('lyrics')}>
+      <details>
         <summary>Lyrics</summary>
         <textarea
           class="field"
@@ -132,11 +123,11 @@ export class MediaDetails extends StationElement {
           dir="auto"
           aria-label="Lyrics"
           .value=${draft.lyrics}
-          aria-invalid=${this.problems.has('lyrics')}
+          aria-invalid=${this.#form.problemOf('lyrics') !== ''}
           ?disabled=${!this.canEdit}
-          @input=${(event: InputEvent) => this.#edit({ lyrics: valueOf(event) })}
+          @input=${(event: InputEvent) => this.#form.set('lyrics', valueOf(event))}
         ></textarea>
-        ${problemView(this.problems.get('lyrics'))}
+        ${problemView(this.#form.problemOf('lyrics'))}
       </details>
       <fieldset>
         <legend>Cue points</legend>
@@ -146,21 +137,22 @@ export class MediaDetails extends StationElement {
           .seconds=${draft.length}
           .playhead=${this.playhead}
           .canEdit=${this.canEdit}
-          .problems=${problemsIn('extra_metadata', this.problems)}
-          @cuewire-cues-changed=${this.#onCues}
+          .problemOf=${(name: CueName) => this.#form.problemOf(`extra_metadata.${name}`)}
+          @cuewire-cues-changed=${({ detail }: CustomEvent<Cues>) =>
+            this.#form.set('extra_metadata', { ...draft.extra_metadata, ...detail })}
         ></cue-editor>
       </fieldset>
       ${this.#playlistsView(draft)} ${this.#customFieldsView(draft)}
       ${
         this.canEdit
           ? html`<div class="dialog-buttons">
-              ${buttonView('Discard', () => this.#discard(), { isDisabled: !this.hasChanges })}
+              ${buttonView('Discard', () => this.#discard(), { isDisabled: !hasChanges })}
               <button
                 type="submit"
                 class="button"
                 data-kind="strong"
-                aria-busy=${this.#actions.inFlight === 'save'}
-                ?disabled=${!this.hasChanges || this.isGone}
+                aria-busy=${isBusy}
+                ?disabled=${!hasChanges || this.isGone}
               >
                 Save
               </button>
@@ -196,15 +188,17 @@ export class MediaDetails extends StationElement {
               .checked=${playlists.includes(id)}
               ?disabled=${!this.canEdit}
               @change=${() =>
-                this.#edit({
-                  playlists: playlists.includes(id)
+                this.#form.set(
+                  'playlists',
+                  playlists.includes(id)
                     ? playlists.filter(each => each !== id)
                     : [...playlists, id].toSorted((one, other) => one - other)
-                })}
+                )}
             />
             <span dir="auto">${name}</span></label
           >`
       )}
+      ${problemView(this.#form.problemOf('playlists'))}
     </fieldset>`
   }
 
@@ -220,50 +214,24 @@ export class MediaDetails extends StationElement {
             <input
               class="field"
               dir="auto"
-              aria-invalid=${this.problems.has(`custom_fields.${name}`)}
+              aria-invalid=${this.#form.problemOf(`custom_fields.${name}`) !== ''}
               .value=${fields[name] ?? ''}
               ?disabled=${!this.canEdit}
               @input=${(event: InputEvent) =>
-                this.#edit({ custom_fields: { ...fields, [name]: valueOf(event) } })}
-            />${problemView(this.problems.get(`custom_fields.${name}`))}</label
+                this.#form.set('custom_fields', { ...fields, [name]: valueOf(event) })}
+            />${problemView(this.#form.problemOf(`custom_fields.${name}`))}</label
           >`
       )}
     </fieldset>`
   }
 
-  #edit(changes: Partial<MediaRecord>): void {
-    if (this.draft !== null) this.draft = { ...this.draft, ...changes }
-  }
-
-  readonly #onCues = ({ detail }: CustomEvent<Cues>) => {
-    if (this.draft !== null) this.#edit({ extra_metadata: { ...this.draft.extra_metadata, ...detail } })
-  }
-
-  readonly #onSubmit = (event: Event) => {
-    event.preventDefault()
-    void this.#actions.run('save', () => this.#save())
-  }
-
-  async #save(): Promise<string> {
-    const { record, draft } = this
-    if (record === null || draft === null) return ''
-    const body = findChanges(record, draft)
-    this.problems = new Map()
-    try {
-      const path = `${this.path}/file/${record.id}`
-      return await this.#change(async () => {
-        await confirmOverwrite({
-          body,
-          record,
-          load: () => callApi(mediaRecordSchema, path, { isSave: true }),
-          describe: names => names.map(name => fieldTitles[name] ?? name)
-        })
-        return callAction(path, { method: 'PUT', body })
-      }, true)
-    } catch (error) {
-      if (!this.isGone) this.#showProblems(error)
-      return ''
-    }
+  async #save(): Promise<void> {
+    const path = `${this.path}/file/${this.mediaId}`
+    const body = this.#form.changes
+    await this.#form.submit(
+      () => this.#change(() => callAction(path, { method: 'PUT', body })),
+      () => callApi(mediaRecordSchema, path, { isSave: true }).catch(this.#fail)
+    )
   }
 
   /** After a 404, nothing can be saved, and the list has to be read again. */
@@ -274,22 +242,15 @@ export class MediaDetails extends StationElement {
     this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))
   }
 
-  /** Shows problems at their fields. Throws the error again if the form has none of the fields. */
-  #showProblems(error: unknown): void {
-    const { fieldErrors } = toApiError(error)
-    const known = new Set(['lyrics', ...tagNames])
-    const isShown = ({ field }: FieldError) =>
-      known.has(field) || /^(?:extra_metadata|custom_fields)\./.test(field)
-    if (fieldErrors.length === 0 || !fieldErrors.every(isShown)) throw error
-    this.problems = describeFieldProblems(fieldErrors, this.customNames)
-    void this.updateComplete.then(() => focusProblem(this))
+  readonly #fail = (error: unknown): never => {
+    this.#noteGone(error)
+    throw error
   }
 
   #discard(): void {
-    this.draft = this.record
-    this.problems = new Map()
+    this.#form.reset()
     // Someone may have changed it meanwhile.
-    void this.#load(true)
+    void this.#load()
   }
 
   readonly #onPickArt = ({ target }: Event) => {
@@ -302,23 +263,20 @@ export class MediaDetails extends StationElement {
       this.#change(async () => {
         await requestFile(`${this.path}/art/${this.mediaId}`, { method: 'POST', body })
         return 'The cover was replaced.'
-      }, false)
+      })
     )
   }
 
   #removeArt(): Promise<void> {
     return this.#actions.run('art', () =>
-      this.#change(() => callAction(`${this.path}/art/${this.mediaId}`, { method: 'DELETE' }), false)
+      this.#change(() => callAction(`${this.path}/art/${this.mediaId}`, { method: 'DELETE' }))
     )
   }
 
   /** Changes the file, then reads it again. */
-  async #change(work: () => Promise<string>, replacesDraft: boolean): Promise<string> {
-    const message = await work().catch((error: unknown) => {
-      this.#noteGone(error)
-      throw error
-    })
-    await this.#load(replacesDraft)
+  async #change(work: () => Promise<string>): Promise<string> {
+    const message = await work().catch(this.#fail)
+    await this.#load()
     this.dispatchEvent(new Event(mediaChangedEvent, { bubbles: true }))
     return message
   }
@@ -327,20 +285,17 @@ export class MediaDetails extends StationElement {
     this.dispatchEvent(new Event(closeDetailsEvent, { bubbles: true }))
   }
 
-  async #load(replacesDraft: boolean): Promise<void> {
+  async #load(): Promise<void> {
     const { mediaId } = this
-    if (replacesDraft && mediaId !== this.record?.id) {
+    if (mediaId !== this.record?.id) {
       this.record = null
-      this.draft = null
-      this.problems = new Map()
+      this.#form.reset()
     }
     this.problem = ''
     this.isGone = false
     try {
       const record = await callApi(mediaRecordSchema, `${this.path}/file/${mediaId}`)
-      if (mediaId !== this.mediaId) return
-      this.record = record
-      this.draft = replacesDraft || this.draft === null ? record : { ...this.draft, art: record.art }
+      if (mediaId === this.mediaId) this.record = record
     } catch (error) {
       if (mediaId !== this.mediaId) return
       this.problem = toApiError(error).message

@@ -1,6 +1,7 @@
 import { html, render } from 'lit'
 
-import { toApiError } from '../api/api-error.ts'
+import { openForm } from '../forms/form-controller.ts'
+import { defineElements, LightElement } from '../ui/light-element.ts'
 import type { MediaPlaylist } from './media-record.ts'
 
 interface DialogOptions {
@@ -13,40 +14,58 @@ interface DialogOptions {
   readonly submit?: (entered: FormData) => Promise<void> | undefined
 }
 
+/** The form in a dialog. */
+class DialogForm extends LightElement {
+  declare options: DialogOptions
+  /** Called with what was entered, and with null if the operator cancels. */
+  declare close: (entered: FormData | null) => void
+
+  readonly #form = openForm(this, {
+    start: () => ({}),
+    fields: () => [],
+    showsProblem: true,
+    isGuarded: false
+  })
+
+  protected override render() {
+    const { title, verb, content } = this.options
+    const { problem, isBusy } = this.#form
+    return html`<form @submit=${() => this.#submit()}>
+      <h2 id="media-dialog-title">${title}</h2>
+      ${content}
+      <p class="trouble" role="alert" ?hidden=${problem === ''}>${problem}</p>
+      <div class="dialog-buttons">
+        <button type="button" class="button" @click=${() => this.close(null)}>Cancel</button>
+        <button type="submit" class="button" data-kind="strong" ?disabled=${isBusy}>${verb}</button>
+      </div>
+    </form>`
+  }
+
+  async #submit(): Promise<void> {
+    const entered = new FormData(this.querySelector('form') ?? undefined)
+    const isDone = await this.#form.submit(async () => {
+      await this.options.submit?.(entered)
+      return ''
+    })
+    if (isDone) this.close(entered)
+  }
+}
+
 /** Asks in a dialog with a form. Returns what was entered; null if the operator cancels. */
-function askInDialog({ title, verb, content, submit }: DialogOptions): Promise<FormData | null> {
+async function askInDialog(options: DialogOptions): Promise<FormData | null> {
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog'
   dialog.setAttribute('aria-labelledby', 'media-dialog-title')
   let answer: FormData | null = null
-  const onSubmit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    if (!(event.currentTarget instanceof HTMLFormElement)) return
-    const entered = new FormData(event.currentTarget)
-    try {
-      renderForm({ isBusy: true })
-      await submit?.(entered)
-      answer = entered
-      dialog.close()
-    } catch (error) {
-      renderForm({ problem: toApiError(error).message })
-    }
+  const close = (entered: FormData | null) => {
+    answer = entered
+    dialog.close()
   }
-  const renderForm = ({ problem = '', isBusy = false }) =>
-    render(
-      html`<form @submit=${onSubmit}>
-        <h2 id="media-dialog-title">${title}</h2>
-        ${content}
-        <p class="trouble" role="alert" ?hidden=${problem === ''}>${problem}</p>
-        <div class="dialog-buttons">
-          <button type="button" class="button" @click=${() => dialog.close()}>Cancel</button>
-          <button type="submit" class="button" data-kind="strong" ?disabled=${isBusy}>${verb}</button>
-        </div>
-      </form>`,
-      dialog
-    )
-  renderForm({})
+  render(html`<dialog-form .options=${options} .close=${close}></dialog-form>`, dialog)
   document.body.append(dialog)
+  const form = dialog.querySelector('dialog-form')
+  // A dialog focuses the first field that it has when it is opened.
+  if (form instanceof DialogForm) await form.updateComplete
   dialog.showModal()
   return new Promise(resolve => {
     dialog.addEventListener('close', () => {
@@ -68,14 +87,13 @@ interface TextQuestion {
   readonly value: string
   readonly help?: string
   readonly isOptional?: boolean
-  readonly choices?: readonly string[]
   /** Does what the operator asked for. If it throws, the dialog shows the error and stays open. */
   readonly submit?: (text: string) => Promise<void>
 }
 
 /** Asks for a text. Returns null if the operator cancels. */
 export async function askText(question: TextQuestion): Promise<string | null> {
-  const { title, label, verb, value, help = '', isOptional = false, choices = [], submit } = question
+  const { title, label, verb, value, help = '', isOptional = false, submit } = question
   const content = html`<label for="media-dialog-text">${label}</label>
     <input
       id="media-dialog-text"
@@ -83,14 +101,10 @@ export async function askText(question: TextQuestion): Promise<string | null> {
       name="text"
       dir="auto"
       autocomplete="off"
-      list="media-dialog-choices"
       aria-describedby="media-dialog-help"
       .value=${value}
       ?required=${!isOptional}
     />
-    <datalist id="media-dialog-choices">
-      ${choices.map(choice => html`<option value=${choice}></option>`)}
-    </datalist>
     <p class="quiet" id="media-dialog-help">${help}</p>`
   const entered = await askInDialog({ title, verb, content, submit: each => submit?.(textOf(each)) })
   return entered === null ? null : textOf(entered)
@@ -113,3 +127,5 @@ export async function askPlaylists(playlists: readonly MediaPlaylist[]): Promise
   const ids = answer?.getAll('playlist').map(Number) ?? []
   return ids.length === 0 ? null : ids
 }
+
+defineElements({ 'dialog-form': DialogForm })

@@ -55,11 +55,3 @@ export const fieldTitles: Readonly<Record<string, string>> = {
 
 const isTagName = (name: string): name is TagName => name in tagTitles
 export const tagNames = Object.keys(tagTitles).filter(isTagName)
-
-/** Returns the fields of `after` that differ from `before`: the body of a change. */
-export function findChanges(before: MediaRecord, after: MediaRecord): Partial<MediaRecord> {
-  const stored = new Map(Object.entries(before).map(([name, value]) => [name, JSON.stringify(value)]))
-  return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => stored.get(name) !== JSON.stringify(value))
-  )
-}
