@@ -2,10 +2,11 @@ import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
 import { canUsePasskeys, usePasskey } from '../account/passkeys.ts'
-import { ApiError, type FieldError, toApiError } from '../api/api-error.ts'
+import { ApiError, toApiError } from '../api/api-error.ts'
 import { callApi, storeKey, storeUser } from '../api/call-api.ts'
+import { openForm } from '../forms/form-controller.ts'
+import { labeledField } from '../forms/labeled-field.ts'
 import { buttonView } from '../ui/controls.ts'
-import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 
 /** Dispatched after somebody has signed in. */
@@ -28,49 +29,59 @@ export async function openSession(path: string, body: unknown): Promise<number> 
 
 /** Stores who has signed in. Throws an `ApiError` if the browser has refused the cookie. */
 export async function keepSession(userId: number): Promise<void> {
-  await callApi(v.unknown(), 'api/frontend/account/me', { key: '' })
+  await callApi(v.unknown(), 'api/frontend/account/me', { key: '' }).catch((error: unknown) => {
+    const { isUnauthenticated, status } = toApiError(error)
+    throw isUnauthenticated ? new ApiError(noSessionText, status) : error
+  })
   storeUser(userId)
 }
 
+const noSessionText = 'This browser did not keep the session: open the dashboard at the address of BASE_URL.'
+
+const personFields = [
+  { name: 'email', label: 'Email address' },
+  { name: 'password', label: 'Password' }
+]
+const keyFields = [{ name: 'key', label: 'API key' }]
+
 /** The button to sign in, and the dialog for a password, a passkey or an API key. */
 export class SignIn extends LightElement {
-  static override properties = reactiveProperties<SignIn>(
-    'reason',
-    'usesKey',
-    'problem',
-    'problems',
-    'isBusy'
-  )
+  static override properties = reactiveProperties<SignIn>('reason', 'usesKey')
   /** Why the dialog was opened; '' if the operator opened it. */
   reason = ''
   usesKey = false
-  problem = ''
-  problems: readonly FieldError[] = []
-  isBusy = false
+
+  readonly #form = openForm(this, {
+    start: () => ({ email: '', password: '', key: '' }),
+    fields: () => (this.usesKey ? keyFields : personFields),
+    showsProblem: true,
+    isGuarded: false
+  })
 
   protected override render() {
+    const { isBusy, problem } = this.#form
     return html`${buttonView('Sign in', () => this.open(), { style: 'link' })}
-      <dialog class="dialog" aria-labelledby="sign-in" @close=${() => this.#reset()}>
-        <form @submit=${(event: Event) => this.#submit(event)}>
+      <dialog class="dialog" aria-labelledby="sign-in" @close=${() => this.#form.reset()}>
+        <form @submit=${() => this.#submit()}>
           <h2 id="sign-in">Sign in</h2>
           ${this.reason === '' ? nothing : html`<p>${this.reason}</p>`}
           ${this.usesKey ? this.#keyView() : this.#personView()}
-          <p class="trouble" role="alert">${this.problem}</p>
+          <p class="trouble" role="alert">${problem}</p>
           <div class="dialog-buttons">
             ${buttonView('Cancel', () => this.#dialog?.close())}
             ${
               this.usesKey || !canUsePasskeys()
                 ? nothing
-                : buttonView('Use a passkey', () => this.#run(signInWithPasskey), { isDisabled: this.isBusy })
+                : buttonView('Use a passkey', () => this.#run(signInWithPasskey), { isDisabled: isBusy })
             }
-            <button type="submit" class="button" data-kind="strong" aria-busy=${this.isBusy}>
-              ${this.isBusy ? 'Signing in…' : 'Sign in'}
+            <button type="submit" class="button" data-kind="strong" aria-busy=${isBusy}>
+              ${isBusy ? 'Signing in…' : 'Sign in'}
             </button>
           </div>
           ${buttonView(
             this.usesKey ? 'Use an account' : 'Use an API key',
             () => {
-              this.#reset()
+              this.#form.reset()
               this.usesKey = !this.usesKey
             },
             { style: 'link' }
@@ -80,33 +91,26 @@ export class SignIn extends LightElement {
   }
 
   #personView() {
-    const { problems } = this
-    return html`${labeledField('sign-in', {
+    return html`${labeledField(this.#form, {
       name: 'email',
-      label: 'Email address',
       type: 'email',
       autocomplete: 'username webauthn',
-      isRequired: true,
-      problems
+      isRequired: true
     })}
-    ${labeledField('sign-in', {
+    ${labeledField(this.#form, {
       name: 'password',
-      label: 'Password',
       type: 'password',
       autocomplete: 'current-password',
-      isRequired: true,
-      problems
+      isRequired: true
     })}`
   }
 
   #keyView() {
-    return labeledField('sign-in', {
+    return labeledField(this.#form, {
       name: 'key',
-      label: 'API key',
       type: 'password',
       help: 'The API key is kept in this browser tab until you close it.',
-      isRequired: true,
-      problems: this.problems
+      isRequired: true
     })
   }
 
@@ -125,52 +129,21 @@ export class SignIn extends LightElement {
     return this.querySelector('dialog')
   }
 
-  #submit(event: Event): void {
-    event.preventDefault()
-    const form = this.querySelector('form')
-    if (form === null) return
-    const values = readForm(form)
-    const { key = '' } = values
-    void this.#run(() =>
-      this.usesKey ? signInWithKey(key) : signInAsPerson('api/frontend/account/session', values)
+  #submit(): Promise<void> {
+    const { email, password, key } = this.#form.values
+    return this.#run(() =>
+      this.usesKey
+        ? signInWithKey(key.trim())
+        : signInAsPerson('api/frontend/account/session', { email, password })
     )
   }
 
   async #run(signIn: () => Promise<void>): Promise<void> {
-    if (this.isBusy) return
-    this.isBusy = true
-    this.problem = ''
-    this.problems = []
-    try {
+    const isSignedIn = await this.#form.submit(async () => {
       await signIn()
-      this.#dialog?.close()
-      this.dispatchEvent(new Event(signedInEvent, { bubbles: true }))
-    } catch (thrown) {
-      this.#explain(thrown)
-    } finally {
-      this.isBusy = false
-    }
-  }
-
-  #explain(thrown: unknown): void {
-    const { isUnauthenticated, message, fieldErrors } = toApiError(thrown)
-    if (this.usesKey) {
-      const text = isUnauthenticated ? 'This API key is not valid.' : message
-      this.problems = [{ field: 'key', message: text }]
-    } else if (isUnauthenticated)
-      this.problem = 'This browser did not keep the session: open the dashboard at the address of BASE_URL.'
-    else {
-      this.problems = fieldErrors.filter(({ field }) => ['email', 'password'].includes(field))
-      if (this.problems.length === 0) this.problem = message
-    }
-    void this.updateComplete.then(() => focusProblem(this))
-  }
-
-  /** Removes passwords and keys from the page. */
-  #reset(): void {
-    this.querySelector('form')?.reset()
-    this.problem = ''
-    this.problems = []
+      return ''
+    })
+    if (isSignedIn) this.resume()
   }
 }
 
@@ -186,8 +159,12 @@ async function signInWithPasskey(): Promise<void> {
 }
 
 async function signInWithKey(key: string): Promise<void> {
-  const text = key.trim()
-  if (!apiKeyPattern.test(text)) throw new ApiError('This is not an API key.', 400)
-  await callApi(v.unknown(), 'api/health', { key: text })
-  storeKey(text)
+  if (!apiKeyPattern.test(key)) throw keyError('This is not an API key.')
+  await callApi(v.unknown(), 'api/health', { key }).catch((error: unknown) => {
+    const { isUnauthenticated, message } = toApiError(error)
+    throw keyError(isUnauthenticated ? 'This API key is not valid.' : message)
+  })
+  storeKey(key)
 }
+
+const keyError = (message: string) => new ApiError(message, 400, false, [{ field: 'key', message }])
