@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit'
 import * as v from 'valibot'
 
-import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi, currentKey, storeUser } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { openForm } from '../forms/form-controller.ts'
+import { labeledField } from '../forms/labeled-field.ts'
 import { signedInEvent } from '../shell/sign-in.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, chipView, tableView } from '../ui/controls.ts'
-import { focusProblem, isEdited, labeledField, readForm } from '../ui/labeled-field.ts'
 import { defineElements, LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { loadStateView, panelView } from '../ui/panel.ts'
 import { formatAge } from '../ui/text.ts'
@@ -42,14 +42,30 @@ const keysSchema = v.array(
 )
 const newKeySchema = v.object({ key: v.string() })
 
+const passwordFields = [
+  { name: 'current_password', label: 'Current password' },
+  { name: 'new_password', label: 'New password' }
+]
+const keyFields = [{ name: 'name', label: 'What is the key for?' }]
+
 /** The account of the user who has signed in. */
 class AccountPage extends LightElement {
-  static override properties = reactiveProperties<AccountPage>('problems', 'newKey')
-  problems: readonly FieldError[] = []
+  static override properties = reactiveProperties<AccountPage>('newKey')
   /** A key that was created now, which is shown once. */
   newKey = ''
 
   readonly #actions = openActionRunner(this)
+  readonly #password = openForm(this, {
+    start: () => ({ current_password: '', new_password: '' }),
+    fields: () => passwordFields,
+    isGuarded: false,
+    actions: this.#actions
+  })
+  readonly #key = openForm(this, {
+    start: () => ({ name: '' }),
+    fields: () => keyFields,
+    actions: this.#actions
+  })
   readonly #me = this.#poll('me', meSchema)
   readonly #passkeys = this.#poll('passkeys', passkeysSchema)
   readonly #sessions = this.#poll('sessions', sessionsSchema)
@@ -57,7 +73,8 @@ class AccountPage extends LightElement {
 
   constructor() {
     super()
-    guardChanges(this, () => Array.from(this.querySelectorAll('form')).some(isEdited))
+    // Browsers fill in the current password by themselves.
+    guardChanges(this, () => this.#password.values.new_password !== '')
   }
 
   #poll<Schema extends v.GenericSchema>(name: string, schema: Schema) {
@@ -79,31 +96,26 @@ class AccountPage extends LightElement {
   }
 
   #passwordView({ email, roles, has_password: hasPassword }: v.InferOutput<typeof meSchema>) {
-    const { problems } = this
     const names = roles.map(({ name }) => name).join(', ')
     const content = html`<p>${email}${names === '' ? '' : `: ${names}`}</p>
-      <form class="account-form" @submit=${(event: Event) => this.#changePassword(event)}>
+      <form class="account-form" @submit=${() => this.#changePassword()}>
         <input type="text" name="username" autocomplete="username" .defaultValue=${email} hidden />
         ${
           hasPassword
-            ? labeledField('account', {
+            ? labeledField(this.#password, {
                 name: 'current_password',
-                label: 'Current password',
                 type: 'password',
                 autocomplete: 'current-password',
-                isRequired: true,
-                problems
+                isRequired: true
               })
             : nothing
         }
-        ${labeledField('account', {
+        ${labeledField(this.#password, {
           name: 'new_password',
-          label: 'New password',
           type: 'password',
           autocomplete: 'new-password',
           help: 'At least 10 characters. All other sessions end.',
-          isRequired: true,
-          problems
+          isRequired: true
         })}
         <div>
           <button type="submit" class="button">${hasPassword ? 'Change password' : 'Set password'}</button>
@@ -112,30 +124,12 @@ class AccountPage extends LightElement {
     return panelView({ id: 'account-password', title: 'Password', resource: this.#me }, content)
   }
 
-  async #changePassword(event: Event): Promise<void> {
-    event.preventDefault()
-    const form = this.querySelector<HTMLFormElement>('.account-form')
-    if (form === null) return
-    const { current_password = '', new_password = '' } = readForm(form)
-    this.problems = []
-    await this.#actions.run('password', async () => {
-      try {
-        const body = { current_password, new_password }
-        const message = await callAction(
-          `${account}/password`,
-          { method: 'PUT', body },
-          this.#sessions.refresh
-        )
-        form.reset()
-        void this.#me.refresh()
-        return message
-      } catch (error) {
-        this.problems = toApiError(error).fieldErrors
-        if (this.problems.length === 0) throw error
-        void this.updateComplete.then(() => focusProblem(this))
-        return ''
-      }
-    })
+  async #changePassword(): Promise<void> {
+    const body = this.#password.values
+    const isChanged = await this.#password.submit(() =>
+      callAction(`${account}/password`, { method: 'PUT', body }, this.#sessions.refresh)
+    )
+    if (isChanged) await this.#me.refresh()
   }
 
   #passkeysView() {
@@ -243,8 +237,8 @@ class AccountPage extends LightElement {
 
   #keysView() {
     const rows = this.#keys.value ?? []
-    const form = html`<form class="account-form" @submit=${(event: Event) => this.#createKey(event)}>
-      ${labeledField('key', { name: 'name', label: 'What is the key for?', isRequired: true })}
+    const form = html`<form class="account-form" @submit=${() => this.#createKey()}>
+      ${labeledField(this.#key, { name: 'name', isRequired: true })}
       <div><button type="submit" class="button">Create a key</button></div>
     </form>`
     return panelView(
@@ -269,15 +263,11 @@ class AccountPage extends LightElement {
     )
   }
 
-  async #createKey(event: Event): Promise<void> {
-    event.preventDefault()
-    const form = event.currentTarget
-    if (!(form instanceof HTMLFormElement)) return
-    await this.#actions.run('key', async () => {
-      const body = readForm(form)
+  async #createKey(): Promise<void> {
+    const body = this.#key.values
+    await this.#key.submit(async () => {
       const { key } = await callApi(newKeySchema, `${account}/api-keys`, { method: 'POST', body })
       this.newKey = key
-      form.reset()
       await this.#keys.refresh()
       return ''
     })

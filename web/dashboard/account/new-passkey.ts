@@ -14,14 +14,11 @@ interface NewPasskeyOptions<Result> {
   readonly store: (passkey: unknown) => Promise<Result>
 }
 
-/** The server did not take a passkey after it was created. `remains` says what is on the device now. */
-export class UnusedPasskeyError extends ApiError {
-  readonly remains: string
-
-  constructor({ message, status, isUnauthenticated, fieldErrors }: ApiError, remains: string) {
-    super(`${message} ${remains}`, status, isUnauthenticated, fieldErrors)
-    this.remains = remains
-  }
+/** The error of a passkey that the server did not take. `remains` says what is on the device now. */
+function unusedPasskeyError({ message, status, isUnauthenticated, fieldErrors }: ApiError, remains: string) {
+  // Fields show their problems themselves.
+  const errors = fieldErrors.length === 0 ? [] : [...fieldErrors, { field: 'passkey', message: remains }]
+  return new ApiError(`${message} ${remains}`, status, isUnauthenticated, errors)
 }
 
 /**
@@ -44,11 +41,11 @@ export async function createPasskey<Result>({
     const { rp, user } = v.parse(newPasskeySchema, optionsJSON)
     const name = `the passkey of ${user.name} for ${rp.id}`
     if (!isRefusal(error))
-      throw new UnusedPasskeyError(
+      throw unusedPasskeyError(
         error,
         `Whether ${name} can be used is not certain: try it. If it cannot, remove it in the settings of your device for passwords and passkeys.`
       )
-    throw new UnusedPasskeyError(error, await withdraw(rp.id, passkey.id, name))
+    throw unusedPasskeyError(error, await withdraw(rp.id, passkey.id, name))
   }
 }
 
