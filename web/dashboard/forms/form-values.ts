@@ -58,14 +58,6 @@ export function toBody(
   return body
 }
 
-/** The members of a record that an edit has changed. */
-export const selectBody = (record: ApiRecord, edited: ApiRecord): ApiRecord =>
-  Object.fromEntries(Object.entries(edited).filter(([name, value]) => !isSame(value, record[name])))
-
-/** The members of a body whose stored values are not those of the record from which the body was made. */
-export const listChanged = (body: ApiRecord, record: ApiRecord, stored: ApiRecord): string[] =>
-  Object.keys(body).filter(name => !isSame(record[name], stored[name]))
-
 function toInput({ kind }: FormField, value: unknown): unknown {
   if (kind !== 'number' || typeof value !== 'string') return value
   const text = value.trim()

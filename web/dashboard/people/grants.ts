@@ -3,6 +3,7 @@ import * as v from 'valibot'
 
 import { toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
+import { choicesView } from '../forms/choices-view.ts'
 import type { PermissionPreset } from './permission-choices.ts'
 
 export const roleSchema = v.object({
@@ -41,50 +42,53 @@ export function nameStations(ids: readonly number[], stations: readonly Station[
   return ids.map(id => stations.find(each => each.id === id)?.name ?? `#${id}`).join(', ')
 }
 
-interface Checkbox {
-  readonly value: string | number
-  readonly label: string
-  readonly isChecked: boolean
+/** The part of a form that the choice of roles and stations uses. */
+interface GrantsForm {
+  readonly id: string
+  readonly values: Readonly<Record<'roles' | 'stations', readonly number[]>>
+  readonly labelOf: (name: string) => string
+  readonly problemOf: (name: string) => string
+  readonly set: (name: 'roles' | 'stations', ids: readonly number[]) => void
 }
 
-/** A group of checkboxes with one name. */
-export const checkboxes = (title: string, name: string, boxes: readonly Checkbox[], help = '') =>
-  html`<fieldset class="checkboxes">
-    <legend>${title}</legend>
+const ascending = (one: number, other: number) => one - other
+
+/** The ids in an order that does not depend on when they were chosen. */
+export const sortIds = (ids: readonly number[]): readonly number[] => ids.toSorted(ascending)
+
+function checkboxes(form: GrantsForm, name: 'roles' | 'stations', choices: readonly Station[], help = '') {
+  return html`<fieldset class="checkboxes">
+    <legend>${form.labelOf(name)}</legend>
     ${help === '' ? '' : html`<p class="quiet">${help}</p>`}
-    ${boxes.map(
-      ({ value, label, isChecked }) =>
-        html`<label
-          ><input type="checkbox" name=${name} value=${value} .defaultChecked=${isChecked} /> ${label}</label
-        >`
-    )}
+    ${choicesView({
+      id: `${form.id}-${name}`,
+      options: choices.map(({ id, name: label }) => ({ value: String(id), label })),
+      chosen: form.values[name].map(String),
+      isDisabled: false,
+      onChange: chosen => form.set(name, sortIds(chosen.map(Number)))
+    })}
+    <p class="trouble" role="alert" ?hidden=${form.problemOf(name) === ''}>${form.problemOf(name)}</p>
   </fieldset>`
+}
 
 /** The choice of roles and stations of a person. */
 export const grantsView = (
+  form: GrantsForm,
   roles: readonly Role[],
   stations: readonly Station[],
-  { roleIds, stationIds }: { readonly roleIds: readonly number[]; readonly stationIds: readonly number[] }
+  stationIds: readonly number[] = []
 ) => html`
+  ${checkboxes(form, 'roles', roles)}
   ${checkboxes(
-    'Roles',
-    'roles',
-    roles.map(({ id, name }) => ({ value: id, label: name, isChecked: roleIds.includes(id) }))
-  )}
-  ${checkboxes(
-    'Stations',
+    form,
     'stations',
     [
-      ...stations.map(({ id, name }) => ({ value: id, label: name, isChecked: stationIds.includes(id) })),
+      ...stations,
       // A limit to a deleted station remains one: without it, the roles would be valid for all stations.
       ...stationIds
         .filter(id => !stations.some(station => station.id === id))
-        .map(id => ({ value: id, label: `Station ${id}, which does not exist`, isChecked: true }))
+        .map(id => ({ id, name: `Station ${id}, which does not exist` }))
     ],
     'The roles are limited to these stations. With none, they are valid for all stations, also new ones.'
   )}
 `
-
-/** The checked values of a group. */
-export const checkedIn = (form: HTMLFormElement, name: string): string[] =>
-  new FormData(form).getAll(name).map(String)

@@ -1,16 +1,15 @@
 import { html, nothing, type PropertyValues } from 'lit'
 import * as v from 'valibot'
 
-import { describeProblem, type FieldError, toApiError } from '../api/api-error.ts'
 import { callAction, callApi } from '../api/call-api.ts'
 import { pollResource } from '../api/poll-resource.ts'
+import { openForm } from '../forms/form-controller.ts'
+import { labeledField } from '../forms/labeled-field.ts'
 import { openActionRunner } from '../ui/actions.ts'
 import { buttonView, type Chip, chipView, tableView } from '../ui/controls.ts'
-import { focusProblem, isEdited, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
 import { panelView } from '../ui/panel.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
-import { checkedIn, grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
+import { grantsView, nameStations, rolesSchema, stationsSchema } from './grants.ts'
 import { closePeople, openPeople } from './people-address.ts'
 
 const invitationSchema = v.object({
@@ -31,16 +30,29 @@ const intervalMs = 20_000
 const newInvitation = 'invitation-new'
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
+/** How long a link is valid, in hours. */
+const validities = [
+  [24, 'a day'],
+  [168, 'a week'],
+  [720, '30 days']
+] as const
+
+const fields = [
+  { name: 'email', label: 'Email address (optional)' },
+  { name: 'name', label: 'Name (optional)' },
+  { name: 'roles', label: 'Roles' },
+  { name: 'stations', label: 'Stations' }
+]
+
+const noIds: readonly number[] = []
+
 /** The invitations, and the form for a new one. */
 export class InvitationList extends LightElement {
-  static override properties = reactiveProperties<InvitationList>('item', 'link', 'problems')
+  static override properties = reactiveProperties<InvitationList>('item', 'link')
   /** `invitation-new`: the form is open. */
   declare item: string
   /** The link of an invitation that was created now, which is shown once. */
   link = ''
-  problems: readonly FieldError[] = []
-  /** Whether the invitation in the form was created. */
-  #isSaved = false
 
   readonly #actions = openActionRunner(this)
   readonly #invitations = pollResource(this, {
@@ -50,16 +62,14 @@ export class InvitationList extends LightElement {
   })
   readonly #roles = pollResource(this, { schema: rolesSchema, path: () => 'api/admin/roles', intervalMs })
   readonly #stations = pollResource(this, { schema: stationsSchema, path: () => 'api/stations', intervalMs })
-
-  constructor() {
-    super()
-    guardChanges(this, () => !this.#isSaved && isEdited(this.querySelector('form')))
-  }
+  readonly #form = openForm(this, {
+    start: () => ({ email: '', name: '', roles: noIds, stations: noIds, expires_in_hours: 168 }),
+    fields: () => fields,
+    actions: this.#actions
+  })
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has('item')) return
-    this.problems = []
-    this.#isSaved = false
+    if (changed.has('item')) this.#form.reset()
   }
 
   protected override render() {
@@ -127,19 +137,22 @@ export class InvitationList extends LightElement {
   }
 
   #formView() {
-    const { problems } = this
-    const roles = problems.find(({ field }) => field === 'roles')
-    const rolesProblem = roles === undefined ? '' : describeProblem('Roles', roles)
-    return html`<form class="account-form" @submit=${(event: Event) => this.#invite(event)}>
-      ${labeledField('invite', { name: 'email', label: 'Email address (optional)', type: 'email', problems })}
-      ${labeledField('invite', { name: 'name', label: 'Name (optional)', problems })}
-      ${grantsView(this.#roles.value ?? [], this.#stations.value ?? [], { roleIds: [], stationIds: [] })}
-      <p class="trouble" role="alert">${rolesProblem}</p>
+    const { expires_in_hours: validity } = this.#form.values
+    return html`<form class="account-form" @submit=${() => this.#invite()}>
+      ${labeledField(this.#form, { name: 'email', type: 'email' })}
+      ${labeledField(this.#form, { name: 'name' })}
+      ${grantsView(this.#form, this.#roles.value ?? [], this.#stations.value ?? [])}
       <label for="invite-hours">The link is valid for</label>
-      <select id="invite-hours" name="expires_in_hours" class="field">
-        <option value="24">a day</option>
-        <option value="168" selected>a week</option>
-        <option value="720">30 days</option>
+      <select
+        id="invite-hours"
+        class="field"
+        @change=${({ target }: Event) => {
+          if (target instanceof HTMLSelectElement) this.#form.set('expires_in_hours', Number(target.value))
+        }}
+      >
+        ${validities.map(
+          ([hours, text]) => html`<option value=${hours} .selected=${hours === validity}>${text}</option>`
+        )}
       </select>
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Create the link</button>
@@ -148,33 +161,15 @@ export class InvitationList extends LightElement {
     </form>`
   }
 
-  async #invite(event: Event): Promise<void> {
-    event.preventDefault()
-    const form = this.querySelector('form')
-    if (form === null) return
-    const { email = '', name = '', expires_in_hours: hours = '' } = readForm(form)
-    const body = {
-      email,
-      name,
-      roles: checkedIn(form, 'roles').map(Number),
-      stations: checkedIn(form, 'stations').map(Number),
-      expires_in_hours: Number(hours)
-    }
-    this.problems = []
-    await this.#actions.run('invite', async () => {
-      try {
-        const { link } = await callApi(createdSchema, 'api/admin/invitations', { method: 'POST', body })
-        this.link = link
-        this.#isSaved = true
-        closePeople()
-        await this.#invitations.refresh()
-      } catch (error) {
-        this.problems = toApiError(error).fieldErrors
-        if (this.problems.length === 0) throw error
-        void this.updateComplete.then(() => focusProblem(this))
-      }
+  async #invite(): Promise<void> {
+    const body = this.#form.values
+    const isCreated = await this.#form.submit(async () => {
+      const { link } = await callApi(createdSchema, 'api/admin/invitations', { method: 'POST', body })
+      this.link = link
+      await this.#invitations.refresh()
       return ''
     })
+    if (isCreated) closePeople()
   }
 
   async #copyLink(): Promise<void> {

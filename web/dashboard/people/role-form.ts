@@ -1,19 +1,14 @@
 import { html } from 'lit'
 import * as v from 'valibot'
 
-import { type FieldError, toApiError } from '../api/api-error.ts'
 import { callApi } from '../api/call-api.ts'
-import { confirmOverwrite } from '../forms/confirm-overwrite.ts'
-import { isSame } from '../forms/form-edits.ts'
-import { type ApiRecord, selectBody } from '../forms/form-values.ts'
-import { openActionRunner } from '../ui/actions.ts'
+import { openForm } from '../forms/form-controller.ts'
+import { labeledField } from '../forms/labeled-field.ts'
 import { buttonView } from '../ui/controls.ts'
-import { focusProblem, labeledField, readForm } from '../ui/labeled-field.ts'
 import { LightElement, reactiveProperties } from '../ui/light-element.ts'
-import { guardChanges } from '../ui/unsaved-changes.ts'
 import { presetsOf, type Role, roleSchema, type Station } from './grants.ts'
 import { permissionChoices } from './permission-choices.ts'
-import { type StationGrant, stationGrantsView } from './station-grants.ts'
+import { stationGrantsView } from './station-grants.ts'
 
 const permissionSchema = v.object({ id: v.string(), name: v.string() })
 
@@ -24,43 +19,29 @@ export const permissionsSchema = v.object({
 })
 type Permissions = v.InferOutput<typeof permissionsSchema>
 
-const titles: Readonly<Record<string, string>> = { name: 'Name', permissions: 'Permissions' }
+const fields = [
+  { name: 'name', label: 'Name' },
+  { name: 'permissions', label: 'Permissions' }
+]
 
-/** Saves what was edited of a role. */
-async function saveRole({ id, name, permissions }: Role, edited: ApiRecord): Promise<void> {
-  const record = { name, permissions }
-  const body = selectBody(record, edited)
-  const path = `api/admin/role/${id}`
-  await confirmOverwrite({
-    body,
-    record,
-    load: () => callApi(roleSchema, path, { isSave: true }),
-    describe: names => names.map(each => titles[each] ?? each)
-  })
-  await callApi(v.unknown(), path, { method: 'PUT', body })
-}
+type Edited = Pick<Role, 'name' | 'permissions'>
+
+/** What the form edits. The order in which permissions are chosen is no change. */
+const valuesOf = ({ name, permissions }: Edited): Edited => ({ name, permissions: sorted(permissions) })
+
+const sorted = ({ global, station }: Role['permissions']): Role['permissions'] => ({
+  global: global.toSorted(),
+  station: station.map(({ id, permissions }) => ({ id, permissions: permissions.toSorted() }))
+})
+
+const newRole: Edited = { name: '', permissions: { global: [], station: [] } }
 
 const toOptions = (permissions: Permissions['global']) =>
   permissions.map(({ id, name }) => ({ value: id, label: name }))
 
-// The order in which permissions are chosen is no change.
-const sorted = (names: readonly string[]) => names.toSorted()
-const sortedGrant = ({ station, permissions }: StationGrant) => ({
-  station,
-  permissions: sorted(permissions)
-})
-
 /** The form of a role: its permissions for all stations, and for single ones. */
 export class RoleForm extends LightElement {
-  static override properties = reactiveProperties<RoleForm>(
-    'edited',
-    'roles',
-    'stations',
-    'permissions',
-    'global',
-    'grants',
-    'problems'
-  )
+  static override properties = reactiveProperties<RoleForm>('edited', 'roles', 'stations', 'permissions')
   /** Null: a new role. */
   declare edited: Role | null
   /** The roles that a new one may start as. */
@@ -69,69 +50,46 @@ export class RoleForm extends LightElement {
   declare permissions: Permissions
   /** Called after the role was saved, and when the operator cancels. */
   declare close: (isSaved: boolean) => void
-  global: readonly string[] = []
-  grants: readonly StationGrant[] = []
-  problems: readonly FieldError[] = []
-  readonly #actions = openActionRunner(this)
-  /** The role as it was when the form was opened. */
-  #start: Role | null = null
-  #isSaved = false
-
-  constructor() {
-    super()
-    guardChanges(this, () => !this.#isSaved && this.#hasChanges)
-  }
-
-  get #hasChanges(): boolean {
-    const { global, station } = this.#start?.permissions ?? { global: [], station: [] }
-    const stored = station.map(({ id, permissions }) => ({ station: id, permissions }))
-    const startName = this.#start?.name ?? ''
-    const name = this.querySelector<HTMLInputElement>('input[name=name]')?.value.trim() ?? startName
-    return (
-      name !== startName ||
-      !isSame(sorted(this.global), sorted(global)) ||
-      !isSame(this.grants.map(sortedGrant), stored.map(sortedGrant))
-    )
-  }
-
-  protected override willUpdate(): void {
-    // What is chosen stays while the roles are read again.
-    if (this.hasUpdated) return
-    this.#start = this.edited
-    const { global, station } = this.edited?.permissions ?? { global: [], station: [] }
-    this.global = global
-    this.grants = station.map(({ id, permissions }) => ({ station: id, permissions }))
-  }
+  readonly #form = openForm(this, {
+    start: () => valuesOf(this.edited ?? newRole),
+    fields: () => fields
+  })
 
   protected override render() {
-    const { problems } = this
+    const { global, station } = this.#form.values.permissions
     const presets = presetsOf(this.roles)
-    const isDisabled = this.#actions.inFlight !== null
-    return html`<form class="account-form" @submit=${(event: Event) => this.#submit(event)}>
-      ${labeledField('role', { name: 'name', label: 'Name', value: this.edited?.name ?? '', isRequired: true, problems })}
+    const isDisabled = this.#form.isBusy
+    const problem = this.#form.problemOf('permissions')
+    return html`<form class="account-form" @submit=${() => this.#save()}>
+      ${labeledField(this.#form, { name: 'name', isRequired: true })}
       <fieldset class="checkboxes">
         <legend>Users with the role may</legend>
         ${permissionChoices({
           id: 'role-global',
           options: toOptions(this.permissions.global),
-          chosen: this.global,
+          chosen: global,
           presets,
           isDisabled,
-          onChange: global => (this.global = global)
+          onChange: chosen => this.#setPermissions({ global: [...chosen], station })
         })}
       </fieldset>
       <fieldset class="checkboxes">
         <legend>For single stations they also may</legend>
         ${stationGrantsView({
           id: 'role-stations',
-          grants: this.grants,
+          grants: station.map(({ id, permissions }) => ({ station: id, permissions })),
           stations: this.stations,
           permissions: toOptions(this.permissions.station),
           presets,
           isDisabled,
-          onChange: grants => (this.grants = grants)
+          onChange: grants =>
+            this.#setPermissions({
+              global,
+              station: grants.map(grant => ({ id: grant.station, permissions: [...grant.permissions] }))
+            })
         })}
       </fieldset>
+      <p class="trouble" role="alert" ?hidden=${problem === ''}>${problem}</p>
       <div class="button-row">
         <button type="submit" class="button" data-kind="strong">Save</button>
         ${buttonView('Cancel', () => this.close(false))}
@@ -139,32 +97,22 @@ export class RoleForm extends LightElement {
     </form>`
   }
 
-  async #submit(event: Event): Promise<void> {
-    event.preventDefault()
-    const form = this.querySelector('form')
-    if (form === null) return
-    const { name } = readForm(form)
-    const station = this.grants.map(grant => ({ id: grant.station, permissions: grant.permissions }))
-    const body = { name, permissions: { global: this.global, station } }
-    const start = this.#start
-    this.problems = []
-    let isSaved = false
-    await this.#actions.run('save', async () => {
-      try {
-        if (start === null) await callApi(v.unknown(), 'api/admin/roles', { method: 'POST', body })
-        else await saveRole(start, body)
-        isSaved = true
+  #setPermissions(permissions: Role['permissions']): void {
+    this.#form.set('permissions', sorted(permissions))
+  }
+
+  async #save(): Promise<void> {
+    const path = this.edited === null ? 'api/admin/roles' : `api/admin/role/${this.edited.id}`
+    const method = this.edited === null ? 'POST' : 'PUT'
+    const body = this.edited === null ? this.#form.values : this.#form.changes
+    const load = async () => valuesOf(await callApi(roleSchema, path, { isSave: true }))
+    const isSaved = await this.#form.submit(
+      async () => {
+        await callApi(v.unknown(), path, { method, body })
         return 'Role saved.'
-      } catch (error) {
-        this.problems = toApiError(error).fieldErrors.filter(({ field }) => field === 'name')
-        if (this.problems.length === 0) throw error
-        void this.updateComplete.then(() => focusProblem(this))
-        return ''
-      }
-    })
-    // Its notice must be dispatched before it is removed.
-    if (!isSaved) return
-    this.#isSaved = true
-    this.close(true)
+      },
+      this.edited === null ? undefined : load
+    )
+    if (isSaved) this.close(true)
   }
 }
