@@ -24,7 +24,7 @@ export function findField<Field extends FieldLabel>(
 export const nameField = (fields: readonly FieldLabel[], name: string): string =>
   (findField(fields, name)?.label ?? name).replace(/ \(.*\)$/, '')
 
-/** The first problem of each field, and the rest of an error in one text; '' if all of it belongs to fields. */
+/** The first problem of each field, and the other problems of an error as one text; '' for none. */
 export function sortProblems(
   { message, fieldErrors }: ApiError,
   fields: readonly FieldLabel[],

@@ -24,8 +24,8 @@ interface FormOptions<Values extends object> {
 export type Form<Values extends object> = ReturnType<typeof openForm<Values>>
 
 /**
- * The state of a form: what was edited, whether it is being saved, and the problems of the last attempt. What is edited
- * stays until it is saved, whatever is read meanwhile and whoever signs in again. The host is updated with each change.
+ * The state of a form: what was edited, whether it is being saved, and the problems of the last attempt. What
+ * was edited stays until it is saved, whatever is read meanwhile. The host is updated with each change.
  */
 export function openForm<Values extends object>(
   host: ReactiveControllerHost & HTMLElement,
@@ -133,9 +133,9 @@ export function openForm<Values extends object>(
       host.requestUpdate()
     },
     /**
-     * Saves the form, unless an action is in flight. `save` returns a message for the operator, '' for none; null if the
-     * operator canceled it. With `load`, which reads the stored values again, the operator is asked before changes of
-     * someone else are overwritten. Returns whether it was saved.
+     * Saves the form, unless an action is in flight. `save` returns a message for the operator, '' for none;
+     * null if the operator canceled it. With `load`, which reads the stored values again, the operator is asked
+     * before changes of someone else are overwritten. Returns whether it was saved.
      */
     async submit(
       save: () => Promise<string | null>,

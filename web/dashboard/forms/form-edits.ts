@@ -1,8 +1,8 @@
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /**
- * What was edited in a form. `start` returns the stored values; it is evaluated at every use, since they may change at any
- * time. A field that is edited keeps the one with which its edit began.
+ * What was edited in a form. `start` returns the stored values, which may change at any time: it is evaluated
+ * at every use. A field that is edited keeps the one with which its edit began.
  */
 export function openEdits<Values extends object>(start: () => Values) {
   type Value = Values[keyof Values]
@@ -45,7 +45,7 @@ export function openEdits<Values extends object>(start: () => Values) {
     send(): void {
       sent = new Map(edits)
     },
-    /** Forgets edits that were sent. A field that was edited again since then goes on from the stored value. */
+    /** Forgets edits that were sent. A field that was edited again since goes on from the stored value. */
     forgetSaved(names: Iterable<keyof Values> = sent.keys()): void {
       for (const name of names) {
         const edit = edits.get(name)

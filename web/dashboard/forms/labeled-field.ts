@@ -17,7 +17,7 @@ interface LabeledFieldOptions<Name extends string> {
   readonly isRequired?: boolean
 }
 
-/** A text field with its label, its help and its problem. Blanks around the text are left out, except in passwords. */
+/** A text field with its label, its help and its problem. A text is trimmed, a password is not. */
 export function labeledField<Name extends string>(
   form: TextForm<NoInfer<Name>>,
   { name, type = 'text', autocomplete = 'off', help = '', isRequired = false }: LabeledFieldOptions<Name>
