@@ -23,8 +23,6 @@ export interface SqlOptions {
 
 /** How much longer than a statement's timeout its response is awaited. */
 const answerMarginSeconds = 1
-/** Pause before a lost connection is opened again, in seconds. The default of the package grows to 20. */
-const reconnectPauseSeconds = () => 0.1 + Math.random() * 0.3
 /** Idle seconds before TCP keep-alive probes; ten probes, one per second. */
 const keepAliveSeconds = 3
 
@@ -47,7 +45,6 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
     }),
     max,
     ...(onQuery === undefined ? {} : { onquery: onQuery }),
-    backoff: reconnectPauseSeconds,
     answer_timeout: statementSeconds + answerMarginSeconds,
     keep_alive: keepAliveSeconds,
     onnotice: () => {},
@@ -61,7 +58,7 @@ export function openSql(url: string, { max, name, statementSeconds = 8, onQuery 
 /** Without the patch, a lost connection can end the process or send statements outside their transaction. */
 function assertPatched(): void {
   // Set by the patch; raised when the patch changes.
-  if (Reflect.get(postgres, 'cuewirePatch') === 7) return
+  if (Reflect.get(postgres, 'cuewirePatch') === 8) return
   throw new OperatorError(
     'the package postgres lacks patches/postgres+3.4.9.patch: run npm ci without --ignore-scripts, and npm run build'
   )

@@ -3,11 +3,9 @@ import { readFileSync } from 'node:fs'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } from 'ioredis'
 
 import { projectFile } from '../runtime/program-files.ts'
-import { correctCluster, limitCommandTime } from './cluster-corrections.ts'
-import { coalesceWrites } from './coalesce-writes.ts'
+import { correctClient } from './client-corrections.ts'
 import type { RedisPlace } from './place.ts'
 import { accessOptions, connectionOptions, parseRedisUrl } from './redis-url.ts'
-import { replaceRefusedConnection } from './refused-connections.ts'
 
 /** A connection to one Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster
@@ -62,9 +60,7 @@ export function openJobConnection(place: RedisPlace, name: string): RedisClient 
 }
 
 function openForCommands(place: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
-  const redis = open(place, name, { commandTimeout, socketTimeout, ...options })
-  if (redis instanceof Cluster) limitCommandTime(redis, commandTimeout)
-  return redis
+  return open(place, name, { commandTimeout, socketTimeout, ...options })
 }
 
 /**
@@ -91,12 +87,19 @@ const probedKey = '{cuewire}plays'
 type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'socketTimeout'> &
   Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>
 
-function open({ urls, isCluster }: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
+function open(place: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
+  const client = create(place, name, options)
+  correctClient(client, options.commandTimeout)
+  probe(client)
+  return client
+}
+
+function create({ urls, isCluster }: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
   const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = options
   const url = parseRedisUrl(urls[0])
   const common = { connectionName: `cuewire-${name}`, connectTimeout, maxLoadingRetryTime, ...rest }
-  if (!isCluster) {
-    const redis = new Redis({
+  if (!isCluster)
+    return new Redis({
       ...connectionOptions(url),
       ...common,
       sentinelCommandTimeout,
@@ -105,12 +108,7 @@ function open({ urls, isCluster }: RedisPlace, name: string, options: Connection
       retryStrategy,
       lazyConnect: true
     })
-    coalesceWrites(redis)
-    replaceRefusedConnection(redis)
-    probe(redis)
-    return redis
-  }
-  const cluster = new Cluster(
+  return new Cluster(
     urls.map(each => parseRedisUrl(each).hosts[0]),
     {
       redisOptions: { ...common, ...accessOptions(url) },
@@ -122,9 +120,6 @@ function open({ urls, isCluster }: RedisPlace, name: string, options: Connection
       dnsLookup: (host, done) => done(null, host)
     }
   )
-  correctCluster(cluster)
-  probe(cluster)
-  return cluster
 }
 
 /** Short at first, so that a restarted Redis is found within a second; with jitter. */

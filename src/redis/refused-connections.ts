@@ -35,18 +35,8 @@ export function openReplacementLimit(): () => boolean {
   }
 }
 
-/** Replaces a connection to one Redis, also the duplicates that BullMQ workers make, while its node refuses commands. */
-export function replaceRefusedConnection(redis: Redis): void {
-  replaceRefused(redis)
-  const duplicate = redis.duplicate.bind(redis)
-  redis.duplicate = (...parts) => {
-    const copy = duplicate(...parts)
-    replaceRefusedConnection(copy)
-    return copy
-  }
-}
-
-function replaceRefused(redis: Redis): void {
+/** Replaces a connection to one Redis while its node refuses commands. */
+export function replaceRefused(redis: Redis): void {
   const mayReplace = openReplacementLimit()
   redis.options.reconnectOnError = error => needsNewConnection(error) && mayReplace()
   let waiting: NodeJS.Timeout | undefined

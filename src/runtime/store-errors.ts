@@ -79,9 +79,12 @@ const sharedSessions = [
   'set its pool_mode to session for this database, or set DATABASE_URL to Postgres itself'
 ] as const
 
+/** The SQLSTATE with which a session refuses itself (`src/db/connection-options.ts`): of the class of servers that start or stop. */
+export const readOnlySession = '57P0R'
+
 /** What an operator can do about errors of Postgres, by SQLSTATE. */
 const postgresFaults: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
-  CONNECTION_TO_STANDBY: [
+  [readOnlySession]: [
     'Postgres is a standby, which is read-only',
     'set DATABASE_URL to the primary, or to all servers (postgres://USER@ONE,OTHER/NAME)'
   ],

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { limitSlotRefreshes } from '../../../src/redis/cluster-corrections.ts'
+import { limitSlotRefreshes } from '../../../src/redis/client-corrections.ts'
 
 /** A cluster client that completes each slot refresh at once, and records its time. */
 function aCluster() {

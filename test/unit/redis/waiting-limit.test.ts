@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { Command } from 'ioredis'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { limitCommandTime } from '../../../src/redis/cluster-corrections.ts'
+import { limitCommandTime } from '../../../src/redis/client-corrections.ts'
 
 /** A cluster client that queues every command and never completes one. */
 function aSilentCluster() {

@@ -1,24 +1,60 @@
 import type { EventEmitter } from 'node:events'
 
-import type { Cluster } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 
-import { coalesceWrites } from './coalesce-writes.ts'
-import { replaceRefusedNodes } from './refused-connections.ts'
+import { replaceRefused, replaceRefusedNodes } from './refused-connections.ts'
 
-/** Corrects ioredis for times when nodes are unavailable, also in the duplicates that BullMQ workers make. */
-export function correctCluster(cluster: Cluster): Cluster {
-  cluster.on('+node', coalesceWrites)
-  replaceRefusedNodes(cluster)
-  const duplicate = cluster.duplicate.bind(cluster)
-  cluster.duplicate = (...parts) => {
-    const copy = correctCluster(duplicate(...parts))
-    // Outages are logged by the process's own connection.
-    copy.on('error', () => {})
-    return copy
+/*
+ * What ioredis 6.0.0 does otherwise than Cuewire needs. All clients are corrected here, once, when they are opened; each correction
+ * says which fault it mends, and has a test in `test/integration/cluster.test.ts` or `coalesced-writes.test.ts`.
+ */
+
+/** Corrects a client, and the duplicates that BullMQ workers make of it. `commandTimeout`: of a client for commands. */
+export function correctClient(client: Redis | Cluster, commandTimeout?: number): void {
+  if (client instanceof Cluster) {
+    client.on('+node', coalesceWrites)
+    replaceRefusedNodes(client)
+    limitSlotRefreshes(client)
+    settleConnects(client)
+    if (commandTimeout !== undefined) limitCommandTime(client, commandTimeout)
+    const duplicate = client.duplicate.bind(client)
+    client.duplicate = (...parts) => correctDuplicate(duplicate(...parts))
+  } else {
+    coalesceWrites(client)
+    replaceRefused(client)
+    const duplicate = client.duplicate.bind(client)
+    client.duplicate = (...parts) => correctDuplicate(duplicate(...parts))
   }
-  limitSlotRefreshes(cluster)
-  settleConnects(cluster)
-  return cluster
+}
+
+function correctDuplicate<Client extends Redis | Cluster>(copy: Client): Client {
+  correctClient(copy)
+  // Outages are logged by the process's own connection.
+  copy.on('error', () => {})
+  return copy
+}
+
+/**
+ * Makes a connection write all commands of one tick of the event loop with one system call. By itself ioredis
+ * writes each command separately, which costs as much CPU as all its other work.
+ */
+function coalesceWrites(redis: Redis): void {
+  const send = redis.sendCommand.bind(redis)
+  let corked: Redis['stream'] | null = null
+  const uncork = () => {
+    corked?.uncork()
+    corked = null
+  }
+  redis.sendCommand = (...parts) => {
+    // Undefined until the first connect.
+    const stream: Redis['stream'] | undefined = redis.stream
+    if (stream && corked === null) {
+      corked = stream
+      stream.cork()
+      process.nextTick(uncork)
+    }
+    return send(...parts)
+  }
 }
 
 /**
