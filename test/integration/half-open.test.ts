@@ -75,6 +75,21 @@ test('if new connections are closed immediately, a query fails in time', async (
   await pool.end({ timeout: 1 })
 })
 
+test('a pool that ends while it connects keeps no connection', async ({ databaseUrl }) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  // The answer to the question for TLS takes longer than the end.
+  proxy.delay(100)
+  const pool = openSql(`${proxy.url}${proxy.url.includes('?') ? '&' : '?'}sslmode=prefer`, {
+    max: 3,
+    name: 'ended'
+  })
+  const queries = Promise.allSettled(Array.from({ length: 3 }, async () => pool`select 1`))
+  await waitFor(() => proxy.taken() === 3, { deadlineMs: 5_000, what: 'the connections' })
+  await pool.end({ timeout: 0 })
+  expect((await queries).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  await waitFor(() => proxy.open() === 0, { deadlineMs: 5_000, what: 'the end of the connections' })
+})
+
 test('a half-open connection to Redis is replaced', async ({ redisUrl }) => {
   await using proxy = await openCuttableProxy(redisUrl)
   const redis = openRedis({ urls: [proxy.url], isCluster: false }, 'half-open')

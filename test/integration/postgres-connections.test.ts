@@ -5,6 +5,7 @@ import { expect, onTestFinished } from 'vitest'
 
 import { checkPostgres } from '../../src/db/check-postgres.ts'
 import { openSql } from '../../src/db/sql.ts'
+import { readOnlySession } from '../../src/runtime/store-errors.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startPgbouncer } from '../support/pgbouncer.ts'
@@ -67,6 +68,40 @@ test('parameters of the URL have an effect', async ({ databaseUrl }) => {
   } finally {
     await sql.end({ timeout: 1 })
   }
+})
+
+test('a session that is read-only, although it must be writable, is refused before it runs a statement', async ({
+  sql,
+  databaseUrl
+}) => {
+  await sql`create table witness (n int)`
+  const pool = openSql(
+    withParameters(
+      databaseUrl,
+      'target_session_attrs=read-write&options=-c%20default_transaction_read_only%3Don'
+    ),
+    { max: 1, name: 'read-only' }
+  )
+  // Long enough to be sent at once.
+  const writing = `begin read write; insert into witness values (1); commit -- ${'long'.repeat(500)}`
+  const first = pool`select 1`.execute()
+  const [refused, other] = await Promise.allSettled([first, pool.unsafe(writing)])
+  expect(refused).toMatchObject({ reason: { code: readOnlySession } })
+  expect(other.status).toBe('rejected')
+  expect(await sql`select n from witness`).toEqual([])
+  await pool.end({ timeout: 1 })
+})
+
+test('a server without TLS is refused if the URL requires TLS', async ({ databaseUrl }) => {
+  const pool = openSql(withParameters(databaseUrl, 'sslmode=require'), { max: 1, name: 'test' })
+  await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_TLS_REFUSED')
+  await pool.end({ timeout: 1 })
+})
+
+test('a server that asks for no password cannot bind it to its certificate', async ({ databaseUrl }) => {
+  const pool = openSql(withParameters(databaseUrl, 'channel_binding=require'), { max: 1, name: 'test' })
+  await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_NOT_BOUND')
+  await pool.end({ timeout: 1 })
 })
 
 test.skipIf(whyWithout('pgbouncer'))(

@@ -1,4 +1,4 @@
-import { copyFile, chmod, chown, stat } from 'node:fs/promises'
+import { copyFile, chmod, chown, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -146,13 +146,17 @@ test.runIf(isDeep)(
   120_000
 )
 
-test('certificates are checked as sslmode says, and faults are named', async () => {
-  const folder = await scratchFolder()
-  await chmod(folder, 0o755)
-  const home = join(folder, 'tls')
-  const port = await findFreePort()
-  const url = await createCluster(home, port)
-  const { authority, cert, key } = await createCertificate(['DNS:localhost', 'IP:127.0.0.1'])
+async function reload(admin: Sql) {
+  const [before] = await admin`select pg_conf_load_time() as at`
+  await admin`select pg_reload_conf()`
+  await waitFor(async () => (await admin`select pg_conf_load_time() as at`)[0]?.['at'] > before?.['at'], {
+    deadlineMs: 5_000,
+    what: 'the configuration to be loaded'
+  })
+}
+
+/** Makes a stopped or running server use a certificate. */
+async function serve(home: string, { cert, key }: { readonly cert: string; readonly key: string }) {
   const { uid, gid } = await stat(join(home, 'data'))
   for (const [from, name] of [
     [cert, 'server.pem'],
@@ -163,6 +167,17 @@ test('certificates are checked as sslmode says, and faults are named', async () 
     await chown(file, uid, gid)
     await chmod(file, 0o600)
   }
+}
+
+test('certificates are checked as sslmode says, and faults are named', async () => {
+  const folder = await scratchFolder()
+  await chmod(folder, 0o755)
+  const home = join(folder, 'tls')
+  const port = await findFreePort()
+  const url = await createCluster(home, port)
+  const names = ['DNS:localhost', 'IP:127.0.0.1']
+  const { authority, ...first } = await createCertificate(names)
+  await serve(home, first)
   const server = await startConfiguredPostgres(home, port, [
     'ssl = on',
     "ssl_cert_file = 'server.pem'",
@@ -192,10 +207,35 @@ test('certificates are checked as sslmode says, and faults are named', async () 
     `sslmode=require&sslnegotiation=direct`
   ])
     expect([query, await stateOf(query)]).toEqual([query, true])
+  const binding = 'sslmode=require&channel_binding=require'
   expect(await stateOf('sslmode=disable&channel_binding=require')).toBe('CONNECTION_NOT_BOUND')
   expect(await refusal(`${url}?sslmode=verify-full`)).toMatch(
     /^the certificate of Postgres is signed by|^the certificate of Postgres comes without .*sslrootcert in DATABASE_URL/
   )
+  const admin = openSql(url, { max: 1, name: 'admin' })
+  onTestFinished(() => admin.end({ timeout: 1 }))
+  for (const [authorityKey, hash] of [
+    ['ec', 'sha384'],
+    ['ec', 'sha512'],
+    ['rsa', 'sha256'],
+    ['rsa', 'sha384'],
+    ['rsa', 'sha512']
+  ] as const) {
+    await serve(home, await createCertificate(names, { authorityKey, hash }))
+    await reload(admin)
+    expect([authorityKey, hash, await stateOf(binding)]).toEqual([authorityKey, hash, true])
+  }
+  // A session that was bound says nothing about the next one.
+  const bound = openSql(`${url}?${binding}`, { max: 1, name: 'bound' })
+  onTestFinished(() => bound.end({ timeout: 1 }))
+  const [{ pid } = {}] = await bound`select pg_backend_pid() as pid`
+  await writeFile(join(home, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
+  await reload(admin)
+  await admin`select pg_terminate_backend(${pid})`
+  await waitFor(async () => codeOf(await bound`select 1`.catch(error => error)) === 'CONNECTION_NOT_BOUND', {
+    deadlineMs: 5_000,
+    what: 'the refusal'
+  })
   const other = await createCertificate(['DNS:db.example'])
   expect(await refusal(`${url}?sslmode=verify-full&sslrootcert=${other.authority}`)).toMatch(
     /^the certificate of Postgres /
