@@ -250,3 +250,44 @@ test('a connection that is lost during its setup is replaced', async ({ database
   expect(cuts).toBe(2)
   await pool.end({ timeout: 1 })
 })
+
+test('the observer gets each statement that is sent, and how it ends', async ({ databaseUrl }) => {
+  const seen: string[] = []
+  const pool = openSql(databaseUrl, {
+    max: 1,
+    name: 'observed',
+    onQuery: query => {
+      const { resolve, reject } = query
+      query.resolve = result => {
+        seen.push(`${query.string}: done`)
+        resolve(result)
+      }
+      query.reject = error => {
+        seen.push(`${query.string}: failed`)
+        reject(error)
+      }
+    }
+  })
+  await pool`select ${1}::int`
+  await pool`select 1 / 0`.catch(() => {})
+  expect(seen.slice(-2)).toEqual(['select $1::int: done', 'select 1 / 0: failed'])
+  await pool.end({ timeout: 1 })
+})
+
+test('a pool tells how many connections are used, and how many statements wait', async ({ databaseUrl }) => {
+  const pool = openSql(databaseUrl, { max: 2, name: 'used' })
+  const first = pool`select 1`.execute()
+  await waitFor(() => pool.use().connecting === 1, { deadlineMs: 5_000, what: 'the connection' })
+  await first
+  expect(pool.use()).toEqual({ idle: 1, busy: 0, connecting: 0, waiting: 0 })
+  let release = () => {}
+  const isReleased = new Promise<void>(resolve => (release = resolve))
+  const long = [pool.begin(async () => isReleased), pool.begin(async () => isReleased)]
+  const other = pool`select ${1}::int`.execute()
+  await waitFor(() => pool.use().waiting === 1, { deadlineMs: 5_000, what: 'the statement to wait' })
+  await waitFor(() => pool.use().busy === 2, { deadlineMs: 5_000, what: 'both transactions' })
+  release()
+  await Promise.all([...long, other])
+  expect(pool.use()).toEqual({ idle: 2, busy: 0, connecting: 0, waiting: 0 })
+  await pool.end({ timeout: 1 })
+})
