@@ -39,7 +39,8 @@ export async function openServerSocket(
       if (!isAccepted && tls.mode === 'prefer') return socket
       if (!isAccepted) throw failure('CONNECTION_TLS_REFUSED', server)
     }
-    socket = connect({ socket, ...nameOf(server), ...tls.options })
+    const alpn = tls.isDirect ? { ALPNProtocols: ['postgresql'] } : {}
+    socket = connect({ socket, ...nameOf(server), ...alpn, ...tls.options })
     await until(socket, 'secureConnect', server)
     return socket
   } catch (error) {
