@@ -32,6 +32,35 @@ test('a half-open connection to Postgres fails queries in flight, and idle conne
   await pool.end({ timeout: 1 })
 })
 
+test('a statement behind one that was answered fails as well', async ({ databaseUrl }) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 1, name: 'half-open', statementSeconds: 1 })
+  await pool`select 1`
+  const [first, second] = [pool`select 1`.execute(), pool`select pg_sleep(0.5)`.execute()]
+  await first
+  proxy.freeze()
+  await expect(second).rejects.toThrow('CONNECTION_CLOSED')
+  await pool.end({ timeout: 1 })
+})
+
+test('a connection that answers is kept, and a lost one is not given up again', async ({ databaseUrl }) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const lost = openSql(proxy.url, { max: 1, name: 'lost', statementSeconds: 1 })
+  await lost`select 1`
+  const doomed = lost`select pg_sleep(1)`.execute()
+  proxy.cut()
+  await expect(doomed).rejects.toThrow(/CONNECTION_CLOSED|ECONNRESET/)
+  const pool = openSql(databaseUrl, { max: 1, name: 'answering', statementSeconds: 1 })
+  const pids = new Set<unknown>()
+  // Longer than an answer may take.
+  for (let round = 0; round < 5; round++) {
+    const [row] = await pool`select pg_backend_pid() as pid, pg_sleep(0.5)`
+    pids.add(row?.['pid'])
+  }
+  expect(pids.size).toBe(1)
+  await Promise.all([pool.end({ timeout: 1 }), lost.end({ timeout: 1 })])
+})
+
 test('a transaction on a half-open connection fails as a whole', async ({ databaseUrl, sql }) => {
   await sql`create table witness (n int)`
   await using proxy = await openCuttableProxy(databaseUrl)
@@ -88,6 +117,23 @@ test('a pool that ends while it connects keeps no connection', async ({ database
   await pool.end({ timeout: 0 })
   expect((await queries).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   await waitFor(() => proxy.open() === 0, { deadlineMs: 5_000, what: 'the end of the connections' })
+})
+
+test('a pool that ends during the pause after a lost connection keeps no connection', async ({
+  databaseUrl
+}) => {
+  await using proxy = await openCuttableProxy(databaseUrl)
+  const pool = openSql(proxy.url, { max: 1, name: 'ended' })
+  proxy.refuse(true)
+  await pool`select 1`.catch(() => {})
+  proxy.refuse(false)
+  const waiting = Promise.allSettled([pool`select 1`])
+  await pool.end({ timeout: 0 })
+  expect(await waiting).toMatchObject([{ reason: { code: 'CONNECTION_DESTROYED' } }])
+  await waitFor(() => proxy.taken() === 2 && proxy.open() === 0, {
+    deadlineMs: 5_000,
+    what: 'the end of the connection'
+  })
 })
 
 test('a half-open connection to Redis is replaced', async ({ redisUrl }) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 
 import postgres from 'postgres'
 import { expect } from 'vitest'
@@ -277,7 +277,8 @@ test('the observer gets each statement that is sent, and how it ends', async ({ 
 test('a pool tells how many connections are used, and how many statements wait', async ({ databaseUrl }) => {
   const pool = openSql(databaseUrl, { max: 2, name: 'used' })
   const first = pool`select 1`.execute()
-  await waitFor(() => pool.use().connecting === 1, { deadlineMs: 5_000, what: 'the connection' })
+  await nextTurn()
+  expect(pool.use()).toEqual({ idle: 0, busy: 0, connecting: 1, waiting: 0 })
   await first
   expect(pool.use()).toEqual({ idle: 1, busy: 0, connecting: 0, waiting: 0 })
   let release = () => {}
