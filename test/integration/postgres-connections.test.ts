@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 
 import postgres from 'postgres'
 import { expect, onTestFinished } from 'vitest'
@@ -100,8 +102,35 @@ test('a server without TLS is refused if the URL requires TLS', async ({ databas
 
 test('a server that asks for no password cannot bind it to its certificate', async ({ databaseUrl }) => {
   const pool = openSql(withParameters(databaseUrl, 'channel_binding=require'), { max: 1, name: 'test' })
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_NOT_BOUND')
+  await pool.end({ timeout: 1 })
+})
+
+test('a server that cannot bind a password to its certificate gets no proof of the password', async () => {
+  const mechanism = 'SCRAM-SHA-256\0\0'
+  const offer = Buffer.concat([
+    Buffer.from([0x52, 0, 0, 0, 8 + mechanism.length, 0, 0, 0, 10]),
+    Buffer.from(mechanism)
+  ])
+  const received: Buffer[] = []
+  const server = createServer(client => {
+    client.on('data', data => {
+      received.push(data)
+      client.write(offer)
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const pool = openSql(`postgres://user:secret@127.0.0.1:${port}/db?channel_binding=require`, {
+    max: 1,
+    name: 'test'
+  })
   await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_NOT_BOUND')
   await pool.end({ timeout: 1 })
+  expect(received).toHaveLength(1)
 })
 
 test.skipIf(whyWithout('pgbouncer'))(
