@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:tls'
 
 import postgres from 'postgres'
 import { expect, onTestFinished } from 'vitest'
@@ -8,6 +9,7 @@ import { expect, onTestFinished } from 'vitest'
 import { checkPostgres } from '../../src/db/check-postgres.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { readOnlySession } from '../../src/runtime/store-errors.ts'
+import { createCertificate } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
 import { whyWithout } from '../support/foreign-programs.ts'
 import { startPgbouncer } from '../support/pgbouncer.ts'
@@ -114,7 +116,9 @@ test('a server that cannot bind a password to its certificate gets no proof of t
     Buffer.from(mechanism)
   ])
   const received: Buffer[] = []
-  const server = createServer(client => {
+  const { cert, key } = await createCertificate(['IP:127.0.0.1'])
+  const files = { cert: await readFile(cert), key: await readFile(key), ALPNProtocols: ['postgresql'] }
+  const server = createServer(files, client => {
     client.on('data', data => {
       received.push(data)
       client.write(offer)
@@ -124,10 +128,8 @@ test('a server that cannot bind a password to its certificate gets no proof of t
   onTestFinished(() => void server.close())
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
-  const pool = openSql(`postgres://user:secret@127.0.0.1:${port}/db?channel_binding=require`, {
-    max: 1,
-    name: 'test'
-  })
+  const query = 'sslmode=require&sslnegotiation=direct&channel_binding=require'
+  const pool = openSql(`postgres://user:secret@127.0.0.1:${port}/db?${query}`, { max: 1, name: 'test' })
   await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_NOT_BOUND')
   await pool.end({ timeout: 1 })
   expect(received).toHaveLength(1)
