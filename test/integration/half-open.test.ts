@@ -127,7 +127,7 @@ test('a pool that ends during the pause after a lost connection keeps no connect
   proxy.refuse(true)
   await pool`select 1`.catch(() => {})
   proxy.refuse(false)
-  const waiting = Promise.allSettled([pool`select 1`])
+  const waiting = Promise.allSettled([pool`select 1`.execute()])
   await pool.end({ timeout: 0 })
   expect(await waiting).toMatchObject([{ reason: { code: 'CONNECTION_DESTROYED' } }])
   await waitFor(() => proxy.taken() === 2 && proxy.open() === 0, {

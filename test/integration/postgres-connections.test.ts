@@ -104,8 +104,8 @@ test('a server without TLS is refused if the URL requires TLS', async ({ databas
 
 test('a server that asks for no password cannot bind it to its certificate', async ({ databaseUrl }) => {
   const pool = openSql(withParameters(databaseUrl, 'channel_binding=require'), { max: 1, name: 'test' })
-  for (let attempt = 0; attempt < 2; attempt++)
-    await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_NOT_BOUND')
+  await expect(pool`select 1`.execute()).rejects.toThrow('CONNECTION_NOT_BOUND')
+  await expect(pool`select 1`.execute()).rejects.toThrow(/CONNECTION_(CLOSED|NOT_BOUND)/)
   await pool.end({ timeout: 1 })
 })
 
