@@ -232,6 +232,19 @@ test('a transaction with a failed statement that was not awaited rejects with it
   expect(await sql`select n from witness`).toEqual([])
 })
 
+test('a statement in answer to the error of a reset connection settles', async ({ databaseUrl }) => {
+  using proxy = await openDataProxy(databaseUrl, (data, client, server) => {
+    if (data.includes('pg_sleep')) client.resetAndDestroy()
+    else server.write(data)
+  })
+  const pool = openSql(proxy.url, { max: 1, name: 'reset' })
+  await pool`select 1`
+  const retried = pool`select pg_sleep(5)`.catch(async () => pool`select 1`)
+  await expect(retried).rejects.toThrow('CONNECTION_CLOSED')
+  expect(await pool`select 1 as one`).toEqual([{ one: 1 }])
+  await pool.end({ timeout: 1 })
+})
+
 test('a connection that is lost during its setup is replaced', async ({ databaseUrl }) => {
   let cuts = 0
   // Resets the first connections when they query the array types.
