@@ -1,7 +1,9 @@
-import type { ApiRoute } from '../src/api/core/route.ts'
+import { formContentType } from '../src/api/core/route.ts'
 import type { apiRoutes } from '../src/api/routes.ts'
-import type { JsonSchema } from '../src/fields/field.ts'
 import { alternativesOf, isObject } from '../src/fields/schema-alternatives.ts'
+import { maxJsonValues } from '../src/runtime/json-body.ts'
+import { type BodySize, jsonValue, remember, repeat, type ValueKind } from './costly-values.ts'
+import { sampleOf } from './schema-samples.ts'
 
 type Route = (typeof apiRoutes)[number]
 
@@ -14,162 +16,134 @@ export interface CostlyBody {
 }
 
 const mebibyte = 1024 * 1024
+/** Less than a limit, for what is around a value. */
+const aroundBytes = 4_096
 const json = 'application/json'
 const boundary = 'x'
 const multipart = `multipart/form-data; boundary=${boundary}`
 
-/** Repeats pieces up to a size. */
-function fill(bytes: number, piece: (index: number) => string, separator = ','): string {
-  const parts: string[] = []
-  for (let size = 0, index = 0; ; index++) {
-    const part = piece(index)
-    size += part.length + separator.length
-    if (size > bytes) return parts.join(separator)
-    parts.push(part)
-  }
-}
-
-const list = (piece: string) => (bytes: number) => `[${fill(bytes, () => piece)}]`
-const nested = `${'['.repeat(60)}${']'.repeat(60)}`
-
-/** Values of a field, of a size. */
-const values: Readonly<Record<string, (bytes: number) => string>> = {
-  keys: bytes => `{${fill(bytes, index => `"${index.toString(36)}":0`)}}`,
-  zeros: list('0'),
-  objects: list('{}'),
-  'empty texts': list('""'),
-  lists: list(nested),
-  blanks: bytes => `"${' '.repeat(bytes - 1)}x"`,
-  text: bytes => `"${'é'.repeat(bytes / 2)}"`,
-  commas: bytes => `"${','.repeat(bytes)}"`
-}
-
-const part = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n\r\n`
-
 /** The costliest bodies of a route; none for one without a body. */
 export function* costlyBodies(route: Route): Generator<CostlyBody> {
-  const { isStreamed, textTypes = [], byteTypes = [] } = route
-  const bytes = (isStreamed ? 10 * mebibyte : (route.maxBodyBytes ?? mebibyte)) - 2_048
-  const body = (
-    name: string,
-    contentType: string,
-    text: string,
-    dialect: CostlyBody['dialect'] = 'documented'
-  ) => ({
-    name,
-    dialect,
-    contentType,
-    bytes: Buffer.from(text)
-  })
-  if (isStreamed || byteTypes.length > 0) {
-    yield body('commas', byteTypes[0] ?? 'text/csv', ','.repeat(bytes))
-    yield body('line breaks', byteTypes[0] ?? 'text/csv', '\n'.repeat(bytes))
-    yield body('lines', byteTypes[0] ?? 'text/csv', `path,title\n${fill(bytes, index => `${index},a`, '\n')}`)
-    yield body('keys', json, values['keys']?.(bytes) ?? '')
-    yield body('a text', json, `{"path":"a.mp3","file":"${'A'.repeat(bytes)}"}`)
-  } else {
-    for (const [name, value] of Object.entries(values)) yield body(name, json, value(bytes))
-    yield* fieldBodies(route, bytes)
-    yield body(
-      'fields',
-      'application/x-www-form-urlencoded',
-      fill(bytes, () => 'a', '&'),
-      'azuracast'
-    )
-    yield body(
-      'members',
-      'application/x-www-form-urlencoded',
-      fill(bytes, index => `a[${index}][b]=`, '&'),
-      'azuracast'
-    )
-    yield body('brackets', 'application/x-www-form-urlencoded', `a${'[a]'.repeat(bytes / 3)}=`, 'azuracast')
-    yield body('escapes', 'application/x-www-form-urlencoded', `a=${'%41'.repeat(bytes / 3)}`, 'azuracast')
-    for (const type of textTypes) {
-      yield body('line breaks', type, '\n'.repeat(bytes))
-      yield body(
-        'short lines',
-        type,
-        fill(bytes, () => 'a', '\n')
-      )
-      yield body('one line', type, 'a'.repeat(bytes))
-      yield body('entries', type, `#EXTM3U\n${fill(bytes, index => `#EXTINF:1,a - b\n${index}.mp3`, '\n')}`)
-      yield body(
-        'numbered entries',
-        type,
-        `[playlist]\n${fill(bytes, index => `File${index}=${index}`, '\n')}`
-      )
-    }
+  const { isStreamed = false, byteTypes, maxBodyBytes = mebibyte, maxBodyValues = maxJsonValues } = route
+  const bytes = (isStreamed ? 10 * mebibyte : maxBodyBytes) - aroundBytes
+  if (isStreamed || byteTypes) yield* fileBodies(byteTypes?.[0] ?? 'text/csv', bytes)
+  else {
+    const size = { bytes, values: maxBodyValues - 100 }
+    yield* jsonBodies(route, size)
+    yield* formBodies(Math.min(bytes, mebibyte - aroundBytes))
+    for (const type of route.textTypes ?? []) yield* textBodies(type, bytes)
   }
-  yield body(
-    'parts',
-    multipart,
-    fill(bytes, index => part(index.toString(36)), ''),
-    'azuracast'
-  )
-  yield body(
-    'boundaries',
-    multipart,
-    fill(bytes, () => `--${boundary}\r\n`, ''),
-    'azuracast'
-  )
-  yield body('line breaks in a part', multipart, `${part('a')}${'\r\n'.repeat(bytes / 2)}`, 'azuracast')
+  yield* multipartBodies(bytes)
+}
+
+function toBody(
+  name: string,
+  contentType: string,
+  bytes: Buffer,
+  dialect: CostlyBody['dialect'] = 'documented'
+): CostlyBody {
+  return { name, dialect, contentType, bytes }
+}
+
+function* fileBodies(type: string, bytes: number): Generator<CostlyBody> {
+  const files = {
+    commas: () => ','.repeat(bytes),
+    'line breaks': () => '\n'.repeat(bytes),
+    lines: () => `path,title\n${repeat({ bytes }, index => `${index},a`, { separator: '\n' })}`,
+    'more than fits into memory': () => Buffer.alloc(4 * bytes, 'a')
+  }
+  for (const [name, make] of Object.entries(files))
+    yield toBody(name, type, remember(`file of ${name}`, { bytes }, make))
+  const upload = () => `{"path":"a.mp3","file":"${'A'.repeat(bytes)}"}`
+  yield toBody('keys', json, jsonValue('keys', { bytes, values: Infinity }))
+  yield toBody('a text', json, remember('upload', { bytes }, upload))
+}
+
+function* jsonBodies(route: Route, size: BodySize): Generator<CostlyBody> {
+  const kinds = [
+    ...['keys', 'names', 'zeros', 'objects', 'empty texts', 'lists', 'texts that are not UTF-8'],
+    ...['a number', 'a key', 'blanks', 'text', 'commas', 'escapes', 'space']
+  ] as const satisfies readonly ValueKind[]
+  for (const kind of kinds) yield toBody(kind, json, jsonValue(kind, size))
+  yield toBody('too many keys', json, jsonValue('keys', { ...size, values: Infinity }))
+  yield* fieldBodies(route, size)
 }
 
 /** Bodies that pass as far as they can: the example of the route, with one field that is as large as possible. */
-function* fieldBodies(
-  { operation }: Pick<ApiRoute, 'operation'> | Route,
-  bytes: number
-): Generator<CostlyBody> {
-  const schemas = alternativesOf(operation?.body)
-  for (const schema of schemas) {
-    const items = alternativesOf(schema['items'])
-    if (items.length > 0) yield* listBodies('items', items, bytes, value => value)
+function* fieldBodies({ operation }: Pick<Route, 'operation'>, size: BodySize): Generator<CostlyBody> {
+  for (const schema of alternativesOf(operation?.body)) {
+    if (schema['items'] !== undefined) yield* listBodies('items', schema, size, value => value)
     if (!isObject(schema['properties'])) continue
     const [example] = Array.isArray(schema['examples']) ? schema['examples'] : [{}]
     for (const [name, field] of Object.entries(schema['properties'])) {
-      const others = Object.entries(isObject(example) ? example : {}).filter(([other]) => other !== name)
-      const start = others
+      const others = Object.entries(isObject(example) ? example : {})
+        .filter(([other]) => other !== name)
         .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
-        .join('')
-      const wrap = (value: string) => `{${start}${JSON.stringify(name)}:${value}}`
-      const size = bytes - start.length
-      const alternatives = alternativesOf(field)
-      const types = new Set(alternatives.flatMap(({ type = [] }) => type))
-      if (types.has('array'))
-        yield* listBodies(
-          name,
-          alternatives.flatMap(each => alternativesOf(each['items'])),
-          size,
-          wrap
-        )
-      if (types.has('object')) yield named(`${name}: keys`, wrap(values['keys']?.(size) ?? ''))
-      if (types.has('string'))
-        for (const kind of ['blanks', 'text', 'commas'])
-          yield named(`${name}: ${kind}`, wrap(values[kind]?.(size) ?? ''))
+      const start = Buffer.from(`{${others.join('')}${JSON.stringify(name)}:`)
+      const wrap = (value: Buffer) => Buffer.concat([start, value, Buffer.from('}')])
+      const types = new Set(alternativesOf(field).flatMap(({ type = [] }) => type))
+      if (types.has('array')) yield* listBodies(name, field, size, wrap)
+      const kinds = [
+        ...(types.has('object') ? (['keys', 'names'] as const) : []),
+        ...(types.has('string') ? (['blanks', 'text', 'commas', 'escapes'] as const) : [])
+      ]
+      for (const kind of kinds) yield toBody(`${name}: ${kind}`, json, wrap(jsonValue(kind, size)))
     }
   }
 }
 
 function* listBodies(
   name: string,
-  items: readonly JsonSchema[],
-  bytes: number,
-  wrap: (value: string) => string
+  list: unknown,
+  size: BodySize,
+  wrap: (value: Buffer) => Buffer
 ): Generator<CostlyBody> {
-  for (const kind of ['zeros', 'objects', 'empty texts'])
-    yield named(`${name}: ${kind}`, wrap(values[kind]?.(bytes) ?? ''))
-  yield named(`${name}: numbers`, wrap(`[${fill(bytes, String)}]`))
-  yield named(`${name}: texts`, wrap(`[${fill(bytes, index => `"${index}"`)}]`))
-  for (const { properties } of items)
-    if (isObject(properties)) {
-      const member = Object.keys(properties).map(each => `${JSON.stringify(each)}:0`)
-      yield named(`${name}: records`, wrap(`[${fill(bytes, () => `{${member.join(',')}}`)}]`))
-    }
+  const kinds = ['zeros', 'objects', 'empty texts', 'numbers', 'texts', 'names'] as const
+  for (const kind of kinds) yield toBody(`${name}: ${kind}`, json, wrap(jsonValue(kind, size)))
+  yield toBody(`${name}: as described`, json, wrap(Buffer.from(sampleOf(list, size))))
+  const items = alternativesOf(list).flatMap(each => alternativesOf(each['items']))
+  for (const { properties } of items) {
+    if (!isObject(properties)) continue
+    const members = Object.keys(properties).map(each => `${JSON.stringify(each)}:0`)
+    const records = repeat(size, () => `{${members.join(',')}}`, { values: 1 + members.length })
+    yield toBody(`${name}: records`, json, wrap(Buffer.from(`[${records}]`)))
+  }
 }
 
-const named = (name: string, text: string): CostlyBody => ({
-  name,
-  dialect: 'documented',
-  contentType: json,
-  bytes: Buffer.from(text)
-})
+function* formBodies(bytes: number): Generator<CostlyBody> {
+  const forms = {
+    fields: () => repeat({ bytes }, () => 'a', { separator: '&' }),
+    members: () => repeat({ bytes }, index => `a[${index}][b]=`, { separator: '&' }),
+    brackets: () => `a${'[a]'.repeat(bytes / 3)}=`,
+    escapes: () => `a=${'%41'.repeat(bytes / 3)}`,
+    'escapes that are not UTF-8': () => `a=${'%E9'.repeat(bytes / 3)}`
+  }
+  for (const [name, make] of Object.entries(forms))
+    yield toBody(name, formContentType, remember(`form of ${name}`, { bytes }, make), 'azuracast')
+}
+
+function* textBodies(type: string, bytes: number): Generator<CostlyBody> {
+  const lines = (piece: (index: number) => string) => repeat({ bytes }, piece, { separator: '\n' })
+  const texts = {
+    'line breaks': () => '\n'.repeat(bytes),
+    'short lines': () => lines(() => 'a'),
+    'one line': () => 'a'.repeat(bytes),
+    'lines that are not UTF-8': () => Buffer.from(lines(index => `\xe9${index}.mp3`), 'latin1'),
+    entries: () => `#EXTM3U\n${lines(index => `#EXTINF:1,a - b\n${index}.mp3`)}`,
+    'numbered entries': () => `[playlist]\n${lines(index => `File${index}=${index}`)}`
+  }
+  for (const [name, make] of Object.entries(texts))
+    yield toBody(name, type, remember(`text of ${name}`, { bytes }, make))
+}
+
+function* multipartBodies(bytes: number): Generator<CostlyBody> {
+  const part = (name: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n\r\n`
+  const forms = {
+    parts: () => repeat({ bytes }, index => part(index.toString(36)), { separator: '' }),
+    boundaries: () => repeat({ bytes }, () => `--${boundary}\r\n`, { separator: '' }),
+    'line breaks in a part': () => `${part('a')}${'\r\n'.repeat(bytes / 2)}`
+  }
+  for (const [name, make] of Object.entries(forms))
+    yield toBody(name, multipart, remember(`parts of ${name}`, { bytes }, make), 'azuracast')
+}

@@ -1,20 +1,17 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import type { Waits } from './attack-bodies.ts'
-
 /**
  * The other client of `npm run bench -- attack`, in a process of its own, so that what sends bodies does not delay it. Polls a URL without
- * pause, and answers each message with the waits since the last one.
+ * pause, and answers each message with the longest wait since the last one, in milliseconds.
  */
 const { url }: { url: string } = JSON.parse(process.argv[2] ?? '{}')
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-const none: Waits = { polls: 0, longestMs: 0 }
-let waits = none
+let longestMs = 0
 
 process.on('message', () => {
-  process.send?.(waits)
-  waits = none
+  process.send?.(longestMs)
+  longestMs = 0
 })
 
 async function poll(): Promise<void> {
@@ -34,7 +31,6 @@ process.send?.('ready')
 for (;;) {
   const startMs = performance.now()
   await poll()
-  const waitedMs = performance.now() - startMs
-  waits = { polls: waits.polls + 1, longestMs: Math.max(waits.longestMs, waitedMs) }
+  longestMs = Math.max(longestMs, performance.now() - startMs)
   await wait(1)
 }
