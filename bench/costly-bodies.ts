@@ -128,7 +128,11 @@ function* textBodies(type: string, bytes: number): Generator<CostlyBody> {
     'line breaks': () => '\n'.repeat(bytes),
     'short lines': () => lines(() => 'a'),
     'one line': () => 'a'.repeat(bytes),
-    'lines that are not UTF-8': () => Buffer.from(lines(index => `\xe9${index}.mp3`), 'latin1'),
+    'lines that are not UTF-8': () =>
+      Buffer.from(
+        lines(index => `\xe9${index}.mp3`),
+        'latin1'
+      ),
     entries: () => `#EXTM3U\n${lines(index => `#EXTINF:1,a - b\n${index}.mp3`)}`,
     'numbered entries': () => `[playlist]\n${lines(index => `File${index}=${index}`)}`
   }
@@ -137,8 +141,7 @@ function* textBodies(type: string, bytes: number): Generator<CostlyBody> {
 }
 
 function* multipartBodies(bytes: number): Generator<CostlyBody> {
-  const part = (name: string) =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n\r\n`
+  const part = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n\r\n`
   const forms = {
     parts: () => repeat({ bytes }, index => part(index.toString(36)), { separator: '' }),
     boundaries: () => repeat({ bytes }, () => `--${boundary}\r\n`, { separator: '' }),

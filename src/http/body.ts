@@ -44,6 +44,9 @@ export function dropBody(res: HttpResponse, req: HttpRequest): ReceivedBody | nu
   return completion
 }
 
+/** More is not received and used in one turn of the event loop. */
+const maxBytesPerTurn = 64 * 1024
+
 /** A request body that is being received. */
 export type IncomingBody = ReturnType<typeof collectBody>
 
@@ -107,7 +110,11 @@ export function collectBody(
     if (size > maxBytes) return settle(refuse)
     // Copied, because uWebSockets.js reuses the memory when this callback returns.
     chunks.push(Buffer.from(Buffer.from(chunk)))
-    if (isLast) settle(() => resolve(Buffer.concat(chunks)))
+    if (!isLast) return
+    const received = chunks
+    const finish = () => resolve(Buffer.concat(received))
+    // Megabytes may have arrived in this turn of the event loop.
+    settle(() => (size > maxBytesPerTurn ? setImmediate(finish) : finish()))
   })
   return {
     bytes,

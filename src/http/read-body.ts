@@ -1,6 +1,6 @@
 import { ApiError } from '../runtime/errors.ts'
 import { decodeForeignLinesInSlices, findCharset } from '../runtime/foreign-text.ts'
-import { isJsonType, parseJsonBody, parseLargeJsonBody } from '../runtime/json-body.ts'
+import { isJsonType, parseLargeJsonBody } from '../runtime/json-body.ts'
 import { findCharsetField, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
 import { parseFields, fileOf, isMultipart, parseMultipart } from './form-body.ts'
@@ -34,10 +34,10 @@ export async function readBody(
   }
   if (isJsonType(contentType)) {
     // Forms come from radio programs, which do not know the encoding of their titles.
-    const bytes = await incoming.bytes
-    return takesForm
-      ? parseJsonBody(bytes, { maxValues: maxBodyValues, charset })
-      : parseLargeJsonBody(bytes, { maxValues: maxBodyValues })
+    return parseLargeJsonBody(await incoming.bytes, {
+      maxValues: maxBodyValues,
+      ...(takesForm && { charset })
+    })
   }
   if (textTypes.includes(type)) return decodeForeignLinesInSlices(await incoming.bytes, charset)
   if (type === formContentType) assertFormSize(await incoming.bytes)

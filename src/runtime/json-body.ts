@@ -1,8 +1,7 @@
 import { ApiError } from './errors.ts'
 import { decodeForeignDocument, decodeUtf8InSlices } from './foreign-text.ts'
-
-/** The maximum nesting of arrays and objects in a body. */
-export const maxJsonDepth = 64
+import { JsonProblem, maxJsonDepth, parseJsonInParts } from './json-parts.ts'
+import { runInTimeSlices } from './time-slices.ts'
 
 /**
  * The most values in a body, unless its route takes more. Parsing and validating this many takes some 20 ms, in which no other request
@@ -35,70 +34,52 @@ export function parseJsonBody(bytes: Uint8Array, { charset, ...options }: JsonOp
   )
 }
 
-/** Parses a body of any size as `parseJsonBody` does, which must be UTF-8, while others have their turn. */
+/** Parses a body of any size as `parseJsonBody` does, while others have their turn. */
 export async function parseLargeJsonBody(
   bytes: Uint8Array,
-  options: Pick<JsonOptions, 'maxValues'> = {}
+  { charset, ...options }: JsonOptions = {}
 ): Promise<unknown> {
-  const text = await decodeUtf8InSlices(bytes)
-  return parseText(text ?? decodeText(bytes), options)
-}
-
-function parseText(text: string, { maxValues = maxJsonValues }: Pick<JsonOptions, 'maxValues'>): unknown {
-  if (text === '') return undefined
-  limitStructure(text, maxValues)
+  if (bytes.length < largeBytes) return parseJsonBody(bytes, { charset, ...options })
+  const text =
+    charset === undefined
+      ? ((await decodeUtf8InSlices(bytes)) ?? decodeText(bytes))
+      : decodeForeignDocument(bytes, '"', charset)
+  const parts = parseParts(text, options)
   let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw malformed('The body is not valid JSON.')
-  }
-  // Searching the text is faster than visiting all values. The name may be written with escapes.
-  if (text.includes('__proto__') || text.includes('\\u')) refuseProtos(value)
+  await runInTimeSlices(sliceMs, () => {
+    const step = parts.next()
+    value = step.value
+    return step.done !== true
+  })
   return value
 }
 
-/**
- * Counts values and levels before any of them is built. Throws 400 above the limits, which names the member of the body with too
- * many values; text that is not JSON may pass.
- */
-function limitStructure(text: string, maxValues: number): void {
-  let values = 1
-  let depth = 0
-  let name = [0, 0]
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index]
-    if (character === '"') {
-      const end = endOfString(text, index)
-      if (depth === 1 && /^\s*:/.test(text.slice(end + 1, end + 20))) name = [index, end + 1]
-      index = end
-    } else if (character === ',') values++
-    else if (character === '[' || character === '{') {
-      values++
-      depth++
-    } else if (character === ']' || character === '}') depth--
-    if (values > maxValues) throw tooManyValues(text.slice(name[0], name[1]), maxValues)
-    if (depth > maxJsonDepth) throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
+const largeBytes = 64 * 1024
+const sliceMs = 8
+
+function parseText(text: string, options: Pick<JsonOptions, 'maxValues'>): unknown {
+  if (text === '') return undefined
+  const parts = parseParts(text, options)
+  for (;;) {
+    const step = parts.next()
+    if (step.done) return step.value
   }
 }
 
-const maxNameLength = 100
-
-function tooManyValues(name: string, maxValues: number): ApiError {
-  const message = `The body has more than ${maxValues.toLocaleString('en-US')} values.`
-  const field = name.slice(1, -1).slice(0, maxNameLength)
-  return ApiError.ofFields([{ field, code: 'too_long', message }])
-}
-
-/** The index of the quote at the end of a string, or of the last character. */
-function endOfString(text: string, start: number): number {
-  for (let from = start + 1; ;) {
-    const end = text.indexOf('"', from)
-    if (end === -1) return text.length - 1
-    let first = end
-    while (text[first - 1] === '\\' && first - 1 > start) first--
-    if ((end - first) % 2 === 0) return end
-    from = end + 1
+/** Throws 400 above the limits, which names the member of the body with too many values. */
+function* parseParts(
+  text: string,
+  { maxValues = maxJsonValues }: Pick<JsonOptions, 'maxValues'>
+): Generator<void, unknown> {
+  try {
+    return yield* parseJsonInParts(text, { maxValues, check: refuseProtos })
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error
+    if (error.kind === 'malformed') throw malformed('The body is not valid JSON.')
+    if (error.kind === 'too-deep')
+      throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
+    const message = `The body has more than ${maxValues.toLocaleString('en-US')} values.`
+    throw ApiError.ofFields([{ field: error.member, code: 'too_long', message }])
   }
 }
 
@@ -116,8 +97,13 @@ export function malformed(message: string, field = ''): ApiError {
   return ApiError.ofFields([{ field, code: 'invalid_format', message }])
 }
 
-function refuseProtos(value: unknown): void {
+function refuseProtos(value: unknown, text: string): void {
+  // Searching the text is faster than visiting all values. The name may be written with escapes.
+  if (text.includes('__proto__') || text.includes('\\u')) visitProtos(value)
+}
+
+function visitProtos(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (Object.hasOwn(value, '__proto__')) throw malformed('A field cannot be named __proto__.', '__proto__')
-  for (const member of Object.values(value)) refuseProtos(member)
+  for (const member of Object.values(value)) visitProtos(member)
 }

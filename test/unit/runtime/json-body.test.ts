@@ -2,7 +2,13 @@ import { assert, json, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { ApiError } from '../../../src/runtime/errors.ts'
-import { isJsonType, maxJsonDepth, maxJsonValues, parseJsonBody } from '../../../src/runtime/json-body.ts'
+import {
+  isJsonType,
+  maxJsonValues,
+  parseJsonBody,
+  parseLargeJsonBody
+} from '../../../src/runtime/json-body.ts'
+import { maxJsonDepth } from '../../../src/runtime/json-parts.ts'
 import { anyCharacter } from '../../support/any-text.ts'
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text))
@@ -76,6 +82,21 @@ describe('a body', () => {
     expect(parseJsonBody(bytes, { charset: null })).toEqual({ artist: 'Кино', title: 'Café é €' })
     const koi = Buffer.from('{"title": "\xEB\xC9\xCE\xCF"}', 'latin1')
     expect(parseJsonBody(koi, { charset: 'koi8-r' })).toEqual({ title: 'Кино' })
+  })
+
+  test('that is large lets others run before it is parsed, and is parsed or refused as a small one', async () => {
+    const list = Array.from({ length: 5_000 }, (_, index) => ({ [`name ${index}`]: 'value', b: index }))
+    let turns = 0
+    const parsing = parseLargeJsonBody(Buffer.from(JSON.stringify({ list })))
+    setImmediate(() => (turns += 1))
+    expect(await parsing).toEqual({ list })
+    expect(turns).toBe(1)
+    const refuse = (text: string, maxValues = maxJsonValues) =>
+      expect(parseLargeJsonBody(Buffer.from(text), { maxValues })).rejects
+    await refuse(`{"list":${JSON.stringify(list)},}`).toThrow('not valid JSON')
+    await refuse(JSON.stringify({ list }), 100).toThrow('more than 100 values')
+    const proto = `{"list":${JSON.stringify(list)},"a":[{"__proto__":1}]}`
+    await refuse(proto).toThrow('A field cannot be named __proto__.')
   })
 
   test('is either parsed like JSON or refused with 400', () => {
