@@ -1,7 +1,7 @@
 /** The most of a value. */
 export interface BodySize {
   readonly bytes: number
-  /** Elements and members, at any depth. */
+  /** Elements and members, at any depth; an array or object in a list counts as one more. */
   readonly values: number
 }
 
@@ -20,7 +20,10 @@ export function repeat(
   }
 }
 
-const list = (piece: string) => (size: BodySize) => `[${repeat(size, () => piece)}]`
+const list =
+  (piece: string, values = 1) =>
+  (size: BodySize) =>
+    `[${repeat(size, () => piece, { values })}]`
 const depth = 60
 const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`
 const membersPerObject = 10
@@ -40,11 +43,11 @@ const kinds = {
   keys: size => `{${repeat(size, index => `"${index.toString(36)}":0`)}}`,
   names: renderNames,
   zeros: list('0'),
-  objects: list('{}'),
+  objects: list('{}', 2),
   'empty texts': list('""'),
   numbers: size => `[${repeat(size, String)}]`,
   texts: size => `[${repeat(size, index => `"${index}"`)}]`,
-  lists: size => `[${repeat(size, () => nested, { values: depth })}]`,
+  lists: list(nested, depth + 1),
   'a number': ({ bytes }) => '1'.repeat(bytes),
   'a key': ({ bytes }) => `{"${'\\n'.repeat(bytes / 2)}":0}`,
   blanks: ({ bytes }) => `"${' '.repeat(bytes - 1)}x"`,

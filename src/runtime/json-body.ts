@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts'
 import { decodeForeignDocument, decodeUtf8InSlices } from './foreign-text.ts'
-import { JsonProblem, maxJsonDepth, parseJsonInParts } from './json-parts.ts'
+import { JsonProblem, maxJsonDepth, maxTokenLength, parseJsonInParts } from './json-parts.ts'
 import { runInTimeSlices } from './time-slices.ts'
 
 /**
@@ -78,7 +78,10 @@ function* parseParts(
     if (error.kind === 'malformed') throw malformed('The body is not valid JSON.')
     if (error.kind === 'too-deep')
       throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
-    const message = `The body has more than ${maxValues.toLocaleString('en-US')} values.`
+    const message =
+      error.kind === 'too-long'
+        ? `The body has a text, number or white space of more than ${maxTokenLength} characters.`
+        : `The body has more than ${maxValues.toLocaleString('en-US')} values.`
     throw ApiError.ofFields([{ field: error.member, code: 'too_long', message }])
   }
 }

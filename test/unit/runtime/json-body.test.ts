@@ -97,6 +97,10 @@ describe('a body', () => {
     await refuse(JSON.stringify({ list }), 100).toThrow('more than 100 values')
     const proto = `{"list":${JSON.stringify(list)},"a":[{"__proto__":1}]}`
     await refuse(proto).toThrow('A field cannot be named __proto__.')
+    for (const token of [`"${'a'.repeat(1_100_000)}"`, '1'.repeat(1_100_000), ' '.repeat(1_100_000)])
+      await refuse(`[${token}]`).toThrow('more than 1048576 characters')
+    const text = 'a'.repeat(1_000_000)
+    expect(await parseLargeJsonBody(Buffer.from(JSON.stringify({ text })))).toEqual({ text })
   })
 
   test('is either parsed like JSON or refused with 400', () => {
