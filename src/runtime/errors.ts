@@ -54,7 +54,7 @@ export class ApiError extends Error {
     extraData: Record<string, unknown> = kind === 'invalid' || kind === 'conflict' ? { errors: [] } : {},
     retryAfterSeconds: number | null = null
   ) {
-    super(message)
+    super(shorten(message))
     this.kind = kind
     this.status = kinds[kind][0]
     this.extraData = extraData
@@ -66,7 +66,12 @@ export class ApiError extends Error {
     errors: [FieldError, ...FieldError[]],
     kind: 'invalid' | 'not-found' | 'conflict' | 'too-large' | 'storage-full' = 'invalid'
   ): ApiError {
-    return new ApiError(kind, errors[0].message, { errors })
+    const shortened = errors.map(({ field, code, message }) => ({
+      field: shorten(field),
+      code,
+      message: shorten(message)
+    }))
+    return new ApiError(kind, errors[0].message, { errors: shortened })
   }
 }
 
@@ -78,6 +83,14 @@ export function refuseField(field: string, code: string, sentence: string): neve
 /** Throws 400 for a body as a whole. */
 export function refuseBody(code: string, message: string): never {
   throw ApiError.ofFields([{ field: '', code, message }])
+}
+
+const maxMessageLength = 2_000
+
+/** Messages of validators contain what was sent: escaping a megabyte of it would make other requests wait. */
+function shorten(text: string): string {
+  if (text.length <= maxMessageLength) return text
+  return `${text.slice(0, maxMessageLength).replace(/\p{Surrogate}$/u, '')}...`
 }
 
 /** A limit of this caller is reached. */
