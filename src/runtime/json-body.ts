@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts'
 import { decodeForeignDocument, decodeUtf8InSlices } from './foreign-text.ts'
-import { JsonProblem, maxJsonDepth, maxTokenLength, parseJsonInParts } from './json-parts.ts'
+import { JsonProblem, maxJsonDepth, maxJsonMembers, maxTokenLength, parseJsonInParts } from './json-parts.ts'
 import { runInTimeSlices } from './time-slices.ts'
 
 /**
@@ -78,6 +78,8 @@ function* parseParts(
     if (error.kind === 'malformed') throw malformed('The body is not valid JSON.')
     if (error.kind === 'too-deep')
       throw malformed(`The body is nested more than ${maxJsonDepth} levels deep.`)
+    if (error.kind === 'too-many-members')
+      throw malformed(`The body has an object with more than ${maxJsonMembers} members.`, '')
     const message =
       error.kind === 'too-long'
         ? `The body has a text, number or white space of more than ${maxTokenLength} characters.`

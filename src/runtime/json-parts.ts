@@ -1,7 +1,7 @@
 /** The maximum nesting of arrays and objects in a body. */
 export const maxJsonDepth = 64
 
-type ProblemKind = 'malformed' | 'too-deep' | 'too-long' | 'too-many-values'
+type ProblemKind = 'malformed' | 'too-deep' | 'too-long' | 'too-many-members' | 'too-many-values'
 
 /** The text is not JSON, or exceeds a limit. */
 export class JsonProblem extends Error {
@@ -16,12 +16,16 @@ export class JsonProblem extends Error {
   }
 }
 
+/** Of an object. No record has as many fields, and many different names take long wherever they are looked at. */
+export const maxJsonMembers = 1_000
+
 /** Of a text, number or white space: it is parsed at once, and one of 10 MiB with escapes takes up to 80 ms. */
 export const maxTokenLength = 1024 * 1024
 
 interface PartOptions {
   /** Elements and members, at any depth. */
   readonly maxValues: number
+  readonly maxMembers?: number
   /** Called with each part that was parsed, and its text. May throw. */
   readonly check?: (value: unknown, text: string) => void
   /** About as many characters are read between two steps, and parsed at once unless a text or number is longer. */
@@ -32,6 +36,7 @@ interface PartOptions {
 interface Container {
   readonly isArray: boolean
   readonly start: number
+  commas: number
   /** The elements before `from`. Null: none of them was parsed, so it is parsed with the container around it. */
   value: unknown[] | Record<string, unknown> | null
   /** The start of what was not parsed. */
@@ -46,7 +51,7 @@ interface Container {
  */
 export function* parseJsonInParts(
   text: string,
-  { maxValues, check = () => {}, partLength = 16 * 1024 }: PartOptions
+  { maxValues, maxMembers = maxJsonMembers, check = () => {}, partLength = 16 * 1024 }: PartOptions
 ): Generator<void, unknown> {
   const open: Container[] = []
   let root: Container['value'] = null
@@ -129,11 +134,21 @@ export function* parseJsonInParts(
         countValue()
         if (container === undefined ? root !== null : container.last < 0) throw new JsonProblem('malformed')
         if (open.length === maxJsonDepth) throw new JsonProblem('too-deep')
-        open.push({ isArray: code === bracket, start: index, value: null, from: index + 1, last: index + 1 })
+        open.push({
+          isArray: code === bracket,
+          start: index,
+          commas: 0,
+          value: null,
+          from: index + 1,
+          last: index + 1
+        })
         break
       case comma:
         countValue()
         if (container === undefined) throw new JsonProblem('malformed')
+        container.commas += 1
+        if (!container.isArray && container.commas >= maxMembers)
+          throw new JsonProblem('too-many-members', memberAt(text, open))
         if (container.last < 0) {
           parseBlank(text.slice(container.from, index))
           container.from = index + 1

@@ -7,7 +7,8 @@ import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
 import { checkTarget, checkUrl, type UrlProblem } from '../../outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
-import { ApiError, fieldError, type FieldError, refuseField } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import { visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { shortNamePattern } from '../../station/short-name.ts'
 import type { StationRow } from './route.ts'
 import type { ApiServices } from './services.ts'
@@ -18,6 +19,47 @@ export function parseBody<const T extends v.GenericSchema>(schema: T, body: unkn
   if (result.success) return result.output
   const [first, ...others] = problemsOf(result.issues)
   throw first ? ApiError.ofFields([first, ...others]) : new ApiError('invalid')
+}
+
+const maxProblems = 100
+const sliceMs = 8
+
+/**
+ * Parses the elements of a list that may be long, in time slices. Throws 400 with the first problems; `at` is the field of the list,
+ * empty for a body.
+ */
+export async function parseElements<const T extends v.GenericSchema>(
+  schema: T,
+  elements: readonly unknown[],
+  at: string
+): Promise<v.InferOutput<T>[]> {
+  const outputs: v.InferOutput<T>[] = []
+  const problems: FieldError[] = []
+  await visitInTimeSlices(sliceMs, elements, (element, index) => {
+    const result = v.safeParse(schema, element, { abortPipeEarly: true })
+    const place = at === '' ? String(index) : `${at}.${index}`
+    if (result.success) outputs.push(result.output)
+    else problems.push(...problemsOf(result.issues, place))
+    // Each costs some microseconds.
+    if (problems.length >= maxProblems) refuseProblems(problems)
+  })
+  refuseProblems(problems)
+  return outputs
+}
+
+function refuseProblems(problems: readonly FieldError[]): void {
+  const [first, ...others] = problems.slice(0, maxProblems)
+  if (first) throw ApiError.ofFields([first, ...others])
+}
+
+/** Throws 400 for a field or parameter. The message is its name and the sentence. */
+export function refuseField(field: string, code: string, sentence: string): never {
+  throw ApiError.ofFields([fieldError(field, code, sentence)])
+}
+
+/** Throws 400 for a body as a whole. */
+export function refuseBody(code: string, message: string): never {
+  throw ApiError.ofFields([{ field: '', code, message }])
 }
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */

@@ -10,7 +10,7 @@ import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { parseBody, parseId } from '../core/parse.ts'
+import { parseBody, parseElements, parseId, refuseField } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly, int64 } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
@@ -55,7 +55,7 @@ const orderFields = {
     v.pipe(
       v.unknown(),
       limitElements(maxEntries),
-      v.array(mediaId.input, problemText('invalid_type', 'must be a list.'))
+      v.array(v.unknown(), problemText('invalid_type', 'must be a list.'))
     ),
     {
       schema: { type: 'array', items: mediaId.schema, maxItems: maxEntries },
@@ -72,8 +72,9 @@ const writeOrder = playlistAction('PUT', 'order', {
   summary: 'Reorder the entries of a playlist',
   maxBodyValues: maxEntries + 10,
   body: bodySchema(orderFields),
-  handle(request, services) {
-    const { order } = parseBody(orderValidator, request.body)
+  async handle(request, services) {
+    const body = parseBody(orderValidator, request.body)
+    const order = await parseElements(mediaId.input, body.order, 'order')
     return changePlaylist(request, services, 'tracks', async (tx, { id }) => {
       await orderEntries(tx, await arrangeEntries(await readEntries(tx, id), order))
       return 'Changes saved successfully.'

@@ -4,9 +4,8 @@ import { findMediaIds, lockImports, matchMedia, upsertMedia } from '../../db/med
 import { appendEntries, countOccurrences } from '../../db/playlist-entries.ts'
 import type { Tx } from '../../db/sql.ts'
 import { integer, type JsonSchema, limitElements, problemText } from '../../fields/field.ts'
-import { problemsOf } from '../../fields/form.ts'
 import { tryRefillQueue } from '../../playout/queue/queue.ts'
-import { ApiError, type FieldError, refuseBody } from '../../runtime/errors.ts'
+import { ApiError } from '../../runtime/errors.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { findSongCandidates } from '../../songs/location.ts'
 import {
@@ -24,10 +23,9 @@ import { cleanLine, type ImportedSong, maxLengths } from '../../songs/song.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
-import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { dispositionOf } from '../core/csv.ts'
-import { findUrlProblem, parseBody, parseId } from '../core/parse.ts'
+import { findUrlProblem, parseBody, parseElements, parseId, refuseBody } from '../core/parse.ts'
 import { actionFields, apiRoute, json, stationOf } from '../core/route.ts'
 import { ref } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -76,23 +74,9 @@ const importElements = v.pipe(
   v.array(v.unknown(), problemText('invalid_type', 'must be a list, or the text of an M3U or PLS file.'))
 )
 
-const maxProblems = 100
-
-async function parseElements(body: unknown): Promise<ImportItem[]> {
-  const items: ImportItem[] = []
-  const problems: FieldError[] = []
-  await visitInTimeSlices(sliceMs, parseBody(importElements, body), (element, index) => {
-    const { success, output, issues } = v.safeParse(importItem, element, { abortPipeEarly: true })
-    if (success) items.push(output)
-    else if (problems.length < maxProblems) problems.push(...problemsOf(issues, String(index)))
-  })
-  assertNoProblems(problems)
-  return items
-}
-
 /** Reads the text of an M3U, M3U8 or PLS file, or a JSON list. Throws 400 with the problem. */
 async function parseImport(body: unknown): Promise<ImportItem[]> {
-  if (typeof body !== 'string') return parseElements(body)
+  if (typeof body !== 'string') return parseElements(importItem, parseBody(importElements, body), '')
   const file = await parsePlaylistInSlices(body)
   const { entries, problems } = file
   if (entries.length === 0 && problems[0] !== undefined)

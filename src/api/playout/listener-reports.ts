@@ -10,7 +10,7 @@ import {
 import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { allows, maySeeStation } from '../auth/access.ts'
 import type { ApiKey } from '../auth/keys.ts'
-import { findStations, parseBody } from '../core/parse.ts'
+import { findStations, parseBody, parseElements } from '../core/parse.ts'
 import { actionFields, actionReply, apiRoute, json, stationOf } from '../core/route.ts'
 import { actionSchema, arrayOf, exactly, named, ref, string } from '../core/schemas.ts'
 import type { ApiServices } from '../core/services.ts'
@@ -85,7 +85,7 @@ const stationReports = v.object(
     stations: v.pipe(
       v.unknown(),
       limitElements(maxStations),
-      v.array(stationReport, 'must be a list.'),
+      v.array(v.unknown(), 'must be a list.'),
       v.minLength(1, 'must not be empty.')
     )
   },
@@ -193,7 +193,8 @@ const reportMany = apiRoute('PUT', '/api/listeners', 'any key', {
    * only the report of their station is refused, because each station is recorded on its own.
    */
   async handle(request, services) {
-    const { stations } = parseBody(stationReports, request.body)
+    const body = parseBody(stationReports, request.body)
+    const stations = await parseElements(stationReport, body.stations, 'stations')
     const key = request.caller?.key ?? null
     const ids = await findReported(services, key, stations)
     const limit = pLimit(atOnce)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import type { Sql } from '../../db/sql.ts'
-import { custom, flag, text, type ValuesOf, webAddress } from '../../fields/field.ts'
+import { custom, flag, problemText, text, type ValuesOf, webAddress } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
 import { parseUrl } from '../../outbound/networks.ts'
 import { changeStation } from '../../playout/change-station.ts'
@@ -103,7 +103,18 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100_000_
 const result = v.looseObject({
   listeners: v.optional(v.looseObject({ total: count, unique: v.nullish(count) }))
 })
-const results = v.record(v.string(), v.record(v.string(), result))
+/** Of all stations. Each that is not valid takes some microseconds. */
+const maxMounts = 2_000
+const countMounts = (stations: unknown) =>
+  Object.values(Object(stations)).reduce<number>((sum, mounts) => sum + Object.keys(Object(mounts)).length, 0)
+const results = v.pipe(
+  v.unknown(),
+  v.check(
+    stations => countMounts(stations) <= maxMounts,
+    problemText('too_long', `must have at most ${maxMounts} mounts.`)
+  ),
+  v.record(v.string(), v.record(v.string(), result))
+)
 
 const fields = {
   base_url: webAddress({
