@@ -70,6 +70,13 @@ describe('a body', () => {
     expect(refuse(list)).toMatchObject({ errors: [{ field: '', code: 'too_long' }] })
   })
 
+  test('with an object of too many members is refused', () => {
+    const members = (count: number) =>
+      `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join(',')}}`
+    expect(Object.keys(Object(parse(members(1_000))))).toHaveLength(1_000)
+    expect(() => parse(`[${members(1_001)}]`)).toThrow('more than 1000 members')
+  })
+
   test('that is not UTF-8 is refused', () => {
     expect(() => parseJsonBody(Uint8Array.of(0x22, 0xff, 0x22))).toThrow('not valid UTF-8')
   })
