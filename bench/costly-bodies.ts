@@ -59,12 +59,25 @@ function* fileBodies(type: string, bytes: number): Generator<CostlyBody> {
   yield toBody('a text', json, remember('upload', { bytes }, upload))
 }
 
+const jsonKinds: readonly ValueKind[] = [
+  'keys',
+  'names',
+  'zeros',
+  'objects',
+  'empty texts',
+  'lists',
+  'texts that are not UTF-8',
+  'a number',
+  'a key',
+  'blanks',
+  'text',
+  'commas',
+  'escapes',
+  'space'
+]
+
 function* jsonBodies(route: Route, size: BodySize): Generator<CostlyBody> {
-  const kinds = [
-    ...['keys', 'names', 'zeros', 'objects', 'empty texts', 'lists', 'texts that are not UTF-8'],
-    ...['a number', 'a key', 'blanks', 'text', 'commas', 'escapes', 'space']
-  ] as const satisfies readonly ValueKind[]
-  for (const kind of kinds) yield toBody(kind, json, jsonValue(kind, size))
+  for (const kind of jsonKinds) yield toBody(kind, json, jsonValue(kind, size))
   yield toBody('too many keys', json, jsonValue('keys', { ...size, values: Infinity }))
   yield* fieldBodies(route, size)
 }
@@ -140,8 +153,9 @@ function* textBodies(type: string, bytes: number): Generator<CostlyBody> {
     yield toBody(name, type, remember(`text of ${name}`, { bytes }, make))
 }
 
+const part = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n\r\n`
+
 function* multipartBodies(bytes: number): Generator<CostlyBody> {
-  const part = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n\r\n`
   const forms = {
     parts: () => repeat({ bytes }, index => part(index.toString(36)), { separator: '' }),
     boundaries: () => repeat({ bytes }, () => `--${boundary}\r\n`, { separator: '' }),
