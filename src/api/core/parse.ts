@@ -7,7 +7,7 @@ import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
 import { checkTarget, checkUrl, type UrlProblem } from '../../outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
-import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
+import { ApiError, fieldError, type FieldError, refuseField } from '../../runtime/errors.ts'
 import { visitInTimeSlices } from '../../runtime/time-slices.ts'
 import { shortNamePattern } from '../../station/short-name.ts'
 import type { StationRow } from './route.ts'
@@ -50,16 +50,6 @@ export async function parseElements<const T extends v.GenericSchema>(
 function refuseProblems(problems: readonly FieldError[]): void {
   const [first, ...others] = problems.slice(0, maxProblems)
   if (first) throw ApiError.ofFields([first, ...others])
-}
-
-/** Throws 400 for a field or parameter. The message is its name and the sentence. */
-export function refuseField(field: string, code: string, sentence: string): never {
-  throw ApiError.ofFields([fieldError(field, code, sentence)])
-}
-
-/** Throws 400 for a body as a whole. */
-export function refuseBody(code: string, message: string): never {
-  throw ApiError.ofFields([{ field: '', code, message }])
 }
 
 /** Parses an id in a path. Throws 404 unless it is a canonical int64: `007` is not. */

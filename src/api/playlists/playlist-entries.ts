@@ -10,7 +10,7 @@ import { mapInTimeSlices, visitInTimeSlices } from '../../runtime/time-slices.ts
 import { redactedLocation } from '../../webhooks/redact.ts'
 import { maySeeWholeUrls } from '../auth/access.ts'
 import { assertNoProblems } from '../core/accept.ts'
-import { parseBody, parseElements, parseId, refuseField } from '../core/parse.ts'
+import { parseBody, parseElements, parseId } from '../core/parse.ts'
 import { apiRoute, json, stationOf } from '../core/route.ts'
 import { exactly, int64 } from '../core/schemas.ts'
 import { changePlaylist, path, playlistAction } from './playlist-actions.ts'
