@@ -2,11 +2,11 @@ import { Cluster, type Redis } from 'ioredis'
 
 import { type Config, shownSettings } from './config.ts'
 import { checkPostgres } from './db/check-postgres.ts'
-import { findConnectionShortage } from './db/connection-budget.ts'
+import { aliveSeconds, findConnectionShortage, findPoolerShortage, pools } from './db/connection-budget.ts'
 import { migrateDatabase } from './db/migrate.ts'
 import { registerProcess } from './db/processes.ts'
 import { openQueryObserver } from './db/query-observer.ts'
-import { openSql } from './db/sql.ts'
+import { openSql, type Sql } from './db/sql.ts'
 import { openStationFaults } from './isolation/station-faults.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
@@ -39,8 +39,7 @@ const connectMs = 10_000
 export async function openServices(
   config: Config,
   { log, outages }: { readonly log: Logger; readonly outages: Outages },
-  name: string,
-  poolSize: number
+  name: keyof typeof pools
 ) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   if (!databaseUrl) throw new OperatorError('DATABASE_URL is not set: set the URL of a Postgres 14 or newer')
@@ -51,10 +50,14 @@ export async function openServices(
   const isObserved = isMeasured || config.SLOW_LOG_MS > 0
   const onQuery = isObserved ? openQueryObserver(slowLog, isMeasured) : undefined
   try {
-    const sql = openSql(databaseUrl, { max: poolSize, name, onQuery })
+    const sql = openSql(databaseUrl, { max: pools[name].main, name, onQuery })
     opened.defer('postgres', () => sql.end({ timeout: 1 }))
     addPool(name, () => sql.use())
     await checkPostgres(databaseUrl)
+    // While this process has no other connection.
+    const poolerShortage = await findPoolerShortage(databaseUrl, name)
+    if (poolerShortage !== null)
+      log.warn({ reason: poolerShortage }, 'the pooler has too few connections; raise its default_pool_size')
     const redisPlace = await checkRedis(redisUrl)
     const redis = openRedis(redisPlace, name)
     opened.defer('redis', () => redis.disconnect())
@@ -90,10 +93,11 @@ export async function openServices(
       log
     )
     opened.defer('registration', () => processes.stop())
-    const shortage = await findConnectionShortage(sql)
-    if (shortage !== null) log.warn({ reason: shortage }, 'postgres has too few connections; raise its limit')
+    opened.defer('check of connections', warnOfConnectionShortage(sql, log))
     const stationFaults = openStationFaults(log)
-    const alerts = startStationAlerts(sql, stationFaults, log)
+    // A Redis that refuses writes explains what fails for single stations.
+    const lasting = () => (writes.isRefusing() ? [] : stationFaults.lasting())
+    const alerts = startStationAlerts(sql, { lasting }, log)
     opened.defer('station alerts', () => alerts.stop())
     const services: PlayoutServices = {
       sql,
@@ -123,6 +127,28 @@ export async function openServices(
   } catch (error) {
     await opened.release()
     throw error
+  }
+}
+
+/**
+ * Warns if Postgres has too few connections for all processes. Checks a second time, because a process that was killed just before
+ * still counts for a while. Returns the function that stops it.
+ */
+function warnOfConnectionShortage(sql: Sql, log: Logger): () => void {
+  const find = () => findConnectionShortage(sql).catch(() => null)
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const checkAgain = async () => {
+    const shortage = await find()
+    if (shortage !== null && !isStopped)
+      log.warn({ reason: shortage }, 'postgres has too few connections; raise its limit')
+  }
+  void find().then(shortage => {
+    if (shortage !== null && !isStopped) timer = setTimeout(() => void checkAgain(), aliveSeconds * 1_000)
+  })
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
   }
 }
 

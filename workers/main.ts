@@ -5,7 +5,6 @@ import { noCountries, openCountries } from '../src/broadcast/countries.ts'
 import { openListenerDescriber } from '../src/broadcast/listener-details.ts'
 import { parseConfig } from '../src/config.ts'
 import { createMusicBrainzSource } from '../src/covers/find-cover.ts'
-import { pools } from '../src/db/connection-budget.ts'
 import { exportMetrics } from '../src/metrics/exporter.ts'
 import { warnOfMistypedVariables } from '../src/mistyped-variables.ts'
 import { measureJobs } from '../src/playout/job-status.ts'
@@ -42,7 +41,7 @@ import { startWebhooks } from './webhooks.ts'
 await runService('workers', parseConfig, async ({ config, log, outages, opened }) => {
   warnOfMistypedVariables(log)
   opened.defer('traces', await startTracing('workers', config, log))
-  const services = await openServices(config, { log, outages }, 'workers', pools.workers.main)
+  const services = await openServices(config, { log, outages }, 'workers')
   opened.defer('stores', () => services[Symbol.asyncDispose]())
   opened.defer('metrics', await exportMetrics('workers', config, log))
   await assertDataDirIsWritable(config.DATA_DIR)

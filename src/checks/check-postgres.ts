@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { checkPostgres, postgresPlace } from '../db/check-postgres.ts'
-import { findConnectionShortage } from '../db/connection-budget.ts'
+import { findConnectionShortage, findPoolerShortageOfAll } from '../db/connection-budget.ts'
 import { listMigrations } from '../db/migrate.ts'
 import type { Sql } from '../db/sql.ts'
 import { findNamePairs } from '../db/stored-names.ts'
@@ -34,7 +34,7 @@ export async function checkDatabase(sql: Sql, url: string, config: Config): Prom
     if (schema.some(({ status }) => status === 'problem'))
       return { findings, answers: true, hasSchema: false }
     findings.push(
-      ...(await checkConnections(sql)),
+      ...(await checkConnections(sql, url)),
       await checkKey(sql, config),
       ...(await checkNames(sql)),
       ...(await checkImports(sql))
@@ -46,11 +46,23 @@ export async function checkDatabase(sql: Sql, url: string, config: Config): Prom
   }
 }
 
-async function checkConnections(sql: Sql): Promise<readonly Finding[]> {
+async function checkConnections(sql: Sql, url: string): Promise<readonly Finding[]> {
   const shortage = await findConnectionShortage(sql)
-  return shortage === null
-    ? []
-    : [warning('Postgres', shortage, 'raise that limit (docs/configuration.md, "Connections")')]
+  const poolerShortage = await findPoolerShortageOfAll(sql, url)
+  return [
+    ...(shortage === null
+      ? []
+      : [warning('Postgres', shortage, 'raise that limit (docs/configuration.md, "Connections")')]),
+    ...(poolerShortage === null
+      ? []
+      : [
+          warning(
+            'Postgres',
+            poolerShortage,
+            'raise default_pool_size of the pooler (docs/configuration.md, "Connections")'
+          )
+        ])
+  ]
 }
 
 async function checkSettings(sql: Sql): Promise<readonly Finding[]> {

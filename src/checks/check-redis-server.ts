@@ -4,7 +4,7 @@ import { checkRedis } from '../redis/check-redis.ts'
 import { openRedis, type RedisClient } from '../redis/connection.ts'
 import { probeWrites } from '../redis/shard-commands.ts'
 import { withDeadline } from '../runtime/deadline.ts'
-import { needsNewConnection, reasonOf } from '../runtime/store-errors.ts'
+import { isDeniedByRedis, needsNewConnection, reasonOf } from '../runtime/store-errors.ts'
 import { type Finding, ok, problem, problemOf, warning } from './finding.ts'
 
 const connectMs = 10_000
@@ -51,6 +51,14 @@ async function readServers(redis: RedisClient): Promise<RedisCheck> {
   return { findings: judge(infos, servers.length, refusal), time }
 }
 
+function adviceFor(refusal: unknown): string {
+  if (isDeniedByRedis(refusal))
+    return 'give the user of REDIS_URL the rules of docs/configuration.md with ACL SETUSER'
+  return needsNewConnection(refusal)
+    ? 'REDIS_URL leads to a node that is not the primary: let the name lead to it, or name Sentinels (redis+sentinel://)'
+    : 'see its log: it is full, or cannot save'
+}
+
 function judge(infos: readonly string[], masters: number, refusal: unknown): readonly Finding[] {
   const fields = infos.map(
     text => new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, key = '', value = '']) => [key, value]))
@@ -64,9 +72,7 @@ function judge(infos: readonly string[], masters: number, refusal: unknown): rea
       problem(
         'Redis',
         `${name}, refuses writes (${reasonOf(refusal)})`,
-        needsNewConnection(refusal)
-          ? 'REDIS_URL leads to a node that is not the primary: let the name lead to it, or name Sentinels (redis+sentinel://)'
-          : 'see its log: it is full, or cannot save'
+        adviceFor(refusal)
       )
     )
   const policy = valuesOf('maxmemory_policy').find(each => each !== '' && each !== 'noeviction')

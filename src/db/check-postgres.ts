@@ -1,6 +1,9 @@
-import { AdvisedError, type OperatorError } from '../runtime/errors.ts'
+import { connect } from 'node:net'
+
+import { AdvisedError, codeOf, type OperatorError } from '../runtime/errors.ts'
 import { reasonOf, toOperatorError } from '../runtime/store-errors.ts'
 import { findTlsFault } from '../runtime/tls-faults.ts'
+import { connectionsOf } from './connection-budget.ts'
 import { checkSessions } from './session-pooling.ts'
 import { openSql, type Sql } from './sql.ts'
 
@@ -58,11 +61,38 @@ export async function checkPostgres(
     await checkServer(sql, place.variable ?? 'the URL')
     await checkSessions(sql, other)
   } catch (error) {
-    throw explainUnusable(error, place)
+    throw (await explainMissingSession(error)) ?? explainUnusable(error, place)
   } finally {
     await Promise.all([sql.end({ timeout: 1 }), other.end({ timeout: 1 })])
   }
 }
+
+/** Explains a connection without a session: a pooler accepts more connections than it has sessions. Null for other errors. */
+async function explainMissingSession(error: unknown): Promise<OperatorError | null> {
+  if (codeOf(error) !== 'CONNECT_TIMEOUT' || !(error instanceof Error)) return null
+  const { address, port } = error as { readonly address?: unknown; readonly port?: unknown }
+  if (typeof address !== 'string' || typeof port !== 'number' || !(await accepts(address, port))) return null
+  const needs = `${connectionsOf('server')} for each server and ${connectionsOf('workers')} for each workers process`
+  return new AdvisedError(
+    `Postgres, or a pooler in front of it, accepts connections at ${address}:${port}, but gives no session (${reasonOf(error)})`,
+    `if it is a pooler, all its sessions are in use: raise its default_pool_size to ${needs}; otherwise see the log of Postgres`,
+    { cause: error }
+  )
+}
+
+const acceptMs = 2_000
+
+const accepts = (host: string, port: number): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect({ host, port, timeout: acceptMs })
+    const end = (isAccepted: boolean) => {
+      socket.destroy()
+      resolve(isAccepted)
+    }
+    socket.once('connect', () => end(true))
+    socket.once('error', () => end(false))
+    socket.once('timeout', () => end(false))
+  })
 
 async function checkServer(sql: Sql, variable: string): Promise<void> {
   const [row] = await sql<

@@ -29,14 +29,20 @@ export type ShownSettings = Readonly<Record<string, string | number | readonly s
 export interface Registration extends Processes {
   /** Reports that the start has succeeded. Until then the process does not count as running. */
   readonly markReady: () => Promise<void>
-  /** Stops the heartbeat. The row stays, because an older release may be started again within minutes. */
-  readonly stop: () => void
+  /**
+   * Stops the heartbeat, and notes that the process has ended, if Postgres answers. The row stays, because an older release may
+   * be started again within minutes.
+   */
+  readonly stop: () => Promise<void>
 }
 
 const heartbeatMs = 5_000
 /** A larger clock difference is reported. */
 const reportedFromMs = 1_000
 const answerMs = 4_000
+/** A process that was not seen for this long does not run. Other processes allow for 10 to 15. */
+const endedSeconds = 15
+const endMs = 1_000
 const forgottenAfterDays = 1
 
 /**
@@ -89,10 +95,12 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
     schema = answer.schema
   }
   // Outages are logged by the callers that need Postgres.
-  const beatAgain = () =>
-    void beat()
+  let beating = Promise.resolve()
+  const beatAgain = () => {
+    beating = beat()
       .catch(() => {})
       .finally(schedule)
+  }
   const schedule = () => {
     if (isStopped) return
     timer = setTimeout(beatAgain, heartbeatMs * (0.9 + Math.random() / 5))
@@ -104,9 +112,15 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
   return {
     schema: () => schema,
     markReady: async () => void (await sql`update processes set is_ready = true where id = ${id}`),
-    stop: () => {
+    stop: async () => {
       isStopped = true
       if (timer !== null) clearTimeout(timer)
+      const markEnded = async () => {
+        await beating
+        await sql`
+          update processes set seen_at = clock_timestamp() - make_interval(secs => ${endedSeconds}) where id = ${id}`
+      }
+      await withDeadline(endMs, 'noting the end of the process', markEnded).catch(() => {})
     }
   }
 }

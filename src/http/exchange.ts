@@ -56,6 +56,8 @@ export interface RequestHead {
   readonly isChunked: boolean
   /** Whether uWebSockets.js ends the connection with the response, because the client asks for it. */
   readonly isLast: boolean
+  /** Whether a proxy has sent it, by `X-Forwarded-For`. */
+  readonly isForwarded: boolean
 }
 
 /**
@@ -240,14 +242,15 @@ function send(exchange: Exchange, response: OutgoingResponse): void {
 const isBodyUnread = ({ body }: Exchange) => body?.isComplete() === false
 
 /**
- * Sends a response once the packet of the request has been parsed (see `isChunked` in `body.ts`). If it ends the connection, the body is
- * received first, because bytes that were not read reset the connection, and the client may lose the response.
+ * Sends a response once the packet of the request has been parsed (see `isChunked` in `body.ts`). The body is received first, for a
+ * while, if the response ends the connection: bytes that were not read reset it, and the client may lose the response. Also for a proxy,
+ * since some drop a response that comes while they send the body (Caddy over HTTP/1.1).
  */
 async function sendAfterPacket(exchange: Exchange, response: OutgoingResponse): Promise<void> {
   defer(exchange)
   const { head, body, server } = exchange
   await nextTurn()
-  if (head.isChunked || head.isLast) {
+  if (head.isChunked || head.isLast || head.isForwarded) {
     await body?.whenComplete(bodyEndMs)
     await nextTurn()
     if (exchange.isOpen && isBodyUnread(exchange))

@@ -93,7 +93,8 @@ export function serveRoutes<R extends Route>(
         ifNoneMatch: req.getHeader('if-none-match'),
         acceptEncoding: req.getHeader('accept-encoding'),
         isChunked: isChunked(req),
-        isLast: req.getHeader('connection').length === closeLength
+        isLast: req.getHeader('connection').length === closeLength,
+        isForwarded: req.getHeader('x-forwarded-for') !== ''
       },
       server,
       group: noGroup,

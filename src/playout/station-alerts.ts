@@ -12,7 +12,7 @@ const expiresAfter = '30 seconds'
 const maxStations = 500
 
 /** Notifies operators of stations for which work of this process keeps failing, until it is stopped. */
-export function startStationAlerts(sql: Sql, faults: StationFaults, log: Logger) {
+export function startStationAlerts(sql: Sql, faults: Pick<StationFaults, 'lasting'>, log: Logger) {
   const run = () => updateStationAlerts(sql, faults.lasting())
   return repeat(run, { pauseMs: intervalMs, log, failure: 'alerts of failing stations were not updated' })
 }

@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis'
 
 import { AdvisedError, codeOf, OperatorError } from '../runtime/errors.ts'
-import { reasonOf } from '../runtime/store-errors.ts'
-import { changesChannel } from './keys.ts'
+import { isDeniedByRedis, reasonOf } from '../runtime/store-errors.ts'
+import { probeWritesScript } from './connection.ts'
+import { changesChannel, jobProbeKeys, probeKey } from './keys.ts'
 import { type RedisPlace, urlsOf } from './place.ts'
 import { connectionOptions, findRedisUrlProblem, parseRedisUrl, type RedisUrl } from './redis-url.ts'
 
@@ -84,33 +85,29 @@ async function selectDatabase(redis: Redis, database: number): Promise<void> {
   })
 }
 
-/** Keys of each kind. Those of stations begin with the first. */
-const probedKeys = ['cuewire:probe', '{cuewire}plays', 'bull:{cuewire}deliver:probe']
-
 /** Throws if the user of the URL may not use the keys, the channels and scripts. Changes nothing. */
 async function tryPermissions(redis: Redis): Promise<void> {
   try {
     // In a transaction BZPOPMIN never waits. Elsewhere Redis notices the end of any timeout only ten times a second.
     const trial = redis.multi()
-    for (const key of probedKeys)
-      trial.eval("redis.call('EXISTS', KEYS[1]) return 1", 1, key).bzpopmin(key, 0.001)
+    for (const key of [probeKey(0), ...jobProbeKeys]) trial.eval(probeWritesScript, 1, key).bzpopmin(key, 0.001)
     for (const [error] of (await trial.exec()) ?? []) if (error) throw error
     await redis.ssubscribe(changesChannel(0))
   } catch (error) {
-    const reason = refusalOf(error)
-    if (!reason.startsWith('NOPERM')) return
+    const refusal = findRefusal(error)
+    if (!isDeniedByRedis(refusal)) return
     throw new AdvisedError(
-      `the user of REDIS_URL lacks a permission of Redis (${reason})`,
+      `the user of REDIS_URL lacks a permission of Redis (${reasonOf(refusal)})`,
       'give it the rules of docs/configuration.md with ACL SETUSER'
     )
   }
 }
 
-/** Why Redis refused a command. It discards a transaction for the first command that it refused. */
-function refusalOf(error: unknown): string {
+/** Returns the answer with which Redis refused a command. It discards a transaction for the first command that it refused. */
+function findRefusal(error: unknown): unknown {
   const refused: unknown = error instanceof Error ? Reflect.get(error, 'previousErrors') : undefined
   const [first]: unknown[] = Array.isArray(refused) ? refused : []
-  return reasonOf(first ?? error)
+  return first ?? error
 }
 
 /** Throws an `OperatorError` unless a Sentinel answers and names a primary. */

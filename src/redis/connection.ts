@@ -4,6 +4,7 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions, type Result } f
 
 import { projectFile } from '../runtime/program-files.ts'
 import { correctClient } from './client-corrections.ts'
+import { probeKey } from './keys.ts'
 import type { RedisPlace } from './place.ts'
 import { accessOptions, connectionOptions, parseRedisUrl } from './redis-url.ts'
 
@@ -26,6 +27,9 @@ const socketTimeout = 6_000
 const blockingSocketTimeout = 12_000
 
 const readScript = (name: string) => readFileSync(projectFile(`src/redis/lua/${name}.lua`), 'utf8')
+
+/** A script with one key, see its comment. */
+export const probeWritesScript = readScript('probeWrites-1')
 
 /** Opens a connection for commands, which fail after 5 seconds. */
 export function openRedis(place: RedisPlace, connectionName: string): RedisClient {
@@ -68,11 +72,11 @@ function openForCommands(place: RedisPlace, name: string, options: ConnectionOpt
  * and will not take them again, is replaced. A replica of a cluster is known as one.
  */
 function probe(redis: RedisClient): void {
-  redis.defineCommand('probeWrites', { numberOfKeys: 1, lua: readScript('probeWrites-1') })
+  redis.defineCommand('probeWrites', { numberOfKeys: 1, lua: probeWritesScript })
   const timer = setInterval(() => {
     if (redis instanceof Cluster) {
       for (const node of redis.nodes()) if (node.status === 'ready') node.ping().catch(() => {})
-    } else if (redis.status === 'ready') redis.probeWrites(probedKey).catch(() => {})
+    } else if (redis.status === 'ready') redis.probeWrites(probeKey(0)).catch(() => {})
   }, probeMs)
   timer.unref()
   redis.on('end', () => clearInterval(timer))
@@ -80,9 +84,6 @@ function probe(redis: RedisClient): void {
 
 /** Interval of commands on an idle connection, so that a lost one is noticed before it is needed. */
 const probeMs = 3_000
-
-/** It need not exist. */
-const probedKey = '{cuewire}plays'
 
 type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'socketTimeout'> &
   Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>

@@ -15,6 +15,7 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:{TAG}:unflushed` sorted set: station id, scored with its newest offset that is not in Postgres
  * - `cuewire:{TAG}:flushing` the lease of the workers process that flushes the shard; expires
  * - `cuewire:{TAG}:changes` sharded channel: one `StationMessage` per commit, change of counts or removal
+ * - `cuewire:{TAG}:probe` never exists; also a sharded channel without subscribers: see `lua/probeWrites-1.lua`
  * - `cuewire:{followers}:PROCESS` hash: station id -> followers of a server process by transport; `at`: when; expires
  * - `cuewire:{followers}` sorted set: the server processes, scored with the time of their last count; expires
  * - `cuewire:hls-wanted:NAME` set while somebody asks who listens to the HLS streams of a station; expires
@@ -74,6 +75,11 @@ export const unflushedKey = (shard: number) => `cuewire:${tagOf(shard)}:unflushe
 export const flushingKey = (shard: number) => `cuewire:${tagOf(shard)}:flushing`
 
 export const changesChannel = (shard: number) => `cuewire:${tagOf(shard)}:changes`
+
+export const probeKey = (shard: number) => `cuewire:${tagOf(shard)}:probe`
+
+/** Keys like those of `src/jobs`, which never exist. */
+export const jobProbeKeys = ['{cuewire}probe', 'bull:{cuewire}probe'] as const
 
 export const followersKey = (processId: string) => `cuewire:{followers}:${processId}`
 

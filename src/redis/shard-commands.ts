@@ -4,7 +4,9 @@ import type { RedisClient } from './connection.ts'
 import {
   changesChannel,
   endedSessionsKey,
+  jobProbeKeys,
   positionsKey,
+  probeKey,
   sequenceKey,
   shardOf,
   shards,
@@ -156,9 +158,12 @@ export async function probeShards(redis: RedisClient): Promise<void> {
   await Promise.all(oneOfEachNode(redis).map(shard => redis.exists(positionsKey(shard))))
 }
 
-/** Throws if a node of a shard refuses writes: it is unavailable, full or read-only. */
+/**
+ * Throws if a node of a shard, or that of the jobs, refuses writes: it is unavailable, full or read-only, or the user lacks a
+ * permission. Changes nothing.
+ */
 export async function probeWrites(redis: RedisClient): Promise<void> {
-  await Promise.all(oneOfEachNode(redis).map(shard => redis.probeWrites(positionsKey(shard))))
+  await Promise.all([...oneOfEachNode(redis).map(probeKey), ...jobProbeKeys].map(key => redis.probeWrites(key)))
 }
 
 /** Subscribes to the changes of all shards. */

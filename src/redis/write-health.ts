@@ -2,7 +2,7 @@ import { refusedWritesSeconds } from '../metrics/redis.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Outages } from '../runtime/outages.ts'
-import { isRefusedByRedis, needsNewConnection, reasonOf } from '../runtime/store-errors.ts'
+import { isAnswerOfRedis, needsNewConnection, reasonOf } from '../runtime/store-errors.ts'
 import type { RedisClient } from './connection.ts'
 import { probeWrites } from './shard-commands.ts'
 
@@ -21,8 +21,8 @@ interface Refusal {
 }
 
 /**
- * Checks every second whether Redis takes writes: one that is full or was demoted answers reads and pings. Logs a line if
- * that lasts for ten seconds. A Redis that does not answer is noticed by others.
+ * Checks every second whether Redis takes writes: one that is full, was demoted, or has taken away permissions answers reads and
+ * pings. Logs a line if that lasts for ten seconds. A Redis that does not answer is noticed by others.
  */
 export function watchWrites(
   redis: RedisClient,
@@ -41,7 +41,7 @@ export function watchWrites(
     if (fault === null) {
       writableAtMs = startedMs
       refusal = null
-    } else if (isRefusedByRedis(fault)) noteRefusal(fault)
+    } else if (isAnswerOfRedis(fault)) noteRefusal(fault)
   }
 
   function noteRefusal(fault: unknown): void {

@@ -1,7 +1,7 @@
 import { withDeadline } from './deadline.ts'
 import type { Logger } from './log.ts'
 import { withJitter } from './repeat.ts'
-import { isRefusedByRedis, reasonOf, type StoreName, unavailableStoreOf } from './store-errors.ts'
+import { isAnswerOfRedis, reasonOf, type StoreName, unavailableStoreOf } from './store-errors.ts'
 
 const probeMs = 1_000
 const probeDeadlineMs = 5_000
@@ -50,7 +50,7 @@ export function openOutages(log: () => Pick<Logger, 'error' | 'info'>) {
   /** Notes an outage of a store that has a probe. Without one, each failure is logged by whoever meets it. */
   function begin(store: StoreName, error: unknown): void {
     if (outages.has(store) || !probes.has(store)) return
-    const isRefusal = isRefusedByRedis(error)
+    const isRefusal = isAnswerOfRedis(error)
     const outage = { sinceMs: performance.now(), isRefusal, failures: 0 }
     outages.set(store, outage)
     log().error(

@@ -37,13 +37,22 @@ export const needsNewConnection = (error: unknown): boolean =>
   isAnswerOfRedis(error) &&
   /(?:^|[ -])(?:READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|UNBLOCKED|NOAUTH) /.test(error.message)
 
-/** Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, or moves a slot. */
+/**
+ * Whether Redis refuses a command that is valid: see `needsNewConnection`, or it is full, cannot save, moves a slot, or the
+ * user may not run the command. Not if the user lacks a permission for a key or channel, which may concern some stations only.
+ */
 export const isRefusedByRedis = (error: unknown): boolean =>
   needsNewConnection(error) ||
-  (isAnswerOfRedis(error) && /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN) /.test(error.message))
+  (isAnswerOfRedis(error) && /(?:^|[ -])(?:OOM|MISCONF|TRYAGAIN|EXECABORT) /.test(error.message)) ||
+  (isDeniedByRedis(error) && /permissions to run |can't run this command/.test(error.message))
+
+/** Whether the user of Redis lacks a permission. In scripts, Redis 7.0 writes it in another way than later ones. */
+export const isDeniedByRedis = (error: unknown): error is Error =>
+  isAnswerOfRedis(error) &&
+  /(?:^|[ -])NOPERM |The user executing the script can't (?:run|access|publish) /.test(error.message)
 
 /** An answer of Redis itself, also one that a client of a cluster has received too often. */
-const isAnswerOfRedis = (error: unknown): error is Error =>
+export const isAnswerOfRedis = (error: unknown): error is Error =>
   error instanceof Error &&
   (error.name === 'ReplyError' || error.message.startsWith('Too many Cluster redirections'))
 
@@ -54,6 +63,7 @@ export function isStoreFault(error: unknown): boolean {
   return (
     isStoreUnavailable(error) ||
     isRefusedByRedis(error) ||
+    isDeniedByRedis(error) ||
     /^(53|55P03|57014|25P03|25006|40)/.test(codeOf(error))
   )
 }
