@@ -152,7 +152,7 @@ async function measure(
 async function measurePolled(program: Program): Promise<Measured> {
   const log = await openLog('bench', 'error')
   const config = parseConfig({ DATABASE_URL: program.databaseUrl, REDIS_URL: program.redisUrl })
-  await using services = await openServices(config, log, 'bench')
+  await using services = await openServices(config, log, 'workers')
   const { sql } = services
   const deps = {
     ...services,

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import {
@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { describe, expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
@@ -363,3 +364,42 @@ describe.skipIf(reason !== null).for(['nginx', 'caddy'] as const)('behind the %s
     }
   )
 })
+
+/** Sends a file without a key over HTTP/1.1, as often as it says. Returns the statuses; 0 without a response. */
+async function uploadWithoutKey(url: string, file: string, options: readonly string[], times: number) {
+  const statuses: number[] = []
+  for (let index = 0; index < times; index++) {
+    const words = ['-sS', '-m', '60', '--http1.1', '-o', '/dev/null', '-w', '%{http_code}']
+    const sent = promisify(execFile)('curl', [...words, ...options, '-F', `file=@${file}`, url])
+    statuses.push(
+      await sent.then(
+        ({ stdout }) => Number(stdout),
+        () => 0
+      )
+    )
+  }
+  return statuses
+}
+
+test.skipIf(whyWithout('nginx') !== null || whyWithout('caddy') !== null)(
+  'a large upload that is refused gets its response over HTTP/1.1, directly and through both proxies',
+  { timeout: 300_000 },
+  async ({ databaseUrl, redisUrl }) => {
+    await using folder = await openTempFolder()
+    await using program = await startProgram(databaseUrl, redisUrl, folder.path)
+    const file = join(folder.path, 'large.mp3')
+    await writeFile(file, Buffer.alloc(105_000_000))
+    const path = '/api/station/1/files'
+    const times = 10
+    const refused = Array.from({ length: times }, () => 403)
+    const found = { direct: await uploadWithoutKey(program.baseUrl + path, file, [], times) }
+    expect(found).toEqual({ direct: refused })
+    for (const name of ['nginx', 'caddy'] as const) {
+      await using proxy = await openShippedProxy(name)
+      await proxy.start({ cuewire: Number(new URL(program.baseUrl).port), icecast: 8_000, station: 'demo' })
+      const trust = ['--cacert', join(proxy.hlsFolder, '..', 'cert.pem')]
+      const url = `https://localhost:${proxy.https}${path}`
+      expect([name, await uploadWithoutKey(url, file, trust, times)]).toEqual([name, refused])
+    }
+  }
+)

@@ -186,7 +186,7 @@ test('a single node that may evict keys causes a warning', async ({ cluster, dat
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const config = parseConfig({ DATABASE_URL: databaseUrl, REDIS_URL: cluster.url })
-  await using services = await openServices(config, { log, outages: openOutages(() => log) }, 'test')
+  await using services = await openServices(config, { log, outages: openOutages(() => log) }, 'server')
   await node?.client.config('SET', 'maxmemory-policy', 'noeviction')
   expect(services.redisPlace.isCluster).toBe(true)
   expect(lines).toHaveLength(1)

@@ -7,6 +7,7 @@ import postgres from 'postgres'
 import { expect, onTestFinished } from 'vitest'
 
 import { checkPostgres } from '../../src/db/check-postgres.ts'
+import { findPoolerShortage, findPoolerShortageOfAll } from '../../src/db/connection-budget.ts'
 import { openSql } from '../../src/db/sql.ts'
 import { readOnlySession } from '../../src/runtime/store-errors.ts'
 import { createCertificate } from '../support/certificates.ts'
@@ -176,5 +177,33 @@ test.skipIf(whyWithout('pgbouncer'))(
     } finally {
       await sql.end({ timeout: 1 })
     }
+  }
+)
+
+test.skipIf(whyWithout('pgbouncer'))(
+  'a PgBouncer with too few sessions is counted, and named when it gives none',
+  { timeout: 60_000 },
+  async ({ databaseUrl, sql }) => {
+    expect(await findPoolerShortage(databaseUrl, 'server')).toBeNull()
+    using large = await startPgbouncer(databaseUrl, { pool_mode: 'session', default_pool_size: 40 })
+    expect(await findPoolerShortage(large.url, 'server')).toBeNull()
+    expect(await findPoolerShortageOfAll(sql, large.url)).toBeNull()
+
+    using small = await startPgbouncer(databaseUrl, { pool_mode: 'session', default_pool_size: 20 })
+    expect(await findPoolerShortage(small.url, 'server')).toBe(
+      'a pooler in front of Postgres gives this process only 20 of 25 connections'
+    )
+    expect(await findPoolerShortage(small.url, 'workers')).toBeNull()
+    expect(await findPoolerShortageOfAll(sql, small.url)).toMatch(
+      /^1 server and 1 workers processes use up to 37 connections, and a pooler in front of Postgres gives only 2\d$/
+    )
+
+    const others = postgres(small.url, { max: 20, prepare: false, fetch_types: false })
+    await Promise.all(Array.from({ length: 20 }, () => others`select 1`.simple()))
+    expect(await refusal(small.url)).toMatch(
+      /accepts connections at 127\.0\.0\.1:\d+, but gives no session .* raise its default_pool_size to 25 for each server and 12 for each workers process/
+    )
+    await others.end({ timeout: 1 })
+    expect(await refusal('postgres://127.0.0.1:1/none')).toMatch(/does not answer at DATABASE_URL/)
   }
 )

@@ -8,6 +8,7 @@ import { parseConfig } from '../../src/config.ts'
 import { obtainRedis } from '../../src/embedded/find-redis.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openRedis } from '../../src/redis/connection.ts'
+import { probeWrites } from '../../src/redis/shard-commands.ts'
 import { findFreePort } from '../../src/runtime/ports.ts'
 import { test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
@@ -15,6 +16,7 @@ import { startProgram } from '../support/program.ts'
 import { openRedisNode, type RedisSettings } from '../support/redis-node.ts'
 import { startRedisPair, startSentinels } from '../support/redis-pair.ts'
 import { openTempFolder } from '../support/temp-folder.ts'
+import { waitFor } from '../support/wait.ts'
 
 const run = promisify(execFile)
 const password = 'p@ss/word'
@@ -137,6 +139,60 @@ test('the check of an idle Redis does not wait for blocked commands, which takes
   }
   // A busy machine makes some of them slow.
   expect(Math.min(...took)).toBeLessThan(150)
+})
+
+test(
+  'permissions that are taken away later are reported as refused writes of Redis, not as faults of stations',
+  { timeout: 120_000 },
+  async ({ databaseUrl, sql }) => {
+    const node = await startNode({ user: [rules.replace('user ', '')] })
+    const url = `redis://radio:${encodeURIComponent(password)}@127.0.0.1:${node.port}`
+    await using folder = await openTempFolder()
+    await using program = await startProgram(databaseUrl, url, folder.path)
+    const id = await startPlaying(program)
+    const health = async () => (await program.ask('GET', '/api/health')).body
+    const isHealthy = async () => (await health()).status === 'success'
+    await waitFor(isHealthy, { deadlineMs: 10_000, what: 'the start' })
+    for (const removed of [
+      '-@write',
+      '-@hash',
+      '-@stream',
+      '-@list',
+      '-del',
+      'resetkeys ~cuewire:*',
+      'resetkeys %R~*',
+      'resetchannels',
+      '-evalsha'
+    ]) {
+      await node.client.acl('SETUSER', 'radio', ...removed.split(' '))
+      const isStale = async () => {
+        const { redis, live_state: state } = await health()
+        return redis === 'read-only' && state === 'stale'
+      }
+      await waitFor(isStale, { deadlineMs: 5_000, what: `${removed} to show` })
+      if (removed === 'resetkeys %R~*') {
+        // Longer than work of a station may fail until operators are told.
+        const skip = await program.ask('POST', `/api/station/${id}/backend/skip`)
+        expect([200, 503]).toContain(skip.status)
+        const metrics = performance.now() + 12_000
+        await waitFor(() => performance.now() > metrics, { deadlineMs: 30_000, what: 'an alert' })
+      }
+      await node.client.acl('SETUSER', 'radio', ...rules.split(' ').slice(2))
+      await waitFor(isHealthy, { deadlineMs: 10_000, what: `the end of ${removed}` })
+    }
+    expect(await sql`select fact from open_facts where fact like 'station-failing:%'`).toEqual([])
+  }
+)
+
+test('checking whether Redis takes writes stores and replicates nothing', async () => {
+  const node = await startNode({ appendonly: 'yes' })
+  const redis = openRedis(await checkRedis(node.url), 'test')
+  onTestFinished(() => redis.disconnect())
+  await redis.set('cuewire:test', 1)
+  const size = async () => /^aof_current_size:(\d+)/m.exec(await node.client.info('persistence'))?.[1]
+  const before = await size()
+  for (let round = 0; round < 50; round++) await probeWrites(redis)
+  expect([await size(), await redis.keys('*')]).toEqual([before, ['cuewire:test']])
 })
 
 test(

@@ -1,6 +1,8 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
 
+import { readProcesses } from '../../src/checks/running-processes.ts'
+import { findConnectionShortage } from '../../src/db/connection-budget.ts'
 import { migrateCommand } from '../../src/db/migrate-command.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { registerProcess, removeOldProcesses } from '../../src/db/processes.ts'
@@ -28,7 +30,7 @@ test('a new state format is used once no process with an older one was seen for 
   await sql`update processes set seen_at = seen_at - interval '20 seconds' where own_schema = 3`
   const later = await registerProcess(sql, self, silentLog)
   expect(later.schema()).toBe(4)
-  for (const each of [alone, older, concurrent, later]) each.stop()
+  await Promise.all([alone, older, concurrent, later].map(each => each.stop()))
 })
 
 test('stored rows are brought up to date once no older release runs, and again after one ran', async ({
@@ -66,9 +68,24 @@ test('stored rows are brought up to date once no older release runs, and again a
   ])
 })
 
+test('a process that has ended in order no longer counts as running, and still as one of the last five minutes', async ({
+  sql
+}) => {
+  for (let restart = 0; restart < 60; restart++) {
+    const server = await registerProcess(sql, { ...self, kind: 'server', ownSchema: 3 }, silentLog)
+    await server.markReady()
+    await server.stop()
+  }
+  expect(await findConnectionShortage(sql)).toBeNull()
+  expect(await readProcesses(sql)).toMatchObject([{ ready: 0, starting: 0, failedStarts: 0 }])
+  const next = await registerProcess(sql, self, silentLog)
+  expect(next.schema()).toBe(3)
+  await next.stop()
+})
+
 test('ended processes are removed after a day', async ({ sql }) => {
   const registration = await registerProcess(sql, self, silentLog)
-  registration.stop()
+  await registration.stop()
   expect(await removeOldProcesses(sql)).toBe(0)
   await sql`update processes set seen_at = seen_at - interval '25 hours'`
   expect(await removeOldProcesses(sql)).toBe(1)

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 
 import { OperatorError } from '../../../src/runtime/errors.ts'
-import { isStoreFault, needsNewConnection, toOperatorError } from '../../../src/runtime/store-errors.ts'
+import {
+  isDeniedByRedis,
+  isRefusedByRedis,
+  isStoreAway,
+  isStoreFault,
+  needsNewConnection,
+  toOperatorError
+} from '../../../src/runtime/store-errors.ts'
 
 const faultOf = (code: string) => Object.assign(new Error('a fault'), { code })
 
@@ -57,4 +64,25 @@ test('errors that are no answers of Redis do not replace a connection, except of
     'Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN Hash slot not served'
   )
   expect(needsNewConnection(given)).toBe(true)
+})
+
+test.for([
+  "NOPERM this user has no permissions to run the 'set' command",
+  "NOPERM User radio has no permissions to run the 'set' command",
+  "NOPERM ACL failure in script: User radio has no permissions to run the 'hset' command script: 2f3b, on @user_script:2.",
+  "ERR The user executing the script can't run this command or subcommand script: 2f3b, on @user_script:2.",
+  'EXECABORT Transaction discarded because of previous errors.'
+])('"%s" means that Redis refuses writes', message => {
+  expect([isRefusedByRedis(answerOf(message)), isStoreAway(answerOf(message))]).toEqual([true, true])
+})
+
+test.for([
+  'NOPERM this user has no permissions to access one of the keys used as arguments',
+  'NOPERM No permissions to access a key',
+  'NOPERM ACL failure in script: No permissions to access a channel script: 2f3b, on @user_script:2.',
+  "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  "ERR The user executing the script can't publish to the channel mentioned in the command"
+])('"%s" may concern some stations only', message => {
+  expect([isDeniedByRedis(answerOf(message)), isStoreFault(answerOf(message))]).toEqual([true, true])
+  expect([isRefusedByRedis(answerOf(message)), isStoreAway(answerOf(message))]).toEqual([false, false])
 })
