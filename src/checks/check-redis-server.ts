@@ -68,13 +68,7 @@ function judge(infos: readonly string[], masters: number, refusal: unknown): rea
   const name = masters > 1 ? `version ${version}, ${masters} masters` : `version ${version}`
   const findings: Finding[] = []
   if (refusal !== null)
-    findings.push(
-      problem(
-        'Redis',
-        `${name}, refuses writes (${reasonOf(refusal)})`,
-        adviceFor(refusal)
-      )
-    )
+    findings.push(problem('Redis', `${name}, refuses writes (${reasonOf(refusal)})`, adviceFor(refusal)))
   const policy = valuesOf('maxmemory_policy').find(each => each !== '' && each !== 'noeviction')
   if (policy !== undefined)
     findings.push(

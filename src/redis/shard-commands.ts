@@ -163,7 +163,9 @@ export async function probeShards(redis: RedisClient): Promise<void> {
  * permission. Changes nothing.
  */
 export async function probeWrites(redis: RedisClient): Promise<void> {
-  await Promise.all([...oneOfEachNode(redis).map(probeKey), ...jobProbeKeys].map(key => redis.probeWrites(key)))
+  await Promise.all(
+    [...oneOfEachNode(redis).map(probeKey), ...jobProbeKeys].map(key => redis.probeWrites(key))
+  )
 }
 
 /** Subscribes to the changes of all shards. */
