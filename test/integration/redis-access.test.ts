@@ -149,7 +149,7 @@ test(
     const url = `redis://radio:${encodeURIComponent(password)}@127.0.0.1:${node.port}`
     await using folder = await openTempFolder()
     await using program = await startProgram(databaseUrl, url, folder.path)
-    const id = await startPlaying(program)
+    const { id } = await startPlaying(program)
     const health = async () => (await program.ask('GET', '/api/health')).body
     const isHealthy = async () => (await health()).status === 'success'
     await waitFor(isHealthy, { deadlineMs: 10_000, what: 'the start' })
@@ -174,8 +174,8 @@ test(
         // Longer than work of a station may fail until operators are told.
         const skip = await program.ask('POST', `/api/station/${id}/backend/skip`)
         expect([200, 503]).toContain(skip.status)
-        const metrics = performance.now() + 12_000
-        await waitFor(() => performance.now() > metrics, { deadlineMs: 30_000, what: 'an alert' })
+        const alertAtMs = performance.now() + 12_000
+        await waitFor(() => performance.now() > alertAtMs, { deadlineMs: 30_000, what: 'an alert' })
       }
       await node.client.acl('SETUSER', 'radio', ...rules.split(' ').slice(2))
       await waitFor(isHealthy, { deadlineMs: 10_000, what: `the end of ${removed}` })
