@@ -12,10 +12,10 @@ export async function assignTagFields(
   { replacesCorrections }: { readonly replacesCorrections: boolean }
 ): Promise<void> {
   const fields = await tx<{ id: number; tag: string }[]>`
-    select id, lower(auto_assign) as tag from custom_fields where auto_assign <> '' order by id`
+    select id, auto_assign as tag from custom_fields where auto_assign <> '' order by id`
   if (fields.length === 0) return
   const values = songs.flatMap(({ path, tags }) =>
-    tags === null ? [] : fields.map(({ id, tag }) => ({ path, id, value: findTag(tags, tag) }))
+    tags === null ? [] : fields.map(({ id, tag }) => ({ path, id, value: findTag(tags, tag.toLowerCase()) }))
   )
   if (values.length === 0) return
   const read = tx`
@@ -36,6 +36,6 @@ export async function assignTagFields(
 /** Code points. The API takes values of twice as many UTF-16 units. */
 const maxValueLength = 1_000
 
-/** The text of a tag, whose name may be written with spaces as well; empty if there is none. */
+/** The text of a tag, whose name, lower-cased as those of `tags`, may be written with spaces as well; empty if there is none. */
 const findTag = (tags: ReadonlyMap<string, string>, name: string) =>
   cleanLines(tags.get(name) ?? tags.get(name.replaceAll(' ', '_')) ?? '', maxValueLength)

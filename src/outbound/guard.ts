@@ -4,6 +4,7 @@ import { type BlockList, isIP } from 'node:net'
 
 import pLimit from 'p-limit'
 
+import { codeOf } from '../runtime/errors.ts'
 import { isWithin, toNetworkList, parseUrl } from './networks.ts'
 
 /**
@@ -97,6 +98,8 @@ const timeoutMs = 1_000
 export const lookupLimit = Math.max(1, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - 2)
 const limitLookups = pLimit(lookupLimit)
 
+const unresolvedProblem = unsafe('must have a name that can be looked up.')
+
 /**
  * Checks a URL before it is stored: like `checkUrl`, and all current addresses of its name. A name that does
  * not resolve within a second passes, because each request checks it again.
@@ -104,10 +107,45 @@ const limitLookups = pLimit(lookupLimit)
 export async function checkTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
   const problem = checkUrl(url, allowed)
   if (problem || isIP(hostOf(url)) !== 0) return problem
-  const addresses = await resolveAddresses(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => [])
-  return addresses.some(({ address }) => isForbiddenAddress(address, allowed))
-    ? forbiddenAddressProblem
-    : null
+  const addresses = await lookUp(hostOf(url)).catch(() => [])
+  return findForbidden(addresses, allowed)
+}
+
+/**
+ * Checks a URL that another program will request, without a guard of its own: a name that does not resolve is a problem. If the
+ * name server does not answer within a second, the addresses that the name had in the last hour count.
+ */
+export async function checkForeignTarget(url: string, allowed: BlockList): Promise<UrlProblem | null> {
+  const problem = checkUrl(url, allowed)
+  if (problem || isIP(hostOf(url)) !== 0) return problem
+  const addresses = await lookUpOrRecall(hostOf(url))
+  return addresses.length === 0 ? unresolvedProblem : findForbidden(addresses, allowed)
+}
+
+const findForbidden = (addresses: readonly LookupAddress[], allowed: BlockList) =>
+  addresses.some(({ address }) => isForbiddenAddress(address, allowed)) ? forbiddenAddressProblem : null
+
+const lookUp = (name: string) => resolveAddresses(name, AbortSignal.timeout(timeoutMs))
+
+const recallMs = 3_600_000
+const maxRecalled = 1_000
+/** The last addresses of names, least recently looked up first. */
+const recalled = new Map<string, { readonly addresses: readonly LookupAddress[]; readonly atMs: number }>()
+
+async function lookUpOrRecall(name: string): Promise<readonly LookupAddress[]> {
+  try {
+    const addresses = await lookUp(name)
+    recalled.delete(name)
+    recalled.set(name, { addresses, atMs: performance.now() })
+    const [oldest] = recalled.keys()
+    if (recalled.size > maxRecalled && oldest !== undefined) recalled.delete(oldest)
+    return addresses
+  } catch (error) {
+    const known = recalled.get(name)
+    const isCurrent = known !== undefined && performance.now() - known.atMs < recallMs
+    // There is no such name: the name server has answered.
+    return isCurrent && codeOf(error) !== 'ENOTFOUND' ? known.addresses : []
+  }
 }
 
 /** Resolves all addresses of a name. Rejects for an unknown name, and as soon as the signal is aborted. */

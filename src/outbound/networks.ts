@@ -28,7 +28,20 @@ export function isWithin(list: BlockList, address: string): boolean {
 
 /** The key of an address for limits per client: an IPv4 address, or the /64 network of an IPv6 address. */
 export function limitKeyOf(address: string): string {
-  if (isIP(address) !== 6) return address
+  return isIP(address) === 6 ? ipv6Network(address, 64) : address
+}
+
+/**
+ * The networks of an address that may belong to one person, from coarse to fine: the /24 network of an IPv4 address and the
+ * address, or the /48 and /64 networks of an IPv6 address. Other text is returned alone.
+ */
+export function limitGroupsOf(address: string): string[] {
+  const family = isIP(address)
+  if (family === 6) return [ipv6Network(address, 48), ipv6Network(address, 64)]
+  return family === 4 ? [address.replace(/\d+$/, '0/24'), address] : [address]
+}
+
+function ipv6Network(address: string, bits: 48 | 64): string {
   const [front = '', back] = address.split('%')[0]?.split('::') ?? []
   const groups = front === '' ? [] : front.split(':')
   const tail = back === undefined || back === '' ? [] : back.split(':')
@@ -36,9 +49,9 @@ export function limitKeyOf(address: string): string {
   const written = groups.length + tail.length + (address.includes('.') ? 1 : 0)
   const all = back === undefined ? groups : [...groups, ...Array<string>(8 - written).fill('0'), ...tail]
   return `${all
-    .slice(0, 4)
+    .slice(0, bits / 16)
     .map(group => group.replace(/^0+(?=.)/, '').toLowerCase())
-    .join(':')}::/64`
+    .join(':')}::/${bits}`
 }
 
 /**

@@ -79,9 +79,15 @@ export async function readOpenSessions(redis: RedisClient, stationId: number) {
   return bySource
 }
 
-/** Reads the oldest ended sessions of a shard, with the ids of their entries for `removeEndedSessions`. */
-export async function readEndedSessions(redis: RedisClient, shard: number, limit: number) {
-  const entries = await redis.xrange(endedSessionsKey(shard), '-', '+', 'COUNT', limit)
+/** Before the first entry of a stream. */
+export const streamStart = '0-0'
+
+/**
+ * Reads the oldest ended sessions of a shard after an entry (`streamStart`, or an id), with the ids of their entries for
+ * `removeEndedSessions`.
+ */
+export async function readEndedSessions(redis: RedisClient, shard: number, afterId: string, limit: number) {
+  const entries = await redis.xrange(endedSessionsKey(shard), `(${afterId}`, '+', 'COUNT', limit)
   return entries.map(([id, [, text = '']]) => {
     // Written by our scripts only.
     const [stationId, source, path, endMs, ...session]: [

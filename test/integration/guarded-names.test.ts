@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { resolveAddresses, checkTarget, lookupLimit } from '../../src/outbound/guard.ts'
+import { checkForeignTarget, checkTarget, lookupLimit, resolveAddresses } from '../../src/outbound/guard.ts'
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts'
 import { toNetworkList } from '../../src/outbound/networks.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
@@ -127,6 +127,40 @@ describe('a name passes when it is stored', () => {
   test('with a private address that is allowed', async () => {
     answer(['10.1.2.3', publicHost])
     expect(await checkTarget('http://radio.example/', toNetworkList(['10.1.0.0/16']))).toBeNull()
+  })
+})
+
+describe('a URL that another program requests', () => {
+  const unresolved = { code: 'unsafe_url', sentence: 'must have a name that can be looked up.' }
+  const fail = (code: string) => asked.mockRejectedValue(Object.assign(new Error('getaddrinfo'), { code }))
+
+  test('is refused if its name does not resolve', async () => {
+    fail('ENOTFOUND')
+    expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
+    fail('EAI_AGAIN')
+    expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
+    answer([])
+    expect(await checkForeignTarget('http://nowhere.example/', none)).toEqual(unresolved)
+  })
+
+  test('is refused if the name server does not answer within a second', async () => {
+    let resolve = (_: Address[]) => {}
+    asked.mockReturnValue(new Promise(done => (resolve = done)))
+    expect(await checkForeignTarget('http://silent.example/', none)).toEqual(unresolved)
+    resolve([])
+  })
+
+  test('counts with its last addresses while the name server does not answer', async () => {
+    answer([publicHost])
+    expect(await checkForeignTarget('http://songs.example/a.mp3', none)).toBeNull()
+    fail('EAI_AGAIN')
+    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toBeNull()
+    fail('ENOTFOUND')
+    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toEqual(unresolved)
+    answer(['10.0.0.1'])
+    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toMatchObject({ code: 'unsafe_url' })
+    fail('EAI_AGAIN')
+    expect(await checkForeignTarget('http://songs.example/b.mp3', none)).toMatchObject({ code: 'unsafe_url' })
   })
 })
 

@@ -181,6 +181,18 @@ describe('signing in', () => {
     }
   )
 
+  test('spellings that Postgres reads as the same address count together', async ({ program }) => {
+    const { email } = await createUser(program, { email: `i${anyEmail()}` })
+    const [row] = await program.sql<{ same: boolean }[]>`
+      select lower(${email.replace('i', '\u0130')}) = lower(${email}) as same`
+    const from = anyAddress()
+    const attempt = (spelling: string) =>
+      call(program, 'POST', `${account}/session`, { body: { email: spelling, password: 'wrong' }, from })
+    for (let index = 0; index < 10; index++) expect((await attempt(email)).status).toBe(400)
+    expect((await attempt(email.toUpperCase())).status).toBe(429)
+    expect((await attempt(email.replace('i', '\u0130'))).status).toBe(row?.same ? 429 : 400)
+  })
+
   test('an IPv6 network of 64 bits counts as one address', async ({ program }) => {
     const { email } = await createUser(program)
     const network = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}`

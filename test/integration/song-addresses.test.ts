@@ -47,7 +47,7 @@ test('a playout gets no song at a private address, and the next one instead', as
 })
 
 test.for(privateSongs)('%s is refused for a song', async url => {
-  expect(await openSongGuard(configOf())(url)).toBe(false)
+  expect(await openSongGuard(configOf())(url)).toMatchObject({ code: 'unsafe_url' })
   // A name is looked up when a playout gets the song.
   if (!url.includes('localhost'))
     expect(findUrlProblem(configOf(), url)).toMatchObject({ code: 'unsafe_url' })

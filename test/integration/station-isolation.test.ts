@@ -353,6 +353,33 @@ test.for(loops)('a station that fails does not stop $name of the others', async 
   expect(failing(stage, loop.task)).toEqual([stage.poisoned])
 })
 
+test('many sessions of a station that fails do not hold up others of its shard', async ({
+  sql,
+  redisUrl
+}) => {
+  await using stage = await openStage(sql, redisUrl)
+  const { poisoned, others, playout, redis } = stage
+  const shard = shardOf(poisoned)
+  const add = (pipeline: ReturnType<RedisClient['pipeline']>, id: number, ordinal: number) =>
+    pipeline.xadd(
+      endedSessionsKey(shard),
+      '*',
+      'session',
+      JSON.stringify([id, 'mount', '/radio.mp3', 2_000, 17, ordinal, 1_000, 'VLC', 'desktop', 'DE'])
+    )
+  const pipeline = redis.pipeline()
+  for (let index = 0; index < 4_500; index++) add(pipeline, poisoned, 3_000_000_000 + index)
+  for (const id of others) add(pipeline, id, 1)
+  await pipeline.exec()
+  // Two pages of failing sessions, then the rest.
+  for (let run = 0; run < 3; run++) await flushSessions(playout, [shard])
+  const stored = await sql<
+    { id: number }[]
+  >`select station_id as id from listener_sessions order by station_id`
+  expect(stored.map(({ id }) => id)).toEqual(others)
+  expect(await redis.xlen(endedSessionsKey(shard))).toBe(4_500)
+})
+
 test('a web hook that this release cannot read does not stop its station', async ({ sql, redisUrl }) => {
   await using stage = await openStage(sql, redisUrl)
   const { poisoned, playout } = stage

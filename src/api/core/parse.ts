@@ -5,7 +5,7 @@ import type { Sql } from '../../db/sql.ts'
 import type { Fields, JsonSchema, ValuesOf } from '../../fields/field.ts'
 import { changesValidator } from '../../fields/form.ts'
 import { problemsOf } from '../../fields/form.ts'
-import { checkTarget, checkUrl, type UrlProblem } from '../../outbound/guard.ts'
+import { checkForeignTarget, checkTarget, checkUrl, type UrlProblem } from '../../outbound/guard.ts'
 import { toNetworkList, parseUrl } from '../../outbound/networks.ts'
 import { ApiError, fieldError, type FieldError, refuseField } from '../../runtime/errors.ts'
 import { visitInTimeSlices } from '../../runtime/time-slices.ts'
@@ -136,12 +136,14 @@ export function findUrlProblem({ config }: Pick<ApiServices, 'config'>, path: st
   return /^https?:/i.test(path) ? checkUrl(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 }
 
-/** Returns a function that checks a song before a playout gets it, which requests its address without a guard of its own. */
+/**
+ * Returns a function that checks a song before a playout gets it, which requests its address without a guard of its own. An
+ * address that cannot be checked is a problem.
+ */
 export const openSongGuard =
   ({ config }: Pick<ApiServices, 'config'>) =>
-  async (path: string) =>
-    !/^https?:/i.test(path) ||
-    (await checkTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS))) === null
+  async (path: string): Promise<UrlProblem | null> =>
+    /^https?:/i.test(path) ? checkForeignTarget(path, toNetworkList(config.WEBHOOK_ALLOWED_NETWORKS)) : null
 
 /**
  * Looks up URLs that the program will request, and returns those that are not allowed as problems of their

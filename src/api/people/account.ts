@@ -105,12 +105,12 @@ const password = apiRoute('PUT', '/api/frontend/account/password', 'any key', {
     const { sql, keys } = services
     const { id, sessionId } = signedInUser(request)
     const values = parseBody(passwordValidator, request.body)
-    const [user] = await sql<{ email: string; hash: string | null }[]>`
-      select email, password_hash as hash from users where id = ${id}`
+    const [user] = await sql<{ account: string; hash: string | null }[]>`
+      select lower(email) as account, password_hash as hash from users where id = ${id}`
     if (!user) throw new ApiError('not-found')
-    const { hash } = user
+    const { account, hash } = user
     if (hash !== null) {
-      const client = { email: user.email, address: request.address, knownAs: `session ${sessionId}` }
+      const client = { account, address: request.address, knownAs: `session ${sessionId}` }
       const isRight = await limitPasswords(services, client, () =>
         verifyPassword(hash, values.current_password)
       )

@@ -1,6 +1,6 @@
 import { text } from '../../fields/field.ts'
 import { bodySchema, bodyValidator } from '../../fields/form.ts'
-import { limitKeyOf } from '../../outbound/networks.ts'
+import { limitGroupsOf, limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import { openTurns } from '../auth/password-turns.ts'
@@ -30,7 +30,8 @@ export async function limitAttempts(deps: BucketDeps, address: string): Promise<
 
 /** Whose password is checked, and for whom. */
 interface PasswordCheck {
-  readonly email: string
+  /** The key by which Postgres finds the account: `lower(email)`. JavaScript's lower case differs, as for `İ`. */
+  readonly account: string
   readonly address: string
   /** What identifies a client that has signed in to the account before; null: none has. */
   readonly knownAs: string | null
@@ -42,12 +43,11 @@ interface PasswordCheck {
  */
 export async function limitPasswords(
   deps: BucketDeps,
-  { email, address, knownAs }: PasswordCheck,
+  { account, address, knownAs }: PasswordCheck,
   check: () => Promise<boolean>
 ): Promise<boolean> {
-  const account = email.toLowerCase()
-  const network = limitKeyOf(address)
-  const client = `${account} ${knownAs ?? network}`
+  const client = `${account} ${knownAs ?? limitKeyOf(address)}`
+  const groups = limitGroupsOf(address)
   const assertUnlocked = async () => {
     const wait = await clientFailures.peek(deps, client)
     if (wait > 0) throw new TooManyRequests(wait)
@@ -55,13 +55,13 @@ export async function limitPasswords(
   await assertUnlocked()
   const isBounded = knownAs === null
   const hasTurn = isBounded && (await accountTurns.isCrowded(deps, account))
-  if (hasTurn) await accountTurns.take(deps, account, network)
+  if (hasTurn) await accountTurns.take(deps, account, groups)
   const isRight = await check()
   // Checked again: concurrent guesses all passed the first check.
   await assertUnlocked()
   if (!isRight) await clientFailures.take(deps, client)
   if (isBounded && !hasTurn && (!isRight || (await accountTurns.isCrowded(deps, account))))
-    await accountTurns.take(deps, account, network)
+    await accountTurns.take(deps, account, groups)
   return isRight
 }
 
@@ -95,19 +95,23 @@ const signIn = apiRoute('POST', '/api/frontend/account/session', 'public', {
     const { sql } = services
     const { email, password } = parseBody(validator, request.body)
     const { address } = request
-    const [user] = await sql<{ id: number; hash: string | null }[]>`
-      select id, password_hash as hash from users where lower(email) = lower(${email})`
-    const knownAs = user ? findDevice(request, services, { id: user.id, passwordHash: user.hash }) : null
+    const [found] = await sql<{ account: string; id: number | null; hash: string | null }[]>`
+      select account, id, password_hash as hash
+      from (select lower(${email}::text) as account) asked left join users on lower(email) = account`
+    if (!found) throw new Error('no row')
+    const { account, id, hash } = found
+    const user = id === null ? null : { id, passwordHash: hash }
+    const knownAs = user ? findDevice(request, services, user) : null
     // Others may share the address of a known browser.
     if (knownAs === null) await limitAttempts(services, address)
-    const isRight = await limitPasswords(services, { email, address, knownAs }, () =>
-      user?.hash ? verifyPassword(user.hash, password) : pretendToVerify(password)
+    const isRight = await limitPasswords(services, { account, address, knownAs }, () =>
+      user?.passwordHash ? verifyPassword(user.passwordHash, password) : pretendToVerify(password)
     )
     if (!user || !isRight) throw wrongPassword()
     return sql.begin(async tx => {
       // The password may have been changed while it was verified.
       const [current] = await tx`
-        select from users where id = ${user.id} and password_hash = ${user.hash} for share`
+        select from users where id = ${user.id} and password_hash = ${user.passwordHash} for share`
       if (!current) throw wrongPassword()
       const token = await startSession(tx, user.id, request)
       return signedInReply(tx, request, services, user.id, token)

@@ -117,13 +117,14 @@ async function pollCommands(services: ApiServices, stationId: number, last: numb
 
 const noArguments = { uri: '', sq_id: '', artist: '', title: '', delay: '0' }
 
-/** Returns null if the song of an interrupt is no longer in the queue, or its address may not be reached. */
+/** Returns null if the song of an interrupt is no longer in the queue, or a playout must not get it. */
 async function renderCommand(services: ApiServices, stationId: number, command: PlayoutCommand) {
   if (command.type !== 'interrupt') return { ...noArguments, ...command }
   const song = await readSong(services.sql, command.queueId)
   if (!song) return null
-  if (!(await openSongGuard(services)(song.path))) {
-    await withdrawSong(services, stationId, song)
+  const problem = await openSongGuard(services)(song.path)
+  if (problem) {
+    await withdrawSong(services, stationId, song, problem)
     return null
   }
   const delay = (Math.max(0, command.atMs - engineTimeMs()) / 1000).toFixed(3)

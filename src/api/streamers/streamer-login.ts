@@ -7,6 +7,7 @@ import { shownDjName, sourceUsername } from '../../db/stations.ts'
 import { sealingPurpose } from '../../fields/field.ts'
 import { limitKeyOf } from '../../outbound/networks.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
+import { nameKey } from '../../runtime/name-key.ts'
 import { pretendToVerify, verifyPassword } from '../../security/passwords.ts'
 import type { Secrets } from '../../security/secrets.ts'
 import { openTurns } from '../auth/password-turns.ts'
@@ -25,6 +26,7 @@ interface StreamerLogin extends Credentials {
 /** Wrong passwords by station and address: a burst of ten, then one every six seconds. */
 const failedLogins = openSharedBuckets('streamer', 1 / 6, 10)
 const maxAddressLength = 64
+const maxNameLength = 64
 /**
  * Logins of a station from unknown addresses, which a playout does not report: a burst of 20, then one every two seconds. Others
  * wait for their turn, shorter than Liquidsoap waits: with a limit as above, wrong passwords would keep all streamers off the air.
@@ -86,7 +88,9 @@ export async function checkLogin(deps: LoginDeps, stationId: number, login: Stre
 /** Returns false if the login has to be repeated later. Users take turns, so that guesses for one do not hold up the others. */
 async function takeUnknownTurn(deps: BucketDeps, stationId: number, user: string): Promise<boolean> {
   try {
-    await unknownTurns.take(deps, String(stationId), normalizeUser(user).slice(0, maxAddressLength))
+    // Accounts are found by the same key.
+    const name = nameKey(normalizeUser(user)).slice(0, maxNameLength)
+    await unknownTurns.take(deps, String(stationId), [name])
     return true
   } catch (error) {
     if (error instanceof TooManyRequests) return false

@@ -30,7 +30,7 @@ export async function takeCustomFields(migration: Migration): Promise<void> {
     async write(tx, fields) {
       for (const { sourceId, row, shortName } of fields) {
         const [known] = await tx<{ id: number }[]>`
-          select id from custom_fields where lower(short_name) = ${shortName.toLowerCase()}`
+          select id from custom_fields where lower(short_name) = lower(${shortName})`
         if (known) {
           if (known.id !== sourceId) await ids.equate(tx, 'custom field', sourceId, known.id)
           continue

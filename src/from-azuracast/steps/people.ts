@@ -104,7 +104,7 @@ async function takeUsers(migration: Migration): Promise<void> {
     table: 'users',
     kind: 'user',
     title: 'users',
-    convert(row, read, sourceId) {
+    async convert(row, read, sourceId) {
       const email = (read.text(row, 'email') ?? '').trim()
       const hash = read.text(row, 'auth_password') ?? ''
       const isNew = sourceId > lastId
@@ -118,7 +118,8 @@ async function takeUsers(migration: Migration): Promise<void> {
         onProblem(emailProblem.message)
         return null
       }
-      if (isNew && known.has(email.toLowerCase()))
+      const [key] = isNew ? await sql<{ email: string }[]>`select lower(${email}) as email` : []
+      if (key && known.has(key.email))
         report.leave('users whose email address Cuewire has: name, password and roles there stay', email)
       else if (!isVerifiableHash(hash)) report.leave('passwords of users that must be set anew', email)
       if (read.text(row, 'two_factor_secret')) report.leave('second factors of users', email)

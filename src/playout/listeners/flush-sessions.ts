@@ -1,7 +1,13 @@
 import type { Sql } from '../../db/sql.ts'
 import { forStationsTogether } from '../../isolation/for-each-station.ts'
 import { parseUrl } from '../../outbound/networks.ts'
-import { type EndedSession, readEndedSessions, removeEndedSessions } from '../../redis/session-store.ts'
+import type { RedisClient } from '../../redis/connection.ts'
+import {
+  type EndedSession,
+  readEndedSessions,
+  removeEndedSessions,
+  streamStart
+} from '../../redis/session-store.ts'
 import type { PlayoutServices } from '../services.ts'
 
 /*
@@ -11,15 +17,39 @@ import type { PlayoutServices } from '../services.ts'
 
 /** Sessions per statement, and per shard and run; the others follow in the next one. */
 const atMost = 2_000
+/** Pages of `atMost` sessions that are read per shard and run, to find those of stations that do not fail. */
+const maxPages = 10
+
+/** The last entry of each shard that was read. Entries before it are those of stations that failed, and wait for the next round. */
+const positions = new WeakMap<RedisClient, Map<number, string>>()
+
+/** Reads the next sessions of a shard, of stations that are not paused. Begins anew once it has reached the end. */
+async function readNextSessions(redis: RedisClient, shard: number, paused: ReadonlySet<number>) {
+  const known = positions.get(redis) ?? new Map<number, string>()
+  positions.set(redis, known)
+  const found: Awaited<ReturnType<typeof readEndedSessions>> = []
+  for (let page = 0; page < maxPages && found.length < atMost; page++) {
+    const entries = await readEndedSessions(redis, shard, known.get(shard) ?? streamStart, atMost)
+    found.push(...entries.filter(({ session }) => !paused.has(session.stationId)))
+    const last = entries.at(-1)
+    if (last === undefined || entries.length < atMost) {
+      known.delete(shard)
+      break
+    }
+    known.set(shard, last.id)
+  }
+  return found
+}
 
 /** Writes the ended sessions of these shards to Postgres. */
 export async function flushSessions(
   services: Pick<PlayoutServices, 'sql' | 'redis' | 'stationFaults'>,
   shards: readonly number[]
 ): Promise<void> {
-  const { sql, redis } = services
+  const { sql, redis, stationFaults } = services
+  const paused = new Set(stationFaults.pausedIds('sessions'))
   const read = await Promise.all(
-    shards.map(async shard => ({ shard, entries: await readEndedSessions(redis, shard, atMost) }))
+    shards.map(async shard => ({ shard, entries: await readNextSessions(redis, shard, paused) }))
   )
   const waiting = read.filter(({ entries }) => entries.length > 0)
   const sessions = waiting.flatMap(({ entries }) => entries.map(({ session }) => session))

@@ -43,7 +43,7 @@ export interface AutocueOptions {
 const attempts = 5
 
 /**
- * Sends the next song to a playout, which then plays it in any case. Songs at addresses for which `isAllowed` returns false are
+ * Sends the next song to a playout, which then plays it in any case. Songs in which `findProblem` finds a problem are
  * taken from the queue instead. Null if the queue is empty. Throws 404 for an unknown station, 409 if its backend is not
  * liquidsoap or it is disabled.
  */
@@ -51,26 +51,32 @@ export async function sendNextSong(
   services: PlayoutServices,
   stationId: number,
   lastId: number | null,
-  isAllowed: SongGuard
+  findProblem: SongGuard
 ): Promise<SentSong | null> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const song = await takeNextSong(services, stationId, lastId)
-    if (song === null || (await isAllowed(song.path))) return song
-    await withdrawSong(services, stationId, song)
+    const problem = song && (await findProblem(song.path))
+    if (!song || !problem) return song
+    await withdrawSong(services, stationId, song, problem)
   }
   return null
 }
 
-/** Whether a playout may get a song, by its path or address. */
-export type SongGuard = (path: string) => Promise<boolean>
+/** Why a playout must not get a song, by its path or address: a sentence that follows "its address"; null: it may. */
+export type SongGuard = (path: string) => Promise<SongProblem | null>
 
-/** Takes a song from the queue that was sent to nobody, because its address may not be reached. */
+interface SongProblem {
+  readonly sentence: string
+}
+
+/** Takes a song from the queue that was sent to nobody, and logs why. */
 export async function withdrawSong(
   services: PlayoutServices,
   stationId: number,
-  { queueId, mediaId, requestId }: SentSong
+  { queueId, mediaId, requestId }: SentSong,
+  { sentence }: SongProblem
 ): Promise<void> {
-  services.log.warn({ station: stationId, media: mediaId }, 'song left out: its address may not be reached')
+  services.log.warn({ station: stationId, media: mediaId }, `song left out: its address ${sentence}`)
   const nowMs = engineTimeMs()
   await changeStation(services, stationId, async change => {
     const { tx, mark } = change
