@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { openTurnQueue } from '../../../src/api/auth/turn-queue.ts'
