@@ -69,14 +69,11 @@ export async function checkPostgres(
 
 /** Explains a connection without a session: a pooler accepts more connections than it has sessions. Null for other errors. */
 async function explainMissingSession(error: unknown): Promise<OperatorError | null> {
-  // The wait for a session ends by either limit.
+  // The wait for a session ends by either limit. The message ends with the address.
   if (!['CONNECT_TIMEOUT', 'CONNECTION_CLOSED'].includes(codeOf(error)) || !(error instanceof Error))
     return null
-  const { address, port } = error as { readonly address?: unknown; readonly port?: unknown }
-  // The address has the port in it if the package closes the connection itself.
-  const place = port === undefined ? String(address) : `${String(address)}:${String(port)}`
-  const [, host, number] = /^(.+):(\d+)$/.exec(place) ?? []
-  if (host === undefined || !(await accepts(host, Number(number)))) return null
+  const [, place, host, port] = /((\S+):(\d+))$/.exec(error.message) ?? []
+  if (host === undefined || !(await accepts(host, Number(port)))) return null
   const needs = `${connectionsOf('server')} for each server and ${connectionsOf('workers')} for each workers process`
   return new AdvisedError(
     `Postgres, or a pooler in front of it, accepts connections at ${place}, but gives no session (${reasonOf(error)})`,

@@ -115,12 +115,11 @@ export async function registerProcess(sql: Sql, self: ThisProcess, log: Logger):
     stop: async () => {
       isStopped = true
       if (timer !== null) clearTimeout(timer)
-      const markEnded = async () => {
+      await withDeadline(endMs, 'noting the end of the process', async () => {
         await beating
         await sql`
           update processes set seen_at = clock_timestamp() - make_interval(secs => ${endedSeconds}) where id = ${id}`
-      }
-      await withDeadline(endMs, 'noting the end of the process', markEnded).catch(() => {})
+      }).catch(() => {})
     }
   }
 }

@@ -332,8 +332,7 @@ function buildHeaders(reply: Reply, hasBody: boolean, isPersonal: boolean): Head
   const given = Object.entries(reply.headers ?? {})
   const headers = [...given]
   for (const cookie of reply.cookies ?? []) headers.push(['Set-Cookie', cookie])
-  if (hasBody && !hasHeader(given, 'content-type'))
-    headers.push(['Content-Type', jsonContentType])
+  if (hasBody && !hasHeader(given, 'content-type')) headers.push(['Content-Type', jsonContentType])
   if (isPersonal && !hasHeader(given, 'cache-control')) headers.push(['Cache-Control', 'no-store'])
   return headers
 }

@@ -90,7 +90,8 @@ async function tryPermissions(redis: Redis): Promise<void> {
   try {
     // In a transaction BZPOPMIN never waits. Elsewhere Redis notices the end of any timeout only ten times a second.
     const trial = redis.multi()
-    for (const key of [probeKey(0), ...jobProbeKeys]) trial.eval(probeWritesScript, 1, key).bzpopmin(key, 0.001)
+    for (const key of [probeKey(0), ...jobProbeKeys])
+      trial.eval(probeWritesScript, 1, key).bzpopmin(key, 0.001)
     for (const [error] of (await trial.exec()) ?? []) if (error) throw error
     await redis.ssubscribe(changesChannel(0))
   } catch (error) {

@@ -144,7 +144,7 @@ describe('a URL that another program requests', () => {
   })
 
   test('is refused if the name server does not answer within a second', async () => {
-    let resolve = (_: Address[]) => {}
+    let resolve: (addresses: Address[]) => void = () => {}
     asked.mockReturnValue(new Promise(done => (resolve = done)))
     expect(await checkForeignTarget('http://silent.example/', none)).toEqual(unresolved)
     resolve([])

@@ -132,7 +132,7 @@ test(
 test('the check of an idle Redis does not wait for blocked commands, which takes 100 ms each', async () => {
   const { url } = await startNode()
   const took: number[] = []
-  for (let run = 0; run < 5; run++) {
+  for (let round = 0; round < 5; round++) {
     const startedAtMs = performance.now()
     await checkRedis(url)
     took.push(performance.now() - startedAtMs)

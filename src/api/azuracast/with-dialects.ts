@@ -176,7 +176,6 @@ const addFields = (body: JsonSchema, { fields = {}, computed = [] }: RecordDiale
   }
 })
 
-
 function addVary(reply: Reply): Reply {
   const { Vary: own = '' } = reply.headers ?? {}
   const names = new Set([...own.split(', '), ...dialectVary.Vary.split(', ')].filter(name => name !== ''))
