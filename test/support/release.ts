@@ -86,7 +86,8 @@ export async function buildReleaseBefore(folder: string): Promise<void> {
   await run('git', ['apply', '--reverse', join(root, patch)], { cwd: folder })
   await run('git', ['apply', patch], { cwd: folder })
   await shortenLifetime(folder)
-  await buildIfStale(folder)
+  // Its own script knows its programs.
+  await run(process.execPath, ['scripts/build.mjs'], { cwd: folder })
 }
 
 async function change(file: string, replacements: readonly (readonly [from: string, to: string])[]) {
