@@ -18,7 +18,7 @@ export interface Shape {
 /** Creates stations with a mount and one playlist of `tracks` songs of `songMs` milliseconds each. */
 export async function seedStations(sql: Sql | Tx, shape: Shape = {}): Promise<SeededStation[]> {
   const { stations = 1, tracks = 10, songMs = 60_000, queueLength = 3 } = shape
-  const tag = randomBytes(3).toString('hex')
+  const tag = randomBytes(6).toString('hex')
   const numbers = Array.from({ length: stations }, (_, index) => index + 1)
   const rows = await sql<{ id: number }[]>`
     insert into stations (name, short_name, queue_length)
