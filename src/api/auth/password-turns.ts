@@ -19,8 +19,8 @@ interface Attempt extends WaitingAttempt {
 const browserWaitMs = 20_000
 
 /**
- * Opens a bound of `burst` attempts, then `perSecond`, for each account. All server processes share it; each has a line of its
- * own. `maxWaitMs`: how long an attempt waits for its turn.
+ * Opens a bound of `burst` attempts, then `perSecond`, for each account. All server processes share it; each has an order
+ * of turns of its own. `maxWaitMs`: how long an attempt waits for its turn.
  */
 export function openTurns(limit: string, perSecond: number, burst: number, maxWaitMs = browserWaitMs) {
   const buckets = openSharedBuckets(limit, perSecond, burst)
