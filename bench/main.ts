@@ -52,10 +52,6 @@ const benches: Record<string, { description: string; load: () => Promise<() => P
     description: 'polls, sockets and changes at once (k6)',
     load: async () => (await import('./mixed.ts')).mixed
   },
-  autodj: {
-    description: 'one choice of the AutoDJ among 10,000 tracks, and a simulated week',
-    load: async () => (await import('./autodj.ts')).autodj
-  },
   peers: {
     description:
       'comparison with nginx, uWebSockets.js, Nchan and Centrifugo; PARTS=get,push,memory; writes plots',

@@ -8,7 +8,6 @@ export type SimulateArguments = Readonly<NonNullable<ReturnType<typeof parseSimu
 
 export const simulateHelpText = `usage: npm run simulate -- [--station STATION] [--days N] [--from DATE] [--timezone ZONE] [--seed N]
                              [--svg FILE] [--json FILE] [--log]
-       npm run simulate -- --bench
 
 Simulates what a station will play and reports how well its schedule is kept. Writes only the files named by --svg and
 --json. Exit code 1: an aim was missed; the last line names it.
@@ -23,7 +22,6 @@ Simulates what a station will play and reports how well its schedule is kept. Wr
   --svg       file for a chart of the days
   --json      file for the report and all plays
   --log       print why each play of the first day was chosen
-  --bench     measure the time of one choice among 10,000 tracks, and exit
   --help      show this help
 
 Uses the database of DATABASE_URL, or that of the Cuewire that runs on this machine.
@@ -33,7 +31,6 @@ const valueOptions = ['station', 'days', 'from', 'timezone', 'seed', 'svg', 'jso
 const options = {
   ...Object.fromEntries(valueOptions.map(name => [name, { type: 'string' } as const])),
   log: { type: 'boolean' },
-  bench: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' }
 } as const
 
@@ -73,10 +70,8 @@ export function parseSimulateArguments(args: readonly string[]) {
     seed: parse('seed', wholeNumber(0, 2_147_483_647), 'a whole number from 0 to 2147483647'),
     svg: texts.get('svg') ?? null,
     json: texts.get('json') ?? null,
-    log: switches.has('log'),
-    bench: switches.has('bench')
+    log: switches.has('log')
   }
-  if (parsed.bench && tokens.length > 1) problems.push('--bench cannot be combined with other options')
   if (problems.length > 0)
     throw new OperatorError([...problems, 'npm run simulate -- --help lists the options'].join('\n'))
   return parsed

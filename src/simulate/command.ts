@@ -12,7 +12,6 @@ import { toAbsolutePath } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { reasonOf } from '../runtime/store-errors.ts'
 import { simulateHelpText, parseSimulateArguments, type SimulateArguments } from './arguments.ts'
-import { benchPicks } from './bench.ts'
 import { readDatabaseStation } from './database-station.ts'
 import { exampleStation } from './example-station.ts'
 import { explain } from './explain.ts'
@@ -27,8 +26,8 @@ const exampleZone = 'Europe/Berlin'
 export function simulateCommand(context: CommandContext): Promise<number> {
   return reportOperatorErrors(context, 2, async () => {
     const parsed = parseSimulateArguments(context.args)
-    if (parsed && !parsed.bench) return runSimulation(await openStation(parsed, context), parsed, context)
-    context.stdout.write(parsed ? benchPicks(() => performance.now()) : simulateHelpText)
+    if (parsed) return runSimulation(await openStation(parsed, context), parsed, context)
+    context.stdout.write(simulateHelpText)
     return 0
   })
 }

@@ -10,8 +10,7 @@ const nothing = {
   seed: null,
   svg: null,
   json: null,
-  log: false,
-  bench: false
+  log: false
 }
 
 test('the default is a week of the example station', () => {
@@ -29,8 +28,7 @@ test('every option is parsed, with or without an equals sign', () => {
     seed: 0,
     svg: 'a.svg',
     json: 'b.json',
-    log: true,
-    bench: false
+    log: true
   })
   expect(request?.zone?.name).toBe('Europe/Berlin')
 })
@@ -38,7 +36,7 @@ test('every option is parsed, with or without an equals sign', () => {
 test('help takes precedence, and lists every option', () => {
   expect(parseSimulateArguments(['--days', 'x', '-h'])).toBeNull()
   expect(parseSimulateArguments(['--help'])).toBeNull()
-  for (const name of ['station', 'days', 'from', 'timezone', 'seed', 'svg', 'json', 'log', 'bench', 'help'])
+  for (const name of ['station', 'days', 'from', 'timezone', 'seed', 'svg', 'json', 'log', 'help'])
     expect(simulateHelpText).toContain(`  --${name}`)
 })
 
@@ -59,8 +57,7 @@ describe('a mistake is reported', () => {
       ['--timezone', 'Mars/Olympus'],
       '--timezone must be a time zone, such as Europe/Berlin (got "Mars/Olympus")'
     ],
-    [['--seed', '2147483648'], '--seed must be a whole number from 0 to 2147483647 (got "2147483648")'],
-    [['--bench', '--log'], '--bench cannot be combined with other options']
+    [['--seed', '2147483648'], '--seed must be a whole number from 0 to 2147483647 (got "2147483648")']
   ] as const)('%j', ([args, problem]) => {
     expect(() => parseSimulateArguments(args)).toThrow(
       `${problem}\nnpm run simulate -- --help lists the options`
