@@ -11,20 +11,18 @@ import { describeApi } from './core/openapi.ts'
 import { type ApiRequest, type ApiRoute, apiRoute } from './core/route.ts'
 import type { ApiServices } from './core/services.ts'
 
-type Render = (document: Readonly<Record<string, unknown>>) => Promise<string>
-
 /** The routes of the OpenAPI document of these routes and of themselves, which describes the dialect of the caller. */
 export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRoute[] {
-  function serve(render: Render, headers: Readonly<Record<string, string>>) {
-    const rendered = new Map<Dialect, () => Promise<CachedResponse>>()
+  const rendered = new Map<Dialect, () => Promise<CachedResponse>>()
+
+  function serve(headers: Readonly<Record<string, string>>) {
     return async ({ dialect }: ApiRequest, { config }: ApiServices): Promise<Reply> => {
       const load =
         rendered.get(dialect) ??
         loadOnce(async () => {
           const schemas = dialect === 'azuracast' ? azuracastSchemas : undefined
-          return toCachedResponse(
-            await render(await describeApi([...documented, ...routes], config.BASE_URL, schemas))
-          )
+          const described = await describeApi([...documented, ...routes], config.BASE_URL, schemas)
+          return toCachedResponse(await renderJson(described, 3))
         })
       rendered.set(dialect, load)
       const document = await load()
@@ -40,8 +38,9 @@ export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRou
       answer: { type: 'object' },
       unchanged,
       hasDialects: true,
-      handle: serve(document => renderJson(document, 3), { 'Cache-Control': 'no-cache' })
+      handle: serve({ 'Cache-Control': 'no-cache' })
     }),
+    // JSON is YAML (YAML 1.2, section 1.3).
     apiRoute('GET', '/api/openapi.yml', 'public', {
       id: 'getOpenApiYaml',
       tag: 'Status',
@@ -50,19 +49,13 @@ export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRou
       contentTypes: ['text/x-yaml'],
       unchanged,
       hasDialects: true,
-      handle: serve(renderAsYaml, {
+      handle: serve({
         'Content-Type': 'text/x-yaml; charset=utf-8',
         'Cache-Control': 'public, max-age=3600'
       })
     })
   ]
   return routes
-}
-
-/** The library is loaded on demand. */
-async function renderAsYaml(document: Readonly<Record<string, unknown>>): Promise<string> {
-  const { renderYaml } = await import('./core/yaml.ts')
-  return renderYaml(document, 3)
 }
 
 const unchanged = 'The entity tag matches.'

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { parse } from 'yaml'
 
 import { outOfScopeRoutes } from '../../src/api/out-of-scope.ts'
 import { removeOldPlays } from '../../src/db/retention.ts'
@@ -323,9 +324,7 @@ describe('the state of the installation', () => {
     const { status, headers, body } = await program.ask('GET', '/api/openapi.yml', { key: '' })
     expect([status, headers.get('content-type')]).toEqual([200, 'text/x-yaml; charset=utf-8'])
     const { body: document } = await program.ask('GET', '/api/openapi.json', { key: '' })
-    const paths = Object.keys(document.paths).map(path => `\n  ${path}:\n`)
-    expect(paths.filter(path => !body.includes(path))).toEqual([])
-    expect(body).toMatch(/^openapi: 3\.1\.0\n/)
+    expect(parse(body)).toEqual(document)
   })
 
   test('no program is installed, and there are no log files', async ({ program }) => {
