@@ -11,6 +11,7 @@ import { openStationFaults } from './isolation/station-faults.ts'
 import { openJobQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
 import { addPool } from './metrics/postgres.ts'
+import { openIdentityCache } from './playout/listeners/identities.ts'
 import { openLibraryCache } from './playout/queue/libraries.ts'
 import type { PlayoutServices } from './playout/services.ts'
 import { startStationAlerts } from './playout/station-alerts.ts'
@@ -107,7 +108,7 @@ export async function openServices(
       deliveries,
       processes,
       libraries: openLibraryCache(),
-      identities: new Map(),
+      identities: openIdentityCache(),
       publications: openCoalescer(),
       allStations: openCoalescer(),
       triggersFor,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 import type { Reply } from '../http/route.ts'
-import { loadOnce } from '../runtime/load-once.ts'
-import type { Dialect } from '../station/dialect.ts'
+import { openCache } from '../runtime/cache.ts'
+import { type Dialect, dialects } from '../station/dialect.ts'
 import type { CachedResponse } from '../station/document.ts'
 import { dialectVary } from '../station/public-headers.ts'
 import { azuracastSchemas } from './azuracast/with-dialects.ts'
@@ -13,19 +13,15 @@ import type { ApiServices } from './core/services.ts'
 
 /** The routes of the OpenAPI document of these routes and of themselves, which describes the dialect of the caller. */
 export function documentRoutes(documented: readonly ApiRoute[]): readonly ApiRoute[] {
-  const rendered = new Map<Dialect, () => Promise<CachedResponse>>()
+  const rendered = openCache<Dialect, CachedResponse>({ maxEntries: dialects.length })
 
   function serve(headers: Readonly<Record<string, string>>) {
     return async ({ dialect }: ApiRequest, { config }: ApiServices): Promise<Reply> => {
-      const load =
-        rendered.get(dialect) ??
-        loadOnce(async () => {
-          const schemas = dialect === 'azuracast' ? azuracastSchemas : undefined
-          const described = await describeApi([...documented, ...routes], config.BASE_URL, schemas)
-          return toCachedResponse(await renderJson(described, 3))
-        })
-      rendered.set(dialect, load)
-      const document = await load()
+      const document = await rendered.load(dialect, async () => {
+        const schemas = dialect === 'azuracast' ? azuracastSchemas : undefined
+        const described = await describeApi([...documented, ...routes], config.BASE_URL, schemas)
+        return toCachedResponse(await renderJson(described, 3))
+      })
       return { document: () => document, headers: { ...headers, ...dialectVary } }
     }
   }

@@ -7,6 +7,7 @@ import { FetchFault } from '../outbound/guarded-fetch.ts'
 import { readConnections } from '../playout/listeners/hls-connections.ts'
 import { readIdentifiedSources } from '../playout/listeners/identities.ts'
 import type { PlayoutServices } from '../playout/services.ts'
+import { openCache } from '../runtime/cache.ts'
 import { withAbortTimeout } from '../runtime/deadline.ts'
 import { ApiError, Overloaded } from '../runtime/errors.ts'
 import type { Secrets } from '../security/secrets.ts'
@@ -60,6 +61,8 @@ interface ConnectedListenersDeps {
   readonly allowedNetworks: readonly string[]
 }
 
+type Settled = readonly [PromiseSettledResult<ConnectedListeners>]
+
 const maxListeners = 10_000
 /** For all requests to the servers of a station together. */
 const timeoutMs = 8_000
@@ -79,7 +82,7 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
   const networks = allowedNetworks(deps.allowedNetworks)
   const hashKey = randomBytes(32)
   const limit = pLimit(maxInFlight)
-  const cache = new Map<number, Promise<ConnectedListeners>>()
+  const cache = openCache<number, Settled>({ maxEntries: 1_000, ttlMs: cacheTtlMs })
 
   const describeListener = (address: string, userAgent: string) => ({
     address,
@@ -177,14 +180,11 @@ export function openConnectedListeners(deps: ConnectedListenersDeps): ReadConnec
     return limit(() => readSources(stationId, servers))
   }
 
-  return stationId => {
-    const cached = cache.get(stationId)
-    if (cached) return cached
-    const reading = read(stationId)
-    cache.set(stationId, reading)
-    const expire = () => setTimeout(() => cache.delete(stationId), cacheTtlMs).unref()
-    void reading.then(expire, expire)
-    return reading
+  return async stationId => {
+    // Failures are cached too.
+    const [outcome] = await cache.load(stationId, () => Promise.allSettled([read(stationId)]))
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
   }
 }
 

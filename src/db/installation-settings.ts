@@ -1,3 +1,4 @@
+import { openCache } from '../runtime/cache.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Sql, Tx } from './sql.ts'
 
@@ -69,35 +70,22 @@ const timeoutMs = 1_500
 
 /** Returns a function that reads the settings at most once a second. Without Postgres, the last ones apply. */
 export function openInstallationSettings(sql: Sql) {
-  let current = defaults
-  let readAtMs = -Infinity
-  let reading: Promise<InstallationSettings> | null = null
+  const cache = openCache<'settings', InstallationSettings>({ maxEntries: 1, ttlMs })
+  let last = defaults
 
   async function readAgain(): Promise<InstallationSettings> {
-    const started = performance.now()
     try {
-      current = await withDeadline(timeoutMs, 'reading the settings', () => readInstallationSettings(sql))
+      last = await withDeadline(timeoutMs, 'reading the settings', () => readInstallationSettings(sql))
     } catch {
       // Pages are shown with the last settings during an outage.
     }
-    readAtMs = started
-    return current
+    return last
   }
 
   return {
-    read(): Promise<InstallationSettings> {
-      if (performance.now() - readAtMs < ttlMs) return Promise.resolve(current)
-      const own = (reading ??= readAgain().finally(() => {
-        if (reading === own) reading = null
-      }))
-      return own
-    },
+    read: (): Promise<InstallationSettings> => cache.load('settings', readAgain),
     /** Makes the next call read them again, after a change by this process. */
-    forget(): void {
-      readAtMs = -Infinity
-      // A read in flight may have begun before the change.
-      reading = null
-    }
+    forget: (): void => cache.delete('settings')
   }
 }
 

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
+import { openCache } from '../runtime/cache.ts'
 import type { CachedResponse } from '../station/document.ts'
 
 /** A document in a content coding; null is uncompressed. */
@@ -69,8 +70,7 @@ const encodings = ['br', 'gzip'] as const
 export type Encoding = (typeof encodings)[number]
 
 /** Recent headers; few different ones are in use. */
-const chosenByHeader = new Map<string, Encoding | null>()
-const maxHeaders = 64
+const chosenByHeader = openCache<string, Encoding | null>({ maxEntries: 64 })
 
 /** Returns the preferred coding of an `Accept-Encoding` header; null is uncompressed. */
 export function chooseEncoding(header: string): Encoding | null {
@@ -78,7 +78,6 @@ export function chooseEncoding(header: string): Encoding | null {
   const known = chosenByHeader.get(header)
   if (known !== undefined) return known
   const chosen = choose(header)
-  if (chosenByHeader.size >= maxHeaders) chosenByHeader.clear()
   chosenByHeader.set(header, chosen)
   return chosen
 }

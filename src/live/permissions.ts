@@ -1,3 +1,4 @@
+import { openCache } from '../runtime/cache.ts'
 import { withDeadline } from '../runtime/deadline.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { ListenGrant } from '../station/listen-grant.ts'
@@ -18,7 +19,7 @@ const timeoutMs = 5_000
  * coalesced; nothing is cached, so a revocation takes effect at once.
  */
 export function openListenPermissions(mayListen: MayListen, log: Logger) {
-  const inFlight = new Map<string, Promise<boolean>>()
+  const checks = openCache<string, boolean>({ maxEntries: 1, ttlMs: 0 })
 
   async function isAllowed(key: string, stationId: number, address?: string): Promise<boolean> {
     const check = () => mayListen(key, stationId, address)
@@ -27,17 +28,11 @@ export function openListenPermissions(mayListen: MayListen, log: Logger) {
     } catch (error) {
       log.warn({ err: error, station: stationId }, 'permission to listen could not be checked')
       return false
-    } finally {
-      inFlight.delete(`${stationId} ${key}`)
     }
   }
 
-  function checkCoalesced(key: string, stationId: number, address?: string): Promise<boolean> {
-    const name = `${stationId} ${key}`
-    const running = inFlight.get(name) ?? isAllowed(key, stationId, address)
-    inFlight.set(name, running)
-    return running
-  }
+  const checkCoalesced = (key: string, stationId: number, address?: string) =>
+    checks.load(`${stationId} ${key}`, () => isAllowed(key, stationId, address))
 
   return {
     /** Returns the stations that the key may listen to. Never rejects: a check that fails is a refusal. */

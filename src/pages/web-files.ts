@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-import { loadOnce } from '../runtime/load-once.ts'
+import { loadOnce } from '../runtime/cache.ts'
 import { builtFile } from '../runtime/program-files.ts'
 import type { CachedResponse } from '../station/document.ts'
 

@@ -1,5 +1,6 @@
 import { constants, getPriority, setPriority } from 'node:os'
 
+import { openCache } from '../runtime/cache.ts'
 import { answerTasks } from '../runtime/thread-tasks.ts'
 import { StorageFault } from './fault.ts'
 import { FileExistsError, type FileStore } from './file-store.ts'
@@ -10,19 +11,11 @@ import type { RemoteFileThread, RemoteFileValue, RemoteFileWork, RemoteLocation 
  * connection.
  */
 
-const maxStores = 20
 const concurrency = 4
-const stores = new Map<string, Promise<FileStore>>()
+const stores = openCache<string, FileStore>({ maxEntries: 20 })
 
-function storeOf(location: RemoteLocation): Promise<FileStore> {
-  const key = JSON.stringify(location)
-  const known = stores.get(key)
-  if (known) return known
-  if (stores.size >= maxStores) stores.clear()
-  const opened = openStore(location)
-  stores.set(key, opened)
-  return opened
-}
+const storeOf = (location: RemoteLocation): Promise<FileStore> =>
+  stores.load(JSON.stringify(location), () => openStore(location))
 
 /** Loads only the client that is needed: that of SFTP takes 6 MB, that of S3 20 MB. */
 async function openStore(location: RemoteLocation): Promise<FileStore> {

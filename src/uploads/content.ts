@@ -3,6 +3,7 @@ import { constants, mkdirSync, openSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
+import { openCache } from '../runtime/cache.ts'
 import { type ApiError, codeOf } from '../runtime/errors.ts'
 
 interface DataFolder {
@@ -10,18 +11,15 @@ interface DataFolder {
 }
 
 /** How long a folder is assumed to exist: checking it for each step of an upload would cost a tenth of its CPU time. */
-const folderTtlMs = 5_000
-const knownFolders = new Map<string, { readonly real: string; readonly atMs: number }>()
+const knownFolders = openCache<string, string>({ maxEntries: 10, ttlMs: 5_000 })
 
 /** The folder of unfinished uploads, which is created if necessary. */
 export async function uploadsFolder({ DATA_DIR }: DataFolder): Promise<string> {
   const folder = resolve(DATA_DIR, 'uploads')
-  const known = knownFolders.get(folder)
-  if (known && performance.now() - known.atMs < folderTtlMs) return known.real
-  await mkdir(folder, { recursive: true })
-  const real = await realpath(folder)
-  knownFolders.set(folder, { real, atMs: performance.now() })
-  return real
+  return knownFolders.load(folder, async () => {
+    await mkdir(folder, { recursive: true })
+    return realpath(folder)
+  })
 }
 
 /** The path of the content of an upload. */

@@ -100,7 +100,7 @@ test('a replayed listener log: the listening hours are right within 1 %, and no 
   for (let step = 0; step <= (spreadSeconds + 180) / 6; step++) {
     // Some polls are missed, and another workers process continues.
     if (step % 25 === 12) continue
-    if (step % 40 === 20) polling.services.identities.clear()
+    if (step % 40 === 20) polling.services.identities.deleteWhere(() => true)
     const atMs = startMs + step * 6 * second
     const connected = log.filter(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs)
     icecast.send({

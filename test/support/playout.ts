@@ -5,6 +5,7 @@ import { openStationFaults } from '../../src/isolation/station-faults.ts'
 import { openJobQueue } from '../../src/jobs/queues.ts'
 import { openScheduledPlays } from '../../src/jobs/scheduled-plays.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
+import { openIdentityCache } from '../../src/playout/listeners/identities.ts'
 import { openLibraryCache } from '../../src/playout/queue/libraries.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
@@ -38,7 +39,7 @@ export async function openPlayout(
     deliveries,
     processes: { schema: () => ownSchema },
     libraries: openLibraryCache(),
-    identities: new Map(),
+    identities: openIdentityCache(),
     publications: openCoalescer(),
     allStations: openCoalescer(),
     triggersFor,

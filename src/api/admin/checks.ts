@@ -1,5 +1,6 @@
 import { checkInstallation } from '../../checks/check-installation.ts'
 import type { Finding } from '../../checks/finding.ts'
+import { openCache } from '../../runtime/cache.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { StoreOffline } from '../../runtime/errors.ts'
 import { apiRoute, json } from '../core/route.ts'
@@ -8,7 +9,7 @@ import { arrayOf, exactly, string } from '../core/schemas.ts'
 /** The checks have timeouts of their own. */
 const timeoutMs = 30_000
 /** One run at a time, which all callers share. */
-let running: Promise<readonly Finding[]> | null = null
+const runs = openCache<'checks', readonly Finding[]>({ maxEntries: 1, ttlMs: 0 })
 
 export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administration', {
   id: 'listChecks',
@@ -26,11 +27,10 @@ export const checksRoute = apiRoute('GET', '/api/admin/checks', 'view administra
   async handle(_, { config }) {
     const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
     if (databaseUrl === undefined) throw new StoreOffline()
-    running ??= checkInstallation(config, { databaseUrl, redisUrl }, () => true).finally(() => {
-      running = null
-    })
-    const own = running
-    const findings = await withDeadline(timeoutMs, 'checking the installation', () => own)
+    const check = () => checkInstallation(config, { databaseUrl, redisUrl }, () => true)
+    const findings = await withDeadline(timeoutMs, 'checking the installation', () =>
+      runs.load('checks', check)
+    )
     return json(findings.map(finding => ({ ...finding, advice: finding.advice ?? '' })))
   }
 })

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { loadavg } from 'node:os'
 
+import { openCache } from '../../runtime/cache.ts'
 import { readCpuTimes, readMemory, readNetworkCounters } from '../../runtime/machine.ts'
 import type { CpuTimes, NetworkCounters } from '../../runtime/machine.ts'
 import { formatSize } from '../../storage/size.ts'
@@ -118,12 +119,11 @@ const renderSpace = (total: number, free: number) => ({
 })
 
 /** Requests at the same time share one measurement. */
-let measuring: Promise<Measured> | null = null
+const measurements = openCache<string, Measured>({ maxEntries: 1, ttlMs: 0 })
 
 /** Measures the machine of this process: CPU, memory, swap, the volume of `dataDir`, and network. */
-export function measureMachine(dataDir: string): Promise<Measured> {
-  return (measuring ??= measure(dataDir).finally(() => (measuring = null)))
-}
+export const measureMachine = (dataDir: string): Promise<Measured> =>
+  measurements.load(dataDir, () => measure(dataDir))
 
 export const serverStatsRoute = apiRoute('GET', '/api/admin/server/stats', 'view administration', {
   id: 'getServerStats',

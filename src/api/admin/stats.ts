@@ -1,11 +1,12 @@
 import type { Sql } from '../../db/sql.ts'
+import { openCache } from '../../runtime/cache.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { fullVersion } from '../../runtime/program-files.ts'
 import { successReply, successSchema } from '../auth/account.ts'
 import { apiRoute } from '../core/route.ts'
 import { exactly, int64, string } from '../core/schemas.ts'
 
-const ttlMs = 1_000
+const minTtlMs = 1_000
 const timeoutMs = 5_000
 /** The maximum share of the time that is spent counting, for any number of records and requests. */
 const maxLoad = 0.1
@@ -15,29 +16,15 @@ interface Counts {
   readonly stations: number
 }
 
-let cached: { readonly counts: Promise<Counts>; readonly expiresAtMs: number } | null = null
-
-/** Counts at most once a second, less often if counting takes long. Failures are not cached. */
-function countCached(sql: Sql): Promise<Counts> {
-  if (cached !== null && performance.now() < cached.expiresAtMs) return cached.counts
-  const startMs = performance.now()
-  const counts = withDeadline(timeoutMs, 'counting records', () => count(sql))
-  cached = { counts, expiresAtMs: Infinity }
-  counts.then(
-    () => {
-      const nowMs = performance.now()
-      cached = { counts, expiresAtMs: nowMs + Math.max(ttlMs, (nowMs - startMs) / maxLoad) }
-    },
-    () => {
-      cached = null
-    }
-  )
-  return counts
-}
+/** Records are counted at most once a second, less often if counting takes long. */
+const counts = openCache<'all', Counts>({
+  maxEntries: 1,
+  ttlMs: countedInMs => Math.max(minTtlMs, countedInMs / maxLoad)
+})
 
 /** The start of the day is computed by Postgres, so that the planner can estimate the number of rows. */
 async function count(sql: Sql): Promise<Counts> {
-  const [counts] = await sql<Counts[]>`
+  const [found] = await sql<Counts[]>`
     select (select count(*) from stations where deleted_at is null) as stations,
       (select count(*) from media where remote_playlist_id is null) as media,
       (select count(*) from playlists) as playlists,
@@ -46,8 +33,8 @@ async function count(sql: Sql): Promise<Counts> {
         where started_at_ms > (extract(epoch from now() - interval '1 day') * 1000)::bigint) as history_24h,
       (select count(*) from sftp_users) as sftp_users, (select count(*) from webhooks) as webhooks,
       (select count(*) from storage_locations) as storage_locations`
-  if (!counts) throw new Error('count returned no row')
-  return counts
+  if (!found) throw new Error('count returned no row')
+  return found
 }
 
 export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
@@ -69,14 +56,16 @@ export const statsRoute = apiRoute('GET', '/api/stats', 'view administration', {
     version: string
   }),
   async handle(_, { reads: sql, live }) {
-    const { stations, ...counts } = await countCached(sql)
+    const { stations, ...others } = await counts.load('all', () =>
+      withDeadline(timeoutMs, 'counting records', () => count(sql))
+    )
     const listed = live.all()
     const sum = (of: 'listeners' | 'uniqueListeners') => listed.reduce((all, each) => all + each[of], 0)
     return successReply({
       stations,
       online: listed.filter(({ isOnline }) => isOnline).length,
       listeners: { total: sum('listeners'), unique: sum('uniqueListeners') },
-      ...counts,
+      ...others,
       uptime: Math.floor(process.uptime()),
       version: fullVersion
     })

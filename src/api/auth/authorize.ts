@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 
 import type { Sql } from '../../db/sql.ts'
 import type { Request } from '../../http/route.ts'
+import { openCache } from '../../runtime/cache.ts'
 import { ApiError, TooManyRequests } from '../../runtime/errors.ts'
 import type { LiveView } from '../../station/live-view.ts'
 import { findStation } from '../core/parse.ts'
@@ -33,7 +34,7 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
    * The hash of the last correct key by station, as the request names it. Such a key is checked even if the
    * address has no attempts left, since others may share the address.
    */
-  const correctPlayoutKeys = new Map<string, string>()
+  const correctPlayoutKeys = openCache<string, string>({ maxEntries: maxCachedPlayouts })
 
   async function authorize(request: Request, route: HandledRoute): Promise<Caller> {
     const { access } = route
@@ -84,7 +85,6 @@ export function openAuthorizer({ keys, live, sql }: AuthorizerDeps) {
     const sent = Buffer.from(hash)
     const stored = Buffer.from(row?.hash ?? '')
     if (station !== null && stored.length === sent.length && timingSafeEqual(stored, sent)) {
-      if (correctPlayoutKeys.size >= maxCachedPlayouts) correctPlayoutKeys.clear()
       correctPlayoutKeys.set(name, hash)
       return { key: null, station }
     }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 import type { Sql, Tx } from '../../db/sql.ts'
+import { openCache } from '../../runtime/cache.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { isListenToken } from '../../security/listen-tokens.ts'
 import type { Dialect } from '../../station/dialect.ts'
@@ -95,8 +96,8 @@ const lastUsedStepMs = 30_000
 const refusalsPerSecond = 5
 const refusalsBurst = 100
 
-interface CachedKey {
-  readonly key: ApiKey | null
+interface ValidKey {
+  readonly key: ApiKey
   /** By `performance.now()`. */
   readonly readAtMs: number
 }
@@ -123,14 +124,14 @@ interface KeyRow extends Grants {
  * Postgres does not answer and the key was not valid within a minute.
  */
 export function openKeys(sql: Sql) {
-  const valid = new Map<string, CachedKey>()
+  const valid = openCache<string, ValidKey>({ maxEntries: cacheSize, ttlMs: outageTtlMs })
   /** Separate, so that a flood of guesses evicts no valid key. */
-  const invalid = new Map<string, CachedKey>()
+  const invalid = openCache<string, true>({ maxEntries: cacheSize, ttlMs: cacheTtlMs })
+  const reads = openCache<string, ApiKey | null>({ maxEntries: cacheSize, ttlMs: 0 })
   const refusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
   /** Of public routes, which ignore wrong keys: these must not use up what others at the address have. */
   const publicRefusals = openAddressBuckets(refusalsPerSecond, refusalsBurst)
-  const inFlight = new Map<string, Promise<ApiKey | null>>()
-  const usedAtMs = new Map<string, number>()
+  const recentlyUsed = openCache<string, true>({ maxEntries: cacheSize, ttlMs: lastUsedStepMs })
 
   async function readKey(text: string, parsed: ParsedToken): Promise<ApiKey | null> {
     const [row] = await sql<KeyRow[]>`
@@ -173,11 +174,9 @@ export function openKeys(sql: Sql) {
 
   /** Not awaited: a failure only loses a time stamp. */
   function recordUse(table: 'api_keys' | 'sessions', id: number): void {
-    const nowMs = performance.now()
     const name = `${table} ${id}`
-    if (nowMs - (usedAtMs.get(name) ?? -Infinity) < lastUsedStepMs) return
-    if (usedAtMs.size >= cacheSize) usedAtMs.clear()
-    usedAtMs.set(name, nowMs)
+    if (recentlyUsed.get(name)) return
+    recentlyUsed.set(name, true)
     sql`update ${sql(table)} set last_used_at = now() where id = ${id}`.catch(() => {})
   }
 
@@ -185,24 +184,20 @@ export function openKeys(sql: Sql) {
     const key = await withDeadline(timeoutMs, 'checking a key', () => read(text))
     valid.delete(text)
     invalid.delete(text)
-    const cache = key ? valid : invalid
-    const oldest = cache.keys().next()
-    if (cache.size >= cacheSize && !oldest.done) cache.delete(oldest.value)
-    cache.set(text, { key, readAtMs: performance.now() })
+    if (key) valid.set(text, { key, readAtMs: performance.now() })
+    else invalid.set(text, true)
     return key
   }
 
   async function find(text: string): Promise<ApiKey | null> {
     if (!format.test(text) && parseSession(text) === null) return null
-    const cached = valid.get(text) ?? invalid.get(text)
-    const ageMs = cached ? performance.now() - cached.readAtMs : Infinity
-    if (cached && ageMs < cacheTtlMs) return cached.key
-    const reading = inFlight.get(text) ?? readAndCache(text).finally(() => inFlight.delete(text))
-    inFlight.set(text, reading)
+    const cached = valid.get(text)
+    if (cached && performance.now() - cached.readAtMs < cacheTtlMs) return cached.key
+    if (invalid.get(text)) return null
     try {
-      return await reading
+      return await reads.load(text, () => readAndCache(text))
     } catch (error) {
-      if (cached?.key && ageMs < outageTtlMs) return cached.key
+      if (cached) return cached.key
       throw error
     }
   }
@@ -213,9 +208,7 @@ export function openKeys(sql: Sql) {
    * are read again nevertheless, or a flood would keep a revoked key valid.
    */
   async function findFrom(text: string, address: string): Promise<ApiKey | number> {
-    const cached = valid.get(text)
-    const wasValid = cached !== undefined && performance.now() - cached.readAtMs < outageTtlMs
-    const wait = wasValid ? 0 : refusals.peek(address)
+    const wait = valid.get(text) ? 0 : refusals.peek(address)
     if (wait > 0) return wait
     // If Postgres does not answer, this throws: only what Postgres refuses counts.
     return (await find(text)) ?? refusals.take(address)
@@ -227,7 +220,7 @@ export function openKeys(sql: Sql) {
    */
   async function findDialect(text: string, address: string): Promise<Dialect | null> {
     const cached = valid.get(text)
-    if (cached?.key && performance.now() - cached.readAtMs < outageTtlMs) return cached.key.dialect ?? null
+    if (cached) return cached.key.dialect ?? null
     if (isListenToken(text) || publicRefusals.peek(address) > 0) return null
     try {
       const key = await find(text)
@@ -257,7 +250,7 @@ export function openKeys(sql: Sql) {
      * on this server at once.
      */
     forget(matches: (key: ApiKey) => boolean): void {
-      for (const [text, { key }] of valid) if (key && matches(key)) valid.delete(text)
+      valid.deleteWhere(({ key }) => matches(key))
     }
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-import { loadOnce } from '../../runtime/load-once.ts'
+import { loadOnce } from '../../runtime/cache.ts'
 import { builtFile, projectFile } from '../../runtime/program-files.ts'
 import type { HandledRoute } from './route.ts'
 

@@ -1,6 +1,7 @@
 import type { Fragment, Sql } from '../../db/sql.ts'
 import { integer, type JsonSchema, text } from '../../fields/field.ts'
 import type { Reply } from '../../http/route.ts'
+import { openCache } from '../../runtime/cache.ts'
 import { refuseField } from '../../runtime/errors.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import { queryFilters } from './parse.ts'
@@ -161,17 +162,14 @@ export function isLight(query: ListQuery): boolean {
   return limit + offset <= lightRows && query.search === '' && query.sort === null
 }
 
-const countTtlMs = 5_000
-const maxCachedCounts = 1_000
-const cachedCounts = new Map<string, { readonly total: number; readonly atMs: number }>()
+const cachedCounts = openCache<string, number>({ maxEntries: 1_000, ttlMs: 5_000 })
 
+/** Not shared by concurrent requests, since each may be canceled. */
 async function countCached(key: string, count: () => Promise<number>): Promise<number> {
-  const cached = cachedCounts.get(key)
-  if (cached && performance.now() - cached.atMs < countTtlMs) return cached.total
+  const known = cachedCounts.get(key)
+  if (known !== undefined) return known
   const total = await count()
-  const oldest = cachedCounts.keys().next()
-  if (cachedCounts.size >= maxCachedCounts && !oldest.done) cachedCounts.delete(oldest.value)
-  cachedCounts.set(key, { total, atMs: performance.now() })
+  cachedCounts.set(key, total)
   return total
 }
 

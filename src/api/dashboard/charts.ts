@@ -1,3 +1,4 @@
+import { openCache } from '../../runtime/cache.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { allows } from '../auth/access.ts'
@@ -9,8 +10,6 @@ import { findViewableStations } from './viewable-stations.ts'
 const days = 30
 const maxStations = 100
 const dayMinutes = 1_440
-const ttlMs = 600_000
-const maxCached = 100
 
 const point = exactly({ x: { ...int64, description: 'Unix milliseconds.' }, y: { type: 'number' } })
 const alternative = exactly({ label: string, type: string, original: int64, value: string })
@@ -29,7 +28,7 @@ interface DayRow {
 
 type Charts = ReturnType<typeof renderCharts>
 
-const cached = new Map<string, { readonly charts: Charts; readonly atMs: number }>()
+const cached = openCache<string, Charts>({ maxEntries: 100, ttlMs: 600_000 })
 
 /** AzuraCast documents the method PUT, and answers GET. */
 const routes = (['GET', 'PUT'] as const).map((method): ApiRoute =>
@@ -55,13 +54,12 @@ async function readCharts(request: ApiRequest, services: ApiServices): Promise<C
   const isAdministrator = allows(key, { permission: 'view administration', stationId: null, isRead: true })
   const name = `${isAdministrator} ${ids.join()}`
   const known = cached.get(name)
-  if (known && performance.now() - known.atMs < ttlMs) return known.charts
+  if (known) return known
   const stations = await sql<{ id: number; name: string }[]>`
     select id, name from stations where id = any(${ids}::bigint[]) order by name, id`
   const rows = await readDays(request, services, ids)
   const charts = renderCharts(stations, rows, isAdministrator && stations.length > 1)
-  if (cached.size >= maxCached) cached.clear()
-  cached.set(name, { charts, atMs: performance.now() })
+  cached.set(name, charts)
   return charts
 }
 

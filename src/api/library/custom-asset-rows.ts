@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { openCache } from '../../runtime/cache.ts'
 
 /** Pictures of the program that can be replaced, and the background of player pages, which has none. */
 export const customAssetTypes = ['album_art', 'browser_icon', 'background'] as const
@@ -10,8 +11,7 @@ export interface CustomAsset {
 }
 
 /** The pictures that were read last, by their hash. */
-const cached = new Map<string, CustomAsset>()
-const maxCached = 4
+const cached = openCache<string, CustomAsset>({ maxEntries: 4 })
 
 /** Reads a picture by its hash, or from memory. Returns null if it was replaced meanwhile. */
 export async function readCustomAsset(sql: Sql, hash: string): Promise<CustomAsset | null> {
@@ -20,7 +20,6 @@ export async function readCustomAsset(sql: Sql, hash: string): Promise<CustomAss
   const [found] = await sql<CustomAsset[]>`
     select bytes from custom_assets where hash = ${hash} limit 1`
   if (!found) return null
-  if (cached.size >= maxCached) cached.clear()
   cached.set(hash, found)
   return found
 }

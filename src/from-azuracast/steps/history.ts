@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/sql.ts'
+import { openCache } from '../../runtime/cache.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { cleanLine, maxLengths, songId, songText } from '../../songs/song.ts'
 import { copyLines, renderCopyLine } from '../copy-rows.ts'
@@ -171,13 +172,12 @@ const cacheSize = 200_000
 
 /** Computes what belongs to the texts of a song. The same songs are played again and again. */
 function openSongCache() {
-  const cache = new Map<string, CachedSong>()
+  const cache = openCache<string, CachedSong>({ maxEntries: cacheSize })
   return {
     find(artist: string | null, title: string | null, album: string | null, text: string | null): CachedSong {
       const key = `${artist ?? ''}\0${title ?? ''}\0${album ?? ''}\0${text ?? ''}`
       const known = cache.get(key)
       if (known) return known
-      if (cache.size >= cacheSize) cache.clear()
       const song = computeSong(artist ?? '', title ?? '', album ?? '', text ?? '')
       cache.set(key, song)
       return song

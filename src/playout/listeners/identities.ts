@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Sql } from '../../db/sql.ts'
 import { readConnected, readCounting, type ReportedCount } from '../../redis/listener-store.ts'
 import { readOpenSessions, renderDetails, type SessionChanges } from '../../redis/session-store.ts'
+import { type Cache, openCache } from '../../runtime/cache.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import type { PlayoutServices } from '../services.ts'
 import type { CountWithKind } from './count-listeners.ts'
@@ -27,10 +28,10 @@ interface KnownIdentities {
 }
 
 /** Identities that this process has reported, by station and source, least recently reported first. */
-export type IdentityCache = Map<string, KnownIdentities>
+export type IdentityCache = Cache<string, KnownIdentities>
 
-/** Maximum number of sources in the cache. */
-const cachedAtMost = 20_000
+/** Opens the cache of at most 20,000 sources. */
+export const openIdentityCache = (): IdentityCache => openCache({ maxEntries: 20_000 })
 
 /**
  * Replaces the identities of each count by those that connected and disconnected since the last report, which
@@ -45,7 +46,7 @@ export async function computeIdentityChanges(
 ): Promise<ReportedCount[]> {
   if (counts.every(count => count.identities === undefined)) return counts.map(toReported)
   const isCached =
-    !isOutdated && counts.every(count => !count.identities || cache.has(cacheKey(stationId, count)))
+    !isOutdated && counts.every(count => !count.identities || cache.get(cacheKey(stationId, count)))
   const salts = await readSalts(sql, engineTimeMs())
   const stored = isCached ? null : await readStoredIdentities(redis, stationId)
   return counts.map(count => {
@@ -65,7 +66,7 @@ export async function computeIdentityChanges(
         : null
     const isChanged = !isSame || moved?.changes !== undefined
     const sessions = moved?.sessions ?? known.sessions
-    cacheIdentities(cache, key, { version: version + (isChanged ? 1 : 0), hashes, sessions })
+    cache.set(key, { version: version + (isChanged ? 1 : 0), hashes, sessions })
     return { ...reported, version, came, left, ...(moved?.changes && { sessions: moved.changes }) }
   })
 }
@@ -117,13 +118,6 @@ export function forgetIdentities(
   counts: readonly CountWithKind[]
 ): void {
   for (const count of counts) cache.delete(cacheKey(stationId, count))
-}
-
-function cacheIdentities(cache: IdentityCache, key: string, known: KnownIdentities): void {
-  cache.delete(key)
-  cache.set(key, known)
-  const [oldest] = cache.keys()
-  if (cache.size > cachedAtMost && oldest !== undefined) cache.delete(oldest)
 }
 
 /** Reads the keys of the sources with identified listeners. */
