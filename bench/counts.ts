@@ -32,8 +32,6 @@ const listed = 100
 const flushMs = 1_500
 /** Queues are filled meanwhile. */
 const warmUpMs = 15_000
-/** Releases before 0.2.0 limit the writes of a key to 100 a second. */
-const keyCount = positiveInteger('KEYS', 1)
 const parts = ['single', 'list', 'rate', 'polled'] as const
 
 type Part = (typeof parts)[number]
@@ -42,7 +40,7 @@ type Part = (typeof parts)[number]
  * Measures reports of listeners of which each changes a count: `npm run bench -- counts`. `single`: a request for
  * each report; `list`: requests with 100 stations; `rate`: single reports at a constant rate; `polled`: what the
  * pollers do with 100 answers of streaming servers at a time, without asking them, in this process. Prints the rate, the response
- * times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `KEYS`, `RUNS`, `SECONDS` and
+ * times, and the CPU of each report. `STATIONS`, `CONNECTIONS`, `RATE`, `RUNS`, `SECONDS` and
  * `PARTS` change the load.
  */
 export async function counts(): Promise<void> {
@@ -57,14 +55,13 @@ export async function counts(): Promise<void> {
       const ids = (await sql<{ id: string }[]>`select id from stations order by id`).map(({ id }) =>
         Number(id)
       )
-      const keys = await createKeys(program.baseUrl)
       await wait(warmUpMs + stations * 2)
       await sql`analyze`
       for (const part of selectParts(parts)) {
         const measured: Measured[] = []
         for (let run = 0; run < runs; run++)
           measured.push(
-            part === 'polled' ? await measurePolled(program) : await measure(part, ids, keys, program.pid)
+            part === 'polled' ? await measurePolled(program) : await measure(part, ids, program.pid)
           )
         rows.push([formatNumber(stations), part, ...columns(measured)])
         points.push({ name: part, size: stations, values: measured.map(cpuOf) })
@@ -108,12 +105,7 @@ function columns(measured: readonly Measured[]): string[] {
 
 let total = 0
 
-async function measure(
-  part: Part,
-  ids: readonly number[],
-  keys: readonly string[],
-  pid: number
-): Promise<Measured> {
+async function measure(part: Part, ids: readonly number[], pid: number): Promise<Measured> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const times: number[] = []
   let reports = 0
@@ -124,14 +116,13 @@ async function measure(
   const untilMs = fromMs + seconds * 1_000
   const send = async () => {
     total = (total + 1) % 1_000_000
-    const key = keys[next % keys.length] ?? ''
     const startMs = performance.now()
     if (part === 'list') {
       const stations = Array.from({ length: listed }, () => ({ station: pick(), total }))
-      await put(agent, '/api/listeners', { stations }, key)
+      await put(agent, '/api/listeners', { stations })
       reports += listed
     } else {
-      await put(agent, `/api/station/${pick()}/listeners`, { total }, key)
+      await put(agent, `/api/station/${pick()}/listeners`, { total })
       reports++
     }
     times.push(performance.now() - startMs)
@@ -231,10 +222,10 @@ async function paced(send: () => Promise<void>, untilMs: number): Promise<void> 
   await Promise.all(inFlight)
 }
 
-function put(agent: Agent, path: string, body: unknown, key: string): Promise<void> {
+function put(agent: Agent, path: string, body: unknown): Promise<void> {
   const text = JSON.stringify(body)
   const headers = {
-    'X-API-Key': key,
+    'X-API-Key': adminKey,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text)
   }
@@ -250,19 +241,4 @@ function put(agent: Agent, path: string, body: unknown, key: string): Promise<vo
     )
     sent.on('error', reject).end(text)
   })
-}
-
-async function createKeys(baseUrl: string): Promise<string[]> {
-  const keys: string[] = []
-  for (let number = 0; number < keyCount; number++) {
-    const response = await fetch(`${baseUrl}/api/v1/main/api-keys`, {
-      method: 'POST',
-      headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name: `Bench ${number}`, permissions: ['administer all'] }),
-      signal: AbortSignal.timeout(5_000)
-    })
-    const { key }: { key: string } = JSON.parse(await response.text())
-    keys.push(key)
-  }
-  return keys
 }

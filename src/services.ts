@@ -8,7 +8,7 @@ import { registerProcess } from './db/processes.ts'
 import { openQueryObserver } from './db/query-observer.ts'
 import { openSql, type Sql } from './db/sql.ts'
 import { openStationFaults } from './isolation/station-faults.ts'
-import { openJobQueue } from './jobs/queues.ts'
+import { openDeliverQueue } from './jobs/queues.ts'
 import { openScheduledPlays } from './jobs/scheduled-plays.ts'
 import { addPool } from './metrics/postgres.ts'
 import { openIdentityCache } from './playout/listeners/identities.ts'
@@ -81,12 +81,9 @@ export async function openServices(
     opened.defer('job connection', () => producer.disconnect())
     producer.on('error', () => {})
     await connect(producer)
-    const advances = openJobQueue('advance', producer)
-    const deliveries = openJobQueue('deliver', producer)
-    for (const queue of [advances, deliveries]) {
-      opened.defer('job queue', () => queue.close())
-      queue.on('error', () => {})
-    }
+    const deliveries = openDeliverQueue(producer)
+    opened.defer('job queue', () => deliveries.close())
+    deliveries.on('error', () => {})
     await migrateDatabase(databaseUrl)
     const processes = await registerProcess(
       sql,
@@ -104,7 +101,6 @@ export async function openServices(
       sql,
       redis,
       scheduledPlays: openScheduledPlays(redis),
-      advances,
       deliveries,
       processes,
       libraries: openLibraryCache(),

@@ -5,11 +5,9 @@ import type { ScheduledPlay } from '../src/jobs/scheduled-plays.ts'
 import { stepLateness } from '../src/metrics/engine.ts'
 import { openDueAdvances } from '../src/playout/due-advances.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
-import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import type { SlowLog } from '../src/runtime/slow-log.ts'
-import { openQueueWorker } from './queue-worker.ts'
 
 /**
  * An advance that is earlier is scheduled again, or the time of this process is wrong: the sweep repairs it.
@@ -24,7 +22,7 @@ const pauseMs = 100
 const runningAtMost = 500
 
 /** Ends plays on time. */
-export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisPlace, slowLog: SlowLog) {
+export function startAdvanceWorker(services: PlayoutServices, slowLog: SlowLog) {
   const { log, scheduledPlays } = services
   const due = openDueAdvances(services)
   const running = new Set<Promise<void>>()
@@ -61,15 +59,9 @@ export function startAdvanceWorker(services: PlayoutServices, redisPlace: RedisP
     },
     { pauseMs, log, failure: 'taking due plays failed' }
   )
-  // Release 0.1.0 schedules jobs.
-  const jobs = openQueueWorker('advance', redisPlace, log, {
-    concurrency: 64,
-    process: end,
-    onFailed: (error, job) => log.warn({ err: error, job }, 'advance failed')
-  })
   return {
     close: async () => {
-      await Promise.all([taking.stop(), jobs.close()])
+      await taking.stop()
       await Promise.all(running)
     }
   }

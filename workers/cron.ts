@@ -29,7 +29,6 @@ import { raiseSilenceAlerts } from '../src/playout/silence-alerts.ts'
 import { removeDeletedStations, removeOldTombstones } from '../src/playout/station-removal.ts'
 import { openStationRotation } from '../src/playout/station-rotation.ts'
 import { noteUnknownZones } from '../src/playout/unknown-zones.ts'
-import { removeOldSchemaStates } from '../src/redis/state-schema.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
 import type { Logger } from '../src/runtime/log.ts'
 import { removeOrphanDeliveries } from '../src/webhooks/deliveries/deliveries.ts'
@@ -84,11 +83,6 @@ const tasks: readonly Task[] = [
   { name: 'rows of removed remote playlists', at: '41 * * * *', run: removeUnusedRemoteMedia },
   { name: 'rows of removed polls', at: '43 * * * *', run: deleteOrphanedPollAlerts },
   { name: 'rows of stopped processes', at: '53 * * * *', run: removeOldProcesses },
-  {
-    name: 'live states of release 0.1.0',
-    at: '59 * * * *',
-    run: (_sql, _nowMs, _days, { redis }) => removeOldSchemaStates(redis)
-  },
   {
     name: 'expired station tombstones',
     at: '47 * * * *',

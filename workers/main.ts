@@ -93,7 +93,7 @@ await runService('workers', parseConfig, async ({ config, log, outages, opened }
   const webhooks = startWebhooks(services, { config, secrets, redisPlace: services.redisPlace })
   stopLater('web hooks', webhooks)
   const { deliverNow } = webhooks
-  const advances = startAdvanceWorker({ ...services, deliverNow }, services.redisPlace, services.slowLog)
+  const advances = startAdvanceWorker({ ...services, deliverNow }, services.slowLog)
   opened.defer('advance worker', () => advances.close())
   await services.markReady()
   reportReady(log)

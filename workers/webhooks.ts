@@ -1,17 +1,22 @@
 import { setMaxListeners } from 'node:events'
 
+import { type Job, Worker } from 'bullmq'
+import * as v from 'valibot'
+
 import type { Config } from '../src/config.ts'
-import { scheduleDeliveries, scheduleDue } from '../src/jobs/queues.ts'
+import { deliverJobSchema, scheduleDeliveries, scheduleDue } from '../src/jobs/queues.ts'
 import type { PlayoutServices } from '../src/playout/services.ts'
 import { writeStatusEvents } from '../src/playout/triggers.ts'
+import { openBlocking } from '../src/redis/connection.ts'
+import { deliverQueue } from '../src/redis/keys.ts'
 import type { RedisPlace } from '../src/redis/place.ts'
 import { engineTimeMs } from '../src/runtime/engine-time.ts'
+import type { Logger } from '../src/runtime/log.ts'
 import { repeat } from '../src/runtime/repeat.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import { deliverDue, type DeliveryDeps, HostLimits } from '../src/webhooks/deliveries/deliver.ts'
 import { readDueHooks, extendLeases, pullHooksBack } from '../src/webhooks/deliveries/leases.ts'
 import { openSendDeps } from '../src/webhooks/deliveries/send.ts'
-import { openQueueWorker } from './queue-worker.ts'
 
 /** Web hooks delivered to at once; most deliveries wait for the receiver. */
 const concurrency = 500
@@ -50,11 +55,8 @@ export function startWebhooks(
   const onFailed = (error: unknown, job?: string) => {
     if (!isStopping) log.warn({ err: error, job }, 'delivery failed; retrying')
   }
-  const worker = openQueueWorker('deliver', redisPlace, log, {
-    concurrency,
-    process: ({ webhookId }) => deliverTo(webhookId),
-    onFailed
-  })
+  const worker = openDeliverWorker(redisPlace, log, deliverTo)
+  worker.on('failed', (job, error) => onFailed(error, job?.id))
   const inFlight = new Set<Promise<void>>()
 
   const failure = 'web hook relay failed'
@@ -93,4 +95,20 @@ export function startWebhooks(
       clearTimeout(timer)
     }
   }
+}
+
+/** Runs the jobs of the queue on a connection of its own. */
+function openDeliverWorker(
+  redisPlace: RedisPlace,
+  log: Logger,
+  deliver: (webhookId: number) => Promise<void>
+) {
+  const connection = openBlocking(redisPlace)
+  // Outages are reported by the main connection of the process.
+  connection.on('error', () => {})
+  const process = async ({ data }: Job) => deliver(v.parse(deliverJobSchema, data).webhookId)
+  const worker = new Worker(deliverQueue, process, { connection, concurrency, runRetryDelay: 1_000 })
+  worker.on('error', error => log.debug({ err: error }, 'deliver worker'))
+  worker.on('closed', () => connection.disconnect())
+  return worker
 }

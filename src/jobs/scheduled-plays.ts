@@ -1,4 +1,5 @@
 import type { RedisClient } from '../redis/connection.ts'
+import { scheduledPlaysKey as key } from '../redis/keys.ts'
 
 /** A play of a station and when it has to end (Unix milliseconds). */
 export interface ScheduledPlay {
@@ -9,11 +10,8 @@ export interface ScheduledPlay {
 
 export type ScheduledPlays = ReturnType<typeof openScheduledPlays>
 
-/** A sorted set: `STATION-PLAY-DUE`, scored with the due time. The tag is that of the job queues. */
-const key = '{cuewire}plays'
-
 /**
- * The plays that have to end. One command adds or takes any number of them, which jobs of BullMQ cannot. A
+ * The plays that have to end: `STATION-PLAY-DUE`, scored with the due time. One command adds or takes any number of them, which jobs of BullMQ cannot. A
  * play that a process took and did not end is overdue, and the sweep ends it.
  */
 export function openScheduledPlays(redis: RedisClient) {

@@ -1,44 +1,44 @@
-import type { Job, Queue } from 'bullmq'
+import type { Job } from 'bullmq'
 
+import type { DeliverQueue } from '../jobs/queues.ts'
 import { jobs, lateness, workers } from '../metrics/jobs.ts'
+import { openCache } from '../runtime/cache.ts'
 import { engineTimeMs } from '../runtime/engine-time.ts'
 import type { PlayoutServices } from './services.ts'
 
-type JobServices = Pick<PlayoutServices, 'scheduledPlays' | 'advances' | 'deliveries'>
+type JobServices = Pick<PlayoutServices, 'scheduledPlays' | 'deliveries'>
 
-/** The jobs of a queue. `late_ms`: how late the most overdue one is; 0 if none is overdue. */
-export type JobStatus = Awaited<ReturnType<typeof readQueue>>
+/** The jobs of a kind. `late_ms`: how late the most overdue one is; 0 if none is overdue. */
+export type JobStatus = Awaited<ReturnType<typeof readDeliveries>>
 
-/** Reads the jobs of both queues. Rejects if Redis is unavailable; the caller sets a deadline. */
-export async function readJobStatus(services: JobServices): Promise<JobStatus[]> {
-  const { scheduledPlays, advances, deliveries } = services
-  return Promise.all([readAdvances(scheduledPlays, advances), readQueue('deliver', deliveries)])
+/** Reads the jobs of both kinds. Rejects if Redis is unavailable; the caller sets a deadline. */
+export async function readJobStatus({ scheduledPlays, deliveries }: JobServices): Promise<JobStatus[]> {
+  const [plays, delivering] = await Promise.all([readPlays(scheduledPlays), readDeliveries(deliveries)])
+  // Each process that delivers ends songs as well.
+  return [{ ...plays, workers: delivering.workers }, delivering]
 }
 
-/** Adds the scheduled plays to the jobs of the previous release. */
-async function readAdvances(scheduled: JobServices['scheduledPlays'], queue: Queue) {
+async function readPlays(scheduled: JobServices['scheduledPlays']): Promise<Omit<JobStatus, 'workers'>> {
   const nowMs = engineTimeMs()
-  const [status, plays] = await Promise.all([
-    readQueue('advance', queue),
-    scheduled.count(nowMs - toleranceMs)
-  ])
-  const lateMs = plays.overdue > 0 ? nowMs - (plays.earliestMs ?? nowMs) : 0
+  const { count, overdue, earliestMs } = await scheduled.count(nowMs - toleranceMs)
   return {
-    ...status,
-    delayed: status.delayed + plays.count,
-    overdue: Math.min(status.overdue + plays.overdue, countedJobs),
-    late_ms: Math.max(status.late_ms, lateMs)
+    name: 'advance',
+    waiting: 0,
+    active: 0,
+    delayed: count,
+    overdue: Math.min(overdue, countedJobs),
+    late_ms: overdue > 0 ? nowMs - (earliestMs ?? nowMs) : 0
   }
 }
 
-async function readQueue(name: string, queue: Queue) {
+async function readDeliveries(queue: DeliverQueue) {
   const [connected, counts, late] = await Promise.all([
     queue.getWorkersCount(),
     queue.getJobCounts('waiting', 'active', 'delayed'),
     readLateness(queue)
   ])
   const { waiting = 0, active = 0, delayed = 0 } = counts
-  return { name, workers: connected, waiting, active, delayed, ...late }
+  return { name: 'deliver', workers: connected, waiting, active, delayed, ...late }
 }
 
 /** A job that is late by less is on time. */
@@ -48,7 +48,7 @@ const toleranceMs = 2_000
 const countedJobs = 1_000
 
 /** How many delayed jobs are overdue, which shows workers that are connected but do nothing. */
-async function readLateness(queue: Queue): Promise<{ overdue: number; late_ms: number }> {
+async function readLateness(queue: DeliverQueue): Promise<{ overdue: number; late_ms: number }> {
   const nowMs = engineTimeMs()
   const isOverdue = ({ timestamp, delay }: Job) => timestamp + delay < nowMs - toleranceMs
   const [first] = await queue.getDelayed(0, 0)
@@ -60,13 +60,10 @@ async function readLateness(queue: Queue): Promise<{ overdue: number; late_ms: n
   }
 }
 
-/** Adds the jobs of both queues to the metrics of this process. One scrape reads them once. */
+/** Adds the jobs of both kinds to the metrics of this process. One scrape reads them once. */
 export function measureJobs(services: JobServices): void {
-  let reading: Promise<JobStatus[]> | null = null
-  const read = () =>
-    (reading ??= readJobStatus(services).finally(() => {
-      reading = null
-    }))
+  const readings = openCache<'jobs', JobStatus[]>({ maxEntries: 1, ttlMs: 0 })
+  const read = () => readings.load('jobs', () => readJobStatus(services))
   jobs.read = async () => {
     const all = await read()
     return all.flatMap(({ name: queue, waiting, active, delayed, overdue }) => [

@@ -187,8 +187,7 @@ function isPartAhead({ stored: { state }, snapshot: { revisions } }: Publication
   return (
     station > revisions.station ||
     playback > revisions.playback ||
-    // The release before this one also raised the queue's revision with each play.
-    queue > Math.max(revisions.queue, revisions.playback) ||
+    queue > revisions.queue ||
     listeners > revisions.listeners ||
     live > revisions.live
   )

@@ -1,7 +1,7 @@
 import type { Processes } from '../db/processes.ts'
 import type { Sql } from '../db/sql.ts'
 import type { StationFaults } from '../isolation/station-faults.ts'
-import type { JobQueue } from '../jobs/queues.ts'
+import type { DeliverQueue } from '../jobs/queues.ts'
 import type { ScheduledPlays } from '../jobs/scheduled-plays.ts'
 import type { RedisClient } from '../redis/connection.ts'
 import type { Coalescer } from '../runtime/coalesce.ts'
@@ -16,9 +16,7 @@ export interface PlayoutServices {
   readonly sql: Sql
   readonly redis: RedisClient
   readonly scheduledPlays: ScheduledPlays
-  /** Jobs of the previous release. */
-  readonly advances: JobQueue<'advance'>
-  readonly deliveries: JobQueue<'deliver'>
+  readonly deliveries: DeliverQueue
   /** Delivers to a web hook in this process, without a job. Returns false if it cannot; workers only. */
   readonly deliverNow?: (webhookId: number) => boolean
   readonly processes: Processes

@@ -50,12 +50,19 @@ export function openRedis(place: RedisPlace, connectionName: string): RedisClien
  * every few seconds, so that a lost connection is noticed.
  */
 export function openSubscriber(place: RedisPlace, name: string): RedisClient {
-  return open(place, name, { socketTimeout, maxRetriesPerRequest: null, shardedSubscribers: true })
+  return open(place, `cuewire-${name}`, {
+    socketTimeout,
+    maxRetriesPerRequest: null,
+    shardedSubscribers: true
+  })
 }
 
-/** Opens a connection of a BullMQ worker, whose reads block for up to ten seconds. */
-export function openBlocking(place: RedisPlace, name: string): RedisClient {
-  return open(place, name, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
+/** Servers of 0.2.0 count the processes that end songs by this name, that of a worker of BullMQ. */
+const advanceWorkerName = `bull:${Buffer.from('{cuewire}advance').toString('base64')}`
+
+/** Opens the connection of a BullMQ worker, whose reads block for up to ten seconds. */
+export function openBlocking(place: RedisPlace): RedisClient {
+  return open(place, advanceWorkerName, { socketTimeout: blockingSocketTimeout, maxRetriesPerRequest: null })
 }
 
 /** Opens a connection for adding jobs: fails at once while Redis is unavailable; the sweep repairs that. */
@@ -64,7 +71,7 @@ export function openJobConnection(place: RedisPlace, name: string): RedisClient 
 }
 
 function openForCommands(place: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
-  return open(place, name, { commandTimeout, socketTimeout, ...options })
+  return open(place, `cuewire-${name}`, { commandTimeout, socketTimeout, ...options })
 }
 
 /**
@@ -88,17 +95,21 @@ const probeMs = 3_000
 type ConnectionOptions = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'socketTimeout'> &
   Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>
 
-function open(place: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
-  const client = create(place, name, options)
+function open(place: RedisPlace, connectionName: string, options: ConnectionOptions): RedisClient {
+  const client = create(place, connectionName, options)
   correctClient(client, options.commandTimeout)
   probe(client)
   return client
 }
 
-function create({ urls, isCluster }: RedisPlace, name: string, options: ConnectionOptions): RedisClient {
+function create(
+  { urls, isCluster }: RedisPlace,
+  connectionName: string,
+  options: ConnectionOptions
+): RedisClient {
   const { enableOfflineQueue = true, shardedSubscribers = false, ...rest } = options
   const url = parseRedisUrl(urls[0])
-  const common = { connectionName: `cuewire-${name}`, connectTimeout, maxLoadingRetryTime, ...rest }
+  const common = { connectionName, connectTimeout, maxLoadingRetryTime, ...rest }
   if (!isCluster)
     return new Redis({
       ...connectionOptions(url),

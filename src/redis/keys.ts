@@ -1,7 +1,7 @@
 import { hashSlot } from './hash-slot.ts'
 
 /**
- * Every key and channel in Redis, except those of `src/jobs`. Stations are spread over shards; all keys of a
+ * Every key and channel in Redis. Stations are spread over shards; all keys of a
  * shard and its channel carry its hash tag, so that a script may touch them together on Redis Cluster.
  *
  * - `cuewire:{TAG}:station:ID` hash: `position`, `state`, `counts` (see `station-store.ts`)
@@ -23,6 +23,8 @@ import { hashSlot } from './hash-slot.ts'
  * - `cuewire:passkey-challenge:CHALLENGE` what a challenge of a passkey is for; expires after minutes
  * - `cuewire:tokens:LIMIT:HASH` a rate limit that servers share, by the hash of what is limited; expires when unused
  * - `cuewire:webhook-test:ID` the log of the last test of a web hook; expires after an hour
+ * - `{cuewire}plays` sorted set: the plays on air, scored with when they end (see `src/jobs/scheduled-plays.ts`)
+ * - `bull:{cuewire}deliver:...` the jobs of BullMQ that deliver to web hooks (see `src/jobs/queues.ts`)
  *
  * Nothing here grows with time. There is one hash, one position and one score for each station, and a state
  * holds at most 50 plays; what is left of a deleted station goes after seven days (`removeOldTombstones`).
@@ -88,8 +90,14 @@ export const followerProcessesKey = 'cuewire:{followers}'
 export const hlsWantedKey = (shortName: string) => `cuewire:hls-wanted:${shortName}`
 
 export const hlsListenersKey = (shortName: string) => `cuewire:hls-listeners:${shortName}`
+
 export const webhookTestKey = (webhookId: number) => `cuewire:webhook-test:${webhookId}`
 
 export const tokenBucketKey = (limit: string, hash: string) => `cuewire:tokens:${limit}:${hash}`
+
+/** The keys of the jobs have one hash tag, so that scripts may touch those of a queue together. */
+export const scheduledPlaysKey = '{cuewire}plays'
+
+export const deliverQueue = '{cuewire}deliver'
 
 export const passkeyChallengeKey = (challenge: string) => `cuewire:passkey-challenge:${challenge}`

@@ -1,5 +1,4 @@
 import type { ListenerCounts, StationState } from '../station/state.ts'
-import type { RedisClient } from './connection.ts'
 
 /*
  * Schemas of live states in Redis. Two releases run side by side during an upgrade, so a new schema takes
@@ -51,24 +50,4 @@ function isState(value: unknown): value is Omit<StationState, 'epoch' | 'offset'
     'profile' in value &&
     typeof value.profile === 'object'
   )
-}
-
-const atOnce = 500
-
-/**
- * Removes the live states of release 0.1.0, which used the numbers of its 16 shards as hash tags. Returns the
- * number of states. To be deleted two releases after 0.2.0.
- */
-export async function removeOldSchemaStates(redis: RedisClient): Promise<number> {
-  let removed = 0
-  for (let shard = 0; shard < 16; shard++) {
-    const positions = `cuewire:{${shard}}:positions`
-    const ids = await redis.hkeys(positions)
-    for (let start = 0; start < ids.length; start += atOnce) {
-      const batch = ids.slice(start, start + atOnce)
-      removed += await redis.unlink(...batch.map(id => `cuewire:{${shard}}:station:${id}`))
-    }
-    await redis.unlink(positions)
-  }
-  return removed
 }

@@ -4,12 +4,11 @@ import { expect, onTestFinished } from 'vitest'
 
 import { parseConfig } from '../../src/config.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { jobTypes } from '../../src/jobs/queues.ts'
 import { advance } from '../../src/playout/advance.ts'
 import type { PlayoutServices } from '../../src/playout/services.ts'
 import { checkRedis } from '../../src/redis/check-redis.ts'
 import { openBlocking, openRedis } from '../../src/redis/connection.ts'
-import { shards } from '../../src/redis/keys.ts'
+import { deliverQueue, shards } from '../../src/redis/keys.ts'
 import { commitState, readStates, readStored } from '../../src/redis/station-store.ts'
 import { withDeadline } from '../../src/runtime/deadline.ts'
 import { openOutages } from '../../src/runtime/outages.ts'
@@ -128,7 +127,7 @@ test(
     await waitFor(() => oneOfEach(64).every(({ stationId }) => feed.get(stationId)), soon)
 
     const place = await checkRedis(cluster.url)
-    const node = await cluster.nodeOf(`bull:${jobTypes.advance.queueName}:wait`)
+    const node = await cluster.nodeOf(`bull:${deliverQueue}:wait`)
     let faults = 0
     subscriber.on('error', () => faults++)
     const diedAtMs = Date.now()
@@ -138,7 +137,7 @@ test(
     // A client without backoff would fail a hundred times a second.
     expect(faults).toBeLessThan(2 + (Date.now() - diedAtMs) / 200)
     // A worker that waited for this connection forever would take no more jobs.
-    const blocking = openBlocking(place, 'test')
+    const blocking = openBlocking(place)
     const copy = blocking instanceof Cluster ? blocking.duplicate() : expect.unreachable('one Redis')
     onTestFinished(() => copy.disconnect())
     const connecting = withDeadline(5_000, 'an end of the attempt', async () => copy.connect())
@@ -159,7 +158,7 @@ test(
 /** The playout engine with its jobs, without the sweep that repairs missed ones. */
 async function openEngine(sql: Sql, redisUrl: string): Promise<PlayoutServices & AsyncDisposable> {
   const playout = await openPlayout(sql, redisUrl)
-  const worker = startAdvanceWorker(playout, await checkRedis(redisUrl), openSlowLog(playout.log, 0))
+  const worker = startAdvanceWorker(playout, openSlowLog(playout.log, 0))
   return {
     ...playout,
     async [Symbol.asyncDispose]() {

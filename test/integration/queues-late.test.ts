@@ -1,11 +1,11 @@
 import { Queue } from 'bullmq'
 import { expect } from 'vitest'
 
-import { jobTypes } from '../../src/jobs/queues.ts'
+import { deliverQueue } from '../../src/redis/keys.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 
 test('jobs that no worker takes in time are counted as overdue', async ({ stage }) => {
-  const queue = new Queue(jobTypes.deliver.queueName, { connection: stage.redis })
+  const queue = new Queue(deliverQueue, { connection: stage.redis })
   const add = (webhookId: number, timestamp: number) =>
     queue.add('deliver', { webhookId }, { timestamp, delay: 1_000 })
   await add(1, Date.now() - 13_000)

@@ -1,5 +1,8 @@
-import { expect } from 'vitest'
+import { Queue } from 'bullmq'
+import { expect, onTestFinished } from 'vitest'
 
+import { checkRedis } from '../../src/redis/check-redis.ts'
+import { openBlocking } from '../../src/redis/connection.ts'
 import { isolatedTest as test } from '../support/fixtures.ts'
 import { startPlaying } from '../support/playing.ts'
 
@@ -11,4 +14,16 @@ test('the queues report their workers and jobs', async ({ program }) => {
     { name: 'advance', workers: 1, waiting: 0, active: 0, delayed: 1, overdue: 0, late_ms: 0 },
     { name: 'deliver', workers: 1, waiting: 0, active: 0, delayed: 0, overdue: 0, late_ms: 0 }
   ])
+})
+
+test('servers of 0.2.0, which have a queue for the ends of songs, count the workers', async ({
+  redisUrl,
+  redis
+}) => {
+  const connection = openBlocking(await checkRedis(redisUrl))
+  onTestFinished(() => connection.disconnect())
+  await connection.connect()
+  const queue = new Queue('{cuewire}advance', { connection: redis })
+  expect(await queue.getWorkersCount()).toBe(1)
+  await queue.close()
 })

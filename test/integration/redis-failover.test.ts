@@ -111,9 +111,7 @@ async function openScenario({ databaseUrl, redisUrl }: Stores, stationId: number
 /** The names of the connections of servers and workers to a node. */
 async function connectionsTo({ client }: RedisNode): Promise<string[]> {
   const list = String(await client.client('LIST'))
-  return [...list.matchAll(/ name=(cuewire-(?:server|workers|advance|deliver)\S*)/g)].map(
-    ([, name = '']) => name
-  )
+  return [...list.matchAll(/ name=((?:cuewire-(?:server|workers)|bull:)\S*)/g)].map(([, name = '']) => name)
 }
 
 async function seedNamed(sql: Parameters<typeof seedStations>[0], stations = 1) {
@@ -135,8 +133,8 @@ test(
     await scenario.keepChanging()
     const names = new Set(await connectionsTo(pair.primary))
     expect([...names].toSorted()).toEqual([
-      'cuewire-advance',
-      'cuewire-deliver',
+      'bull:e2N1ZXdpcmV9YWR2YW5jZQ==',
+      'bull:e2N1ZXdpcmV9ZGVsaXZlcg==',
       'cuewire-server',
       'cuewire-server-changes',
       'cuewire-server-jobs',

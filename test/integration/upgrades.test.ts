@@ -7,8 +7,6 @@ import { migrateCommand } from '../../src/db/migrate-command.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { registerProcess, removeOldProcesses } from '../../src/db/processes.ts'
 import { runUpgradeStep } from '../../src/db/upgrade-steps.ts'
-import { openRedis } from '../../src/redis/connection.ts'
-import { removeOldSchemaStates } from '../../src/redis/state-schema.ts'
 import { commandRunner } from '../support/command.ts'
 import { openEmptyDatabase } from '../support/empty-database.ts'
 import { test } from '../support/fixtures.ts'
@@ -128,17 +126,4 @@ test('npm run migrate migrates a database once, and names what is wrong', async 
     code: 1,
     stderr: expect.stringContaining('does not answer')
   })
-})
-
-test('states of release 0.1.0 are removed from Redis', async ({ redisUrl }) => {
-  const redis = openRedis({ urls: [redisUrl], isCluster: false }, 'test')
-  for (const id of [5, 21]) {
-    await redis.hset(`cuewire:{5}:station:${id}`, { position: 'e:1:1:2', schema: '2', state: '{}' })
-    await redis.hset('cuewire:{5}:positions', { [id]: 'e:1:1:2' })
-  }
-  await redis.set('cuewire:{ma}:sequence', 7)
-  expect(await removeOldSchemaStates(redis)).toBe(2)
-  expect(await removeOldSchemaStates(redis)).toBe(0)
-  expect(await redis.keys('*')).toEqual(['cuewire:{ma}:sequence'])
-  redis.disconnect()
 })

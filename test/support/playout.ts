@@ -2,7 +2,7 @@ import { pino } from 'pino'
 
 import type { Sql } from '../../src/db/sql.ts'
 import { openStationFaults } from '../../src/isolation/station-faults.ts'
-import { openJobQueue } from '../../src/jobs/queues.ts'
+import { openDeliverQueue } from '../../src/jobs/queues.ts'
 import { openScheduledPlays } from '../../src/jobs/scheduled-plays.ts'
 import { advance, type AdvanceRequest, type AdvanceOutcome } from '../../src/playout/advance.ts'
 import { openIdentityCache } from '../../src/playout/listeners/identities.ts'
@@ -29,13 +29,11 @@ export async function openPlayout(
   const producer = openJobConnection(place, 'test-jobs')
   await Promise.all([redis.connect(), producer.connect()])
   const log = pino({ level: 'silent' })
-  const advances = openJobQueue('advance', producer)
-  const deliveries = openJobQueue('deliver', producer)
+  const deliveries = openDeliverQueue(producer)
   return {
     sql,
     redis,
     scheduledPlays: openScheduledPlays(redis),
-    advances,
     deliveries,
     processes: { schema: () => ownSchema },
     libraries: openLibraryCache(),
@@ -46,7 +44,6 @@ export async function openPlayout(
     stationFaults: openStationFaults(log),
     log,
     async [Symbol.asyncDispose]() {
-      await advances.close()
       await deliveries.close()
       producer.disconnect()
       redis.disconnect()

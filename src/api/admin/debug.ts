@@ -1,5 +1,3 @@
-import type { Queue } from 'bullmq'
-
 import { resetPolls } from '../../broadcast/polls/poll-rows.ts'
 import { changeStation } from '../../playout/change-station.ts'
 import { publishStation } from '../../playout/publish.ts'
@@ -59,8 +57,6 @@ const clearCache = apiRoute('PUT', `${path}/clear-cache`, access, {
   }
 })
 
-const count = (queue: Queue) => queue.getJobCountByTypes('waiting', 'active')
-
 const queues = apiRoute('GET', `${path}/queues`, access, {
   id: 'listDebugQueues',
   tag,
@@ -70,10 +66,10 @@ const queues = apiRoute('GET', `${path}/queues`, access, {
     exactly({ name: { ...string, enum: ['high_priority', 'normal_priority'] }, count: int64, url: string })
   ),
   errors: [503],
-  async handle(_, { advances, deliveries, config }) {
+  async handle(_, { scheduledPlays, deliveries, config }) {
     const url = (name: string) => `${config.BASE_URL}${path}/clear-queue/${name}`
-    const [high, normal] = await withDeadline(timeoutMs, 'reading the queues', () =>
-      Promise.all([count(advances), count(deliveries)])
+    const [{ overdue: high }, normal] = await withDeadline(timeoutMs, 'reading the queues', () =>
+      Promise.all([scheduledPlays.count(engineTimeMs()), deliveries.getJobCountByTypes('waiting', 'active')])
     ).catch(() => {
       throw new StoreOffline()
     })

@@ -81,7 +81,7 @@ function withIds({ ids }: Migration, row: NewRow): NewRow {
 
 /** Fills `migration.stations` with those that are taken. */
 async function readStations(
-  { ids, isDryRun, report, source, signal, sql, stations }: Migration,
+  { ids, report, source, signal, sql, stations }: Migration,
   shortNames: ReadonlyMap<number, string>
 ): Promise<void> {
   for await (const { row, read } of rowsOf({ source, onRows: () => {}, signal }, 'station')) {
@@ -96,8 +96,6 @@ async function readStations(
     if (ids.wasTaken(identity.id) && !stored) continue
     const shortName = stored?.shortName ?? shortNames.get(identity.id) ?? identity.shortName
     const formerName = formerNameOf(identity)
-    // Former releases took stations without it.
-    if (formerName !== null && !isDryRun) await storeFormerName(sql, id, formerName)
     if (shortName !== identity.sourceShortName && identity.sourceShortName !== '')
       report.leave(
         formerName === null

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { jobTypes } from '../../../src/jobs/queues.ts'
 import { hashSlot, slotCount } from '../../../src/redis/hash-slot.ts'
-import { shards, shardSlot, shardTags } from '../../../src/redis/keys.ts'
+import { deliverQueue, scheduledPlaysKey, shards, shardSlot, shardTags } from '../../../src/redis/keys.ts'
 
 /** The master of each slot, if a cluster gives every master an equal range. */
 function masterOf(slot: number, masters: number): number {
@@ -27,8 +26,8 @@ const queueWeights = [0, 4]
 test.for(queueWeights)(
   'with job queues that count as %i shards, no master of 3 to 16 gets more than 1.25 times the mean of commands',
   queueWeight => {
-    const queueSlots = Object.values(jobTypes).map(({ queueName }) => {
-      const [, tag = ''] = /^\{(.+)\}/.exec(queueName) ?? []
+    const queueSlots = [scheduledPlaysKey, deliverQueue].map(key => {
+      const [, tag = ''] = /^\{(.+)\}/.exec(key) ?? []
       return hashSlot(tag)
     })
     expect(new Set(queueSlots).size).toBe(1)

@@ -17,8 +17,8 @@ export const queuesSchema = v.object({
       workers: v.number(),
       waiting: v.number(),
       delayed: v.number(),
-      overdue: v.optional(v.number(), 0),
-      late_ms: v.optional(v.number(), 0)
+      overdue: v.number(),
+      late_ms: v.number()
     })
   )
 })
