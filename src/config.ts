@@ -9,6 +9,7 @@ import { isNetwork, parseUrl } from './outbound/networks.ts'
 import { parseProxyUrl, readProxyVariable } from './outbound/proxy.ts'
 import { findRedisUrlProblem, withCaFile } from './redis/redis-url.ts'
 import { OperatorError } from './runtime/errors.ts'
+import { secretsKeyPattern } from './security/secrets-key.ts'
 import { dialects } from './station/dialect.ts'
 import { isSigningSecret } from './webhooks/types/signature.ts'
 
@@ -124,7 +125,7 @@ const schema = v.object({
   REDIS_CA_FILE: v.optional(v.pipe(v.string(), v.check(isAbsolute, 'is not an absolute path'))),
   DATA_DIR: v.optional(nonEmpty, '.data'),
   ADMIN_API_KEY: v.optional(matching(/^[0-9a-f]{16}:[0-9a-f]{32}$/, 'is not of the form <16 hex>:<32 hex>')),
-  SECRETS_KEY: v.optional(matching(/^[0-9a-f]{64}$/i, 'is not 64 hexadecimal digits')),
+  SECRETS_KEY: v.optional(matching(secretsKeyPattern, 'is not 64 hexadecimal digits')),
   SERVER_PROCESSES: v.optional(numberWithin(1, 64), '1'),
   MEDIA_DIR: v.optional(nonEmpty),
   DEMO: v.optional(onOrOff, 'on'),

@@ -2,10 +2,10 @@ import type { BlockList } from 'node:net'
 
 import { addMissingPollRows } from '../broadcast/polls/poll-rows.ts'
 import { listMigrations } from '../db/migrate.ts'
+import { assertShortName } from '../db/named-stations.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { repeatUpgradeSteps } from '../db/upgrade-steps.ts'
 import { OperatorError } from '../runtime/errors.ts'
-import { shortNameCharacters, shortNamePattern } from '../station/short-name.ts'
 import type { BackupHeader } from './contents.ts'
 import { headerPath, manifestPath } from './contents.ts'
 import { findPathProblem, openStationFiles, type WrittenFiles } from './data-files.ts'
@@ -95,8 +95,7 @@ async function assertSameSchema({ kind, migrations, version }: BackupHeader): Pr
 }
 
 async function assertIsFree(tx: Tx, shortName: string): Promise<void> {
-  if (shortName.length > 100 || !shortNamePattern.test(shortName))
-    throw new OperatorError(`${JSON.stringify(shortName)} cannot be a short name: use ${shortNameCharacters}`)
+  assertShortName(shortName)
   const [taken] = await tx<{ id: number; name: string }[]>`
     select id, name from stations where short_name = ${shortName}`
   if (taken)

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 import type { Sql } from '../db/sql.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
-import { isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
+import { secretsKeyPattern, isKeyOfDatabase, readSecretsKey } from '../security/secrets-key.ts'
 
 interface KeyPlace {
   readonly DATA_DIR: string
@@ -50,7 +50,7 @@ export async function readKeyFile(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new OperatorError(`${file} cannot be read (${codeOf(error)})`, { cause: error })
   })
-  if (!/^[0-9a-f]{64}$/i.test(text.trim()))
+  if (!secretsKeyPattern.test(text.trim()))
     throw new OperatorError(`${file} does not contain a secrets key (64 hex digits)`)
   return text.trim().toLowerCase()
 }

@@ -1,5 +1,5 @@
+import { findNamedStation, unknownStation } from '../db/named-stations.ts'
 import type { Sql, Tx } from '../db/sql.ts'
-import { OperatorError } from '../runtime/errors.ts'
 import { defaultFolder, findMediaFolder } from '../storage/media-folder.ts'
 import { type BackupManifest, manifestPath, openFilesSummary, type TableSummary } from './contents.ts'
 import { type FileToBackUp, findFilesBelow } from './data-files.ts'
@@ -23,7 +23,8 @@ export async function exportStation(
   archive: string,
   { station: name, dataDir, media, signal, onRows, onCheck }: ExportOptions
 ): Promise<ArchiveResult> {
-  const station = await findStation(sql, name)
+  const station = await findNamedStation(sql, name)
+  if (!station) throw await unknownStation(sql, name)
   return writeArchive(archive, { signal, onCheck }, async writer => {
     const { tables, songs, outside } = await inSnapshot(sql, async tx => {
       const known = new Map((await readTables(tx)).map(table => [table.name, table.columns]))
@@ -81,14 +82,6 @@ async function findOutside(tx: Tx, place: ExportPlace): Promise<FileToBackUp[]> 
     select t.path as file, 'data/media/' || ${exportedPath} as path from media t
     where t.station_id = $ID and ${isOutside('t')} order by t.path`
   return tx.unsafe<FileToBackUp[]>(fillIn(query, place))
-}
-
-async function findStation(sql: Sql, name: string) {
-  const [station] = await sql<{ id: number; name: string; shortName: string }[]>`
-    select id, name, short_name as "shortName" from stations
-    where deleted_at is null and (short_name = ${name} or id::text = ${name})`
-  if (station === undefined) throw new OperatorError(`there is no station ${JSON.stringify(name)}`)
-  return station
 }
 
 function toExport(table: StationTable, columns: readonly string[], place: ExportPlace) {

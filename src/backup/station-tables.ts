@@ -7,7 +7,7 @@ import { streamers } from '../api/streamers/streamers.ts'
 import { webhooks } from '../api/webhooks/webhooks.ts'
 import { type Fields, isWebAddress } from '../fields/field.ts'
 import { maxAmplifyDb } from '../songs/cue-points.ts'
-import { maxLengths } from '../songs/song.ts'
+import { uniqueIdPattern, maxLengths } from '../songs/song.ts'
 import { configWithoutCredentials, hookHasCredential } from './sealed-values.ts'
 import {
   audioFileName,
@@ -215,7 +215,7 @@ export const stationTables: readonly StationTable[] = [
     columns: {
       id,
       station_id: id,
-      unique_id: matching(/^[0-9a-f]{24}$/, 'must be 24 hexadecimal digits.'),
+      unique_id: matching(uniqueIdPattern, 'must be 24 hexadecimal digits.'),
       path: songPath,
       ...song,
       lyrics: lines(maxLengths.lyrics),

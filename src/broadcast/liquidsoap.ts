@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { isWebUrl, parseUrl } from '../outbound/networks.ts'
 import type { AutocueOptions, SentSong } from '../playout/playouts/send-next-song.ts'
 import { projectFile } from '../runtime/program-files.ts'
 import { type CuePoints, fitCuePoints } from '../songs/cue-points.ts'
@@ -153,7 +153,7 @@ export function renderAnnotatedUri(song: Omit<SentSong, 'stream' | 'durationMs'>
   const pairs = Object.entries(annotations)
     .filter(([name, value]) => value !== '' || name === 'title' || name === 'artist')
     .map(([name, value]) => `${name}="${escapeQuotes(String(value).replace(/\p{Cc}+/gu, ' '))}"`)
-  const uri = /^https?:\/\//i.test(song.path) ? song.path : `media:${song.path}`
+  const uri = isWebUrl(song.path) ? song.path : `media:${song.path}`
   return `annotate:${pairs.join(',')}:${uri}`
 }
 

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
-
 import { type Artwork, insertArtwork } from '../db/media-rows.ts'
 import type { Fragment, Sql, Tx } from '../db/sql.ts'
+import { generateUniqueId } from '../songs/song.ts'
 
 /** A song on air whose lookup is due. Title and artists are also the keys of `src/songs/duplicate-keys.ts`. */
 export interface DueSong {
@@ -76,7 +75,7 @@ export async function storeFailure(
 const newRow = ({ titleKey, artistKeys }: DueSong) => ({
   title_key: titleKey,
   artist_keys: [...artistKeys],
-  unique_id: randomBytes(12).toString('hex')
+  unique_id: generateUniqueId()
 })
 
 /** The others show the cover with their next change. */

@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 
 import { nameKey } from '../runtime/name-key.ts'
 import { mapInTimeSlices, visitInTimeSlices } from '../runtime/time-slices.ts'
 import { artistKeys, titleKey } from '../songs/duplicate-keys.ts'
 import type { Candidates } from '../songs/location.ts'
-import { type ImportedSong, songId, type SongTags, songText } from '../songs/song.ts'
+import { generateUniqueId, type ImportedSong, songId, type SongTags, songText } from '../songs/song.ts'
 import { keepCorrections } from './corrections.ts'
 import { cueColumns, cuesOf, cuesToRow } from './cue-columns.ts'
 import { applyFolders } from './playlist-folders.ts'
@@ -92,7 +92,7 @@ export async function upsertMedia(
   const corrected = await keepCorrections(tx, stationId, songs, replacement)
   const rows = corrected.map(song => ({
     station_id: stationId,
-    unique_id: randomBytes(12).toString('hex'),
+    unique_id: generateUniqueId(),
     path: song.path,
     song_id: songId(songText(song.artist, song.title)),
     title_key: titleKey(song.title),

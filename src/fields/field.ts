@@ -142,8 +142,11 @@ const wholeNumber = v.pipe(
   v.integer(notWhole),
   v.safeInteger(problemText('out_of_range', 'is too large.'))
 )
+/** A number as text. */
+export const numberText = /^-?\d{1,15}(\.\d{1,15})?$/
+
 const anyNumber = v.union(
-  [v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,15}(\.\d{1,15})?$/), v.transform(Number))],
+  [v.number(), v.pipe(v.string(), v.regex(numberText), v.transform(Number))],
   problemText('invalid_type', 'must be a number.')
 )
 

@@ -4,9 +4,6 @@ import { ApiError } from '../runtime/errors.ts'
 import { charsetFields, maxFormFields } from '../runtime/percent-encoding.ts'
 import { type FilePart, readMultipart } from './multipart-body.ts'
 
-/** Whether a content type is that of an HTML form with files. */
-export const isMultipart = (contentType: string): boolean => /^multipart\/form-data\b/i.test(contentType)
-
 /** A form with at most one file; null: it has none. */
 export interface MultipartForm {
   readonly fields: readonly (readonly [name: string, value: string])[]

@@ -7,6 +7,9 @@ import { ApiError, fieldError, refuseBody, refuseField } from '../runtime/errors
 import { decodeAsSent } from '../runtime/foreign-text.ts'
 import type { BodyStream } from './route.ts'
 
+/** Whether a content type is that of an HTML form with files. */
+export const isMultipart = (contentType: string): boolean => /^multipart\/form-data\b/i.test(contentType)
+
 const maxFields = 50
 const limits = { fieldSize: 16 * 1024, fieldNameSize: 100, files: 1 }
 

@@ -3,7 +3,8 @@ import { decodeForeignLinesInSlices, findCharset } from '../runtime/foreign-text
 import { isJsonType, parseLargeJsonBody } from '../runtime/json-body.ts'
 import { findCharsetField, parseForm } from '../runtime/percent-encoding.ts'
 import type { IncomingBody } from './body.ts'
-import { parseFields, fileOf, isMultipart, parseMultipart } from './form-body.ts'
+import { fileOf, parseFields, parseMultipart } from './form-body.ts'
+import { isMultipart } from './multipart-body.ts'
 import { parseRecordForm } from './record-form.ts'
 import { type Admitted, formContentType, type Route } from './route.ts'
 

@@ -1,6 +1,6 @@
 import qs from 'qs'
 
-import type { JsonSchema } from '../fields/field.ts'
+import { type JsonSchema, numberText } from '../fields/field.ts'
 import { alternativesOf, isObject } from '../fields/schema-alternatives.ts'
 import { refuseBody, refuseField } from '../runtime/errors.ts'
 import { maxFormFields } from '../runtime/percent-encoding.ts'
@@ -85,7 +85,7 @@ function convertText(value: string, schemas: readonly JsonSchema[]): unknown {
   if (types.has('boolean') && words.has(value)) return words.get(value)
   if (value === '') return null
   const isNumeric = types.has('integer') || types.has('number')
-  return isNumeric && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value
+  return isNumeric && numberText.test(value) ? Number(value) : value
 }
 
 function schemasOfMember(name: string, schemas: readonly JsonSchema[]): JsonSchema[] {

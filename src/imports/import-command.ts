@@ -2,6 +2,7 @@ import { WriteStream } from 'node:tty'
 
 import { databaseHelp, withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
+import { assertShortName, findNamedStation, unknownStation } from '../db/named-stations.ts'
 import type { Sql } from '../db/sql.ts'
 import { insertStation } from '../db/stations.ts'
 import { checkPaths, countItems, resolveRoots } from '../media/scan.ts'
@@ -97,35 +98,16 @@ const toProblem = (error: unknown) => {
 
 const takeInAdvice = 'Then run npm run import -- --take-in'
 
-const maxListedStations = 20
-
 /** Finds a station by id or short name. Creates it if `create` is set or there are no stations. */
 async function findOrCreateStation(sql: Sql, name: string, create: boolean): Promise<number> {
-  const known = await findStation(sql, name)
-  if (known !== null) return known
-  const others = await sql<{ short_name: string; total: number }[]>`
-    select short_name, count(*) over () as total from stations
-      where deleted_at is null order by short_name limit ${maxListedStations}`
-  const quotedName = JSON.stringify(name)
-  if (!create && others.length > 0) {
-    const names = others.map(row => row.short_name).join(', ')
-    const more = (others[0]?.total ?? 0) - others.length
-    const list = more > 0 ? `${names} and ${more} more` : names
-    throw new OperatorError(`there is no station ${quotedName}; known: ${list} (--create makes a new one)`)
-  }
-  if (!/^(?=.*[a-z_-])[a-z0-9_-]{1,100}$/.test(name))
-    throw new OperatorError(
-      `${quotedName} cannot be a short name: use a-z, 0-9, _ and -, and not only digits`
-    )
-  const id = (await insertStation(sql, { shortName: name, name })) ?? (await findStation(sql, name))
-  if (id === null) throw new OperatorError(`the station ${quotedName} was deleted`)
+  const known = await findNamedStation(sql, name)
+  if (known) return known.id
+  const [other] = await sql`select from stations where deleted_at is null limit 1`
+  if (!create && other) throw await unknownStation(sql, name, ' (--create makes a new one)')
+  assertShortName(name)
+  const id = (await insertStation(sql, { shortName: name, name })) ?? (await findNamedStation(sql, name))?.id
+  if (id === undefined) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
   return id
-}
-
-async function findStation(sql: Sql, name: string): Promise<number | null> {
-  const id = /^\d{1,15}$/.test(name) ? Number(name) : null
-  const [row] = await sql<{ id: number }[]>`select id from stations where id = ${id} or short_name = ${name}`
-  return row?.id ?? null
 }
 
 const usage =

@@ -5,7 +5,7 @@ import { type BlockList, isIP } from 'node:net'
 import pLimit from 'p-limit'
 
 import { codeOf } from '../runtime/errors.ts'
-import { isWithin, toNetworkList, parseUrl } from './networks.ts'
+import { withoutBrackets, isWithin, toNetworkList, parseUrl } from './networks.ts'
 
 /**
  * IPv4 networks that are not the public internet: the IANA special-purpose registry (RFC 6890), multicast,
@@ -87,7 +87,7 @@ export function checkUrl(text: string, allowed: BlockList): UrlProblem | null {
 
 /** The host of a URL: a name, or an address in its canonical form without brackets. */
 export function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+  return withoutBrackets(new URL(url).hostname)
 }
 
 const timeoutMs = 1_000

@@ -66,6 +66,12 @@ export function parseUrl(text: string, base?: string): URL | null {
   }
 }
 
+/** The host of a URL without the brackets of an IPv6 address. */
+export const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
+
+/** Whether the path of a song is a URL. */
+export const isWebUrl = (path: string): boolean => /^https?:\/\//i.test(path)
+
 /** Whether the host is safe in headers. The URL standard also allows `a;b` and `a'b`. */
 export const hasHeaderSafeHost = ({ hostname }: URL): boolean =>
   /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname)

@@ -3,7 +3,7 @@ import * as https from 'node:https'
 import { type BlockList, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-import { isNetwork, isWithin, parseUrl, toNetworkList } from './networks.ts'
+import { withoutBrackets, isNetwork, isWithin, parseUrl, toNetworkList } from './networks.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -35,7 +35,7 @@ export function findProxy(target: string, env: Environment = process.env): URL |
 
 /** NO_PROXY: names with their subdomains (`a.example`, `.a.example`), addresses, networks, each with or without a port, and `*`. */
 function isExcluded(hostname: string, port: string, list: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  const host = withoutBrackets(hostname).replace(/\.$/, '')
   const networks: string[] = []
   for (const entry of list
     .toLowerCase()
@@ -113,7 +113,7 @@ function openTunnel(proxy: URL, target: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const sent = request({
       method: 'CONNECT',
-      host: hostname.replace(/^\[(.*)\]$/, '$1'),
+      host: withoutBrackets(hostname),
       port: port || (protocol === 'https:' ? 443 : 80),
       path: target,
       agent: false,

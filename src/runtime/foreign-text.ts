@@ -120,8 +120,7 @@ function decodeUnicode(bytes: Uint8Array, charset: string | null): string | null
   if (evident !== null) return new TextDecoder(evident).decode(bytes)
 
   const utf8 = decodeIfValid(bytes, 'utf-8')
-  // These write characters as ASCII bytes, with control characters among them.
-  const isDisguised = /^(utf-16|iso-2022)/.test(named ?? '') && utf8 !== null && /[^\P{Cc}\t\r\n]/u.test(utf8)
+  const isDisguised = writesAsciiBytes(named) && utf8 !== null && /[^\P{Cc}\t\r\n]/u.test(utf8)
   return named !== null && isDisguised ? (decodeIfValid(bytes, named) ?? utf8) : utf8
 }
 
@@ -257,3 +256,7 @@ function encodingOf(label: string): string | null {
     return null
   }
 }
+
+/** Whether an encoding writes characters as ASCII bytes, with control characters among them. */
+export const writesAsciiBytes = (encoding: string | null): boolean =>
+  /^(utf-16|iso-2022)/.test(encoding ?? '')

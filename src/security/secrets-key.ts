@@ -10,6 +10,7 @@ import { codeOf, OperatorError } from '../runtime/errors.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 
 const hexDigits = 64
+export const secretsKeyPattern = /^[0-9a-f]{64}$/i
 /** How long another process may take to write the key that it has created. */
 const writeTimeoutMs = 2_000
 
@@ -61,7 +62,7 @@ export function opensSecretsCheck(hexKey: string, sealed: string | null): boolea
 }
 
 function parseKey(text: string, problem: string): Uint8Array {
-  if (/^[0-9a-f]{64}$/i.test(text.trim())) return Buffer.from(text.trim(), 'hex')
+  if (secretsKeyPattern.test(text.trim())) return Buffer.from(text.trim(), 'hex')
   throw new OperatorError(
     `${problem} ${hexDigits} hex digits: restore the previous key (without it, sealed secrets are lost), or ` +
       'remove it if there never was one'

@@ -1,4 +1,5 @@
 import type { SimulatedStation } from '../autodj/simulation/run.ts'
+import { findNamedStation, unknownStation } from '../db/named-stations.ts'
 import type { Sql, Tx } from '../db/sql.ts'
 import { readSimulationStart } from '../playout/queue/simulation-start.ts'
 import { codeOf, OperatorError } from '../runtime/errors.ts'
@@ -37,7 +38,8 @@ async function readStation(
   nowMs: number,
   { zone, seed, fromDay }: StationOverrides
 ): Promise<SimulatedStation> {
-  const found = await findStation(tx, name)
+  const found = await findNamedStation(tx, name)
+  if (!found) throw await unknownStation(tx, name)
   const read = await readSimulationStart(tx, found.id, nowMs, fromDay, { zone, seed })
   if (!read) throw new OperatorError(`the station ${JSON.stringify(name)} was deleted`)
   const names = await readSongNames(tx, found.id)
@@ -46,22 +48,6 @@ async function readStation(
     start: read.start,
     songName: mediaId => names.get(mediaId ?? 0) ?? ''
   }
-}
-
-const maxListedStations = 20
-
-async function findStation(tx: Tx, name: string): Promise<{ readonly id: number; readonly name: string }> {
-  const id = /^\d{1,15}$/.test(name) ? Number(name) : null
-  const [station] = await tx<{ id: number; name: string }[]>`
-    select id, name from stations where id = ${id} or short_name = ${name}`
-  if (station) return station
-  const others = await tx<{ short_name: string }[]>`
-    select short_name from stations where deleted_at is null order by short_name limit ${maxListedStations + 1}`
-  const known = others.slice(0, maxListedStations).map(row => row.short_name)
-  const more = others.length > maxListedStations ? ' and more' : ''
-  throw new OperatorError(
-    `there is no station ${JSON.stringify(name)}; known: ${known.join(', ') || 'none'}${more}`
-  )
 }
 
 async function readSongNames(tx: Tx, stationId: number): Promise<Map<number, string>> {

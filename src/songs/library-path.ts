@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { isWebUrl, parseUrl } from '../outbound/networks.ts'
 import { unstorable } from '../runtime/foreign-text.ts'
 
 /** A normalized path or URL, or what is wrong with it. */
@@ -17,7 +17,7 @@ export function parseLibraryPath(text: string, mediaFolder: string | null): Path
   if (Buffer.byteLength(text) > maxPathBytes) return { problem: `must have at most ${maxPathBytes} bytes.` }
   if (/\p{Cc}/u.test(text) || unstorable.test(text))
     return { problem: 'contains characters that are not allowed.' }
-  if (/^https?:\/\//i.test(text)) return parseUrlPath(text)
+  if (isWebUrl(text)) return parseUrlPath(text)
   if (/^[a-z][a-z0-9+.-]*:/i.test(text))
     return { problem: 'must be a path, or a URL that begins with http:// or https://.' }
   if (text.endsWith('/') || text.split('/').includes('..'))

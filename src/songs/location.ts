@@ -1,7 +1,7 @@
 import { posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { isWebUrl, parseUrl } from '../outbound/networks.ts'
 import { decodePercent } from '../runtime/percent-encoding.ts'
 import { parseLibraryPath } from './library-path.ts'
 
@@ -16,7 +16,7 @@ export type ResolvedLocation =
  * literal path comes first.
  */
 export function resolveLocation(location: string, folder: string): ResolvedLocation {
-  if (/^https?:\/\//i.test(location)) {
+  if (isWebUrl(location)) {
     const url = parseUrl(location)
     return url ? { type: 'remote', url: url.href } : { type: 'unusable', reason: 'it is not a valid URL' }
   }
@@ -61,7 +61,7 @@ export interface Candidates {
 
 /** The possible songs of a playlist entry. The literal path comes first. */
 export function findSongCandidates(location: string, mediaFolder: string | null): Candidates {
-  if (/^https?:\/\//i.test(location)) {
+  if (isWebUrl(location)) {
     const found = parseLibraryPath(location, null)
     const url = 'path' in found ? found.path : null
     return { paths: toStorable([location, url ?? location]), names: [], url }

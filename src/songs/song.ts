@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { basename, extname } from 'node:path'
 
-import { parseUrl } from '../outbound/networks.ts'
+import { isWebUrl, parseUrl } from '../outbound/networks.ts'
 import { withoutLostCharacters } from '../runtime/foreign-text.ts'
 import { decodePercent } from '../runtime/percent-encoding.ts'
 import type { CuePoints } from './cue-points.ts'
@@ -45,9 +45,14 @@ export function toDurationMs(seconds = 0): number {
   return ms > 0 && ms <= maxDurationMs ? ms : 0
 }
 
+/** The unique id of a song, 24 hexadecimal digits. Routes take it in place of the id. */
+export const uniqueIdPattern = /^[0-9a-f]{24}$/
+
+export const generateUniqueId = (): string => randomBytes(12).toString('hex')
+
 /** A title from a path or URL: the file name without extension, or the host. */
 export function titleFromPath(path: string): string {
-  const url = /^https?:\/\//i.test(path) ? parseUrl(path) : null
+  const url = isWebUrl(path) ? parseUrl(path) : null
   if (!url) return cleanLine(basename(path, extname(path)), maxLengths.title)
   const name = basename(url.pathname, extname(url.pathname))
   return cleanLine(decodePercent(name) ?? name, maxLengths.title) || url.host

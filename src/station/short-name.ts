@@ -1,4 +1,4 @@
-const maxLength = 100
+export const maxShortNameLength = 100
 
 /** A valid short name. It is used in paths and channels in place of an id, so it is never all digits. */
 export const shortNamePattern = /^(?!\d+$|\.+$)[A-Za-z0-9._-]+$/
@@ -14,8 +14,8 @@ export function makeShortName(name: string, number = 1): string {
     .trim()
     .replace(/\s+/g, '_')
     .replace(/[^a-z0-9._-]/g, '')
-    .slice(0, maxLength)
+    .slice(0, maxShortNameLength)
   const suffix = number > 1 ? `_${number}` : ''
   const base = plain === '' ? 'station' : shortNamePattern.test(plain) ? plain : `station_${plain}`
-  return base.slice(0, maxLength - suffix.length) + suffix
+  return base.slice(0, maxShortNameLength - suffix.length) + suffix
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
 
 import type { Tx } from '../db/sql.ts'
+import { isWebUrl } from '../outbound/networks.ts'
 import { resolveExisting, resolveInside } from '../runtime/contained-files.ts'
 import { nameForms } from '../runtime/name-key.ts'
 import { allowedRoots } from './record.ts'
@@ -36,7 +37,7 @@ export async function findMediaFolder(tx: Tx, stationId: number, dataDir: string
  * `folder` is that of local storage.
  */
 export function storedPath(path: string, folder: string | null): string | null {
-  if (/^https?:\/\//i.test(path)) return null
+  if (isWebUrl(path)) return null
   if (!isAbsolute(path)) return path
   if (folder === null) return null
   const inner = relative(folder, path)

@@ -6,7 +6,7 @@ import { isAbandonedTransient, removeContent, uploadsFolder } from './content.ts
 import { repairMoves } from './file-moves.ts'
 import { finishUpload } from './finish.ts'
 import type { UploadServices } from './services.ts'
-import { withUpload } from './uploads.ts'
+import { uploadIdPattern, withUpload } from './uploads.ts'
 
 const batch = 100
 const maxFilesPerRun = 10_000
@@ -62,7 +62,7 @@ async function removeOrphans({ sql, config }: UploadServices, signal: AbortSigna
   for await (const { name } of await opendir(await uploadsFolder(config))) {
     seen += 1
     if (signal.aborted || seen > maxFilesPerRun) break
-    if (/^[0-9a-f]{32}$/.test(name)) names.push(name)
+    if (uploadIdPattern.test(name)) names.push(name)
     else if (await isAbandonedTransient(config, name)) {
       await removeContent(config, name)
       removed += 1

@@ -33,6 +33,9 @@ export interface Upload {
   readonly expiresAtMs: number
 }
 
+/** The id of an upload. */
+export const uploadIdPattern = /^[0-9a-f]{32}$/
+
 const columns = (sql: Sql) => sql`id, station_id as "stationId", path, size_bytes as "sizeBytes",
   playlist_ids as "playlistIds", state, media_id as "mediaId", failure, lease,
   (extract(epoch from expires_at) * 1000)::bigint as "expiresAtMs"`

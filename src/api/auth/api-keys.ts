@@ -12,7 +12,7 @@ import { arrayOf, exactly, int64, named, string } from '../core/schemas.ts'
 import { mayGrantAll } from './access.ts'
 import { successReply, successSchema } from './account.ts'
 import { effectivePermissionsSchema, readEffectivePermissions } from './effective-permissions.ts'
-import { generateKey, parseKey, storeKey } from './keys.ts'
+import { keyIdentifierPattern, generateKey, parseKey, storeKey } from './keys.ts'
 import { newKeyBodyFields, parseNewKey } from './new-key.ts'
 
 const path = '/api/v1/main/api-keys'
@@ -53,7 +53,11 @@ const seconds = (about: string): JsonSchema => ({ ...int64, description: `Unix s
 const requiredFields = {
   id: int64,
   name: string,
-  identifier: { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'The first half of the key.' },
+  identifier: {
+    type: 'string',
+    pattern: keyIdentifierPattern.source,
+    description: 'The first half of the key.'
+  },
   permissions: arrayOf(string),
   station_permissions: arrayOf(exactly({ station: int64, permissions: arrayOf(string) })),
   created_at: seconds('when it was created.'),
@@ -165,7 +169,7 @@ async function findKey(tx: Tx, name: string): Promise<KeyRow> {
   const key = parseKey(name)
   const condition = key
     ? tx`identifier = ${key.identifier} and verifier = ${key.verifier}`
-    : /^[0-9a-f]{16}$/.test(name)
+    : keyIdentifierPattern.test(name)
       ? tx`identifier = ${name}`
       : tx`id = ${parseId(name)}`
   const [row] = await tx<KeyRow[]>`${selectKeys(tx)} where ${condition} for update`

@@ -14,6 +14,9 @@ import { combineRoles, type UserGrantRow, userGrantColumns } from './user-grants
 /** `<identifier>:<secret>`. Keys are found by identifier; of the secret only a hash is stored, SHA-256 for new keys. */
 const format = /^([0-9a-f]{16}):([0-9a-f]{32})$/
 
+/** The first half of a key, which identifies it. */
+export const keyIdentifierPattern = /^[0-9a-f]{16}$/
+
 const sha512Bytes = 64
 
 /** Whether a stored verifier is that of a key. Keys that were taken over from AzuraCast keep a SHA-512 hash. */

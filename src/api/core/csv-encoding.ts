@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 import { refuseField } from '../../runtime/errors.ts'
-import { decodeWindows1252, findEncoding } from '../../runtime/foreign-text.ts'
+import { decodeWindows1252, findEncoding, writesAsciiBytes } from '../../runtime/foreign-text.ts'
 
 const marks = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
@@ -36,8 +36,7 @@ export async function detectEncoding(path: string, charset: string | null): Prom
   }
   for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) check(piece)
   check()
-  // These write characters as ASCII bytes, with control characters among them.
-  const isDisguised = hasControls && other?.isValid() === true && /^(utf-16|iso-2022)/.test(named ?? '')
+  const isDisguised = hasControls && other?.isValid() === true && writesAsciiBytes(named)
   if (utf8.isValid() && !isDisguised) return 'utf-8'
   const isGuess = named === null || named === 'utf-8' || named === 'windows-1252'
   if (!isGuess && other?.isValid() === true) return named

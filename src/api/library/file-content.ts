@@ -13,7 +13,7 @@ import type { ApiServices } from '../core/services.ts'
 import { hasMediaName, type MediaName, parseMediaName } from './media-name.ts'
 import { nameOf } from './media-paths.ts'
 
-const contentTypes: Readonly<Record<string, string>> = {
+const audioTypes: Readonly<Record<string, string>> = {
   '.mp3': 'audio/mpeg',
   '.ogg': 'audio/ogg',
   '.oga': 'audio/ogg',
@@ -25,13 +25,17 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.wav': 'audio/wav'
 }
 const otherType = 'application/octet-stream'
+
+/** The content type of an audio file, by its extension. */
+export const audioTypeOf = (path: string): string => audioTypes[extname(path).toLowerCase()] ?? otherType
+
 const pieceBytes = 256 * 1024
 const errors = [404, 416, 501]
 
 /** The OpenAPI description of routes that send audio with `sendMediaFile`. */
 export const audioAnswer = {
   answer: { type: 'string', format: 'binary' },
-  contentTypes: [...new Set(Object.values(contentTypes)), otherType],
+  contentTypes: [...new Set(Object.values(audioTypes)), otherType],
   errors,
   headers: ['range']
 } as const
@@ -69,7 +73,7 @@ async function sendFrom(
     const file = inner === null ? null : await findFile(files, inner)
     if (file === null) throw new ApiError('not-found', 'The file is not in the media storage.')
     return rangeReply(request.headers['range'] ?? '', file.sizeBytes, files, file.path, {
-      'Content-Type': contentTypes[extname(file.path).toLowerCase()] ?? otherType,
+      'Content-Type': audioTypeOf(file.path),
       'Accept-Ranges': 'bytes',
       'Cache-Control': 'private, no-store',
       ...headers

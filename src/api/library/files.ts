@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-
 import * as v from 'valibot'
 
 import { markCorrectedTexts, textColumns } from '../../db/corrections.ts'
@@ -32,7 +30,7 @@ import { ApiError, fieldError, type FieldError } from '../../runtime/errors.ts'
 import { type CuePoint, noCuePoints } from '../../songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
 import { parseLibraryPath, maxPathBytes } from '../../songs/library-path.ts'
-import { maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
+import { generateUniqueId, maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
 import { artUrl } from '../../station/now-playing.ts'
 import { findMediaFolder } from '../../storage/media-folder.ts'
 import { findUnknown } from '../core/accept.ts'
@@ -170,7 +168,7 @@ const hooks: ResourceHooks<FileFields> = {
       ...(await checkCuePoints(write))
     ]
     if (!before && values.title === '' && values.artist === '') values.title = titleFromPath(values.path)
-    values.unique_id = before?.unique_id ?? randomBytes(12).toString('hex')
+    values.unique_id = before?.unique_id ?? generateUniqueId()
     const isSameSong = before?.artist === values.artist && before.title === values.title
     values.song_id = isSameSong ? before.song_id : songId(songText(values.artist, values.title))
     values.playlists = [...new Set(values.playlists)].toSorted((a, b) => a - b)

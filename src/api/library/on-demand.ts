@@ -1,8 +1,8 @@
-import { extname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import type { Fragment, Sql } from '../../db/sql.ts'
 import type { FileToSend } from '../../http/route.ts'
-import { limitKeyOf } from '../../outbound/networks.ts'
+import { isWebUrl, limitKeyOf } from '../../outbound/networks.ts'
 import { NotRegularFileError, openInside, OutsideRootsError } from '../../runtime/contained-files.ts'
 import { withDeadline } from '../../runtime/deadline.ts'
 import { ApiError, codeOf, Overloaded } from '../../runtime/errors.ts'
@@ -11,6 +11,7 @@ import { findMediaFolder, resolveMediaFolder } from '../../storage/media-folder.
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { type ApiRequest, apiRoute } from '../core/route.ts'
 import type { ApiServices } from '../core/services.ts'
+import { audioTypeOf } from './file-content.ts'
 import { hasMediaName, parseMediaName } from './media-name.ts'
 import { songListRoute } from './song-list.ts'
 
@@ -74,16 +75,6 @@ const openFiles = openFairSemaphore({
 })
 const retryAfterSeconds = 2
 
-const contentTypes: Readonly<Record<string, string>> = {
-  '.mp3': 'audio/mpeg',
-  '.flac': 'audio/flac',
-  '.ogg': 'audio/ogg',
-  '.opus': 'audio/ogg',
-  '.m4a': 'audio/mp4',
-  '.aac': 'audio/aac',
-  '.wav': 'audio/wav'
-}
-
 const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:media_id', 'public', {
   id: 'downloadOnDemandSong',
   tag: 'On demand',
@@ -101,12 +92,14 @@ const download = apiRoute('GET', '/api/station/:station_id/ondemand/download/:me
       select m.path from media m
       where ${isOnDemand(sql, stationId)} and ${hasMediaName(sql, { ...name, songId: '' })}`
     if (!media) throw new ApiError('not-found')
-    if (/^https?:\/\//i.test(media.path)) return { status: 302, headers: { Location: media.path } }
+    if (isWebUrl(media.path)) return { status: 302, headers: { Location: media.path } }
     await acquireFilePermit(request)
     const file = await openSong(services, stationId, media.path)
     request.onSettled(() => void file.handle.close())
-    const type = contentTypes[extname(media.path).toLowerCase()] ?? 'application/octet-stream'
-    return { file, headers: { 'Content-Type': type, 'Cache-Control': 'private, max-age=3600' } }
+    return {
+      file,
+      headers: { 'Content-Type': audioTypeOf(media.path), 'Cache-Control': 'private, max-age=3600' }
+    }
   }
 })
 

@@ -1,4 +1,5 @@
 import { findWaveform, requestWaveform } from '../../db/waveforms.ts'
+import { isWebUrl } from '../../outbound/networks.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { actionReply, apiRoute, json, stationOf } from '../core/route.ts'
@@ -42,7 +43,7 @@ export const waveformRoute = apiRoute(
       const song = { ...parseMediaName(request.params['media']), nowMs }
       const found = await findWaveform(sql, stationOf(request).id, song)
       if (found === null) throw new ApiError('not-found')
-      if (/^https?:\/\//i.test(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')
+      if (isWebUrl(found.path)) throw new ApiError('not-found', 'A URL has no waveform.')
       if (found.failure !== '') throw new ApiError('not-found', `The file has no waveform: ${found.failure}.`)
       if (found.peaks.length === 0) {
         if (!found.isRequested) await requestWaveform(sql, found.mediaId, nowMs)

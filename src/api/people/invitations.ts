@@ -25,11 +25,11 @@ import {
   grantFields,
   grantSchemas,
   lockPeople,
-  maxPasswordLength,
-  minPasswordLength,
   nameField,
   readNewGrants,
-  tag
+  tag,
+  newPasswordRule,
+  emailRule
 } from './people.ts'
 import { accountTag, signedInReply, signedInSchema, startSession } from './sessions.ts'
 import { limitAttempts } from './sign-in.ts'
@@ -40,11 +40,8 @@ const maxOpen = 500
 
 const fields = {
   email: text({
-    max: 254,
-    isTrimmed: true,
+    ...emailRule,
     fallback: '',
-    pattern: /^[^\s@]+@[^\s@]+$/,
-    says: 'must be an email address.',
     about: 'The address of the person, who may change it. No email is sent.',
     example: 'anna@example.com'
   }),
@@ -245,10 +242,7 @@ const personFields = {
   email: emailField,
   name: nameField,
   password: secret({
-    max: maxPasswordLength,
-    // Empty text is no password.
-    pattern: /^[^]{10,}$/,
-    says: `must have at least ${minPasswordLength} characters.`,
+    ...newPasswordRule,
     about: 'The password; needed without a passkey.'
   })
 }

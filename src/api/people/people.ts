@@ -71,18 +71,31 @@ export const userSummary = (sql: Sql | Tx): Fragment => sql`
     'roles', coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.id)
       from user_roles ur join roles r on r.id = ur.role_id where ur.user_id = u.id), '[]'))`
 
-export const emailField = text({
-  min: 3,
+/** What makes a text an email address. */
+export const emailRule = {
   max: 254,
   isTrimmed: true,
   pattern: /^[^\s@]+@[^\s@]+$/,
-  says: 'must be an email address.',
+  says: 'must be an email address.'
+} as const
+
+export const emailField = text({
+  ...emailRule,
+  min: 3,
   about: 'The address to sign in with.',
   example: 'anna@example.com'
 })
 /** Lengths of passwords, in characters. */
 export const minPasswordLength = 10
 export const maxPasswordLength = 200
+
+/** What a new password must be. Empty text is none. */
+export const newPasswordRule = {
+  max: maxPasswordLength,
+  pattern: new RegExp(`^[^]{${minPasswordLength},}$`),
+  says: `must have at least ${minPasswordLength} characters.`
+} as const
+
 /** How clients show texts and times to a person. */
 export const preferenceFields = {
   locale: custom<string | null>(text({ max: 25, about: '' }).input, {

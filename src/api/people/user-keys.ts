@@ -2,7 +2,7 @@ import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { integer, text, type ValuesOf } from '../../fields/field.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { ApiError, fieldError } from '../../runtime/errors.ts'
-import { generateKey, storeKey } from '../auth/keys.ts'
+import { keyIdentifierPattern, generateKey, storeKey } from '../auth/keys.ts'
 import { assertNoProblems } from '../core/accept.ts'
 import { recordAudit } from '../core/audit.ts'
 import { maxSecond } from '../core/moments.ts'
@@ -71,7 +71,7 @@ export const selectUserKeys = (sql: Sql | Tx): Fragment => sql`
 
 /** The condition that `k` is the key in the path: by its first half, or by its number. Throws 404. */
 export function userKeyCondition(sql: Sql | Tx, { params: { id = '' } }: ApiRequest): Fragment {
-  return /^[0-9a-f]{16}$/.test(id) ? sql`k.identifier = ${id}` : sql`k.id = ${parseId(id)}`
+  return keyIdentifierPattern.test(id) ? sql`k.identifier = ${id}` : sql`k.id = ${parseId(id)}`
 }
 
 /** Reads the key in the path, of one user or (null) of any. Throws 404. */

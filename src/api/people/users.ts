@@ -17,21 +17,17 @@ import {
   emailField,
   grantFields,
   grantSchemas,
-  maxPasswordLength,
-  minPasswordLength,
   nameField,
   preferenceFields,
   readNewGrants,
   tag,
-  withUniqueEmail
+  withUniqueEmail,
+  newPasswordRule
 } from './people.ts'
 import { endSessions } from './sessions.ts'
 
 const newPassword = secret({
-  max: maxPasswordLength,
-  // Empty text is no password.
-  pattern: /^[^]{10,}$/,
-  says: `must have at least ${minPasswordLength} characters.`,
+  ...newPasswordRule,
   about: 'A password to set. The user is signed out everywhere.'
 })
 

@@ -9,6 +9,7 @@ import {
 } from '../../playout/queue/requests.ts'
 import { engineTimeMs } from '../../runtime/engine-time.ts'
 import { TooManyRequests } from '../../runtime/errors.ts'
+import { uniqueIdPattern } from '../../songs/song.ts'
 import { dialectVary } from '../../station/public-headers.ts'
 import { getVisibleStation, stationLookupOf } from '../auth/public-request.ts'
 import { parseId } from '../core/parse.ts'
@@ -81,7 +82,7 @@ async function submitFrom(request: ApiRequest, services: ApiServices): Promise<R
 
 /** Parses the id or unique id of a song. Throws 404 if the text is neither. */
 function parseMediaId(text: string): NewRequest['media'] {
-  return /^[0-9a-f]{24}$/.test(text) ? { uniqueId: text } : { id: parseId(text) }
+  return uniqueIdPattern.test(text) ? { uniqueId: text } : { id: parseId(text) }
 }
 
 export const requestRoutes = [list, submit]

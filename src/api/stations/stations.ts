@@ -20,7 +20,12 @@ import { scheduleEndByClock, endPlayOfDisabledStation } from '../../playout/play
 import { refillQueue } from '../../playout/queue/queue.ts'
 import { markStationDeleted } from '../../playout/station-removal.ts'
 import { fieldError, type FieldError } from '../../runtime/errors.ts'
-import { makeShortName, shortNameCharacters, shortNamePattern } from '../../station/short-name.ts'
+import {
+  makeShortName,
+  maxShortNameLength,
+  shortNamePattern,
+  shortNameCharacters
+} from '../../station/short-name.ts'
 import { storageReferences } from '../admin/storage-locations.ts'
 import { openReads } from '../core/resource-reads.ts'
 import { resourceRoutes } from '../core/resource-routes.ts'
@@ -80,7 +85,7 @@ export const stations = resource({
   fields: {
     name: text({ min: 1, max: 100, isTrimmed: true, about: 'Shown to listeners.', example: 'Harbour FM' }),
     short_name: text({
-      max: 100,
+      max: maxShortNameLength,
       fallback: '',
       isTrimmed: true,
       pattern: shortNamePattern,

@@ -1,9 +1,16 @@
-import { randomBytes } from 'node:crypto'
-
 import { cueColumns, cuesToRow } from '../../db/cue-columns.ts'
 import { type CuePoint, fitCuePoints } from '../../songs/cue-points.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
-import { cleanLine, cleanLines, maxLengths, songId, songText, titleFromPath } from '../../songs/song.ts'
+import {
+  uniqueIdPattern,
+  generateUniqueId,
+  cleanLine,
+  cleanLines,
+  maxLengths,
+  songId,
+  songText,
+  titleFromPath
+} from '../../songs/song.ts'
 import { clamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { stationsByLocation } from '../media-folders.ts'
@@ -90,12 +97,12 @@ function mapMedia({ report }: Migration, row: SourceRow, read: Reader): NewRow |
   const lyrics = cleanLines(text('lyrics'), maxLengths.lyrics)
   if (text('lyrics').length > maxLengths.lyrics) report.leave('lyrics cut at 8,000 characters', path)
   const uniqueId = text('unique_id')
-  const hasUsableId = /^[0-9a-f]{24}$/.test(uniqueId)
+  const hasUsableId = uniqueIdPattern.test(uniqueId)
   if (!hasUsableId) report.leave('addresses of covers that changed', `${path} (${uniqueId})`)
   const durationMs = usableLength(read, row, 'length', onProblem)
   const cues = fitCues(mapCues(read, row), durationMs, onProblem)
   return {
-    unique_id: hasUsableId ? uniqueId : randomBytes(12).toString('hex'),
+    unique_id: hasUsableId ? uniqueId : generateUniqueId(),
     path: parsed.path,
     song_id: songId(songText(artist, title)),
     title_key: titleKey(title),

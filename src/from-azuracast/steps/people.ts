@@ -1,6 +1,7 @@
 import { safeParse } from 'valibot'
 
 import { globalPermissions, stationPermissions } from '../../api/auth/access.ts'
+import { keyIdentifierPattern } from '../../api/auth/keys.ts'
 import { emailField } from '../../api/people/people.ts'
 import type { Tx } from '../../db/sql.ts'
 import { problemsOf } from '../../fields/form.ts'
@@ -171,7 +172,6 @@ async function readUserRoles(migration: Migration): Promise<Map<number, number[]
   return roles
 }
 
-const keyIdentifier = /^[0-9a-f]{16}$/
 const sha512 = /^[0-9a-f]{128}$/
 
 /**
@@ -193,7 +193,7 @@ async function takeApiKeys(migration: Migration): Promise<void> {
     const verifier = (read.text(row, 'verifier') ?? '').toLowerCase()
     const name = read.text(row, 'comment') || 'AzuraCast'
     const userId = ids.find('user', read.number(row, 'user_id'))
-    if (!keyIdentifier.test(identifier) || !sha512.test(verifier)) {
+    if (!keyIdentifierPattern.test(identifier) || !sha512.test(verifier)) {
       report.leave('API keys of an unknown form', `${identifier} (${name})`)
       continue
     }

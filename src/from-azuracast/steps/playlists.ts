@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-
 import { safeParse } from 'valibot'
 
 import { playlists as playlistResource } from '../../api/playlists/playlists.ts'
@@ -7,7 +5,7 @@ import { scheduleItemValidator } from '../../api/playlists/schedule-items.ts'
 import type { ScheduleItem } from '../../autodj/schedule.ts'
 import type { Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
-import { addressSongId } from '../../songs/song.ts'
+import { generateUniqueId, addressSongId } from '../../songs/song.ts'
 import { acceptRecord, openClamp } from '../accept-record.ts'
 import { insertRows, type NewRow } from '../insert-rows.ts'
 import { type Migration, rowsOf, takeTable } from '../migration.ts'
@@ -133,7 +131,7 @@ async function insertEntries(tx: Tx, playlists: readonly NewRow[]): Promise<void
     const title = textOf(name)
     const [media] = await tx<{ id: number }[]>`
       insert into media (station_id, unique_id, path, song_id, title, title_key, artist_keys, remote_playlist_id)
-      values (${Number(stationId)}, ${randomBytes(12).toString('hex')}, ${path}, ${addressSongId(path)}, ${title},
+      values (${Number(stationId)}, ${generateUniqueId()}, ${path}, ${addressSongId(path)}, ${title},
         ${titleKey(title)}, ${artistKeys('')}, ${Number(id)})
       returning id`
     if (media) await insertTrack(tx, Number(id), media.id)

@@ -6,6 +6,7 @@ import {
   readInstallationSettings
 } from '../../db/installation-settings.ts'
 import type { Fields } from '../../fields/field.ts'
+import { isWebUrl } from '../../outbound/networks.ts'
 import { acceptRecord } from '../accept-record.ts'
 import { type Migration, readProgress, rowsOf, storeProgress } from '../migration.ts'
 import type { Reader, SourceRow } from '../source.ts'
@@ -85,8 +86,7 @@ function adviseVariables({ report }: Migration, row: SourceRow, read: Reader): v
   const text = (column: string) => read.text(row, column) ?? ''
   const baseUrl = text('base_url')
   const scheme = read.flag(row, 'always_use_ssl') ? 'https' : 'http'
-  if (baseUrl !== '')
-    report.advise(`BASE_URL=${/^https?:\/\//i.test(baseUrl) ? baseUrl : `${scheme}://${baseUrl}`}`)
+  if (baseUrl !== '') report.advise(`BASE_URL=${isWebUrl(baseUrl) ? baseUrl : `${scheme}://${baseUrl}`}`)
   if (text('api_access_control') !== '') report.advise(`CORS_ALLOWED_ORIGINS=${text('api_access_control')}`)
   if (read.flag(row, 'mail_enabled') && text('mail_smtp_host') !== '') {
     const user = encodeURIComponent(text('mail_smtp_username'))

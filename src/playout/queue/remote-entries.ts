@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
-
 import type { Fragment, Sql, Tx } from '../../db/sql.ts'
 import { artistKeys, titleKey } from '../../songs/duplicate-keys.ts'
-import { addressSongId, type ImportedSong } from '../../songs/song.ts'
+import { generateUniqueId, addressSongId, type ImportedSong } from '../../songs/song.ts'
 import type { StationChange } from '../change-station.ts'
 
 /*
@@ -79,7 +77,7 @@ function mediaRow({ id, stationId }: RemotePlaylist, { path, artist, title, dura
   return {
     station_id: stationId,
     remote_playlist_id: id,
-    unique_id: randomBytes(12).toString('hex'),
+    unique_id: generateUniqueId(),
     path,
     song_id: addressSongId(path),
     title_key: titleKey(title),

@@ -8,7 +8,7 @@ import { truncateWithin } from '../format/truncate.ts'
 import { hookType, nonListenerTriggers } from './hook-type.ts'
 import { messageFields, noPostReason, postsOf } from './message-set.ts'
 import { jsonPost, noContent } from './sending.ts'
-import { credential, identifier } from './settings.ts'
+import { visibleAscii, credential, identifier } from './settings.ts'
 
 const service = 'https://bsky.social/xrpc'
 const longest = { graphemes: 300, bytes: 3_000 }
@@ -17,7 +17,7 @@ const session = v.pipe(
   v.parseJson(),
   v.object({
     did: v.pipe(v.string(), v.regex(/^did:[\x21-\x7e]+$/)),
-    accessJwt: v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
+    accessJwt: v.pipe(v.string(), v.regex(visibleAscii))
   })
 )
 

@@ -17,10 +17,13 @@ export function credential(
   return writeOnly(text({ min: 1, max: 2_000, isTrimmed: true, ...restriction, about }))
 }
 
+/** What a credential in a header consists of. */
+export const visibleAscii = /^[\x21-\x7e]+$/
+
 /** A credential that is sent in a header, which allows visible ASCII only. */
 export const headerCredential = (about: string) =>
   credential(about, {
-    pattern: /^[\x21-\x7e]+$/,
+    pattern: visibleAscii,
     says: 'must be ASCII letters, digits and signs without blanks.'
   })
 

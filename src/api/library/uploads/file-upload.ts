@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 import { type JsonSchema, problemText } from '../../../fields/field.ts'
-import { piecesOf, readMultipart } from '../../../http/multipart-body.ts'
+import { isMultipart, piecesOf, readMultipart } from '../../../http/multipart-body.ts'
 import type { BodyStream, Reply } from '../../../http/route.ts'
 import { ApiError, refuseField } from '../../../runtime/errors.ts'
 import { isJsonType, parseJsonBody } from '../../../runtime/json-body.ts'
@@ -52,7 +52,7 @@ export function withFileUpload({ create, read }: FileRoutes): ApiRoute {
     const { stream } = request
     const contentType = request.headers['content-type'] ?? ''
     if (stream === null) return create.handle(request, services)
-    if (/^multipart\/form-data/i.test(contentType)) {
+    if (isMultipart(contentType)) {
       return recordOf(await receiveForm(request, services, stream, contentType), request, services)
     }
     if (!isJsonType(contentType))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { type FilePart, readMultipart } from '../../../http/multipart-body.ts'
+import { type FilePart, isMultipart, readMultipart } from '../../../http/multipart-body.ts'
 import type { Reply } from '../../../http/route.ts'
 import { ApiError, fieldError, refuseField } from '../../../runtime/errors.ts'
 import { openContent, openNameless, readPieces, writePieces } from '../../../uploads/content.ts'
@@ -118,7 +118,7 @@ const send = apiRoute('POST', path, access, {
   async handle(request, services): Promise<Reply> {
     const { stream } = request
     const contentType = request.headers['content-type'] ?? ''
-    if (stream === null || !/^multipart\/form-data/i.test(contentType))
+    if (stream === null || !isMultipart(contentType))
       throw new ApiError('wrong-media-type', 'The body must be multipart/form-data.')
     const finishing: FinishForm[] = []
     let isWhole = false

@@ -6,6 +6,7 @@ import { openContent, receivedBytes, writePieces } from '../../../uploads/conten
 import { type FinishedUpload, finishUpload, libraryPath, refuseUpload } from '../../../uploads/finish.ts'
 import { openUsableMediaStore, toCallerError } from '../../../uploads/media-store.ts'
 import {
+  uploadIdPattern,
   assertFits,
   createUpload,
   findUpload,
@@ -212,7 +213,7 @@ async function assertFree(
 }
 
 function uploadId({ params }: ApiRequest): string {
-  return parseTextId(params['upload'], /^[0-9a-f]{32}$/)
+  return parseTextId(params['upload'], uploadIdPattern)
 }
 
 interface Append {
