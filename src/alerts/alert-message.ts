@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 /** Lists are cut off at this length; the counts are complete. */
-export const maxListed = 50
+const maxListed = 50
 
 const listed = v.object({
   /** Identifies the alert: `disk-full:radio1:/srv`. */

@@ -100,7 +100,7 @@ export function isInPlaylist({ trackId, isInterrupt }: PlayOrRow, playlist: Play
 }
 
 /** Whether a playlist could choose the track of its row for a slot, as if the queue were planned anew. */
-export function isRowEligible(
+function isRowEligible(
   row: PlayOrRow & { readonly batch: number | null },
   playlist: Playlist,
   slot: Slot

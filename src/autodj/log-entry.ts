@@ -34,7 +34,7 @@ export type MoveReason = 'request_inserted' | 'window_open'
 /** The numbers of tracks that were skipped as duplicates. */
 type SkippedTracks = Readonly<Record<'song' | 'title' | 'artist', number>>
 
-export const maxLogEntries = 60
+const maxLogEntries = 60
 const maxLogBytes = 8_192
 
 /** Removes entries from the middle of a log that is too long: the reasons why playlists were not due. */

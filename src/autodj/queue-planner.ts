@@ -27,7 +27,7 @@ import { dayMs, minuteMs } from './zone.ts'
 
 type PlannedTimes = Pick<QueuedRow, 'position' | 'cuedAtMs' | 'startsAtMs' | 'durationMs'>
 
-export interface MovedRow extends PlannedTimes {
+interface MovedRow extends PlannedTimes {
   readonly id: number
   /** Why it plays at another time, if a row was inserted before it. */
   readonly log: readonly LogEntry[]

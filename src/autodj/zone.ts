@@ -3,7 +3,7 @@ export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
 /** A period in which the UTC offset of a zone does not change. */
-export interface Span {
+interface Span {
   /** Its first instant; -Infinity if the clock does not change within about two days before. */
   readonly fromMs: number
   /** The first instant after it; Infinity if the clock does not change within about two days after. */

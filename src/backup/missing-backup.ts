@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { formatMinute, raiseAlert, resolveAlert } from '../db/notifications.ts'
 import type { Sql } from '../db/sql.ts'
 
-export const missingFact = 'backup-missing'
+const missingFact = 'backup-missing'
 export const failedFact = 'backup-failed'
 
 /** The settings with the time of the last scheduled backup that was written, and with the next one. */

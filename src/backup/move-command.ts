@@ -81,7 +81,7 @@ interface CopyOptions {
 }
 
 /** Copies a database that nobody writes to an empty one, all or nothing. Throws an `OperatorError` if processes use one of them. */
-export async function copyDatabase(
+async function copyDatabase(
   source: Sql,
   target: Sql,
   { signal, onRows }: CopyOptions

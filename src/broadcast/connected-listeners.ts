@@ -37,7 +37,7 @@ export interface ConnectedListener {
   readonly seconds: number
 }
 
-export interface ConnectedMount {
+interface ConnectedMount {
   readonly name: string
   readonly isLocal: boolean
   /** Includes listeners that are not listed. */

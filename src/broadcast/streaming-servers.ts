@@ -77,7 +77,7 @@ const disconnected = (stream: Stream): Stream => ({ ...withListeners(stream, [])
 const joinProblems = (problems: ReadonlySet<string>) => [...problems].filter(text => text !== '').join(' ')
 
 /** The listeners of a stream. `total` counts also those that are not listed. */
-export interface ListedStream {
+interface ListedStream {
   readonly path: string
   readonly total: number
   readonly connections: readonly ListenerConnection[]

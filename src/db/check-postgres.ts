@@ -23,7 +23,7 @@ export const postgresPlace = ({
 }): PostgresPlace => (url === undefined ? { isEmbedded: true } : { variable: 'DATABASE_URL' })
 
 /** Explains why a statement that always succeeds has failed. */
-export function explainUnusable(
+function explainUnusable(
   error: unknown,
   { isEmbedded = false, variable }: PostgresPlace = {}
 ): OperatorError {

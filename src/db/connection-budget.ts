@@ -8,7 +8,7 @@ export const pools = {
 } as const
 
 /** How many connections a process of a kind opens at most. */
-export const connectionsOf = (kind: keyof typeof pools): number =>
+const connectionsOf = (kind: keyof typeof pools): number =>
   Object.values(pools[kind]).reduce((sum, count) => sum + count, 0)
 
 /** Processes renew their registration every 5.5 seconds at most, which may take 4. */

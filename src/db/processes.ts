@@ -24,7 +24,7 @@ export interface ThisProcess {
 }
 
 /** Variables by their names. */
-export type ShownSettings = Readonly<Record<string, string | number | readonly string[]>>
+type ShownSettings = Readonly<Record<string, string | number | readonly string[]>>
 
 export interface Registration extends Processes {
   /** Reports that the start has succeeded. Until then the process does not count as running. */

@@ -23,7 +23,7 @@ const bytesOf = new Map(
 for (let byte = 0x80; byte < 0xa0; byte++) bytesOf.set(String.fromCharCode(byte), byte)
 
 /** Returns a text that was encoded twice in UTF-8 as it was; null for any other. */
-export function undoDoubleEncoding(text: string): string | null {
+function undoDoubleEncoding(text: string): string | null {
   if (!suspicious.test(text)) return null
   const bytes = Array.from(text, character => bytesOf.get(character) ?? -1)
   if (bytes.includes(-1)) return null

@@ -43,7 +43,7 @@ export interface ServerContext {
 }
 
 /** What a response depends on, read before the uWebSockets.js handler returns. */
-export interface RequestHead {
+interface RequestHead {
   readonly method: string
   readonly path: string
   readonly requestId: string

@@ -27,8 +27,8 @@ export const disconnectReasons = {
 export type DisconnectReason = keyof typeof disconnectReasons
 
 export const maxMessageBytes = 64 * 1024
-export const maxChannels = 128
-export const maxChannelBytes = 255
+const maxChannels = 128
+const maxChannelBytes = 255
 /** Messages per second of one WebSocket. */
 export const maxMessageRate = 20
 /** Channels that one client may name at once; `channelsPerSecond` are added every second. */

@@ -18,7 +18,7 @@ export function addPool(name: string, use: () => PoolUse): void {
   pools.set(name, use)
 }
 
-export const connections = declareSampledGauge(
+const connections = declareSampledGauge(
   'cuewire_postgres_connections',
   'Connections to Postgres by pool and state.',
   ['pool', 'state']
@@ -33,7 +33,7 @@ connections.read = () =>
     ] as const
   })
 
-export const waiting = declareSampledGauge(
+const waiting = declareSampledGauge(
   'cuewire_postgres_waiting_queries',
   'Statements and transactions that wait for a connection of the pool.',
   ['pool']

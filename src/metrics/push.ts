@@ -8,7 +8,7 @@ import {
 
 /* Metrics of sockets, streams and long polls, and of the states that a server follows. */
 
-export const transports = ['websocket', 'sse', 'http_stream'] as const
+const transports = ['websocket', 'sse', 'http_stream'] as const
 export type TransportName = (typeof transports)[number]
 
 export const connections = declareGauges(
@@ -58,7 +58,6 @@ export const disconnects = declareCounters(
   'code',
   ['client', '1009', '3001', '3004', '3005', '3008', '3010', '3013', '3501', '3502', '3505', '3509']
 )
-export type DisconnectCode = keyof typeof disconnects
 
 const fanOutBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 

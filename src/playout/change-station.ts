@@ -25,7 +25,7 @@ import { type StationColumns, writeStations } from './station-columns.ts'
 import { mayFireTriggers, detectEvent, triggerValues } from './triggers.ts'
 
 /** A part of what a station shows. */
-export type StatePart = keyof Revisions
+type StatePart = keyof Revisions
 
 /** A station that a transaction has locked, and what is done to it. */
 export interface StationChange {

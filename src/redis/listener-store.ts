@@ -25,7 +25,7 @@ export type ReportedCount = ListenerCount & { readonly kind: SourceKind } & (
   Partial<IdentityChanges>
 
 /** The identities that connected and disconnected since `version`. A count without them disconnects all identities. */
-export interface IdentityChanges {
+interface IdentityChanges {
   readonly version: number
   readonly came: readonly string[]
   readonly left: readonly string[]
@@ -34,7 +34,7 @@ export interface IdentityChanges {
 }
 
 /** A source that does not match: unknown, or counted twice. `index`: of the count in the report. */
-export interface SourceProblem {
+interface SourceProblem {
   readonly index: number
   readonly code: 'not_found' | 'duplicate'
 }
@@ -82,7 +82,7 @@ export interface Counting extends ListenerCount {
  * A source. `connected`: identities that are connected. `isTracked`: whether its sessions were ever recorded. `version` rises
  * with each change of the identities.
  */
-export interface CountedSource extends ListenerCount {
+interface CountedSource extends ListenerCount {
   readonly path: string
   readonly connected: number
   readonly isTracked?: boolean
@@ -90,14 +90,14 @@ export interface CountedSource extends ListenerCount {
 }
 
 /** The last, most and fewest listeners of a minute. `at`: minutes since 1970. */
-export interface MinuteCounts extends ListenerCount {
+interface MinuteCounts extends ListenerCount {
   readonly at: number
   readonly most: number
   readonly fewest: number
 }
 
 /** The numbers of a play that ended. `next`: the play that followed; those between had no reports. */
-export interface EndedPlay extends PlayCounts {
+interface EndedPlay extends PlayCounts {
   readonly end: number
   readonly next?: number
 }

@@ -19,7 +19,7 @@ export interface ListenerDetails {
 
 /** Kinds of programs. */
 export const clientKinds = ['bot', 'mobile', 'desktop', 'non_browser'] as const
-export type ClientKind = (typeof clientKinds)[number]
+type ClientKind = (typeof clientKinds)[number]
 
 /** The sessions that began and ended at a source. Those that ended are moved first. */
 export interface SessionChanges {

@@ -34,7 +34,7 @@ function groupByNode(redis: RedisClient, numbers: readonly number[]): number[][]
 }
 
 /** Sends one command for each shard. Returns a promise for each, in order; one that failed rejects. */
-export function sendToShards(
+function sendToShards(
   redis: RedisClient,
   numbers: readonly number[],
   command: (pipeline: ChainableCommander, shard: number) => unknown

@@ -48,7 +48,7 @@ export function openPhaseProgress(out: NodeJS.WritableStream) {
 }
 
 /** Renders `[#####-----]  50 %  song_history  5/10`. */
-export function renderShare(share: number, name: string, note: string): string {
+function renderShare(share: number, name: string, note: string): string {
   const part = Math.min(Math.max(share, 0), 1)
   const bar = '#'.repeat(Math.floor(part * 20)).padEnd(20, '-')
   return `[${bar}] ${String(Math.floor(part * 100)).padStart(3)} %  ${name}  ${note}`.trimEnd()

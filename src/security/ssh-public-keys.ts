@@ -57,7 +57,7 @@ const formats = [
   }
 ] as const satisfies readonly { type: string; fields: readonly Check[] }[]
 
-export type KeyType = (typeof formats)[number]['type']
+type KeyType = (typeof formats)[number]['type']
 
 /**
  * Parses one OpenSSH key per line: `<type> <base64> [comment]`. A line that begins with a key type is a key

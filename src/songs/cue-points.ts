@@ -69,7 +69,7 @@ export function findCueProblems(cues: CuePoints, durationMs: number): CueProblem
 }
 
 /** Formats milliseconds as seconds with up to three decimals. */
-export const formatSeconds = (ms: number): string => String(ms / 1_000)
+const formatSeconds = (ms: number): string => String(ms / 1_000)
 
 /** Adds those of `more` that are unknown in `cues` and that fit the song and the others. */
 export function completeCuePoints(cues: CuePoints, more: CuePoints, durationMs: number): CuePoints {

@@ -32,7 +32,7 @@ export interface NowPlayingDocument {
 }
 
 /** The song id of the offline song and of every empty text: the MD5 of `stationoffline`. */
-export const offlineSongId = '5a6a865199cf5df73b1417326d2ff24f'
+const offlineSongId = '5a6a865199cf5df73b1417326d2ff24f'
 
 /** Path of the default cover. */
 export const genericArtPath = '/static/img/generic_song.jpg'

@@ -118,7 +118,7 @@ export interface CuedSong extends Pick<Play, 'durationMs' | 'playlist' | 'isRequ
 }
 
 /** A DJ on air. `art`: path or URL of a picture, or empty. */
-export interface LiveBroadcast {
+interface LiveBroadcast {
   readonly streamerName: string
   readonly startedAtMs: number
   readonly art: string

@@ -10,7 +10,7 @@ import { type MediaStore, openUsableMediaStore, toCallerError } from './media-st
 import type { UploadServices } from './services.ts'
 
 /** Why a file was refused. */
-export interface UploadFailure {
+interface UploadFailure {
   readonly kind: ErrorKind
   readonly message: string
   readonly extraData: Record<string, unknown>

@@ -15,7 +15,7 @@ export interface StationEvent {
 }
 
 /** The part of a web hook that decides which events it gets. */
-export interface SubscribedHook {
+interface SubscribedHook {
   readonly id: number
   readonly type: string
   readonly triggers: readonly Trigger[]

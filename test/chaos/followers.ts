@@ -12,9 +12,9 @@ import type { PositionJudge } from './judge-positions.ts'
 import { between, pick } from './plan.ts'
 
 /** The transports of clients. */
-export const transports = ['websocket', 'delta', 'sse', 'http_stream', 'poll', 'long poll'] as const
+const transports = ['websocket', 'delta', 'sse', 'http_stream', 'poll', 'long poll'] as const
 
-export type Transport = (typeof transports)[number]
+type Transport = (typeof transports)[number]
 
 /** A client with all its consecutive connections. */
 export interface Follower {

@@ -1,7 +1,7 @@
 import type { Violation } from './violation.ts'
 
 /** The state of one station that one client received at one moment. */
-export interface Sighting {
+interface Sighting {
   /** The name of the client, constant over all its connections. */
   readonly client: string
   readonly stationId: number

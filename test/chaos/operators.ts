@@ -14,7 +14,7 @@ import {
 import { between, pick } from './plan.ts'
 
 /** A station with the data that operators need. */
-export interface OperatedStation {
+interface OperatedStation {
   readonly id: number
   readonly mediaIds: readonly number[]
   /** A playlist, and the songs that operators add to it and remove; null: they do not change its songs. */

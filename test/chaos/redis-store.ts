@@ -23,7 +23,7 @@ export interface RedisStore extends AsyncDisposable {
   readonly openReplica: () => Promise<Replica>
 }
 
-export interface Replica {
+interface Replica {
   /** Stops the replication. */
   readonly fallBehind: () => Promise<void>
   /** Kills Redis and replaces it with the replica. */

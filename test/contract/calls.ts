@@ -6,7 +6,7 @@ import { type Answer, adminKey, type Program } from '../support/program.ts'
 import { errorBody } from './records.ts'
 import { differences } from './shape.ts'
 
-export interface CallOptions {
+interface CallOptions {
   readonly body?: unknown
   /** The API key, by default one with all permissions; empty for none. */
   readonly key?: string

@@ -25,7 +25,7 @@ interface Step {
 }
 
 /** Their answers do not end, or need a browser with a passkey. */
-export const unanswered: Readonly<Record<string, string>> = {
+const unanswered: Readonly<Record<string, string>> = {
   connect: 'a WebSocket',
   listenToEvents: 'does not end',
   listenToEventsByPost: 'does not end',

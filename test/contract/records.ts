@@ -10,7 +10,7 @@ const maybeUrl: Shape = { text: /^(https?:\/\/.*)?$/ }
 const namedValues: Shape = { list: { keys: { key: 'string', value: 'scalar' } } }
 const streamFormat: Shape = { oneOf: ['mp3', 'ogg', 'aac', 'opus', 'flac', ''] }
 
-export const scheduleItem: Shape = {
+const scheduleItem: Shape = {
   keys: {
     id: 'integer',
     start_time: 'integer',
@@ -175,7 +175,7 @@ const songKeys = {
   custom_fields: { list: 'string' }
 } as const satisfies Record<string, Shape>
 
-export const song: Shape = { keys: songKeys }
+const song: Shape = { keys: songKeys }
 
 export const queueItem: Shape = {
   keys: {

@@ -9,7 +9,7 @@ import { chromium } from './foreign-programs.ts'
 const { chromium: browsers }: typeof Playwright = createRequire(import.meta.url)('playwright-core')
 
 /** The installed Chromium, without background network traffic. */
-export const browserOptions: LaunchOptions = {
+const browserOptions: LaunchOptions = {
   executablePath: chromium,
   headless: true,
   args: [

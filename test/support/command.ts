@@ -9,7 +9,7 @@ import { isDeep } from './tier.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The result of a command. */
-export interface CommandEnd {
+interface CommandEnd {
   readonly code: number
   readonly stdout: string
   readonly stderr: string

@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { openSql, type Sql } from '../../src/db/sql.ts'
 
 /** A migrated, empty database for one user at a time. */
-export interface TestDatabase {
+interface TestDatabase {
   readonly url: string
   /**
    * A pool of five connections that is passed to the next user: statements are faster on used connections.

@@ -13,7 +13,7 @@ import { triggersFor } from '../../src/webhooks/types/hook-types.ts'
 import { aStation } from './builders.ts'
 
 /** Stores secrets in plain text. */
-export const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
+const openSeals = { seal: (text: string) => text, open: (sealed: string) => sealed }
 
 /** The dependencies of a delivering process, which may connect to this machine. */
 export function deliveryDeps(sql: Sql, given: Partial<DeliveryDeps> = {}): DeliveryDeps {

@@ -55,7 +55,7 @@ interface Counts {
 }
 
 /** One client with all its connections. */
-export interface Member {
+interface Member {
   readonly name: string
   position: Position | null
   isAway: boolean

@@ -140,7 +140,7 @@ export const entries = {
 const uuid = v.pipe(text, v.uuid())
 
 /** All frames by kind. */
-export const frames = {
+const frames = {
   connect: v.strictObject({
     connect: v.strictObject({
       client: uuid,

@@ -1,7 +1,7 @@
 import { asFrame, type FrameOf, type Kind, parseFrame } from './live-frames.ts'
 
 /** The end of a connection, as far as the transport reports it. */
-export interface End {
+interface End {
   /** The HTTP status if the connection was refused; 0 without a response. */
   readonly status: number
   /** The code and reason of a close frame. */

@@ -26,7 +26,7 @@ export const livePath = '/api/live/nowplaying'
  * All transports of the live protocol, each with an independent client: the packages `ws` and `eventsource`,
  * and `curl -N`, whose output is also compared byte by byte with the framing.
  */
-export const ways = {
+const ways = {
   'a WebSocket and its first frame': openWebSocket,
   'a WebSocket with cf_connect': wish => openWebSocket({ ...wish, message: null }, wish.message),
   'an EventSource with cf_connect': openEventSource,
@@ -186,7 +186,7 @@ export function openSseFraming(accept: (line: string) => void, retry: (ms: numbe
 }
 
 /** Each line is one frame. */
-export function openLineFraming(accept: (line: string) => void) {
+function openLineFraming(accept: (line: string) => void) {
   let text = ''
   return (chunk: string) => {
     text += chunk

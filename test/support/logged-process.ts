@@ -9,7 +9,7 @@ import { adminKey } from './program.ts'
 import { shared } from './worker-process.ts'
 
 /** One line of a log. */
-export interface LogLine {
+interface LogLine {
   readonly level: number
   readonly msg: string
   readonly [key: string]: unknown

@@ -10,7 +10,7 @@ interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string }
 }
 
-export interface Container {
+interface Container {
   readonly image: string
   readonly command: readonly string[]
   readonly envFrom: readonly Readonly<Record<string, { readonly name: string }>>[]

@@ -13,8 +13,6 @@ export const devices = {
   desktop: { viewport: { width: 1280, height: 800 } }
 } as const
 
-export type Device = keyof typeof devices
-
 /** The devices and color schemes of the screenshots. */
 export const sights = (['phone', 'desktop'] as const).flatMap(device =>
   (['light', 'dark'] as const).map(scheme => ({ device, scheme }))

@@ -24,7 +24,7 @@ export function whyNoRadio(): string | null {
 }
 
 /** Icecast or Liquidsoap. Calls resolve when they are done. A running program is not started again. */
-export interface RadioProgram {
+interface RadioProgram {
   /** Icecast: the port for listeners. Liquidsoap: the port for streamers. */
   readonly port: number
   readonly start: () => Promise<void>
@@ -51,7 +51,7 @@ export interface Radio extends AsyncDisposable {
 }
 
 /** A mount by its path, from status-json.xsl. */
-export interface ShownMount {
+interface ShownMount {
   readonly path: string
   readonly artist: string
   readonly title: string

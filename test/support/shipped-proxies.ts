@@ -13,7 +13,7 @@ import { waitFor } from './wait.ts'
 /* The configurations of nginx and Caddy in `ops`, with other ports and folders and a certificate of our own. */
 
 /** What the proxy stands in front of. */
-export interface ProxiedPorts {
+interface ProxiedPorts {
   readonly cuewire: number
   /** The Icecast of the station `station`. */
   readonly icecast: number

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { startWebServer, type WebServer } from './web-server.ts'
 
 /** A mount with its source. Each listener is an address, an agent, and the seconds since it connected. */
-export interface FakeMount {
+interface FakeMount {
   readonly path: string
   readonly title?: string
   readonly artist?: string

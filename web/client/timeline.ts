@@ -7,7 +7,7 @@ export interface TimelineEntry {
 }
 
 /** The longest delay with which documents can be shown. */
-export const maxDelayMs = 120_000
+const maxDelayMs = 120_000
 /** Bounds the memory for a station whose listener count changes all the time. */
 const maxEntries = 1_000
 
@@ -95,8 +95,6 @@ export function findShown(
 
 /** How often the delay is read. */
 const checkMs = 250
-
-export type Timeline = ReturnType<typeof openTimeline>
 
 /** Returns 0 if the function of the page throws. The error is reported as uncaught, as by an event target. */
 function tryReadDelay(readDelay: () => number): number {

@@ -6,8 +6,6 @@ const retryMs = 30_000
 const failureTtlMs = 2_000
 const maxTimerMs = 2 ** 31 - 1
 
-export type Tokens = ReturnType<typeof openTokens>
-
 /**
  * Gets listen tokens with `load`, one at a time, and another one when 70 to 90 % of the lifetime have passed,
  * so that the tokens of many clients are not renewed at once. Calls `onRenewed` for each token after the first.

@@ -178,7 +178,7 @@ async function update(tx: Tx, request: ApiRequest, before: ArticleRow, values: P
 }
 
 /** Derives an id from a title: lower case, ASCII, words joined by `-`; random if no character remains. */
-export function slugify(title: string): string {
+function slugify(title: string): string {
   const slug = title
     .normalize('NFKD')
     .toLowerCase()

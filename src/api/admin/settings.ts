@@ -45,7 +45,7 @@ function schemaOf(group: SettingGroup | null): JsonSchema {
   })
 }
 
-export const settingsSchema = named('Settings', 'All settings of the installation.', schemaOf(null))
+const settingsSchema = named('Settings', 'All settings of the installation.', schemaOf(null))
 
 async function render(group: SettingGroup | null, stored: InstallationSettings, services: ApiServices) {
   const { config } = services

@@ -66,7 +66,7 @@ const requiredFields = {
   revoked_at: seconds('0: it is not revoked.')
 }
 /** A key as it is shown, without its secret. */
-export const apiKeySchema: JsonSchema = named(
+const apiKeySchema: JsonSchema = named(
   'ApiKey',
   'An API key, without its secret. Times are 0 if they do not apply.',
   {

@@ -171,7 +171,7 @@ export async function findUnknownStations(
 }
 
 /** Whether a user has all permissions, for all stations. */
-export async function hasAdministrator(tx: Sql | Tx): Promise<boolean> {
+async function hasAdministrator(tx: Sql | Tx): Promise<boolean> {
   const [row] = await tx`
     select from users u join user_roles ur on ur.user_id = u.id join roles r on r.id = ur.role_id
     where u.stations is null and r.permissions ? 'administer all' limit 1`

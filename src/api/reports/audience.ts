@@ -40,7 +40,7 @@ const averageSeconds = ({ sessions, ms }: SessionSums): number =>
   sessions === 0 ? 0 : Math.round(ms / sessions / 1_000)
 
 /** The local days of a period, each with the part of it in the period in Unix milliseconds. */
-export function splitDays(zone: Zone, { startMs, endMs }: Period) {
+function splitDays(zone: Zone, { startMs, endMs }: Period) {
   if (endMs <= startMs) return []
   const first = zone.localDay(startMs)
   const count = zone.localDay(endMs - 1) - first + 1

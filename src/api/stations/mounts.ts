@@ -40,7 +40,7 @@ const configField: Field<NamedValue[]> = { ...configText, fallback: [] }
  * The mounts of a station under AzuraCast's paths. They are the records that the interface calls HLS streams: one table,
  * so a mount that was written under one path is read under the other.
  */
-export const mounts = resource({
+const mounts = resource({
   ...hlsStreams,
   name: 'StationMount',
   title: 'mount',

@@ -14,7 +14,7 @@ import { computeIdentityChanges, forgetIdentities } from './identities.ts'
 import type { ListenerConnection, SessionReport } from './sessions.ts'
 
 /** The lists of sources in a report, with the kind of their sources. */
-export const kindByList = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
+const kindByList = { mounts: 'mount', remotes: 'remote', hls: 'hls' } as const
 
 type SourceList = keyof typeof kindByList
 
@@ -22,7 +22,7 @@ type SourceList = keyof typeof kindByList
  * The count of a source, named by id or path. `identities`: the hash of the listener of each connection, if known.
  * `connections`: the connections, in the same order.
  */
-export type SourceCount = ListenerCount &
+type SourceCount = ListenerCount &
   ({ readonly id: number } | { readonly path: string }) & {
     readonly identities?: readonly string[]
     readonly connections?: readonly ListenerConnection[]

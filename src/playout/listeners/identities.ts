@@ -220,7 +220,7 @@ const known = new WeakMap<Sql, { readonly day: number; readonly salts: Salts }>(
 /**
  * Reads the salts of the day and of the days before, newest first. Creates that of the day if there is none.
  */
-export async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
+async function readSalts(sql: Sql, nowMs: number): Promise<Salts> {
   const day = Math.floor(nowMs / dayMs)
   const before = known.get(sql)
   if (before?.day === day) return before.salts

@@ -9,7 +9,7 @@ export interface TextFormat {
 }
 
 /** Where a value is written. */
-export interface InsertionPoint {
+interface InsertionPoint {
   /** The variable: `now_playing.song.title`. */
   readonly path: string
   /** The text before it, values included. */

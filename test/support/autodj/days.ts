@@ -155,7 +155,7 @@ export function actionLists(doings: readonly Doing[], maxLength = 12): fc.Arbitr
   return fc.array(each, { maxLength })
 }
 
-export const everyDoing: readonly Doing[] = [
+const everyDoing: readonly Doing[] = [
   'skip',
   'top',
   'send',
@@ -194,7 +194,7 @@ export function libraryOf(spec: StationSpec): Library {
   })
 }
 
-export function playlistOf(spec: PlaylistSpec, id: number): Playlist {
+function playlistOf(spec: PlaylistSpec, id: number): Playlist {
   const { every = 2, minutes, isOfOne = false, isShared = false, schedule = [] } = spec
   return aPlaylist({
     id,
@@ -291,7 +291,7 @@ function act(station: TestStation, action: Action): void {
 }
 
 /** The number of days per property. */
-export const dayRuns = sized({ quick: 3, deep: 100, soak: 5_000 })
+const dayRuns = sized({ quick: 3, deep: 100, soak: 5_000 })
 
 /** Options of simulated days. */
 export interface DayParts {

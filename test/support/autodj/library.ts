@@ -75,7 +75,7 @@ export interface RuleParts extends Partial<Omit<AutodjRules, 'zone'>> {
   readonly zone?: string
 }
 
-export function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRules {
+function theRules({ zone = 'UTC', ...parts }: RuleParts = {}): AutodjRules {
   return {
     zone: openZone(zone),
     seed: 7,

@@ -15,7 +15,7 @@ export interface Comparison {
 }
 
 /** The lists of a record type. */
-export interface ComparedType {
+interface ComparedType {
   readonly table: string
   readonly lists: number
   readonly records: number

@@ -24,14 +24,14 @@ export const apiKeys = {
 } as const
 
 /** `correct horse`, as PHP hashes it with `PASSWORD_ARGON2ID`. */
-export const argonHash =
+const argonHash =
   '$argon2id$v=19$m=65536,t=4,p=1$91cPkQnXp7bP6HJN409sbA$NCFFdOh5hABz4Aw8WmD1D62H/pgI8iVUJOUZQubArmo'
 
 export const uniqueIdOf = (song: number): string =>
   createHash('md5').update(`song ${song}`).digest('hex').slice(0, 24)
 export const mediaFolderOf = (station: number): string =>
   `/var/azuracast/stations/${shortNameOf(station)}/media`
-export const shortNameOf = (station: number): string => `station_${station}`
+const shortNameOf = (station: number): string => `station_${station}`
 
 /** When a request was made that is not played yet. */
 const aMinuteAgo = new Date(Date.now() - 60_000)

@@ -32,7 +32,7 @@ export type BodySchema = v.InferOutput<typeof bodySchema>
  * line; `choices` a list of words; `moment` is Unix seconds, 0 for none; `zone` a time zone; `special` has a view of
  * its own.
  */
-export type FieldKind =
+type FieldKind =
   | 'text'
   | 'long-text'
   | 'secret'

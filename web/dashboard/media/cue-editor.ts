@@ -21,7 +21,7 @@ import { drawWaveform, loadWaveform } from './waveform.ts'
 /** Dispatched when the operator changed a cue point; `detail` are all of them. */
 export const cuesChangedEvent = 'cuewire-cues-changed'
 /** Dispatched to play the file; `detail` is the position in seconds. Bubbles. */
-export const playFromEvent = 'cuewire-play-from'
+const playFromEvent = 'cuewire-play-from'
 
 /** The waveform of a file with handles for its cue points, and the numbers beside it. */
 export class CueEditor extends LightElement {

@@ -6,7 +6,7 @@ import type { RowPage } from './row-pages.ts'
 
 const listSchema = v.object({ total: v.number(), rows: v.array(rowSchema) })
 
-export const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'mtime'] as const
+const sortColumns = ['path', 'title', 'artist', 'album', 'length', 'size', 'mtime'] as const
 export type SortColumn = (typeof sortColumns)[number]
 
 /** What the list shows, and its order. */

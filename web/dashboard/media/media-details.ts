@@ -23,7 +23,7 @@ import { requestFile } from './media-request.ts'
 /** Dispatched after a file was changed here; bubbles. */
 export const mediaChangedEvent = 'cuewire-media-changed'
 /** Dispatched to close the panel; bubbles. */
-export const closeDetailsEvent = 'cuewire-close-details'
+const closeDetailsEvent = 'cuewire-close-details'
 
 const imageTypes = 'image/jpeg,image/png,image/webp,image/gif'
 

@@ -16,7 +16,7 @@ export interface Preview {
 }
 
 /** Dispatched while a file plays; `detail` is the position in seconds, null after the end. Bubbles. */
-export const playheadEvent = 'cuewire-playhead'
+const playheadEvent = 'cuewire-playhead'
 
 /** Plays a file of the library. It is fetched with the key in a header, which `audio` cannot send. */
 export class PreviewPlayer extends LightElement {

@@ -23,7 +23,7 @@ const records = v.array(v.record(v.string(), v.unknown()))
 const listSchema = v.looseObject({ total: v.number(), total_pages: v.number() })
 
 /** Dispatched after a record was created, changed or deleted. */
-export const recordsChangedEvent = 'cuewire-records-changed'
+const recordsChangedEvent = 'cuewire-records-changed'
 
 /** The records of a resource: list, search, create, edit, copy and delete. */
 export class ResourceList extends LightElement {

@@ -10,14 +10,14 @@ import type { FieldSelection } from '../forms/record-form.ts'
 import { chipView } from '../ui/controls.ts'
 
 /** A column of a list of records; `view` returns text or a template. */
-export interface Column {
+interface Column {
   readonly title: string
   readonly view: (record: ApiRecord) => unknown
   /** `wide` is hidden on phones, `count` is aligned to the right. */
   readonly style?: 'wide' | 'count' | 'count wide'
 }
 
-export interface RowAction {
+interface RowAction {
   readonly label: string
   /** Returns a message for the operator. */
   readonly run: (record: ApiRecord, station: string) => Promise<string>

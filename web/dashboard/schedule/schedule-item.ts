@@ -29,7 +29,7 @@ export function lengthOf({ start_time: start, end_time: end }: ScheduleItem): nu
 }
 
 /** The ISO weekday of a date: 1 is Monday. */
-export const weekdayOf = (date: string): number => new Date(`${date}T00:00:00Z`).getUTCDay() || 7
+const weekdayOf = (date: string): number => new Date(`${date}T00:00:00Z`).getUTCDay() || 7
 
 /** A new item on the weekday of a date. Minutes are those of the day; the end may be on the next day. */
 export function createItem(date: string, fromMinute: number, toMinute: number): ScheduleItem {

@@ -27,7 +27,7 @@ function sortKey(np: NowPlaying, column: StationColumn): string | number {
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
 
 /** Sorts stations by a column; equal ones by name. */
-export function sortStations(
+function sortStations(
   stations: readonly NowPlaying[],
   column: StationColumn,
   isDescending: boolean

@@ -22,7 +22,7 @@ import styles from './upload.css' with { type: 'text' }
 adoptStyles(styles)
 
 /** Dispatched after files were uploaded; bubbles. */
-export const uploadedEvent = 'cuewire-uploaded'
+const uploadedEvent = 'cuewire-uploaded'
 
 const maxShown = 100
 const uploadedDelayMs = 1_000
