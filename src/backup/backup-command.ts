@@ -1,6 +1,6 @@
 import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
-import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { type CommandContext, reportInterruption } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { formatSize } from '../storage/size.ts'
@@ -38,15 +38,8 @@ const commandLine = openCommandLine(usage, {
 
 /** Writes a backup. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function backupCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
-  return reportOperatorErrors(call, 1, async () => {
-    try {
-      return await runBackup(call, signal)
-    } catch (error) {
-      if (!signal.aborted) throw error
-      call.stderr.write('interrupted: no backup was written\n')
-      return 130
-    }
-  })
+  const outcome = 'no backup was written'
+  return reportInterruption(call, { signal, outcome }, () => runBackup(call, signal))
 }
 
 async function runBackup(call: CommandContext, signal: AbortSignal): Promise<number> {

@@ -2,7 +2,7 @@ import { findCommandStores, withCommandDatabase, withConnection } from '../comma
 import { parseConfig } from '../config.ts'
 import { findDatabaseUrlProblem } from '../db/database-url.ts'
 import type { Sql } from '../db/sql.ts'
-import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { type CommandContext, reportInterruption } from '../runtime/command-context.ts'
 import { openCommandLine } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
@@ -31,15 +31,8 @@ const commandLine = openCommandLine(usage, { to: { type: 'string' }, help: { typ
 
 /** Moves the database. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function moveCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
-  return reportOperatorErrors(call, 1, async () => {
-    try {
-      return await runMove(call, signal)
-    } catch (error) {
-      if (!signal.aborted) throw error
-      call.stderr.write('interrupted: nothing was copied\n')
-      return 130
-    }
-  })
+  const outcome = 'nothing was copied'
+  return reportInterruption(call, { signal, outcome }, () => runMove(call, signal))
 }
 
 async function runMove(call: CommandContext, signal: AbortSignal): Promise<number> {

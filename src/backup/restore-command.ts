@@ -5,7 +5,7 @@ import { withCommandDatabase } from '../command-database.ts'
 import { type Config, parseConfig } from '../config.ts'
 import type { Sql } from '../db/sql.ts'
 import { checkRedis } from '../redis/check-redis.ts'
-import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { type CommandContext, reportInterruption } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { assertDataDirIsWritable } from '../runtime/create-data-dir.ts'
 import { OperatorError } from '../runtime/errors.ts'
@@ -49,17 +49,9 @@ const commandLine = openCommandLine(usage, {
  * but something is missing, 130 if `signal` aborted it.
  */
 export function restoreCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
-  return reportOperatorErrors(call, 1, async () => {
-    try {
-      return await runRestore(call, signal)
-    } catch (error) {
-      if (!signal.aborted) throw error
-      call.stderr.write(
-        'interrupted: the database is restored completely or not at all, but files may be missing; repeat the command with --replace\n'
-      )
-      return 130
-    }
-  })
+  const outcome =
+    'the database is restored completely or not at all, but files may be missing; repeat the command with --replace'
+  return reportInterruption(call, { signal, outcome }, () => runRestore(call, signal))
 }
 
 async function runRestore(call: CommandContext, signal: AbortSignal): Promise<number> {

@@ -1,7 +1,7 @@
 import { withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
 import { toNetworkList } from '../outbound/networks.ts'
-import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { type CommandContext, reportInterruption } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { formatSize } from '../storage/size.ts'
@@ -21,6 +21,8 @@ history and listener counts. Credentials that are stored encrypted are left out.
   --help    show this help
 `
 
+const outcome = 'nothing was written'
+
 const exportLine = openCommandLine(exportUsage, {
   media: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' }
@@ -28,7 +30,7 @@ const exportLine = openCommandLine(exportUsage, {
 
 /** Exports a station. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function exportStationCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
-  return untilAborted(call, signal, async () => {
+  return reportInterruption(call, { signal, outcome }, async () => {
     const { values, positionals } = exportLine.parse(call.args)
     if (values.help) {
       call.stdout.write(exportHelp)
@@ -85,7 +87,7 @@ const importLine = openCommandLine(importUsage, {
 
 /** Imports a station. Returns the exit code: 0 on success, 1 after an error, 130 if `signal` aborted it. */
 export function importStationCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
-  return untilAborted(call, signal, async () => {
+  return reportInterruption(call, { signal, outcome }, async () => {
     const { values, positionals } = importLine.parse(call.args)
     if (values.help) {
       call.stdout.write(importHelp)
@@ -132,19 +134,3 @@ export function importStationCommand(call: CommandContext, signal: AbortSignal):
 }
 
 const maxListed = 20
-
-function untilAborted(
-  call: CommandContext,
-  signal: AbortSignal,
-  command: () => Promise<number>
-): Promise<number> {
-  return reportOperatorErrors(call, 1, async () => {
-    try {
-      return await command()
-    } catch (error) {
-      if (!signal.aborted) throw error
-      call.stderr.write('interrupted: nothing was written\n')
-      return 130
-    }
-  })
-}

@@ -1,11 +1,10 @@
-import { parseArgs } from 'node:util'
-
 import { checkInstallation, checkStopped } from '../checks/check-installation.ts'
 import { type Finding, problem, renderFindings, warning } from '../checks/finding.ts'
 import { type CommandStores, findCommandStores } from '../command-database.ts'
 import { type Config, parseConfig } from '../config.ts'
 import { findMistypedVariables } from '../mistyped-variables.ts'
 import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { openCommandLine } from '../runtime/command-line.ts'
 import { OperatorError } from '../runtime/errors.ts'
 import { fullVersion } from '../runtime/program-files.ts'
 
@@ -20,14 +19,20 @@ Changes nothing. Exits with 1 if there is a problem.
   --help   show this help
 `
 
+const commandLine = openCommandLine(usage, {
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' }
+})
+
 /** Checks an installation. Returns the exit code: 0 without problems, else 1. */
 export function doctorCommand(call: CommandContext): Promise<number> {
   return reportOperatorErrors(call, 1, async () => {
-    const { values } = parse(call.args)
+    const { values, positionals } = commandLine.parse(call.args)
     if (values.help) {
       call.stdout.write(help)
       return 0
     }
+    if (positionals.length > 0) throw commandLine.usageError('there are no arguments')
     const findings = await examine(call)
     const isOk = findings.every(({ status }) => status !== 'problem')
     call.stdout.write(
@@ -37,19 +42,6 @@ export function doctorCommand(call: CommandContext): Promise<number> {
     )
     return isOk ? 0 : 1
   })
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } }
-    })
-  } catch (error) {
-    throw new OperatorError(
-      `${error instanceof Error ? error.message.split('. ')[0] : String(error)}; ${usage}`
-    )
-  }
 }
 
 async function examine(call: CommandContext): Promise<readonly Finding[]> {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 import { databaseHelp, withCommandDatabase } from '../command-database.ts'
 import { parseConfig } from '../config.ts'
-import { type CommandContext, reportOperatorErrors } from '../runtime/command-context.ts'
+import { type CommandContext, reportInterruption } from '../runtime/command-context.ts'
 import { openCommandLine, toAbsolutePath } from '../runtime/command-line.ts'
 import { openPhaseProgress } from '../runtime/phase-progress.ts'
 import { openDatabaseSecrets } from '../security/secrets-key.ts'
@@ -21,15 +21,8 @@ import type { AzuracastSource } from './source.ts'
  * ended it, 130 if `signal` aborted it.
  */
 export function migrateCommand(call: CommandContext, signal: AbortSignal): Promise<number> {
-  return reportOperatorErrors(call, 1, async () => {
-    try {
-      return await runMigration(call, signal)
-    } catch (error) {
-      if (!signal.aborted) throw error
-      call.stderr.write('interrupted: run the same command again to continue\n')
-      return 130
-    }
-  })
+  const outcome = 'run the same command again to continue'
+  return reportInterruption(call, { signal, outcome }, () => runMigration(call, signal))
 }
 
 async function runMigration(call: CommandContext, signal: AbortSignal): Promise<number> {

@@ -31,3 +31,20 @@ export async function reportOperatorErrors(
     return exitCode
   }
 }
+
+/** The same for a command that `signal` may abort: it then prints `interrupted: OUTCOME` and returns 130. */
+export function reportInterruption(
+  call: CommandContext,
+  { signal, outcome }: { readonly signal: AbortSignal; readonly outcome: string },
+  command: () => Promise<number>
+): Promise<number> {
+  return reportOperatorErrors(call, 1, async () => {
+    try {
+      return await command()
+    } catch (error) {
+      if (!signal.aborted) throw error
+      call.stderr.write(`interrupted: ${outcome}\n`)
+      return 130
+    }
+  })
+}
